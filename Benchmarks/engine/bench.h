@@ -1,0 +1,107 @@
+/*
+ * bench.h -- what all parts of the benchmark share: documents, queries, the sink that reads every
+ * result, and the interface that an engine under test offers, so that each row is written once and
+ * run for both. May be included everywhere; includes nothing of either engine.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_ERROR_SIZE 512
+#define BENCH_PATH_SIZE 1024
+
+/* One document in both forms, ready-made, so that no engine's time contains making it. */
+struct document {
+    int64_t id;
+    const uint8_t *bson;
+    size_t bson_size;
+    const char *json;
+    size_t json_size;
+};
+
+/* The fields that rows index. */
+enum field { FIELD_NAME, FIELD_CITY, FIELD_AGE, FIELD_COUNT };
+
+enum query_kind {
+    QUERY_ALL,
+    QUERY_NAME,      /* name = text */
+    QUERY_CITY,      /* address.city = text */
+    QUERY_ZIP,       /* address.zip = text, never indexed */
+    QUERY_AGE,       /* low <= age <= high */
+    QUERY_TOP_EMAIL, /* the first ten of all documents by email, never indexed */
+    QUERY_KIND_COUNT
+};
+
+struct query {
+    enum query_kind kind;
+    const char *text;
+    int32_t low;
+    int32_t high;
+};
+
+/* Where an engine pours each document that it returns. Reading one byte of every cache line makes
+ * an engine that returns pointers pay for its memory traffic like one that returns copies. */
+struct sink {
+    uint64_t documents;
+    uint64_t bytes;
+    uint64_t touched;
+    bool identify;     /* also read the ids: only in passes that are not timed */
+    uint64_t set;      /* of the ids, whatever their order */
+    uint64_t sequence; /* of the ids, in their order */
+};
+
+static inline void sink_take(struct sink *sink, const void *data, size_t size) {
+    const uint8_t *bytes = data;
+    uint64_t touched = 0;
+    for (size_t i = 0; i < size; i += 64)
+        touched += bytes[i];
+    sink->touched += touched;
+    sink->bytes += size;
+    sink->documents++;
+}
+
+void sink_identify(struct sink *sink, int64_t id);
+
+/* What a commit that returned survives. */
+enum durability { DURABILITY_FULL, DURABILITY_PROCESS };
+
+struct settings {
+    enum durability durability;
+    bool sqlite_exclusive; /* PRAGMA locking_mode=EXCLUSIVE; the other engine ignores it */
+};
+
+/* An open database. Each engine's own struct begins with this one. */
+struct store {
+    const struct engine *engine;
+    char error[BENCH_ERROR_SIZE];
+};
+
+/* An engine under test. Every function returns 0, or -1 with store->error filled in (open and
+ * close: with the caller's buffer of BENCH_ERROR_SIZE filled in). */
+struct engine {
+    const char *name;
+    const char *(*version)(void);
+    int (*open)(const char *folder, const struct settings *settings, struct store **store,
+                char *error);
+    int (*close)(struct store *store, char *error);
+    int (*begin)(struct store *store);
+    int (*commit)(struct store *store);
+    int (*insert)(struct store *store, const struct document *documents, size_t count);
+    int (*replace)(struct store *store, const struct document *document);
+    int (*remove)(struct store *store, int64_t id);
+    int (*get)(struct store *store, int64_t id, struct sink *sink);
+    int (*find)(struct store *store, const struct query *query, struct sink *sink);
+    int (*count)(struct store *store, const struct query *query, int64_t *count);
+    int (*index_create)(struct store *store, enum field field);
+    int (*index_drop)(struct store *store, enum field field);
+    /* Finishes work that the engine put off, so that it is not paid in the other engine's time. */
+    int (*settle)(struct store *store);
+};
+
+extern const struct engine sqlite_engine;
+extern const struct engine tansu_engine;
+
+#endif

@@ -1,0 +1,244 @@
+/*
+ * main.c -- the benchmark's command line: Tansu beside SQLite, row by row, A B A B, in one run.
+ *
+ * Exit codes: 0 all rows ran and both engines gave the same answers (whatever the times), 1 an
+ * engine failed or the answers differ, 2 wrong usage.
+ */
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct arguments {
+    size_t documents;
+    size_t repetitions;
+    const char *rows; /* comma-separated keys, or NULL for all */
+    const char *folder;
+    int sides; /* 1: Tansu, 2: SQLite, 3: both */
+    bool json;
+    bool keep;
+    bool sqlite_exclusive;
+};
+
+/* print_usage -- what --help prints. */
+static void print_usage(FILE *file) {
+    size_t count;
+    const struct row *rows = rows_all(&count);
+    fprintf(file, "usage: bench [options]\n"
+                  "Measures Tansu beside SQLite on the same generated documents.\n\n"
+                  "  --docs N            documents (default 200000; rounded up to 400s)\n"
+                  "  --reps N            repetitions of each row, A B A B (default 3, at most 99)\n"
+                  "  --rows a,b,c        only these rows\n"
+                  "  --only ENGINE       only tansu or only sqlite: for profiling\n"
+                  "  --dir FOLDER        where the databases go (default TMPDIR or /tmp)\n"
+                  "  --sqlite-exclusive  SQLite with locking_mode=EXCLUSIVE\n"
+                  "  --json              JSON instead of a table\n"
+                  "  --keep              leave the databases there\n"
+                  "  --help              this text\n\nrows:\n");
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, "  %-18s  %s\n", rows[i].key, rows[i].title);
+}
+
+/* parse_number -- a positive whole number of an option; 0 when it is not one. */
+static size_t parse_number(const char *text) {
+    char *end = NULL;
+    errno = 0;
+    unsigned long number = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
+    return end != NULL && *end == '\0' && errno == 0 && number <= 100000000 ? number : 0;
+}
+
+/* parse_option -- takes one option; returns how many arguments it used, or 0. */
+static int parse_option(struct arguments *arguments, const char *option, const char *value) {
+    if (strcmp(option, "--json") == 0) {
+        arguments->json = true;
+        return 1;
+    }
+    if (strcmp(option, "--keep") == 0) {
+        arguments->keep = true;
+        return 1;
+    }
+    if (strcmp(option, "--sqlite-exclusive") == 0) {
+        arguments->sqlite_exclusive = true;
+        return 1;
+    }
+    if (value == NULL)
+        return 0;
+    if (strcmp(option, "--docs") == 0) {
+        size_t steps = (parse_number(value) + GENERATOR_STEP - 1) / GENERATOR_STEP;
+        arguments->documents = steps * GENERATOR_STEP;
+        return steps > 0 ? 2 : 0;
+    }
+    if (strcmp(option, "--reps") == 0) {
+        arguments->repetitions = parse_number(value);
+        return arguments->repetitions > 0 && arguments->repetitions <= REPORT_REPETITIONS ? 2 : 0;
+    }
+    if (strcmp(option, "--rows") == 0) {
+        arguments->rows = value;
+        return 2;
+    }
+    if (strcmp(option, "--dir") == 0) {
+        arguments->folder = value;
+        return 2;
+    }
+    if (strcmp(option, "--only") == 0) {
+        arguments->sides = strcmp(value, "tansu") == 0 ? 1 : strcmp(value, "sqlite") == 0 ? 2 : 0;
+        return arguments->sides != 0 ? 2 : 0;
+    }
+    return 0;
+}
+
+/* is_wanted -- whether a row's key is in the comma-separated list. */
+static bool is_wanted(const char *list, const char *key) {
+    size_t length = strlen(key);
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, key, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    }
+    return list == NULL;
+}
+
+/* check_rows -- the number of keys in the list that name no row. */
+static int check_rows(const char *list) {
+    int unknown = 0;
+    size_t count;
+    const struct row *rows = rows_all(&count);
+    for (const char *at = list; at != NULL && *at != '\0';) {
+        size_t length = strcspn(at, ",");
+        bool known = false;
+        for (size_t i = 0; i < count; i++)
+            known =
+                known || (strlen(rows[i].key) == length && strncmp(rows[i].key, at, length) == 0);
+        if (!known) {
+            fprintf(stderr, "bench: no row is called '%.*s'\n", (int)length, at);
+            unknown++;
+        }
+        at += length + (at[length] == ',');
+    }
+    return unknown;
+}
+
+/* run_row -- runs a row for both engines in turn and compares their answers. */
+static int run_row(struct lab *lab, struct side sides[2], const struct arguments *arguments,
+                   struct report_line *line) {
+    const struct row *row = line->row;
+    line->repetitions = row->once ? 1 : arguments->repetitions;
+    for (unsigned r = 0; r < line->repetitions; r++) {
+        struct outcome outcomes[2] = {{0, 0}, {0, 0}};
+        lab->repetition = r;
+        for (int s = 0; s < 2; s++) {
+            if ((arguments->sides & (1 << s)) == 0)
+                continue;
+            if (row->run(lab, &sides[s], row, &outcomes[s]) != 0) {
+                fprintf(stderr, "bench: %s, %s: %s\n", row->key, sides[s].engine->name, lab->error);
+                return -1;
+            }
+            line->samples[s][r] = outcomes[s].value;
+        }
+        if (arguments->sides == 3 && outcomes[0].check != outcomes[1].check) {
+            fprintf(stderr, "bench: %s: the engines' answers differ\n", row->key);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* run_rows -- runs the wanted rows and reports them. */
+static int run_rows(struct lab *lab, const struct arguments *arguments) {
+    struct side sides[2] = {{.engine = &tansu_engine}, {.engine = &sqlite_engine}};
+    size_t count, done = 0;
+    int result = 0;
+    const struct row *rows = rows_all(&count);
+    struct report_line *lines = calloc(count, sizeof *lines);
+    if (lines == NULL) {
+        fprintf(stderr, "bench: out of memory\n");
+        return -1;
+    }
+    if (!arguments->json) {
+        printf("Tansu %s beside SQLite %s, %zu documents of about %zu bytes (BSON) or %zu (JSON)\n"
+               "time or size: smaller is better; ratio: SQLite / Tansu, larger is better\n\n",
+               tansu_engine.version(), sqlite_engine.version(), lab->corpus.count,
+               lab->corpus.documents[0].bson_size, lab->corpus.documents[0].json_size);
+        report_table_head(arguments->sides);
+    }
+    for (size_t i = 0; i < count && result == 0; i++) {
+        if (!is_wanted(arguments->rows, rows[i].key))
+            continue;
+        lines[done].row = &rows[i];
+        result = run_row(lab, sides, arguments, &lines[done]);
+        if (result == 0 && !arguments->json)
+            report_table_line(&lines[done], arguments->sides);
+        done += result == 0;
+    }
+    for (int s = 0; s < 2; s++)
+        if (lab_close_loaded(lab, &sides[s]) != 0) {
+            fprintf(stderr, "bench: %s\n", lab->error);
+            result = -1;
+        }
+    if (arguments->json)
+        report_json(lines, done, lab->corpus.count, arguments->sides);
+    free(lines);
+    return result;
+}
+
+/* run_bench -- makes the documents and the temporary folder, runs, and cleans up. */
+static int run_bench(const char *program, const struct arguments *arguments) {
+    struct lab lab = {.program = program,
+                      .settings = {.sqlite_exclusive = arguments->sqlite_exclusive}};
+    int result = -1;
+    int length =
+        snprintf(lab.folder, sizeof lab.folder, "%s/tansu-bench-XXXXXX", arguments->folder);
+    if (length < 0 || (size_t)length >= sizeof lab.folder || mkdtemp(lab.folder) == NULL) {
+        fprintf(stderr, "bench: cannot create a folder in %s\n", arguments->folder);
+        return 1;
+    }
+    if (generator_init(&lab.generator, arguments->documents) != 0 ||
+        corpus_make(&lab.generator, 0, arguments->documents, 0, &lab.corpus) != 0)
+        fprintf(stderr, "bench: out of memory\n");
+    else
+        result = run_rows(&lab, arguments);
+    corpus_free(&lab.corpus);
+    generator_free(&lab.generator);
+    if (arguments->keep)
+        fprintf(stderr, "the databases are in %s\n", lab.folder);
+    else if (folder_remove(lab.folder) != 0)
+        fprintf(stderr, "bench: cannot remove %s\n", lab.folder);
+    return result == 0 ? 0 : 1;
+}
+
+/* run_child -- what a child process of a row does. */
+static int run_child(char **values) {
+    const struct engine *engine =
+        strcmp(values[1], tansu_engine.name) == 0 ? &tansu_engine : &sqlite_engine;
+    size_t count = parse_number(values[3]);
+    if (strcmp(values[0], "kill") == 0)
+        return child_kill(engine, values[2], count);
+    return child_memory(engine, values[2], count);
+}
+
+/* main -- reads the command line. */
+int main(int argc, char **argv) {
+    const char *temporary = getenv("TMPDIR");
+    struct arguments arguments = {.documents = 200000, .repetitions = 3, .sides = 3};
+    arguments.folder = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
+    if (argc == 6 && strcmp(argv[1], "--child") == 0)
+        return run_child(argv + 2);
+    for (int i = 1; i < argc;) {
+        if (strcmp(argv[i], "--help") == 0) {
+            print_usage(stdout);
+            return 0;
+        }
+        int used = parse_option(&arguments, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+        if (used == 0) {
+            fprintf(stderr, "bench: '%s' is not an option, or its value is missing or wrong\n\n",
+                    argv[i]);
+            print_usage(stderr);
+            return 2;
+        }
+        i += used;
+    }
+    return check_rows(arguments.rows) != 0 ? 2 : run_bench(argv[0], &arguments);
+}

@@ -1,0 +1,113 @@
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* compare_doubles -- the order of qsort(). */
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* median -- the middle sample, or the mean of the two in the middle. */
+static double median(const double *samples, size_t count) {
+    double sorted[REPORT_REPETITIONS];
+    memcpy(sorted, samples, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_doubles);
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+/* report_ratio -- medians and ratios of a row. */
+struct report_ratio report_ratio(const struct report_line *line) {
+    struct report_ratio ratio = {.tansu = median(line->samples[0], line->repetitions),
+                                 .sqlite = median(line->samples[1], line->repetitions)};
+    ratio.ratio = ratio.tansu > 0 ? ratio.sqlite / ratio.tansu : 0;
+    for (size_t i = 0; i < line->repetitions; i++) {
+        double tansu = line->samples[0][i], sqlite = line->samples[1][i];
+        double pair = tansu > 0 ? sqlite / tansu : 0;
+        if (i == 0 || pair < ratio.least)
+            ratio.least = pair;
+    }
+    return ratio;
+}
+
+/* print_figure -- a figure with about three digits that matter. */
+static void print_figure(double value) {
+    printf(" %10.*f", value < 10 ? 2 : value < 100 ? 1 : 0, value);
+}
+
+/* verdict -- where a ratio stands beside its goal. */
+static const char *verdict(const struct row *row, double ratio) {
+    if (ratio < 1)
+        return "slower than SQLite";
+    if (row->goal > 0 && ratio < row->goal)
+        return "below goal";
+    return row->goal > 0 ? "reached" : "";
+}
+
+/* report_table_head -- the table's first two lines. */
+void report_table_head(int sides) {
+    printf("%-40s %10s %10s %-4s", "", sides & 1 ? "Tansu" : "", sides & 2 ? "SQLite" : "", "unit");
+    if (sides == 3)
+        printf(" %8s %8s %6s", "ratio", "least", "goal");
+    printf("\n");
+    for (int i = 0; i < (sides == 3 ? 91 : 66); i++)
+        putchar('-');
+    printf("\n");
+    fflush(stdout);
+}
+
+/* report_table_line -- one row. */
+void report_table_line(const struct report_line *line, int sides) {
+    struct report_ratio ratio = report_ratio(line);
+    printf("%-40s", line->row->title);
+    if (sides & 1)
+        print_figure(ratio.tansu);
+    else
+        printf(" %10s", "");
+    if (sides & 2)
+        print_figure(ratio.sqlite);
+    else
+        printf(" %10s", "");
+    printf(" %-4s", line->row->unit);
+    if (sides == 3) {
+        printf(" %8.2f %8.2f", ratio.ratio, ratio.least);
+        if (line->row->goal > 0)
+            printf(" %6g", line->row->goal);
+        else
+            printf(" %6s", "");
+        printf("  %s", verdict(line->row, ratio.ratio));
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+/* report_samples -- one engine's samples as a JSON array. */
+static void report_samples(const char *name, const struct report_line *line, int side) {
+    printf(", \"%s\": [", name);
+    for (size_t i = 0; i < line->repetitions; i++)
+        printf("%s%.6g", i == 0 ? "" : ", ", line->samples[side][i]);
+    printf("]");
+}
+
+/* report_json -- everything as one JSON object. */
+void report_json(const struct report_line *lines, size_t count, size_t documents, int sides) {
+    printf("{\"documents\": %zu, \"tansuVersion\": \"%s\", \"sqliteVersion\": \"%s\", \"rows\": [",
+           documents, tansu_engine.version(), sqlite_engine.version());
+    for (size_t i = 0; i < count; i++) {
+        struct report_ratio ratio = report_ratio(&lines[i]);
+        printf("%s\n  {\"key\": \"%s\", \"title\": \"%s\", \"unit\": \"%s\"", i == 0 ? "" : ",",
+               lines[i].row->key, lines[i].row->title, lines[i].row->unit);
+        if (sides & 1)
+            report_samples("tansu", &lines[i], 0);
+        if (sides & 2)
+            report_samples("sqlite", &lines[i], 1);
+        if (sides == 3)
+            printf(", \"ratio\": %.6g, \"leastRatio\": %.6g", ratio.ratio, ratio.least);
+        if (lines[i].row->goal > 0)
+            printf(", \"goal\": %g", lines[i].row->goal);
+        printf("}");
+    }
+    printf("\n]}\n");
+}

@@ -1,0 +1,35 @@
+/*
+ * report.h -- the figures of all rows, as a table for people or as JSON for programs.
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "rows.h"
+
+#define REPORT_REPETITIONS 99
+
+/* The samples of one row: [0] Tansu's, [1] SQLite's. */
+struct report_line {
+    const struct row *row;
+    size_t repetitions;
+    double samples[2][REPORT_REPETITIONS];
+};
+
+/* The ratios SQLite / Tansu of a row: of the medians, and the least of any pair of runs. */
+struct report_ratio {
+    double tansu;
+    double sqlite;
+    double ratio;
+    double least;
+};
+
+struct report_ratio report_ratio(const struct report_line *line);
+
+/* The table's head and one line of it; `sides`: 1 for Tansu, 2 for SQLite, 3 for both. */
+void report_table_head(int sides);
+void report_table_line(const struct report_line *line, int sides);
+
+/* Everything as one JSON object. */
+void report_json(const struct report_line *lines, size_t count, size_t documents, int sides);
+
+#endif

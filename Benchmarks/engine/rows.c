@@ -1,0 +1,35 @@
+#include "rows.h"
+
+/* Rows that only read come first, so that they all see the database as it was loaded. */
+static const struct row rows[] = {
+    {"commit-full", "durable commit, one document", "us", 1.5, false, DURABILITY_FULL, row_commit},
+    {"commit-process", "commit that survives kill -9", "us", 30, false, DURABILITY_PROCESS,
+     row_commit},
+    {"bulk-0", "bulk insert, one transaction, 0 indexes", "ms", 4, false, 0, row_bulk},
+    {"bulk-2", "bulk insert, one transaction, 2 indexes", "ms", 4, false, 2, row_bulk},
+    {"bulk-2-close", "the same and a clean close", "ms", 0, false, 2, row_bulk_close},
+    {"get", "get by id", "us", 4, false, 0, row_get},
+    {"scan", "scan, 1 % match", "ms", 10, false, QUERY_ZIP, row_find},
+    {"equal-10", "indexed equality, 10 documents", "us", 4, false, QUERY_NAME, row_find},
+    {"equal-city", "indexed equality, 1/80 of all", "us", 4, false, QUERY_CITY, row_find},
+    {"range", "indexed range, 5 % of all", "ms", 8, false, QUERY_AGE, row_find},
+    {"count-city", "count by index, 1/80 of all", "us", 100, false, QUERY_CITY, row_count},
+    {"count-range", "count by index, half of all", "us", 100, false, QUERY_AGE, row_count},
+    {"top-10", "top 10 of a full sort", "ms", 5, false, QUERY_TOP_EMAIL, row_find},
+    {"index", "build an index", "ms", 3.5, false, FIELD_NAME, row_index},
+    {"reopen", "reopen clean, and a get", "us", 0, false, 0, row_reopen},
+    {"reopen-killed", "reopen after kill -9, and a count", "ms", 0, false, 0, row_reopen_killed},
+    {"update", "update by id, one commit each", "us", 4.5, false, 0, row_update},
+    {"update-batch", "update by id, one transaction", "us", 4.5, false, 1, row_update},
+    {"delete", "delete by id, one commit each", "us", 0, false, 0, row_remove},
+    {"delete-batch", "delete by id, one transaction", "us", 0, false, 1, row_remove},
+    {"size", "files, disk blocks", "MB", 0, true, 0, row_size},
+    {"size-apparent", "files, sum of lengths", "MB", 0, true, 1, row_size},
+    {"memory", "peak memory of a process", "MB", 0, true, 0, row_memory},
+};
+
+/* rows_all -- all rows in the order in which they run. */
+const struct row *rows_all(size_t *count) {
+    *count = sizeof rows / sizeof rows[0];
+    return rows;
+}

@@ -1,0 +1,256 @@
+/*
+ * tansu_side.c -- Tansu through its public C API. Queries are built for each call, as SQLite's
+ * values are bound for each call; everything else is ready-made.
+ */
+#include "bench.h"
+#include "bson_writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tansu.h>
+
+#define COLLECTION "docs"
+#define TANSU_BATCH 256
+
+static const char *const index_names[FIELD_COUNT] = {"docs_name", "docs_city", "docs_age"};
+static const char *const index_paths[FIELD_COUNT] = {"name", "address.city", "age"};
+
+struct tansu_store_handle {
+    struct store store;
+    tansu_db *db;
+    tansu_txn *txn; /* NULL: each write is a commit of its own */
+    tansu_buffer buffer;
+    tansu_error error;
+};
+
+/* tansu_check -- turns a status into 0, or into -1 with the error's texts noted. */
+static int tansu_check(struct tansu_store_handle *self, tansu_status status) {
+    if (status == TANSU_OK)
+        return 0;
+    snprintf(self->store.error, BENCH_ERROR_SIZE, "Tansu: %s: %.300s (%.100s)",
+             tansu_status_name(status), self->error.message, self->error.context);
+    return -1;
+}
+
+/* tansu_side_open -- opens or creates the database of a folder. */
+static int tansu_side_open(const char *folder, const struct settings *settings,
+                           struct store **store, char *error) {
+    char path[BENCH_PATH_SIZE + 16];
+    tansu_options options;
+    struct tansu_store_handle *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        snprintf(error, BENCH_ERROR_SIZE, "Tansu: out of memory");
+        return -1;
+    }
+    self->store.engine = &tansu_engine;
+    snprintf(path, sizeof path, "%s/bench.tansu", folder);
+    tansu_options_init(&options);
+    options.path = path;
+    options.durability =
+        settings->durability == DURABILITY_FULL ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
+    if (tansu_check(self, tansu_open(&options, &self->db, &self->error)) == 0 &&
+        tansu_check(self, tansu_collection_ensure(self->db, NULL, COLLECTION, NULL, 0,
+                                                  &self->error)) == 0) {
+        *store = &self->store;
+        return 0;
+    }
+    snprintf(error, BENCH_ERROR_SIZE, "%s", self->store.error);
+    tansu_close(self->db);
+    free(self);
+    return -1;
+}
+
+/* tansu_side_close -- shuts the database down cleanly. */
+static int tansu_side_close(struct store *store, char *error) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    tansu_txn_abort(self->txn);
+    int result = tansu_check(self, tansu_shutdown(self->db, &self->error));
+    if (result != 0)
+        snprintf(error, BENCH_ERROR_SIZE, "%s", self->store.error);
+    tansu_buffer_free(&self->buffer);
+    free(self);
+    return result;
+}
+
+/* tansu_side_begin -- begins a write transaction. */
+static int tansu_side_begin(struct store *store) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    return tansu_check(self, tansu_txn_begin(self->db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT,
+                                             &self->txn, &self->error));
+}
+
+/* tansu_side_commit -- commits it. */
+static int tansu_side_commit(struct store *store) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    tansu_txn *txn = self->txn;
+    self->txn = NULL;
+    return tansu_check(self, tansu_txn_commit(txn, NULL, &self->error));
+}
+
+/* tansu_side_insert -- inserts documents, a few hundred a call. */
+static int tansu_side_insert(struct store *store, const struct document *documents, size_t count) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    tansu_document batch[TANSU_BATCH];
+    for (size_t done = 0; done < count;) {
+        size_t n = 0;
+        while (n < TANSU_BATCH && done + n < count) {
+            batch[n].data = documents[done + n].bson;
+            batch[n].size = documents[done + n].bson_size;
+            n++;
+        }
+        if (tansu_check(self, tansu_save(self->db, self->txn, COLLECTION, batch, n, TANSU_INSERT,
+                                         NULL, &self->error)) != 0)
+            return -1;
+        done += n;
+    }
+    return 0;
+}
+
+/* tansu_side_replace -- replaces the document with the same id. */
+static int tansu_side_replace(struct store *store, const struct document *document) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    tansu_document input = {document->bson, document->bson_size};
+    return tansu_check(self, tansu_save(self->db, self->txn, COLLECTION, &input, 1, TANSU_REPLACE,
+                                        NULL, &self->error));
+}
+
+/* tansu_side_remove -- deletes a document by id. */
+static int tansu_side_remove(struct store *store, int64_t id) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    struct bson_writer key;
+    int removed = 0;
+    bson_writer_begin(&key);
+    bson_writer_int64(&key, "_id", id);
+    bson_writer_close(&key);
+    if (tansu_check(self, tansu_remove_id(self->db, self->txn, COLLECTION, key.data, key.size,
+                                          &removed, &self->error)) != 0)
+        return -1;
+    if (removed == 1)
+        return 0;
+    snprintf(self->store.error, BENCH_ERROR_SIZE, "Tansu: a document is missing");
+    return -1;
+}
+
+/* tansu_pour -- pours one BSON document, whose first element is an int64 `_id`, into the sink. */
+static void tansu_pour(struct sink *sink, const void *data, size_t size) {
+    const size_t id_offset = 4 + 1 + sizeof "_id";
+    sink_take(sink, data, size);
+    if (sink->identify) {
+        const uint8_t *bytes = (const uint8_t *)data + id_offset;
+        uint64_t id = 0;
+        for (size_t i = 0; i < 8 && id_offset + i < size; i++)
+            id |= (uint64_t)bytes[i] << (8 * i);
+        sink_identify(sink, (int64_t)id);
+    }
+}
+
+/* tansu_side_get -- reads one document by id. */
+static int tansu_side_get(struct store *store, int64_t id, struct sink *sink) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    struct bson_writer key;
+    bson_writer_begin(&key);
+    bson_writer_int64(&key, "_id", id);
+    bson_writer_close(&key);
+    if (tansu_check(self, tansu_get(self->db, self->txn, COLLECTION, key.data, key.size,
+                                    &self->buffer, &self->error)) != 0)
+        return -1;
+    tansu_pour(sink, self->buffer.data, self->buffer.size);
+    return 0;
+}
+
+/* write_query -- writes a query and its hints in BSON. */
+static void write_query(const struct query *query, struct bson_writer *text,
+                        struct bson_writer *hints) {
+    bson_writer_begin(text);
+    bson_writer_begin(hints);
+    switch (query->kind) {
+    case QUERY_NAME: bson_writer_text(text, "name", query->text); break;
+    case QUERY_CITY: bson_writer_text(text, "address.city", query->text); break;
+    case QUERY_ZIP: bson_writer_text(text, "address.zip", query->text); break;
+    case QUERY_AGE:
+        bson_writer_open_document(text, "age");
+        bson_writer_int32(text, "$gte", query->low);
+        bson_writer_int32(text, "$lte", query->high);
+        bson_writer_close(text);
+        break;
+    case QUERY_TOP_EMAIL:
+        bson_writer_open_document(hints, "$orderby");
+        bson_writer_int32(hints, "email", 1);
+        bson_writer_close(hints);
+        bson_writer_int32(hints, "$max", 10);
+        break;
+    case QUERY_ALL:
+    case QUERY_KIND_COUNT: break;
+    }
+    bson_writer_close(text);
+    bson_writer_close(hints);
+}
+
+/* tansu_side_find -- runs a query and reads all its documents. */
+static int tansu_side_find(struct store *store, const struct query *query, struct sink *sink) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    struct bson_writer text, hints;
+    tansu_cursor *cursor = NULL;
+    tansu_document document;
+    tansu_status status;
+    write_query(query, &text, &hints);
+    if (tansu_check(self, tansu_find(self->db, self->txn, COLLECTION, text.data, text.size,
+                                     hints.data, hints.size, &cursor, &self->error)) != 0)
+        return -1;
+    while ((status = tansu_cursor_next(cursor, &document, &self->error)) == TANSU_OK)
+        tansu_pour(sink, document.data, document.size);
+    tansu_cursor_close(cursor);
+    return status == TANSU_DONE ? 0 : tansu_check(self, status);
+}
+
+/* tansu_side_count -- counts what a query selects. */
+static int tansu_side_count(struct store *store, const struct query *query, int64_t *count) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    struct bson_writer text, hints;
+    write_query(query, &text, &hints);
+    return tansu_check(self, tansu_count(self->db, self->txn, COLLECTION, text.data, text.size,
+                                         hints.data, hints.size, count, &self->error));
+}
+
+/* tansu_side_index_create -- builds an index. */
+static int tansu_side_index_create(struct store *store, enum field field) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    struct bson_writer keys;
+    bson_writer_begin(&keys);
+    bson_writer_int32(&keys, index_paths[field], 1);
+    bson_writer_close(&keys);
+    return tansu_check(self, tansu_index_create(self->db, NULL, COLLECTION, index_names[field],
+                                                keys.data, keys.size, NULL, 0, &self->error));
+}
+
+/* tansu_side_index_drop -- drops it. */
+static int tansu_side_index_drop(struct store *store, enum field field) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    return tansu_check(
+        self, tansu_index_drop(self->db, NULL, COLLECTION, index_names[field], &self->error));
+}
+
+/* tansu_side_settle -- writes the indexes' changes into their files. */
+static int tansu_side_settle(struct store *store) {
+    struct tansu_store_handle *self = (struct tansu_store_handle *)store;
+    return tansu_check(self, tansu_checkpoint(self->db, &self->error));
+}
+
+const struct engine tansu_engine = {
+    .name = "Tansu",
+    .version = tansu_version,
+    .open = tansu_side_open,
+    .close = tansu_side_close,
+    .begin = tansu_side_begin,
+    .commit = tansu_side_commit,
+    .insert = tansu_side_insert,
+    .replace = tansu_side_replace,
+    .remove = tansu_side_remove,
+    .get = tansu_side_get,
+    .find = tansu_side_find,
+    .count = tansu_side_count,
+    .index_create = tansu_side_index_create,
+    .index_drop = tansu_side_index_drop,
+    .settle = tansu_side_settle,
+};

@@ -1,0 +1,402 @@
+/*
+ * tansu.h -- the public C API of Tansu, an embedded JSON document database.
+ *
+ * INTRODUCTION
+ *
+ * A database is one folder (or memory only). It holds named collections; a collection holds
+ * documents in BSON form (https://bsonspec.org), each with an `_id` that no other document of its
+ * collection has. Every change is one commit: a frame of an append-only log, there whole or not at
+ * all. Queries are documents too; docs/query-language.md tells their meaning.
+ *
+ * CONVENTIONS
+ *
+ *  - A function that can fail returns a tansu_status: TANSU_OK (0) on success. Its last parameter
+ *    is an optional tansu_error* (NULL is fine) that is filled in on failure and left alone on
+ *    success. What a function says under "Errors" is complete, but for these, which almost every
+ *    call can return and which are not repeated: TANSU_E_MEMORY (an allocation failed, nothing was
+ *    changed), TANSU_E_MISUSE (a NULL handle or a call that the handle's state forbids),
+ *    TANSU_E_CLOSED (the database is being closed) and, for calls that read, TANSU_E_IO and
+ *    TANSU_E_CORRUPT (the disk failed, or what it returned does not check out).
+ *  - Documents go in as pointer and length in BSON form and need no alignment. The engine copies
+ *    what it keeps: input memory may be freed when the call returns.
+ *  - Results come back in a tansu_buffer that the caller owns and may use again and again, or as
+ *    pointers into memory that a cursor pins.
+ *  - Text is UTF-8. Collection and index names are NUL-terminated, 1 to 120 bytes.
+ *  - A call that takes `tansu_txn *txn` works inside that transaction, or, with NULL, on its own:
+ *    a read then sees the newest commit, a write is a commit of its own.
+ *  - Everything may be called from any thread, and a database by many threads at once. One
+ *    transaction or one cursor is used by one thread at a time.
+ *
+ * CAVEATS
+ *
+ *  - Do not open the same folder through fork(2): close before, open after.
+ *  - The folder must lie on a file system with working flock(2) and shared mappings: not on NFS.
+ *  - A failed fsync makes the database read-only until it is opened again (TANSU_E_FAILED), because
+ *    the operating system may have dropped the very pages that it could not write.
+ */
+#ifndef TANSU_H
+#define TANSU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TANSU_VERSION_MAJOR 0
+#define TANSU_VERSION_MINOR 1
+#define TANSU_VERSION_PATCH 0
+
+#if defined(__GNUC__) || defined(__clang__)
+#define TANSU_API __attribute__((visibility("default")))
+#else
+#define TANSU_API
+#endif
+
+/* ---- Bounds ------------------------------------------------------------------------------- */
+
+#define TANSU_MAX_DOCUMENT_SIZE (16 * 1024 * 1024) /* bytes of one document in BSON form */
+#define TANSU_MAX_DEPTH 100                        /* documents and arrays inside each other */
+#define TANSU_MAX_NAME 120                         /* bytes of a collection's or index's name */
+#define TANSU_MAX_INDEX_PATHS 16                   /* paths of one compound index */
+#define TANSU_MAX_INDEXES 64                       /* indexes of one collection, `_id` not counted */
+#define TANSU_MAX_INDEX_ENTRIES 10000              /* entries one document may make in one index */
+#define TANSU_MAX_TRANSACTION_SIZE (1024u * 1024u * 1024u) /* bytes of one commit in the log */
+
+/* ---- Status and errors -------------------------------------------------------------------- */
+
+/* What a call came to. The numbers never change; new ones may be added. */
+typedef enum tansu_status {
+    TANSU_OK = 0,
+    TANSU_DONE = 1,               /* a cursor has no further document; not an error */
+    TANSU_E_MEMORY = 10,          /* out of memory; nothing was changed */
+    TANSU_E_MISUSE = 11,          /* a handle is NULL, of the wrong kind or in the wrong state */
+    TANSU_E_CLOSED = 12,          /* the database is closed or closing */
+    TANSU_E_IO = 13,              /* a system call failed; sys_errno says how */
+    TANSU_E_FULL = 14,            /* the disk is full; nothing of the commit was kept */
+    TANSU_E_LOCKED = 15,          /* another process, or another handle here, has it open */
+    TANSU_E_BUSY = 16,            /* another transaction is writing and the wait ran out, or this
+                                     thread itself holds that transaction */
+    TANSU_E_READ_ONLY = 17,       /* opened read-only, or a write through a read transaction */
+    TANSU_E_CORRUPT = 18,         /* stored bytes do not check out; context names file and offset */
+    TANSU_E_VERSION = 19,         /* the files are of a newer format than this library reads */
+    TANSU_E_NOT_FOUND = 20,       /* no such database, collection, index or document */
+    TANSU_E_EXISTS = 21,          /* the name or the `_id` is taken */
+    TANSU_E_NOT_UNIQUE = 22,      /* a unique index already holds this value */
+    TANSU_E_INVALID_NAME = 23,    /* a collection or index name that is not allowed */
+    TANSU_E_INVALID_BSON = 24,    /* bytes that are not a valid BSON document */
+    TANSU_E_INVALID_DOCUMENT = 25,/* valid BSON that may not be stored (key, duplicate, ...) */
+    TANSU_E_INVALID_ID = 26,      /* an `_id` of a kind that cannot be one */
+    TANSU_E_INVALID_QUERY = 27,   /* an unknown or malformed operator, hint, path or operand */
+    TANSU_E_INVALID_INDEX = 28,   /* an index definition that makes no sense */
+    TANSU_E_INVALID_JSON = 29,    /* text that is not JSON, or not the extended JSON of BSON */
+    TANSU_E_INVALID_COMMAND = 30, /* a JSON command with an unknown or missing member */
+    TANSU_E_TOO_LARGE = 31,       /* over one of the bounds above */
+    TANSU_E_CANCELLED = 32,       /* stopped by the caller */
+    TANSU_E_TIMEOUT = 33,         /* stopped by its own time limit */
+    TANSU_E_FAILED = 34,          /* an earlier I/O error made the database read-only */
+    TANSU_E_UNSUPPORTED = 35      /* understood, but not in this version of the library */
+} tansu_status;
+
+/* What went wrong, for people (message, context) and for programs (code, path, offset). */
+typedef struct tansu_error {
+    tansu_status code;
+    int sys_errno;      /* errno of the failed system call, or 0 */
+    int64_t offset;     /* byte offset in the input or file, or -1 */
+    char message[512];  /* one sentence: what is wrong and how to mend it */
+    char context[256];  /* where: a path, an operator, a file or a name; may be empty */
+} tansu_error;
+
+/* The lasting name of a status, such as "NOT_UNIQUE"; never NULL. */
+TANSU_API const char *tansu_status_name(tansu_status status);
+
+/* The library's version as text, "0.1.0". */
+TANSU_API const char *tansu_version(void);
+
+/* ---- Memory that crosses the API ----------------------------------------------------------- */
+
+/* Bytes that a call returns. Set it to zero (or TANSU_BUFFER_INIT) before its first use; calls
+ * replace what it holds and reuse its memory; tansu_buffer_free() ends it. */
+typedef struct tansu_buffer {
+    uint8_t *data;
+    size_t size;
+    size_t capacity;
+} tansu_buffer;
+
+#define TANSU_BUFFER_INIT                                                                          \
+    { NULL, 0, 0 }
+
+/* A document that a call takes: `data` points at BSON, `size` is what the caller vouches for. */
+typedef struct tansu_document {
+    const void *data;
+    size_t size;
+} tansu_document;
+
+/* Frees a buffer's memory and sets it to zero; fine on NULL or an empty one. */
+TANSU_API void tansu_buffer_free(tansu_buffer *buffer);
+
+/* Frees a text that tansu_execute_json() returned; fine on NULL. */
+TANSU_API void tansu_free(void *memory);
+
+/* ---- Opening and closing ------------------------------------------------------------------- */
+
+typedef struct tansu_db tansu_db;
+typedef struct tansu_txn tansu_txn;
+typedef struct tansu_cursor tansu_cursor;
+
+/* What a commit that returned survives. */
+typedef enum tansu_durability {
+    TANSU_DURABILITY_DEFAULT = 0, /* FULL when opening; the database's own in a transaction */
+    TANSU_DURABILITY_FULL = 1,    /* power loss: fdatasync before returning, shared by writers */
+    TANSU_DURABILITY_PROCESS = 2, /* kill -9 of this process: the bytes are with the kernel */
+    TANSU_DURABILITY_INTERVAL = 3 /* kill -9 at once, power loss after interval_ms */
+} tansu_durability;
+
+typedef enum tansu_store {
+    TANSU_STORE_PERSISTENT = 0, /* the folder `path` */
+    TANSU_STORE_TEMPORARY = 1,  /* a new folder (in `path`, or the system's place), removed at close */
+    TANSU_STORE_MEMORY = 2      /* no files at all */
+} tansu_store;
+
+/* Tells how much of a long opening is done. Called on the opening thread. */
+typedef void (*tansu_progress)(void *context, uint64_t done, uint64_t total);
+
+/* How to open. Fill it with tansu_options_init() first, then change what differs. */
+typedef struct tansu_options {
+    uint32_t struct_size;        /* set by tansu_options_init(): lets the struct grow */
+    tansu_store store;
+    const char *path;            /* the database's folder */
+    int read_only;               /* never writes; several read-only openers may share the folder */
+    int must_exist;              /* NOT_FOUND instead of creating a new database */
+    tansu_durability durability;
+    uint32_t interval_ms;        /* for TANSU_DURABILITY_INTERVAL; default 100 */
+    uint32_t busy_timeout_ms;    /* how long a writer waits for another; default 60000 */
+    uint64_t segment_size;       /* bytes of a log segment, 1 MiB to 1 GiB; default 64 MiB */
+    uint64_t checkpoint_bytes;   /* log bytes between background checkpoints; default 64 MiB */
+    uint64_t index_cache_bytes;  /* bound on clean index blocks kept in memory; default 64 MiB */
+    tansu_progress progress;     /* recovery and index rebuilds; may be NULL */
+    void *progress_context;
+} tansu_options;
+
+/* Fills in the defaults. */
+TANSU_API void tansu_options_init(tansu_options *options);
+
+/*
+ * Opens a database, creating it unless must_exist or read_only is set. Work that a crash left
+ * undone is done here: the log's tail is replayed, its torn end dropped, lost indexes rebuilt.
+ * *db: set on success only.
+ * Errors: LOCKED; NOT_FOUND (must_exist or read_only and none there); EXISTS (the path is a file,
+ * or a folder with other things in it); CORRUPT (damage before the last synced point: nothing is
+ * changed); VERSION; IO; FULL; READ_ONLY (a database that needs recovery on a read-only disk).
+ */
+TANSU_API tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error);
+
+/* Opens `path_utf8` with the defaults, or a memory store when it is NULL. Errors: tansu_open(). */
+TANSU_API tansu_status tansu_open_path(const char *path_utf8, tansu_db **db);
+
+/*
+ * Ends background work, writes a checkpoint, syncs and frees the handle. Fine on NULL.
+ * Errors: BUSY (a transaction or cursor is still open: nothing was closed, end it and call again);
+ * IO, FULL (the handle is closed all the same; acknowledged commits are safe in the log, only the
+ * next opening takes longer).
+ */
+TANSU_API tansu_status tansu_shutdown(tansu_db *db, tansu_error *error);
+
+/* tansu_shutdown() for callers that do not ask: with open transactions or cursors the close
+ * happens when the last of them ends. */
+TANSU_API void tansu_close(tansu_db *db);
+
+/* Makes every commit so far survive power loss. Errors: IO, FAILED. */
+TANSU_API tansu_status tansu_sync(tansu_db *db, tansu_error *error);
+
+/* Writes the changed index blocks to the cabinet now, so that the next opening has nothing to
+ * replay. Writers and readers go on. Errors: IO, FULL, READ_ONLY. */
+TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
+
+/*
+ * A BSON document of figures: {path, store, format, sequence, collections: [{name, documents,
+ * indexes: [{name, entries}]}], logBytes, logSegments, cabinetBytes, checkpointSequence, ...}.
+ */
+TANSU_API tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error);
+
+/* ---- Transactions --------------------------------------------------------------------------- */
+
+typedef enum tansu_txn_mode {
+    TANSU_TXN_READ = 0, /* one consistent moment, whatever others commit */
+    TANSU_TXN_WRITE = 1 /* one atomic commit over any collections; sees its own changes */
+} tansu_txn_mode;
+
+/*
+ * Begins a transaction. One writer at a time: a second waits up to busy_timeout_ms. Readers never
+ * wait. A transaction may move from thread to thread but is used by one at a time.
+ * Errors: BUSY, READ_ONLY, FAILED.
+ */
+TANSU_API tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
+                                       tansu_txn **txn, tansu_error *error);
+
+/*
+ * Commits and frees the transaction, whatever the result. On an error nothing of it was kept,
+ * except after IO from the sync itself: then it is not known to survive power loss and the
+ * database accepts no more writes (FAILED) until it is opened again. *sequence (may be NULL): the
+ * commit's number; 0 when the transaction changed nothing.
+ * Errors: FULL, IO, BUSY (one of its cursors is open: nothing happened, the transaction goes on).
+ */
+TANSU_API tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error);
+
+/* Drops everything that the transaction did and frees it. Cursors of it that are still open end
+ * with MISUSE at their next step. Fine on NULL. */
+TANSU_API void tansu_txn_abort(tansu_txn *txn);
+
+/* ---- Collections ---------------------------------------------------------------------------- */
+
+/* Creates the collection unless it is there. `options` is BSON (may be NULL): {local: bool}; a
+ * collection that is there with other options is EXISTS. Errors: INVALID_NAME, INVALID_QUERY (an
+ * unknown option), EXISTS, and those of a commit. */
+TANSU_API tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
+                                               const void *options, size_t options_size,
+                                               tansu_error *error);
+
+/* Removes the collection, its documents and its indexes. Errors: NOT_FOUND, and a commit's. */
+TANSU_API tansu_status tansu_collection_drop(tansu_db *db, tansu_txn *txn, const char *name,
+                                             tansu_error *error);
+
+/* Gives the collection another name. Errors: NOT_FOUND, EXISTS, INVALID_NAME, and a commit's. */
+TANSU_API tansu_status tansu_collection_rename(tansu_db *db, tansu_txn *txn, const char *name,
+                                               const char *new_name, tansu_error *error);
+
+/* {"collections": [{"name": …, "documents": n, "options": {…}}, …]}, by name. */
+TANSU_API tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *result,
+                                             tansu_error *error);
+
+/* ---- Writing documents ---------------------------------------------------------------------- */
+
+typedef enum tansu_save_mode {
+    TANSU_SAVE = 0,   /* insert, or replace the document with the same `_id` */
+    TANSU_INSERT = 1, /* EXISTS when the `_id` is taken */
+    TANSU_REPLACE = 2 /* NOT_FOUND when it is not */
+} tansu_save_mode;
+
+/*
+ * Saves documents in one commit, creating the collection if need be. A document without `_id`
+ * gets a new ObjectID as its first field. *ids (may be NULL): BSON {"ids": [_id, …]} in order.
+ * On an error nothing of the call is kept (a surrounding transaction stays as it was before) and
+ * error->offset is the number of the document at fault, counted from 0.
+ * Errors: INVALID_BSON, INVALID_DOCUMENT, INVALID_ID, TOO_LARGE, NOT_UNIQUE, EXISTS, NOT_FOUND,
+ * INVALID_NAME, and a commit's.
+ */
+TANSU_API tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *collection,
+                                  const tansu_document *documents, size_t count,
+                                  tansu_save_mode mode, tansu_buffer *ids, tansu_error *error);
+
+/*
+ * Removes the documents that match, in one commit. *removed (may be NULL): how many. A collection
+ * that does not exist has none.
+ * Errors: INVALID_BSON, INVALID_QUERY, and a commit's.
+ */
+TANSU_API tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
+                                    const void *query, size_t query_size, const void *hints,
+                                    size_t hints_size, int64_t *removed, tansu_error *error);
+
+/* Removes the document whose id is the first value of `id`, a BSON document like {"_id": 7}.
+ * *removed: 1, or 0 when there is none. Errors: INVALID_BSON, INVALID_ID, and a commit's. */
+TANSU_API tansu_status tansu_remove_id(tansu_db *db, tansu_txn *txn, const char *collection,
+                                       const void *id, size_t id_size, int *removed,
+                                       tansu_error *error);
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+/* Copies the document whose id is the first value of `id`, a BSON document like {"_id": 7}.
+ * Errors: NOT_FOUND (no such document or collection; error is filled in, result is emptied),
+ * INVALID_BSON, INVALID_ID. */
+TANSU_API tansu_status tansu_get(tansu_db *db, tansu_txn *txn, const char *collection,
+                                 const void *id, size_t id_size, tansu_buffer *result,
+                                 tansu_error *error);
+
+/*
+ * Starts a query. `query` and `hints` are BSON; NULL means empty. The cursor sees the database as
+ * of one commit (or, in a write transaction, as of this call) whatever is written meanwhile, and
+ * must be closed before the database is. Without $orderby documents come in the order in which
+ * they were first inserted. A collection that does not exist has no documents.
+ * $onlycount makes the one result {"count": n}; $explain makes it the plan, after running it.
+ * Errors: INVALID_BSON, INVALID_QUERY (context names the path and operator).
+ */
+TANSU_API tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
+                                  const void *query, size_t query_size, const void *hints,
+                                  size_t hints_size, tansu_cursor **cursor, tansu_error *error);
+
+/* Steps to the next document. On TANSU_OK *document points at memory that is valid until the
+ * next call on this cursor. TANSU_DONE when there is none, then and at every later call.
+ * Errors: CANCELLED, TOO_LARGE (a sort over its memory bound). */
+TANSU_API tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document,
+                                         tansu_error *error);
+
+/* Ends the cursor and unpins what it saw. Fine on NULL. */
+TANSU_API void tansu_cursor_close(tansu_cursor *cursor);
+
+/* Counts the documents that match ($skip and $max apply). Errors: as tansu_find(). */
+TANSU_API tansu_status tansu_count(tansu_db *db, tansu_txn *txn, const char *collection,
+                                   const void *query, size_t query_size, const void *hints,
+                                   size_t hints_size, int64_t *count, tansu_error *error);
+
+/* Runs the query, and tells how: candidates with costs, the chosen plan, bounds, keys and
+ * documents examined, documents returned, milliseconds. Errors: as tansu_find(). */
+TANSU_API tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *collection,
+                                     const void *query, size_t query_size, const void *hints,
+                                     size_t hints_size, tansu_buffer *result, tansu_error *error);
+
+/* ---- Indexes -------------------------------------------------------------------------------- */
+
+/*
+ * Creates an index over the documents that are there and those to come; the collection is created
+ * if need be. `keys`: BSON {path: 1 | -1, …}; `options`: BSON or NULL, {unique: bool}. The same
+ * index again is no harm. A NULL or empty name becomes "path_1_other_-1" from the keys.
+ * Errors: INVALID_NAME, INVALID_INDEX, EXISTS (the name with another definition), NOT_UNIQUE
+ * (context names the values), TOO_LARGE (too many indexes or entries), and a commit's.
+ */
+TANSU_API tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collection,
+                                          const char *name, const void *keys, size_t keys_size,
+                                          const void *options, size_t options_size,
+                                          tansu_error *error);
+
+/* Drops an index by name. Errors: NOT_FOUND, and a commit's. */
+TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collection,
+                                        const char *name, tansu_error *error);
+
+/* {"indexes": [{"name": …, "keys": {…}, "unique": bool, "multikey": bool, "entries": n}, …]}.
+ * Errors: NOT_FOUND. */
+TANSU_API tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
+                                        tansu_buffer *result, tansu_error *error);
+
+/* ---- BSON and JSON -------------------------------------------------------------------------- */
+
+/* Writes 12 new bytes of an ObjectID: seconds, random of this process, counter. */
+TANSU_API void tansu_oid_generate(uint8_t oid[12]);
+
+/* Checks that the bytes are a document that may be stored, as tansu_save() does. Errors:
+ * INVALID_BSON, INVALID_DOCUMENT, INVALID_ID, TOO_LARGE; error->offset is the byte at fault. */
+TANSU_API tansu_status tansu_validate(const void *bson, size_t size, tansu_error *error);
+
+/* Turns one JSON object (extended JSON v2, canonical or relaxed) into BSON. `length` may be
+ * SIZE_MAX for a NUL-terminated text. Errors: INVALID_JSON (offset is the byte at fault),
+ * TOO_LARGE. */
+TANSU_API tansu_status tansu_json_to_bson(const char *json, size_t length, tansu_buffer *result,
+                                          tansu_error *error);
+
+/* Turns a BSON document into NUL-terminated extended JSON (result->size does not count the NUL),
+ * canonical or relaxed. Errors: INVALID_BSON. */
+TANSU_API tansu_status tansu_bson_to_json(const void *bson, size_t size, int canonical,
+                                          tansu_buffer *result, tansu_error *error);
+
+/*
+ * Runs one command in JSON form and answers in JSON (docs/json-commands.md). *response is a
+ * NUL-terminated UTF-8 text, set on success and on failure alike (NULL only when memory is
+ * exhausted); free it with tansu_free(). The status is that of the command.
+ */
+TANSU_API tansu_status tansu_execute_json(tansu_db *db, const char *request, char **response);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * api/handles.c -- beginning and ending what a call reads or writes in.
+ */
+#include "api/handles.h"
+
+#include "base/error.h"
+
+tansu_status misuse(const char *what, tansu_error *error) {
+    return error_set(error, TANSU_E_MISUSE, what, "%s is NULL", what);
+}
+
+tansu_status check_bson(const void *bson, size_t size, bool optional, const char *what,
+                        tansu_error *error) {
+    if (bson == NULL)
+        return optional && size == 0 ? TANSU_OK : misuse(what, error);
+    return doc_check(bson, size, DOC_CHECK_BSON, error);
+}
+
+/* check_txn -- whether a call may use the transaction. */
+static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *error) {
+    if (txn->ended)
+        return error_set(error, TANSU_E_MISUSE, "txn", "the transaction has ended");
+    if (txn->db != db_inner(db))
+        return error_set(error, TANSU_E_MISUSE, "txn", "the transaction is of another database");
+    return TANSU_OK;
+}
+
+tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error *error) {
+    if (db == NULL)
+        return misuse("db", error);
+    *r = (reading){.db = db_inner(db)};
+    if (txn != NULL) {
+        tansu_status status = check_txn(db, txn, error);
+        if (status != TANSU_OK)
+            return status;
+        if (txn->change != NULL) {
+            status = change_usable(txn->change, error);
+            r->version = txn->change->next;
+            r->view = change_view(txn->change);
+            return status;
+        }
+        r->version = txn->version;
+    } else {
+        r->held = database_hold(r->db);
+        r->version = r->held;
+    }
+    r->view = (view){.log = r->db->log, .trees = r->db->trees, .sequence = r->version->sequence};
+    return TANSU_OK;
+}
+
+void reading_end(reading *r) {
+    if (r->held != NULL)
+        database_release(r->db, r->held);
+}
+
+tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error *error) {
+    if (db == NULL)
+        return misuse("db", error);
+    tansu_status status;
+    *w = (writing){.durability = db_inner(db)->durability};
+    if (txn != NULL) {
+        status = check_txn(db, txn, error);
+        if (status == TANSU_OK && txn->change == NULL)
+            status = error_set(error, TANSU_E_READ_ONLY, "txn",
+                               "this is a read transaction: begin one with TANSU_TXN_WRITE");
+        if (status == TANSU_OK)
+            status = change_usable(txn->change, error);
+        if (status != TANSU_OK)
+            return status;
+        w->change = txn->change;
+        w->mark = change_save_mark(w->change);
+        return TANSU_OK;
+    }
+    w->own = true;
+    status = database_begin_writing(db_inner(db), error);
+    if (status != TANSU_OK)
+        return status;
+    status = change_begin(db_inner(db), &w->change, error);
+    if (status != TANSU_OK)
+        database_end_writing(db_inner(db));
+    return status;
+}
+
+tansu_status writing_end(writing *w, tansu_status status, tansu_error *error) {
+    if (w->own && status == TANSU_OK)
+        return change_commit(w->change, w->durability, NULL, error);
+    if (w->own)
+        change_abort(w->change);
+    else if (status != TANSU_OK)
+        change_roll_back(w->change, w->mark);
+    return status;
+}

@@ -1,0 +1,73 @@
+/*
+ * api/handles.h -- what the public handles are. Part api: the only part that tansu.h's callers see;
+ * may call every other part.
+ */
+#ifndef TANSU_API_HANDLES_H
+#define TANSU_API_HANDLES_H
+
+#include "catalog/change.h"
+#include "query/query.h"
+
+/* The public names are of structs that hold nothing but the inner ones, so that no part but this one
+ * depends on the public handles. */
+struct tansu_db {
+    database inner;
+};
+
+struct tansu_txn {
+    database *db;
+    tansu_durability durability;
+    change *change;   /* NULL in a read transaction, and after a failed begin */
+    version *version; /* held by a read transaction */
+    uint32_t cursors; /* open ones */
+    bool ended;       /* aborted while cursors were open: the last of them frees this */
+};
+
+struct tansu_cursor {
+    database *db;
+    tansu_txn *txn; /* NULL: on its own, holding a version */
+    version *version;
+    view view;
+    query *query;
+    query_run *run;
+};
+
+/* db_inner -- the database behind a handle. */
+static inline database *db_inner(tansu_db *db) {
+    return (database *)db;
+}
+
+/* What a call reads in: a transaction's state, or the newest version held for its length. */
+typedef struct reading {
+    database *db;
+    version *held; /* NULL inside a transaction */
+    const version *version;
+    view view;
+} reading;
+
+/* reading_begin -- errors: MISUSE (no handle, or another database's transaction). */
+tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error *error);
+void reading_end(reading *r);
+
+/* What a call writes in: a transaction's change, or one of its own. */
+typedef struct writing {
+    change *change;
+    bool own;
+    change_mark mark;
+    tansu_durability durability;
+} writing;
+
+/* writing_begin -- errors: MISUSE, READ_ONLY, BUSY, FAILED. */
+tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error *error);
+/* writing_end -- with TANSU_OK commits a change of its own; otherwise takes back what the call did.
+ * Returns the status, or the commit's. */
+tansu_status writing_end(writing *w, tansu_status status, tansu_error *error);
+
+/* misuse -- the error for a NULL where something is needed. */
+tansu_status misuse(const char *what, tansu_error *error);
+
+/* check_bson -- whether an input document is valid BSON; NULL with size 0 is fine when `optional`. */
+tansu_status check_bson(const void *bson, size_t size, bool optional, const char *what,
+                        tansu_error *error);
+
+#endif

@@ -1,0 +1,131 @@
+/*
+ * api/reading.c -- cursors, counting, explaining.
+ */
+#include "api/handles.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
+                        const void *query_bson, size_t query_size, const void *hints,
+                        size_t hints_size, tansu_cursor **cursor, tansu_error *error) {
+    if (collection == NULL || cursor == NULL)
+        return misuse(cursor == NULL ? "cursor" : "collection", error);
+    *cursor = NULL;
+    if (db == NULL)
+        return misuse("db", error);
+    tansu_cursor *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return error_memory(error);
+    database *d = db_inner(db);
+    reading r = {0};
+    tansu_status status =
+        query_compile(query_bson, query_size, hints, hints_size, &c->query, error);
+    if (status == TANSU_OK)
+        status = database_enter(d, error);
+    if (status != TANSU_OK) {
+        query_free(c->query);
+        free(c);
+        return status;
+    }
+    c->db = d;
+    status = reading_begin(&r, db, txn, error);
+    if (status == TANSU_OK) {
+        c->version = r.held;
+        c->view = r.view;
+        status = query_start(c->query, &c->view, version_collection(r.version, collection), &c->run,
+                             error);
+    }
+    if (status != TANSU_OK) {
+        tansu_cursor_close(c);
+        return status;
+    }
+    if (txn != NULL) {
+        c->txn = txn;
+        txn->cursors++;
+    }
+    *cursor = c;
+    return TANSU_OK;
+}
+
+tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document, tansu_error *error) {
+    if (cursor == NULL || document == NULL)
+        return misuse(cursor == NULL ? "cursor" : "document", error);
+    if (cursor->txn != NULL && cursor->txn->ended)
+        return error_set(error, TANSU_E_MISUSE, "cursor", "the cursor's transaction has ended");
+    return query_next(cursor->run, document, error);
+}
+
+void tansu_cursor_close(tansu_cursor *cursor) {
+    if (cursor == NULL)
+        return;
+    database *db = cursor->db;
+    query_end(cursor->run);
+    query_free(cursor->query);
+    if (cursor->version != NULL)
+        database_release(db, cursor->version);
+    tansu_txn *txn = cursor->txn;
+    free(cursor);
+    if (txn != NULL && --txn->cursors == 0 && txn->ended) {
+        /* The transaction was aborted before: this was the last that knew of it. */
+        if (txn->version != NULL)
+            database_release(db, txn->version);
+        free(txn);
+        database_leave(db);
+    }
+    database_leave(db);
+}
+
+/* with_query -- compiles, begins reading and hands over to `run`. */
+typedef tansu_status (*query_user)(void *context, const query *q, const view *v,
+                                   const collection_state *collection, tansu_error *error);
+
+static tansu_status with_query(tansu_db *db, tansu_txn *txn, const char *collection,
+                               const void *query_bson, size_t query_size, const void *hints,
+                               size_t hints_size, query_user user, void *context,
+                               tansu_error *error) {
+    if (collection == NULL)
+        return misuse("collection", error);
+    query *q;
+    tansu_status status = query_compile(query_bson, query_size, hints, hints_size, &q, error);
+    if (status != TANSU_OK)
+        return status;
+    reading r;
+    status = reading_begin(&r, db, txn, error);
+    if (status == TANSU_OK) {
+        status = user(context, q, &r.view, version_collection(r.version, collection), error);
+        reading_end(&r);
+    }
+    query_free(q);
+    return status;
+}
+
+static tansu_status count_user(void *context, const query *q, const view *v,
+                               const collection_state *collection, tansu_error *error) {
+    return query_count(q, v, collection, context, error);
+}
+
+tansu_status tansu_count(tansu_db *db, tansu_txn *txn, const char *collection,
+                         const void *query_bson, size_t query_size, const void *hints,
+                         size_t hints_size, int64_t *count, tansu_error *error) {
+    if (count == NULL)
+        return misuse("count", error);
+    *count = 0;
+    return with_query(db, txn, collection, query_bson, query_size, hints, hints_size, count_user,
+                      count, error);
+}
+
+static tansu_status explain_user(void *context, const query *q, const view *v,
+                                 const collection_state *collection, tansu_error *error) {
+    return query_explain(q, v, collection, context, error);
+}
+
+tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *collection,
+                           const void *query_bson, size_t query_size, const void *hints,
+                           size_t hints_size, tansu_buffer *result, tansu_error *error) {
+    if (result == NULL)
+        return misuse("result", error);
+    result->size = 0;
+    return with_query(db, txn, collection, query_bson, query_size, hints, hints_size, explain_user,
+                      result, error);
+}

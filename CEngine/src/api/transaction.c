@@ -1,0 +1,86 @@
+/*
+ * api/transaction.c -- transactions.
+ */
+#include "api/handles.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
+                             tansu_txn **txn, tansu_error *error) {
+    if (db == NULL || txn == NULL)
+        return misuse(db == NULL ? "db" : "txn", error);
+    *txn = NULL;
+    database *d = db_inner(db);
+    tansu_status status = database_enter(d, error);
+    if (status != TANSU_OK)
+        return status;
+    tansu_txn *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        database_leave(d);
+        return error_memory(error);
+    }
+    t->db = d;
+    t->durability = durability == TANSU_DURABILITY_DEFAULT ? d->durability : durability;
+    if (mode == TANSU_TXN_WRITE) {
+        status = database_begin_writing(d, error);
+        if (status == TANSU_OK) {
+            status = change_begin(d, &t->change, error);
+            if (status != TANSU_OK)
+                database_end_writing(d);
+            else
+                t->change->keep_steps = true;
+        }
+    } else {
+        t->version = database_hold(d);
+    }
+    if (status != TANSU_OK) {
+        free(t);
+        database_leave(d);
+        return status;
+    }
+    *txn = t;
+    return TANSU_OK;
+}
+
+/* txn_free -- ends the handle. */
+static void txn_free(tansu_txn *txn) {
+    database *db = txn->db;
+    free(txn);
+    database_leave(db);
+}
+
+tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error) {
+    if (txn == NULL)
+        return misuse("txn", error);
+    if (sequence != NULL)
+        *sequence = 0;
+    if (txn->cursors != 0)
+        return error_set(error, TANSU_E_BUSY, "txn",
+                         "%u cursors of the transaction are open: close them first", txn->cursors);
+    tansu_status status = TANSU_OK;
+    if (txn->change != NULL)
+        status = change_commit(txn->change, txn->durability, sequence, error);
+    else
+        database_release(txn->db, txn->version);
+    txn_free(txn);
+    return status;
+}
+
+void tansu_txn_abort(tansu_txn *txn) {
+    if (txn == NULL || txn->ended)
+        return;
+    if (txn->cursors != 0 && txn->change == NULL) {
+        txn->ended = true; /* its cursors hold on to the version that they read */
+        return;
+    }
+    if (txn->change != NULL) {
+        change_abort(txn->change);
+        txn->change = NULL;
+    } else {
+        database_release(txn->db, txn->version);
+    }
+    txn->ended = true;
+    if (txn->cursors == 0)
+        txn_free(txn);
+}

@@ -1,0 +1,60 @@
+/*
+ * base/fs.h -- the file calls of the engine's own files, behind one small table. Part base.
+ *
+ * Everything that the log, the MANIFEST and the LOCK do to a disk goes through a `struct fs`, so that
+ * tests can put a table in its place that fails, records or loses calls. All functions return -1 (or
+ * NULL) and set errno on failure, as the calls they stand for.
+ */
+#ifndef TANSU_BASE_FS_H
+#define TANSU_BASE_FS_H
+
+#include "tansu.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Sees one name of a folder; returns false to end the listing. */
+typedef bool (*fs_name_visitor)(void *context, const char *name);
+
+typedef struct fs {
+    int (*open)(const char *path, int flags, int mode);
+    int (*close)(int fd);
+    ssize_t (*read)(int fd, void *bytes, size_t size, off_t offset);
+    ssize_t (*write)(int fd, const void *bytes, size_t size, off_t offset);
+    int (*size)(int fd, uint64_t *size);
+    int (*truncate)(int fd, uint64_t size);
+    /* Makes [offset, offset + size) part of the file with room on the disk, reading as zero. */
+    int (*allocate)(int fd, uint64_t offset, uint64_t size);
+    void *(*map)(int fd, size_t size, bool writable);
+    int (*unmap)(void *address, size_t size);
+    /* Forces what was written, also through `mapped` (may be NULL), to the disk itself. */
+    int (*sync)(int fd, void *mapped, size_t mapped_size);
+    int (*sync_folder)(const char *path);
+    int (*rename)(const char *from, const char *to);
+    int (*unlink)(const char *path);
+    int (*mkdir)(const char *path, int mode);
+    int (*rmdir)(const char *path);
+    int (*lock)(int fd, bool exclusive); /* EWOULDBLOCK when somebody else holds it */
+    int (*list)(const char *path, fs_name_visitor visitor, void *context);
+} fs;
+
+/* The operating system's own calls. */
+extern const fs fs_system;
+
+/* fs_write_file -- writes a whole new file at `path` by way of `path`.new, sync and rename, so that
+ * after a crash the old or the new content is there. Errors: IO, FULL, READ_ONLY. */
+tansu_status fs_write_file(const fs *calls, const char *folder, const char *name, const void *bytes,
+                           size_t size, tansu_error *error);
+
+/* fs_read_file -- reads a whole file (NUL appended after the size). Errors: NOT_FOUND, IO,
+ * TOO_LARGE (over `limit` bytes). */
+tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu_buffer *result,
+                          tansu_error *error);
+
+/* fs_join -- "folder/name" in new memory; NULL when it is exhausted. */
+char *fs_join(const char *folder, const char *name);
+
+/* fs_boot_id -- a text that changes with every start of the machine (empty when the system has none:
+ * then every open index file counts as lost after an unclean end). */
+void fs_boot_id(char text[64]);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * base/number.h -- numbers of all four types as one exact, ordered whole: int32, int64, double and
+ * decimal128. Part base; uses base/doc.h only.
+ */
+#ifndef TANSU_BASE_NUMBER_H
+#define TANSU_BASE_NUMBER_H
+
+#include "base/doc.h"
+
+/* The most bytes that number_key() writes. */
+#define NUMBER_KEY_MAX 30
+
+/* number_compare -- <0, 0 or >0 by exact mathematical value; NaN equals NaN and is below all. */
+int number_compare(const doc_value *a, const doc_value *b);
+
+/*
+ * number_key -- writes the order-preserving key of a number and returns its size:
+ *
+ *     class      NaN, -inf, negative, zero, positive, +inf
+ *     8 bytes    (negative and positive only) the magnitude, cut to a double, bits big-endian
+ *     1 byte     0: it is exactly that double; 1: it is greater, and this follows:
+ *     2 bytes    the decimal exponent of the first digit, with an offset of 0x8000, big-endian
+ *     digits     of the magnitude, two in a byte, as 1 + their number; no zeros at the end
+ *     1 byte     0
+ *
+ * Of a negative number all bits behind the class are turned.
+ */
+uint32_t number_key(uint8_t key[NUMBER_KEY_MAX], const doc_value *number);
+
+#endif

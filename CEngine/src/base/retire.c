@@ -1,0 +1,51 @@
+/*
+ * base/retire.c -- lists of replaced objects (see retire.h).
+ */
+#include "base/retire.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+/* retire_reserve -- makes room for `more` items after those that are there. */
+bool retire_reserve(retire_list *list, size_t more) {
+    if (list->capacity - list->count >= more)
+        return true;
+    if (more > SIZE_MAX / sizeof(retire_item) / 2 - list->count)
+        return false;
+    size_t capacity = list->capacity < 16 ? 32 : list->capacity * 2;
+    if (capacity < list->count + more)
+        capacity = list->count + more;
+    retire_item *items = realloc(list->items, capacity * sizeof(*items));
+    if (items == NULL)
+        return false;
+    list->items = items;
+    list->capacity = capacity;
+    return true;
+}
+
+/* retire_add -- appends one object with the function that ends it. */
+bool retire_add(retire_list *list, retire_free free_object, void *context, void *object) {
+    if (list->count == list->capacity && !retire_reserve(list, 1))
+        return false;
+    list->items[list->count++] = (retire_item){free_object, context, object};
+    return true;
+}
+
+/* retire_run -- frees every object, in the order in which they were added, and the list. */
+void retire_run(retire_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        list->items[i].free(list->items[i].context, list->items[i].object);
+    retire_forget(list);
+}
+
+/* retire_forget -- frees the list and leaves the objects alone. */
+void retire_forget(retire_list *list) {
+    free(list->items);
+    *list = (retire_list){NULL, 0, 0};
+}
+
+/* retire_memory -- frees an object that is one piece of memory. */
+void retire_memory(void *context, void *object) {
+    (void)context;
+    free(object);
+}

@@ -1,0 +1,283 @@
+/*
+ * catalog/change.c -- beginning, committing, aborting and taking back.
+ */
+#include "catalog/change.h"
+
+#include "base/error.h"
+#include "catalog/collection.h"
+
+#include <stdlib.h>
+
+tansu_status change_begin(database *db, change **result, tansu_error *error) {
+    change *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return error_memory(error);
+    c->db = db;
+    c->base = database_hold_head(db);
+    c->next = version_new(c->base->count);
+    if (c->next == NULL) {
+        database_release(db, c->base);
+        free(c);
+        return error_memory(error);
+    }
+    c->next->count = c->base->count;
+    memcpy(c->next->collections, c->base->collections,
+           c->base->count * sizeof *c->base->collections);
+    c->sequence = c->base->sequence + 1;
+    c->epoch = ++db->next_epoch;
+    c->writer = (tree_writer){.store = db->trees, .epoch = c->epoch, .retired = &c->retired};
+    c->next_collection = db->next_collection;
+    c->next_index = db->next_index;
+    *result = c;
+    return TANSU_OK;
+}
+
+/* change_free -- frees what is left of an ended change and gives the turn on. */
+static void change_free(change *c) {
+    database *db = c->db;
+    database_release(db, c->base);
+    pending_free(&c->pending);
+    free(c->steps);
+    free(c->dropped);
+    index_entries_free(&c->old_entries);
+    for (uint32_t i = 0; i < c->entry_sets; i++)
+        index_entries_free(&c->new_entries[i]);
+    free(c->new_entries);
+    tansu_buffer_free(&c->key);
+    tansu_buffer_free(&c->scratch);
+    bool replay = c->replay;
+    free(c);
+    if (!replay)
+        database_end_writing(db);
+}
+
+void change_abort(change *c) {
+    if (!c->replay)
+        log_abort(c->db->log);
+    for (uint32_t i = 0; i < c->next->count; i++) {
+        collection_state *state = c->next->collections[i];
+        if (state->epoch != c->epoch)
+            continue;
+        tree_discard(&c->writer, &state->ids);
+        for (uint32_t k = 0; k < state->index_count; k++)
+            tree_discard(&c->writer, &state->indexes[k].entries);
+        free(state);
+    }
+    for (size_t i = 0; i < c->dropped_count; i++)
+        tree_discard(&c->writer, &c->dropped[i]);
+    version_free(c->next);
+    retire_forget(&c->retired);
+    retire_run(&c->made);
+    change_free(c);
+}
+
+/* store_places -- makes the changed documents' new places known. */
+static void store_places(change *c, log_place frame) {
+    collection_state *state = NULL;
+    for (uint64_t i = 0; c->pending.count != 0 && i <= c->pending.mask; i++) {
+        const pending_slot *slot = &c->pending.slots[i];
+        if (slot->where == 0 || slot->at == 0)
+            continue;
+        uint32_t collection = (uint32_t)(slot->where >> 40);
+        if (state == NULL || state->id != collection)
+            state = change_collection_by_id(c, collection);
+        if (state != NULL) /* otherwise dropped by the same transaction */
+            places_set(state->places, slot->where & (((uint64_t)1 << 40) - 1), frame + slot->at);
+    }
+}
+
+tansu_status change_commit(change *c, tansu_durability durability, uint64_t *sequence,
+                           tansu_error *error) {
+    database *db = c->db;
+    if (sequence != NULL)
+        *sequence = 0;
+    tansu_status status = change_usable(c, error);
+    for (size_t i = 0; status == TANSU_OK && i < c->dropped_count; i++)
+        status = tree_retire_all(db->trees, &c->dropped[i], &c->retired, error);
+    if (status != TANSU_OK || !c->changed) {
+        change_abort(c);
+        return status;
+    }
+    uint64_t number = c->replay ? c->next->sequence : c->sequence;
+    uint64_t bytes = c->frame_size;
+    if (!c->replay)
+        store_places(c, log_commit(db->log, number));
+    version *v = c->next;
+    v->sequence = number;
+    if (!c->replay)
+        v->position = log_position(db->log);
+    __atomic_store_n(&db->next_collection, c->next_collection, __ATOMIC_RELAXED);
+    __atomic_store_n(&db->next_index, c->next_index, __ATOMIC_RELAXED);
+    bool wait = durability == TANSU_DURABILITY_FULL && db->store != TANSU_STORE_MEMORY;
+    retire_forget(&c->made);
+    bool replay = c->replay;
+    database_publish(db, v, &c->retired, !wait);
+    change_free(c);
+    if (replay)
+        return TANSU_OK;
+    worker_note_commit(db, bytes);
+    if (sequence != NULL)
+        *sequence = number;
+    if (!wait)
+        return TANSU_OK;
+    status = log_sync(db->log, number, error);
+    if (status == TANSU_OK)
+        database_show(db, number);
+    return status;
+}
+
+view change_view(const change *c) {
+    return (view){.log = c->db->log,
+                  .trees = c->db->trees,
+                  .sequence = c->replay ? UINT64_MAX : c->base->sequence,
+                  .pending = c->replay ? NULL : &c->pending};
+}
+
+tansu_status change_usable(const change *c, tansu_error *error) {
+    if (!c->broken)
+        return TANSU_OK;
+    return error_set(
+        error, TANSU_E_MISUSE, NULL,
+        "an earlier call of this transaction failed half-way: abort it and begin again");
+}
+
+/* ---- Records ---- */
+
+tansu_status change_record(change *c, enum record_type type, uint8_t flags, uint32_t collection,
+                           uint64_t docno, uint64_t previous, const void *bytes, size_t size,
+                           uint64_t *at, tansu_error *error) {
+    c->changed = true;
+    *at = 0;
+    if (c->replay)
+        return TANSU_OK;
+    uint64_t total = RECORD_HEADER_SIZE + align8(size);
+    uint8_t *room;
+    tansu_status status = log_append(c->db->log, total, at, &room, error);
+    if (status != TANSU_OK) {
+        c->changed = c->records != 0;
+        return status;
+    }
+    record_header header = {.size = (uint32_t)total,
+                            .type = (uint8_t)type,
+                            .flags = flags,
+                            .where = record_where(collection, docno),
+                            .sequence = c->sequence,
+                            .previous = previous};
+    memcpy(room, &header, sizeof header);
+    memcpy(room + RECORD_HEADER_SIZE, bytes, size);
+    memset(room + RECORD_HEADER_SIZE + size, 0, total - RECORD_HEADER_SIZE - size);
+    c->frame_size = *at + total;
+    c->records++;
+    return TANSU_OK;
+}
+
+/* ---- The private version ---- */
+
+collection_state *change_collection_by_id(change *c, uint32_t id) {
+    for (uint32_t i = 0; i < c->next->count; i++)
+        if (c->next->collections[i]->id == id)
+            return c->next->collections[i];
+    return NULL;
+}
+
+tansu_status change_collection(change *c, const char *name, uint32_t extra,
+                               collection_state **state, tansu_error *error) {
+    bool found;
+    uint32_t slot = version_slot(c->next, name, &found);
+    *state = NULL;
+    if (!found)
+        return TANSU_OK;
+    collection_state *old = c->next->collections[slot];
+    if (old->epoch == c->epoch && extra == 0) {
+        *state = old;
+        return TANSU_OK;
+    }
+    bool shared = old->epoch != c->epoch;
+    if (shared && !retire_reserve(&c->retired, 1))
+        return error_memory(error);
+    collection_state *copy = collection_copy(old, extra, c->epoch);
+    if (copy == NULL)
+        return error_memory(error);
+    if (shared)
+        retire_add(&c->retired, retire_memory, NULL, old);
+    else
+        free(old);
+    c->next->collections[slot] = copy;
+    *state = copy;
+    return TANSU_OK;
+}
+
+/* ---- Savepoints ---- */
+
+bool change_step_reserve(change *c) {
+    if (!c->keep_steps || c->step_count < c->step_room)
+        return true;
+    size_t room = c->step_room == 0 ? 16 : c->step_room * 2;
+    change_step *steps = realloc(c->steps, room * sizeof *steps);
+    if (steps == NULL)
+        return false;
+    c->steps = steps;
+    c->step_room = room;
+    return true;
+}
+
+void change_step_add(change *c, change_step step) {
+    if (c->keep_steps)
+        c->steps[c->step_count++] = step;
+}
+
+change_mark change_save_mark(const change *c) {
+    return (change_mark){.steps = c->step_count,
+                         .frame_size = c->frame_size,
+                         .records = c->records,
+                         .next_collection = c->next_collection,
+                         .changed = c->changed};
+}
+
+/* step_back -- takes one step back in the private version. */
+static tansu_status step_back(change *c, const change_step *step) {
+    collection_state *state = change_collection_by_id(c, step->collection);
+    if (state == NULL)
+        return TANSU_E_MISUSE;
+    view v = change_view(c);
+    uint32_t size = 0, old_size = 0;
+    const uint8_t *doc = step->new_ref == 0 ? NULL : view_document(&v, step->new_ref, &size);
+    const uint8_t *old = step->old_ref == 0 ? NULL : view_document(&v, step->old_ref, &old_size);
+    tansu_status status;
+    switch (step->kind) {
+    case STEP_PUT:
+        if (old != NULL) {
+            status = change_apply_put(c, state, old, old_size, step->docno, doc, size, NULL);
+        } else {
+            status = change_apply_delete(c, state, step->docno, doc, size, NULL);
+            state->count--;
+        }
+        break;
+    case STEP_DELETE:
+        status = change_apply_put(c, state, old, old_size, step->docno, NULL, 0, NULL);
+        state->count++;
+        break;
+    default: {
+        char name[TANSU_MAX_NAME + 1];
+        memcpy(name, state->name, sizeof name);
+        return change_remove_collection(c, name, NULL);
+    }
+    }
+    pending_set(&c->pending, record_where(step->collection, step->docno), step->before);
+    return status;
+}
+
+void change_roll_back(change *c, change_mark mark) {
+    while (!c->broken && c->step_count > mark.steps) {
+        if (step_back(c, &c->steps[c->step_count - 1]) != TANSU_OK)
+            c->broken = true;
+        c->step_count--;
+    }
+    if (c->broken)
+        return;
+    log_shrink(c->db->log, mark.frame_size, mark.records);
+    c->frame_size = mark.frame_size;
+    c->records = mark.records;
+    c->next_collection = mark.next_collection;
+    c->changed = mark.changed;
+}

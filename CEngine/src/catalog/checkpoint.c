@@ -1,0 +1,430 @@
+/*
+ * catalog/checkpoint.c -- the indexes' way into the cabinet and back.
+ *
+ * The cabinet's META record says what version its blocks make up: the commit's number, its end in the
+ * log, and the catalog with the root block of every index. Everything of one checkpoint, META
+ * included, is one cabinet transaction.
+ */
+#include "catalog/database.h"
+
+#include "base/doc.h"
+#include "base/error.h"
+#include "catalog/collection.h"
+#include "catalog/manifest.h"
+
+#include <bson/bson.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#define CABINET_NAME "index/blocks.tch"
+#define META_FORMAT 1
+
+/* ---- Writing ---- */
+
+/* append_index -- one secondary index's part of the META. */
+static bool append_index(bson_t *list, uint32_t number, const collection_index *index,
+                         uint64_t block) {
+    char key[16];
+    const char *at;
+    size_t length = bson_uint32_to_string(number, &at, key, sizeof key);
+    bson_t one, keys_view;
+    tansu_buffer keys = TANSU_BUFFER_INIT;
+    bool done = index_definition_keys(index->definition, &keys) &&
+                bson_init_static(&keys_view, keys.data, keys.size) &&
+                bson_append_document_begin(list, at, (int)length, &one) &&
+                BSON_APPEND_INT64(&one, "id", index->definition->id) &&
+                BSON_APPEND_UTF8(&one, "name", index->definition->name) &&
+                BSON_APPEND_DOCUMENT(&one, "keys", &keys_view) &&
+                BSON_APPEND_BOOL(&one, "unique", index->definition->unique) &&
+                BSON_APPEND_BOOL(&one, "multikey", index->multikey) &&
+                BSON_APPEND_INT64(&one, "block", (int64_t)block) &&
+                BSON_APPEND_INT64(&one, "count", (int64_t)index->entries.count) &&
+                bson_append_document_end(list, &one);
+    tansu_buffer_free(&keys);
+    return done;
+}
+
+/* write_collection -- a collection's changed blocks and chunks, and its part of the META. */
+static tansu_status write_collection(database *db, const collection_state *state, bson_t *list,
+                                     uint32_t number, tansu_error *error) {
+    char key[16];
+    const char *at;
+    size_t length = bson_uint32_to_string(number, &at, key, sizeof key);
+    bson_t one, indexes;
+    uint64_t block, written;
+    tansu_status status = tree_checkpoint(db->trees, &state->ids, &block, &written, error);
+    if (status == TANSU_OK)
+        status = places_checkpoint(state->places, &written, error);
+    if (status != TANSU_OK)
+        return status;
+    bool done = bson_append_document_begin(list, at, (int)length, &one) &&
+                BSON_APPEND_INT64(&one, "id", state->id) &&
+                BSON_APPEND_UTF8(&one, "name", state->name) &&
+                BSON_APPEND_BOOL(&one, "local", state->local) &&
+                BSON_APPEND_INT64(&one, "nextDocno", (int64_t)state->next_docno) &&
+                BSON_APPEND_INT64(&one, "count", (int64_t)state->count) &&
+                BSON_APPEND_INT64(&one, "idsBlock", (int64_t)block) &&
+                BSON_APPEND_INT64(&one, "idsCount", (int64_t)state->ids.count) &&
+                BSON_APPEND_ARRAY_BEGIN(&one, "indexes", &indexes);
+    for (uint32_t i = 0; done && i < state->index_count; i++) {
+        status = tree_checkpoint(db->trees, &state->indexes[i].entries, &block, &written, error);
+        if (status != TANSU_OK)
+            return status;
+        done = append_index(&indexes, i, &state->indexes[i], block);
+    }
+    done = done && bson_append_array_end(&one, &indexes) && bson_append_document_end(list, &one);
+    return done ? TANSU_OK : error_memory(error);
+}
+
+/* write_version -- everything of one version, within the cabinet transaction. */
+static tansu_status write_version(database *db, const version *v, uint32_t next_collection,
+                                  uint32_t next_index, tansu_error *error) {
+    bson_t meta = BSON_INITIALIZER, list;
+    tansu_status status = TANSU_OK;
+    if (!BSON_APPEND_INT32(&meta, "format", META_FORMAT) ||
+        !BSON_APPEND_BINARY(&meta, "uuid", BSON_SUBTYPE_UUID, db->manifest.uuid, 16) ||
+        !BSON_APPEND_INT64(&meta, "sequence", (int64_t)v->sequence) ||
+        !BSON_APPEND_INT64(&meta, "position", (int64_t)v->position) ||
+        !BSON_APPEND_INT64(&meta, "nextCollection", next_collection) ||
+        !BSON_APPEND_INT64(&meta, "nextIndex", next_index) ||
+        !BSON_APPEND_ARRAY_BEGIN(&meta, "collections", &list))
+        status = error_memory(error);
+    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++)
+        status = write_collection(db, v->collections[i], &list, i, error);
+    if (status == TANSU_OK &&
+        (!bson_append_array_end(&meta, &list) ||
+         !BSON_APPEND_INT64(&meta, "nextBlock", (int64_t)tree_store_next_block(db->trees))))
+        status = error_memory(error);
+    if (status == TANSU_OK)
+        status = cabinet_put(db->cab, CABINET_META, 0, bson_get_data(&meta), meta.len, error);
+    bson_destroy(&meta);
+    return status;
+}
+
+/* remove_dead -- what no version refers to any more, out of the cabinet. */
+static tansu_status remove_dead(database *db, const uint64_t *blocks, size_t block_count,
+                                const dropped_places *dropped, size_t dropped_count,
+                                tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (size_t i = 0; status == TANSU_OK && i < block_count; i++)
+        status = cabinet_remove(db->cab, CABINET_BLOCK, blocks[i], error);
+    for (size_t i = 0; status == TANSU_OK && i < dropped_count; i++)
+        status = places_remove_stored(db->cab, dropped[i].collection, dropped[i].count, error);
+    return status;
+}
+
+/* mark_open -- says in the MANIFEST, before the first write to the cabinet, that it may not be whole
+ * should the machine stop. */
+static tansu_status mark_open(database *db, tansu_error *error) {
+    if (db->manifest.index_open)
+        return TANSU_OK;
+    manifest m = db->manifest;
+    m.index_open = true;
+    fs_boot_id(m.boot);
+    tansu_status status = manifest_write(db->calls, db->folder, &m, error);
+    if (status == TANSU_OK)
+        db->manifest = m;
+    return status;
+}
+
+/* copy_dropped -- the dropped collections so far, for this checkpoint. */
+static tansu_status copy_dropped(database *db, dropped_places **list, size_t *count,
+                                 tansu_error *error) {
+    pthread_mutex_lock(&db->version_mutex);
+    *count = db->dropped_count;
+    *list = malloc((*count + 1) * sizeof **list);
+    if (*list != NULL && *count != 0)
+        memcpy(*list, db->dropped, *count * sizeof **list);
+    pthread_mutex_unlock(&db->version_mutex);
+    return *list == NULL ? error_memory(error) : TANSU_OK;
+}
+
+/* write_locked -- checkpoint_write() with the checkpoint mutex held and a version at hand. */
+static tansu_status write_locked(database *db, const version *v, uint32_t next_collection,
+                                 uint32_t next_index, tansu_error *error) {
+    uint64_t *blocks = NULL;
+    size_t block_count = 0, dropped_count = 0;
+    dropped_places *dropped = NULL;
+    tansu_status status = mark_open(db, error);
+    if (status == TANSU_OK)
+        status = copy_dropped(db, &dropped, &dropped_count, error);
+    if (status == TANSU_OK)
+        status = tree_store_take_free(db->trees, &blocks, &block_count, error);
+    if (status != TANSU_OK) {
+        free(dropped);
+        return status;
+    }
+    status = cabinet_begin(db->cab, error);
+    if (status == TANSU_OK) {
+        status = write_version(db, v, next_collection, next_index, error);
+        if (status == TANSU_OK)
+            status = remove_dead(db, blocks, block_count, dropped, dropped_count, error);
+        if (status == TANSU_OK)
+            status = cabinet_commit(db->cab, error);
+        else
+            cabinet_abort(db->cab);
+    }
+    if (status == TANSU_OK) {
+        tree_checkpoint_done(db->trees);
+        pthread_mutex_lock(&db->version_mutex);
+        db->dropped_count -= dropped_count;
+        memmove(db->dropped, db->dropped + dropped_count, db->dropped_count * sizeof *db->dropped);
+        pthread_mutex_unlock(&db->version_mutex);
+        __atomic_store_n(&db->checkpoint_sequence, v->sequence, __ATOMIC_RELAXED);
+    } else {
+        tree_checkpoint_failed(db->trees);
+        for (uint32_t i = 0; i < v->count; i++)
+            places_checkpoint_failed(v->collections[i]->places);
+        tree_store_give_free(db->trees, blocks, block_count);
+    }
+    free(blocks);
+    free(dropped);
+    return status;
+}
+
+/* evict -- brings the memory of index blocks back under its bound. Failing leaves more in memory, and
+ * nothing else. */
+static void evict(database *db, const version *v) {
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++) {
+        const collection_state *state = v->collections[i];
+        for (uint32_t k = 0; status == TANSU_OK && k <= state->index_count; k++) {
+            if (tree_store_memory(db->trees) <= db->index_cache_bytes)
+                return;
+            const tree *t = k == 0 ? &state->ids : &state->indexes[k - 1].entries;
+            status = tree_evict(db->trees, t, db->index_cache_bytes, &db->evicted, NULL);
+            if (db->evicted.count != 0 && !database_retire_later(db, &db->evicted))
+                return; /* the list is kept, and offered again at the next checkpoint */
+        }
+    }
+}
+
+tansu_status checkpoint_write(database *db, tansu_error *error) {
+    if (db->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, db->folder, "the database is open read-only");
+    if (db->store == TANSU_STORE_MEMORY)
+        return TANSU_OK;
+    tansu_status status = TANSU_OK;
+    pthread_mutex_lock(&db->checkpoint_mutex);
+    version *v = database_hold(db);
+    /* Numbers given out later than the version's are skipped, which does no harm. */
+    uint32_t next_collection = __atomic_load_n(&db->next_collection, __ATOMIC_RELAXED);
+    uint32_t next_index = __atomic_load_n(&db->next_index, __ATOMIC_RELAXED);
+    if (v->sequence != db->checkpoint_sequence)
+        status = write_locked(db, v, next_collection, next_index, error);
+    if (status == TANSU_OK && tree_store_memory(db->trees) > db->index_cache_bytes)
+        evict(db, v);
+    database_release(db, v);
+    pthread_mutex_unlock(&db->checkpoint_mutex);
+    return status;
+}
+
+/* ---- Reading ---- */
+
+/* int_of -- a whole number of the META; false without one. */
+static bool int_of(const uint8_t *doc, size_t size, const char *key, uint64_t *result) {
+    doc_value value;
+    int64_t number;
+    if (!doc_find(doc, size, key, strlen(key), &value) || !doc_as_int64(&value, &number))
+        return false;
+    *result = (uint64_t)number;
+    return true;
+}
+
+/* bool_of -- a bool of the META; false without one. */
+static bool bool_of(const uint8_t *doc, size_t size, const char *key) {
+    doc_value value;
+    return doc_find(doc, size, key, strlen(key), &value) && value.type == DOC_BOOL &&
+           doc_bool(&value);
+}
+
+/* load_index -- one secondary index. */
+static tansu_status load_index(database *db, const doc_value *part, collection_index *index,
+                               tansu_error *error) {
+    doc_value name, keys;
+    uint64_t id, block, count;
+    size_t length;
+    if (part->type != DOC_DOCUMENT || !int_of(part->data, part->size, "id", &id) ||
+        !int_of(part->data, part->size, "block", &block) ||
+        !int_of(part->data, part->size, "count", &count) ||
+        !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
+        !doc_find(part->data, part->size, "keys", 4, &keys) || keys.type != DOC_DOCUMENT)
+        return TANSU_E_CORRUPT;
+    index_definition *definition;
+    tansu_status status = index_definition_parse(doc_string(&name, &length), keys.data, keys.size,
+                                                 NULL, 0, &definition, error);
+    if (status != TANSU_OK)
+        return status;
+    definition->id = (uint32_t)id;
+    definition->unique = bool_of(part->data, part->size, "unique");
+    *index = (collection_index){.definition = definition,
+                                .multikey = bool_of(part->data, part->size, "multikey")};
+    return tree_open(db->trees, block, count, &index->entries, error);
+}
+
+/* load_collection -- one collection, appended to the version. */
+static tansu_status load_collection(database *db, version *v, const doc_value *part,
+                                    tansu_error *error) {
+    doc_value name, indexes;
+    uint64_t id, next_docno, count, block, ids_count;
+    if (part->type != DOC_DOCUMENT || !int_of(part->data, part->size, "id", &id) ||
+        !int_of(part->data, part->size, "nextDocno", &next_docno) ||
+        !int_of(part->data, part->size, "count", &count) ||
+        !int_of(part->data, part->size, "idsBlock", &block) ||
+        !int_of(part->data, part->size, "idsCount", &ids_count) ||
+        !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
+        !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY ||
+        next_docno > INDEX_MAX_DOCNO || id == 0 || id > RECORD_MAX_COLLECTION)
+        return TANSU_E_CORRUPT;
+    size_t length;
+    const char *text = doc_string(&name, &length);
+    uint32_t index_count = 0;
+    doc_iter iter;
+    for (doc_iter_value(&iter, &indexes); doc_iter_next(&iter);)
+        index_count++;
+    collection_state *state = calloc(1, sizeof *state + index_count * sizeof(collection_index));
+    if (state == NULL)
+        return error_memory(error);
+    state->id = (uint32_t)id;
+    state->local = bool_of(part->data, part->size, "local");
+    state->next_docno = next_docno;
+    state->count = count;
+    memcpy(state->name, text, length < TANSU_MAX_NAME ? length : TANSU_MAX_NAME);
+    v->collections[v->count++] = state;
+    tansu_status status = places_new(state->id, db->cab, next_docno, &state->places, error);
+    if (status == TANSU_OK)
+        status = tree_open(db->trees, block, ids_count, &state->ids, error);
+    for (doc_iter_value(&iter, &indexes); status == TANSU_OK && doc_iter_next(&iter);) {
+        status = load_index(db, &iter.value, &state->indexes[state->index_count], error);
+        if (state->indexes[state->index_count].definition != NULL)
+            state->index_count++;
+    }
+    return status;
+}
+
+/* load_version -- the version that the META describes. */
+static tansu_status load_version(database *db, const uint8_t *meta, size_t size, version **result,
+                                 tansu_error *error) {
+    doc_value uuid, list;
+    uint64_t format, sequence, position, next_collection, next_index, next_block;
+    if (doc_check(meta, size, DOC_CHECK_BSON, error) != TANSU_OK ||
+        !int_of(meta, size, "format", &format) || format != META_FORMAT ||
+        !int_of(meta, size, "sequence", &sequence) || !int_of(meta, size, "position", &position) ||
+        !int_of(meta, size, "nextCollection", &next_collection) ||
+        !int_of(meta, size, "nextIndex", &next_index) ||
+        !int_of(meta, size, "nextBlock", &next_block) || !doc_find(meta, size, "uuid", 4, &uuid) ||
+        uuid.type != DOC_BINARY || uuid.size != 21 ||
+        memcmp(uuid.data + 5, db->manifest.uuid, 16) != 0 ||
+        !doc_find(meta, size, "collections", 11, &list) || list.type != DOC_ARRAY)
+        return TANSU_E_CORRUPT;
+    uint32_t count = 0;
+    doc_iter iter;
+    for (doc_iter_value(&iter, &list); doc_iter_next(&iter);)
+        count++;
+    version *v = version_new(count);
+    if (v == NULL)
+        return error_memory(error);
+    v->sequence = sequence;
+    v->position = position;
+    tree_store_attach(db->trees, db->cab, next_block);
+    tansu_status status = TANSU_OK;
+    for (doc_iter_value(&iter, &list); status == TANSU_OK && doc_iter_next(&iter);)
+        status = load_collection(db, v, &iter.value, error);
+    if (status != TANSU_OK) {
+        for (uint32_t i = 0; i < v->count; i++)
+            collection_release(db->trees, v->collections[i]);
+        version_free(v);
+        return status;
+    }
+    db->next_collection = (uint32_t)next_collection;
+    db->next_index = (uint32_t)next_index;
+    db->checkpoint_sequence = sequence;
+    *result = v;
+    return TANSU_OK;
+}
+
+tansu_status checkpoint_discard(database *db, tansu_error *error) {
+    cabinet_close(db->cab, NULL);
+    db->cab = NULL;
+    tree_store_attach(db->trees, NULL, 1);
+    db->next_collection = db->next_index = 1;
+    db->checkpoint_sequence = 0;
+    if (db->read_only)
+        return TANSU_OK;
+    char *path = fs_join(db->folder, CABINET_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    static const char *const suffixes[] = {"", ".wal"}; /* the second is Tokyo Cabinet's own */
+    for (int i = 0; status == TANSU_OK && i < 2; i++) {
+        char name[64] = CABINET_NAME;
+        strcat(name, suffixes[i]);
+        char *file = fs_join(db->folder, name);
+        if (file == NULL)
+            status = error_memory(error);
+        else if (db->calls->unlink(file) != 0 && errno != ENOENT)
+            status = error_errno(error, file, "remove", errno);
+        free(file);
+    }
+    if (status == TANSU_OK)
+        status = cabinet_open(path, true, false, &db->cab, error);
+    free(path);
+    if (status == TANSU_OK)
+        tree_store_attach(db->trees, db->cab, 1);
+    return status;
+}
+
+tansu_status checkpoint_load(database *db, version **v, tansu_error *error) {
+    *v = NULL;
+    char boot[64];
+    fs_boot_id(boot);
+    const manifest *m = &db->manifest;
+    bool lost = m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0);
+    tansu_status status = TANSU_E_NOT_FOUND;
+    if (!lost) {
+        char *path = fs_join(db->folder, CABINET_NAME);
+        if (path == NULL)
+            return error_memory(error);
+        status = cabinet_open(path, false, db->read_only, &db->cab, error);
+        free(path);
+        tansu_buffer meta = TANSU_BUFFER_INIT;
+        if (status == TANSU_OK)
+            status = cabinet_get(db->cab, CABINET_META, 0, &meta, error);
+        if (status == TANSU_OK)
+            status = load_version(db, meta.data, meta.size, v, error);
+        tansu_buffer_free(&meta);
+        if (status == TANSU_OK || status == TANSU_E_MEMORY)
+            return status;
+    }
+    /* Whatever was wrong with it, the log makes a new one. */
+    return checkpoint_discard(db, error);
+}
+
+tansu_status checkpoint_settle(database *db, tansu_error *error) {
+    if (db->cab == NULL)
+        return TANSU_OK;
+    tansu_status status = cabinet_sync(db->cab, error);
+    tansu_status closed = cabinet_close(db->cab, status == TANSU_OK ? error : NULL);
+    db->cab = NULL;
+    if (status == TANSU_OK)
+        status = closed;
+    if (db->read_only || status != TANSU_OK)
+        return status;
+    manifest m = db->manifest;
+    m.end_sequence = db->head->sequence;
+    m.index_open = false;
+    if (m.end_sequence == db->manifest.end_sequence && !db->manifest.index_open)
+        return TANSU_OK;
+    /* Closing wrote to the file once more. */
+    char *path = fs_join(db->folder, CABINET_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    int fd = db->calls->open(path, O_RDWR, 0);
+    if (fd < 0 || db->calls->sync(fd, NULL, 0) != 0)
+        status = error_errno(error, path, "sync", errno);
+    if (fd >= 0)
+        db->calls->close(fd);
+    free(path);
+    return status == TANSU_OK ? manifest_write(db->calls, db->folder, &m, error) : status;
+}

@@ -1,0 +1,134 @@
+/*
+ * catalog/database.h -- an open database: its versions, its one writer, its background worker. Part
+ * catalog; may call index, log and base.
+ */
+#ifndef TANSU_CATALOG_DATABASE_H
+#define TANSU_CATALOG_DATABASE_H
+
+#include "catalog/version.h"
+#include "catalog/view.h"
+#include "log/log.h"
+
+#include <pthread.h>
+
+/* What the MANIFEST says (catalog/manifest.h). */
+typedef struct manifest {
+    uint8_t uuid[16];
+    bool index_open;       /* index files were being written and may not be whole on the disk */
+    char boot[64];         /* of the machine's start when they were */
+    uint64_t end_sequence; /* the log is on the disk up to this commit */
+} manifest;
+
+/* A collection's stored chunks that the next checkpoint removes from the cabinet. */
+typedef struct dropped_places {
+    uint32_t collection;
+    uint64_t count;
+} dropped_places;
+
+typedef struct database {
+    const fs *calls;
+    tansu_store store;
+    bool read_only;
+    bool abandoned; /* opening failed: closing only frees */
+    tansu_durability durability;
+    uint32_t interval_ms;
+    uint32_t busy_timeout_ms;
+    uint64_t checkpoint_bytes;
+    uint64_t index_cache_bytes;
+    char *folder; /* NULL in a memory store */
+    int lock_fd;
+    manifest manifest; /* the checkpointer's, and at opening and closing */
+
+    struct log *log;
+    tree_store *trees;
+    cabinet *cab; /* NULL in a memory store, and until the first checkpoint of a new database */
+
+    /* Versions, oldest to newest; guarded by version_mutex. */
+    pthread_mutex_t version_mutex;
+    version *oldest;
+    version *visible; /* what new readers get */
+    version *head;    /* what the next writer builds on: not visible before it is durable */
+    dropped_places *dropped;
+    size_t dropped_count;
+    size_t dropped_room;
+
+    /* The writer's turn, handles, and the worker's orders; guarded by state_mutex. */
+    pthread_mutex_t state_mutex;
+    pthread_cond_t state_changed;
+    bool writing;
+    pthread_t
+        writer_thread; /* valid while `writing`: for telling a thread that it waits for itself */
+    uint64_t handles;  /* open transactions and cursors */
+    bool closing;      /* tansu_close() was called while handles were open */
+    pthread_cond_t worker_wanted;
+    bool worker_running;
+    bool worker_stop;
+    pthread_t worker;
+    bool checkpoint_wanted;
+
+    pthread_mutex_t checkpoint_mutex; /* one checkpoint at a time */
+    retire_list evicted;              /* blocks that no version had room to take over yet */
+    uint64_t checkpoint_sequence;     /* the commit up to which the cabinet holds everything */
+    uint64_t checkpoint_at;           /* log_written when a checkpoint was last ordered; atomic */
+    uint64_t log_written;             /* bytes of commits since opening; atomic */
+
+    /* The writer's. */
+    uint64_t next_epoch;
+    uint32_t next_collection;
+    uint32_t next_index;
+} database;
+
+/* database_open -- all of tansu_open(), over the given file calls. */
+tansu_status database_open(const tansu_options *options, const fs *calls, database **result,
+                           tansu_error *error);
+
+/* database_close -- ends the worker, writes a checkpoint, syncs, frees. No handles may be open. */
+tansu_status database_close(database *db, tansu_error *error);
+
+/* ---- Versions (catalog/versions.c) ---- */
+
+/* database_hold -- the newest visible version, held for the caller. */
+version *database_hold(database *db);
+/* database_hold_head -- the newest version, visible or not; for the writer and the checkpoint. */
+version *database_hold_head(database *db);
+/* database_release -- lets a version go, and frees what nobody sees any more. */
+void database_release(database *db, version *v);
+/* database_publish -- makes `v` the head; `retired` (emptied) is what it replaced of the head before. */
+void database_publish(database *db, version *v, retire_list *retired, bool visible);
+/* database_show -- makes the versions up to that commit visible. */
+void database_show(database *db, uint64_t sequence);
+/* database_retire_later -- frees the objects of a list (emptied) when no version that exists now is
+ * held any more. False when memory is exhausted: the list is then as it was. */
+bool database_retire_later(database *db, retire_list *retired);
+/* database_versions_free -- frees all versions and what only they hold (closing). */
+void database_versions_free(database *db);
+
+/* ---- Handles and the writer's turn (catalog/turns.c) ---- */
+
+/* database_enter -- counts a handle. Errors: CLOSED. */
+tansu_status database_enter(database *db, tansu_error *error);
+/* database_leave -- ends one; closes a database whose tansu_close() waited for it. */
+void database_leave(database *db);
+/* database_begin_writing -- waits for the writer's turn. Errors: BUSY, READ_ONLY, FAILED. */
+tansu_status database_begin_writing(database *db, tansu_error *error);
+void database_end_writing(database *db);
+
+/* ---- Worker and checkpoints (catalog/worker.c, catalog/checkpoint.c) ---- */
+
+tansu_status worker_start(database *db, tansu_error *error);
+void worker_stop(database *db);
+/* worker_note_commit -- called by the writer after each commit of that many log bytes. */
+void worker_note_commit(database *db, uint64_t bytes);
+
+/* checkpoint_write -- brings the cabinet up to the visible version. Errors: IO, FULL, MEMORY. */
+tansu_status checkpoint_write(database *db, tansu_error *error);
+/* checkpoint_load -- opens the cabinet and makes the version that it holds; *v NULL when there is none
+ * that can be used (then it has been removed and everything is replayed). */
+tansu_status checkpoint_load(database *db, version **v, tansu_error *error);
+/* checkpoint_settle -- at a clean end: closes the cabinet, forces it to the disk, and says in the
+ * MANIFEST that both it and the log are whole. */
+tansu_status checkpoint_settle(database *db, tansu_error *error);
+/* checkpoint_discard -- closes the cabinet and (unless read-only) makes an empty one in its place. */
+tansu_status checkpoint_discard(database *db, tansu_error *error);
+
+#endif

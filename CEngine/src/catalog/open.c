@@ -1,0 +1,349 @@
+/*
+ * catalog/open.c -- opening and closing a database.
+ */
+#include "base/buffer.h"
+#include "base/error.h"
+#include "catalog/change.h"
+#include "catalog/collection.h"
+#include "catalog/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SEGMENT_LEAST ((uint64_t)1024 * 1024)
+#define SEGMENT_MOST ((uint64_t)1024 * 1024 * 1024)
+
+/* database_new -- the struct with its mutexes, settings taken over. */
+static tansu_status database_new(const tansu_options *options, const fs *calls, database **result,
+                                 tansu_error *error) {
+    database *db = calloc(1, sizeof *db);
+    if (db == NULL)
+        return error_memory(error);
+    db->calls = calls;
+    db->store = options->store;
+    db->read_only = options->read_only != 0;
+    db->durability = options->durability == TANSU_DURABILITY_DEFAULT ? TANSU_DURABILITY_FULL
+                                                                     : options->durability;
+    db->interval_ms = options->interval_ms;
+    db->busy_timeout_ms = options->busy_timeout_ms;
+    db->checkpoint_bytes = options->checkpoint_bytes;
+    db->index_cache_bytes = options->index_cache_bytes;
+    db->lock_fd = -1;
+    db->next_collection = db->next_index = 1;
+    /* None of these fails on the systems that we know; all report what little can go wrong. */
+    if (pthread_mutex_init(&db->version_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
+        pthread_cond_init(&db->state_changed, NULL) != 0 ||
+        pthread_cond_init(&db->worker_wanted, NULL) != 0) {
+        free(db);
+        return error_memory(error);
+    }
+    *result = db;
+    return TANSU_OK;
+}
+
+/* check_options -- refuses settings that make no sense. */
+static tansu_status check_options(const tansu_options *o, tansu_error *error) {
+    const char *wrong = NULL;
+    if (o->struct_size < sizeof(tansu_options))
+        wrong = "the options were not filled in by tansu_options_init()";
+    else if ((unsigned)o->store > TANSU_STORE_MEMORY)
+        wrong = "options.store is not a tansu_store";
+    else if ((unsigned)o->durability > TANSU_DURABILITY_INTERVAL)
+        wrong = "options.durability is not a tansu_durability";
+    else if (o->store == TANSU_STORE_PERSISTENT && (o->path == NULL || o->path[0] == 0))
+        wrong = "options.path is empty: name the database's folder, or ask for a memory store";
+    else if (o->read_only && o->store != TANSU_STORE_PERSISTENT)
+        wrong = "only a persistent store can be opened read-only";
+    else if (o->segment_size < SEGMENT_LEAST || o->segment_size > SEGMENT_MOST)
+        wrong = "options.segment_size must be from 1 MiB to 1 GiB";
+    else if (o->durability == TANSU_DURABILITY_INTERVAL && o->interval_ms == 0)
+        wrong = "options.interval_ms must be at least 1";
+    return wrong == NULL ? TANSU_OK : error_set(error, TANSU_E_MISUSE, "options", "%s", wrong);
+}
+
+/* What the folder of a database-to-be holds. */
+typedef struct folder_content {
+    bool manifest;
+    bool foreign; /* something that is not of a database */
+    bool log;
+} folder_content;
+
+/* note_content -- sees one name of the folder. */
+static bool note_content(void *context, const char *name) {
+    folder_content *content = context;
+    if (strcmp(name, "MANIFEST") == 0)
+        content->manifest = true;
+    else if (strcmp(name, "log") == 0)
+        content->log = true;
+    else if (strcmp(name, "LOCK") != 0 && strcmp(name, "index") != 0 &&
+             strcmp(name, "MANIFEST.new") != 0)
+        content->foreign = true;
+    return true;
+}
+
+/* note_any -- sees that a folder is not empty. */
+static bool note_any(void *context, const char *name) {
+    (void)name;
+    *(bool *)context = true;
+    return false;
+}
+
+/* make_folder -- a folder that may be there already. */
+static tansu_status make_folder(database *db, const char *name, tansu_error *error) {
+    char *path = name == NULL ? strdup(db->folder) : fs_join(db->folder, name);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    if (db->calls->mkdir(path, 0755) != 0 && errno != EEXIST)
+        status = error_errno(error, path, "make the folder", errno);
+    free(path);
+    return status;
+}
+
+/* take_lock -- holds the LOCK file until closing. */
+static tansu_status take_lock(database *db, tansu_error *error) {
+    char *path = fs_join(db->folder, "LOCK");
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    db->lock_fd = db->calls->open(path, db->read_only ? O_RDONLY : O_RDWR | O_CREAT, 0644);
+    if (db->lock_fd < 0)
+        status = error_errno(error, path, "open", errno);
+    else if (db->calls->lock(db->lock_fd, !db->read_only) != 0)
+        status =
+            errno == EWOULDBLOCK
+                ? error_set(error, TANSU_E_LOCKED, path,
+                            "the database is open already, in this process or another: close it "
+                            "there first")
+                : error_errno(error, path, "lock", errno);
+    free(path);
+    return status;
+}
+
+/* create_files -- what an empty database consists of; the MANIFEST last, for it makes the others count. */
+static tansu_status create_files(database *db, tansu_error *error) {
+    tansu_status status = make_folder(db, "log", error);
+    if (status == TANSU_OK)
+        status = make_folder(db, "index", error);
+    if (status == TANSU_OK)
+        status = manifest_new(&db->manifest, error);
+    if (status == TANSU_OK)
+        status = manifest_write(db->calls, db->folder, &db->manifest, error);
+    return status;
+}
+
+/* enter_folder -- makes or checks the folder, takes the lock and reads the MANIFEST. */
+static tansu_status enter_folder(database *db, bool must_exist, tansu_error *error) {
+    folder_content content = {0};
+    tansu_status status = TANSU_OK;
+    bool create = !must_exist && !db->read_only;
+    if (db->calls->list(db->folder, note_content, &content) != 0) {
+        if (errno == ENOTDIR)
+            return error_set(error, TANSU_E_EXISTS, db->folder,
+                             "the path is a file, and a database is a folder: choose another path");
+        if (errno != ENOENT)
+            return error_errno(error, db->folder, "list", errno);
+        if (create)
+            status = make_folder(db, NULL, error);
+    }
+    if (status != TANSU_OK)
+        return status;
+    if (!content.manifest && content.foreign)
+        return error_set(error, TANSU_E_EXISTS, db->folder,
+                         "the folder holds other things than a database: choose another path");
+    if (!content.manifest && content.log) {
+        char *path = fs_join(db->folder, "log");
+        bool used = false;
+        if (path == NULL)
+            return error_memory(error);
+        int listed = db->calls->list(path, note_any, &used);
+        free(path);
+        if (listed == 0 && used)
+            return error_set(error, TANSU_E_CORRUPT, db->folder,
+                             "the folder has a log but no MANIFEST: restore it from a backup");
+    }
+    if (!content.manifest && !create)
+        return error_set(error, TANSU_E_NOT_FOUND, db->folder, "there is no database at this path");
+    status = take_lock(db, error);
+    if (status != TANSU_OK)
+        return status;
+    /* Another process may have made the database between the look and the lock. */
+    status = manifest_read(db->calls, db->folder, &db->manifest, error);
+    if (status == TANSU_E_NOT_FOUND)
+        status = create_files(db, error);
+    return status;
+}
+
+/* temporary_folder -- a new folder in the path given or the system's place. */
+static tansu_status temporary_folder(database *db, const char *where, tansu_error *error) {
+    if (where == NULL || where[0] == 0)
+        where = getenv("TMPDIR");
+    if (where == NULL || where[0] == 0)
+        where = "/tmp";
+    db->folder = fs_join(where, "tansu-XXXXXX");
+    if (db->folder == NULL)
+        return error_memory(error);
+    if (mkdtemp(db->folder) == NULL) {
+        tansu_status status = error_errno(error, db->folder, "make the folder", errno);
+        free(db->folder);
+        db->folder = NULL;
+        return status;
+    }
+    return TANSU_OK;
+}
+
+/* start_empty -- the version before any commit. */
+static tansu_status start_empty(database *db, tansu_error *error) {
+    version *v = version_new(0);
+    if (v == NULL)
+        return error_memory(error);
+    db->oldest = db->visible = db->head = v;
+    return TANSU_OK;
+}
+
+/* recover -- the newest version out of the cabinet and the log's tail. */
+static tansu_status recover(database *db, const tansu_options *options, tansu_error *error) {
+    version *stored = NULL;
+    tansu_status status = checkpoint_load(db, &stored, error);
+    bool reached = true;
+    if (status == TANSU_OK && stored != NULL) {
+        db->oldest = db->visible = db->head = stored;
+        status =
+            change_replay(db, options->progress, options->progress_context, false, &reached, error);
+        if (status == TANSU_OK && reached)
+            return TANSU_OK;
+        /* An index that is ahead of the log, or holds blocks that do not check out, is made again;
+         * damage to the log itself shows once more then. */
+        database_versions_free(db);
+        if (status == TANSU_OK || status == TANSU_E_CORRUPT)
+            status = checkpoint_discard(db, error);
+    }
+    if (status == TANSU_OK)
+        status = start_empty(db, error);
+    if (status == TANSU_OK)
+        status =
+            change_replay(db, options->progress, options->progress_context, true, &reached, error);
+    return status;
+}
+
+tansu_status database_open(const tansu_options *options, const fs *calls, database **result,
+                           tansu_error *error) {
+    tansu_status status = check_options(options, error);
+    if (status != TANSU_OK)
+        return status;
+    database *db = NULL;
+    status = database_new(options, calls, &db, error);
+    if (status != TANSU_OK)
+        return status;
+    char *log_folder = NULL;
+    switch (options->store) {
+    case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest, error); break;
+    case TANSU_STORE_TEMPORARY: status = temporary_folder(db, options->path, error); break;
+    default:
+        db->folder = strdup(options->path);
+        if (db->folder == NULL)
+            status = error_memory(error);
+    }
+    if (status == TANSU_OK && db->folder != NULL) {
+        status = enter_folder(db, options->must_exist != 0, error);
+        if (status == TANSU_OK && (log_folder = fs_join(db->folder, "log")) == NULL)
+            status = error_memory(error);
+    }
+    if (status == TANSU_OK) {
+        log_options log_settings = {.calls = calls,
+                                    .folder = log_folder,
+                                    .read_only = db->read_only,
+                                    .segment_size = options->segment_size};
+        memcpy(log_settings.uuid, db->manifest.uuid, sizeof log_settings.uuid);
+        status = log_open(&log_settings, &db->log, error);
+    }
+    free(log_folder);
+    if (status == TANSU_OK)
+        status = tree_store_new(&db->trees, error);
+    if (status == TANSU_OK)
+        status =
+            db->store == TANSU_STORE_MEMORY ? start_empty(db, error) : recover(db, options, error);
+    if (status == TANSU_OK)
+        status = worker_start(db, error);
+    if (status != TANSU_OK) {
+        db->abandoned = true;
+        database_close(db, NULL);
+        return status;
+    }
+    *result = db;
+    return TANSU_OK;
+}
+
+/* A folder whose content is being deleted. */
+typedef struct removal {
+    database *db;
+    const char *folder;
+} removal;
+
+/* remove_name -- deletes one file, or a folder with what is in it. */
+static bool remove_name(void *context, const char *name) {
+    const removal *r = context;
+    char *path = fs_join(r->folder, name);
+    if (path != NULL && r->db->calls->unlink(path) != 0) {
+        removal inner = {r->db, path};
+        r->db->calls->list(path, remove_name, &inner);
+        r->db->calls->rmdir(path);
+    }
+    free(path);
+    return true;
+}
+
+/* remove_folder -- deletes a temporary store. */
+static void remove_folder(database *db) {
+    removal r = {db, db->folder};
+    db->calls->list(db->folder, remove_name, &r);
+    db->calls->rmdir(db->folder);
+}
+
+tansu_status database_close(database *db, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    worker_stop(db);
+    bool writable = !db->abandoned && !db->read_only && db->store == TANSU_STORE_PERSISTENT;
+    if (writable) {
+        /* Every step is tried; the first error is the one that is told. */
+        status = log_sync(db->log, db->head->sequence, error);
+        bool synced = status == TANSU_OK;
+        if (synced) {
+            database_show(db, db->head->sequence);
+            status = checkpoint_write(db, error);
+        }
+        if (status == TANSU_OK)
+            status = checkpoint_settle(db, error);
+    }
+    cabinet_close(db->cab, NULL);
+    db->cab = NULL;
+    if (db->oldest != NULL)
+        database_versions_free(db);
+    retire_run(&db->evicted);
+    if (db->trees != NULL)
+        tree_store_free(db->trees);
+    tansu_error later;
+    tansu_status closed = log_close(db->log, &later);
+    if (status == TANSU_OK && closed != TANSU_OK && !db->abandoned && error != NULL)
+        *error = later;
+    if (status == TANSU_OK)
+        status = closed;
+    if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL)
+        remove_folder(db);
+    if (db->lock_fd >= 0)
+        db->calls->close(db->lock_fd);
+    free(db->dropped);
+    pthread_cond_destroy(&db->worker_wanted);
+    pthread_cond_destroy(&db->state_changed);
+    pthread_mutex_destroy(&db->checkpoint_mutex);
+    pthread_mutex_destroy(&db->state_mutex);
+    pthread_mutex_destroy(&db->version_mutex);
+    free(db->folder);
+    free(db);
+    return status;
+}

@@ -1,0 +1,78 @@
+/*
+ * catalog/turns.c -- counting handles and taking turns at writing.
+ */
+#include "catalog/database.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <time.h>
+
+tansu_status database_enter(database *db, tansu_error *error) {
+    pthread_mutex_lock(&db->state_mutex);
+    bool closing = db->closing;
+    if (!closing)
+        db->handles++;
+    pthread_mutex_unlock(&db->state_mutex);
+    return closing ? error_set(error, TANSU_E_CLOSED, NULL, "the database is being closed")
+                   : TANSU_OK;
+}
+
+void database_leave(database *db) {
+    pthread_mutex_lock(&db->state_mutex);
+    bool last = --db->handles == 0 && db->closing;
+    pthread_mutex_unlock(&db->state_mutex);
+    if (last)
+        database_close(db, NULL);
+}
+
+/* deadline -- the time that many milliseconds from now. */
+static struct timespec deadline(uint32_t milliseconds) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_sec += milliseconds / 1000;
+    t.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+tansu_status database_begin_writing(database *db, tansu_error *error) {
+    if (db->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, db->folder, "the database is open read-only");
+    if (log_failed(db->log))
+        return error_set(
+            error, TANSU_E_FAILED, db->folder,
+            "an earlier sync failed, so nothing more is written: close and open again");
+    tansu_status status = TANSU_OK;
+    struct timespec until = {0};
+    pthread_mutex_lock(&db->state_mutex);
+    if (db->writing)
+        until = deadline(db->busy_timeout_ms);
+    while (db->writing && status == TANSU_OK) {
+        if (pthread_equal(db->writer_thread, pthread_self()))
+            status =
+                error_set(error, TANSU_E_BUSY, NULL,
+                          "this thread's own write transaction is open: pass it to the call, or "
+                          "end it first");
+        else if (pthread_cond_timedwait(&db->state_changed, &db->state_mutex, &until) == ETIMEDOUT)
+            status = error_set(error, TANSU_E_BUSY, NULL,
+                               "another transaction has been writing for %u ms: try again",
+                               db->busy_timeout_ms);
+    }
+    if (status == TANSU_OK) {
+        db->writing = true;
+        db->writer_thread = pthread_self();
+    }
+    pthread_mutex_unlock(&db->state_mutex);
+    return status;
+}
+
+void database_end_writing(database *db) {
+    pthread_mutex_lock(&db->state_mutex);
+    db->writing = false;
+    pthread_cond_broadcast(&db->state_changed);
+    pthread_mutex_unlock(&db->state_mutex);
+}

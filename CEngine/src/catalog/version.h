@@ -1,0 +1,51 @@
+/*
+ * catalog/version.h -- what a database is as of one commit: an immutable value that readers hold.
+ * Part catalog; may call index, log and base.
+ *
+ * A commit makes a new version that shares everything unchanged with the one before. Readers hold a
+ * version by reference count. What a commit replaced hangs on the version that it replaced and is
+ * freed when that version and all older ones are let go: so a reader needs no locks while it reads.
+ */
+#ifndef TANSU_CATALOG_VERSION_H
+#define TANSU_CATALOG_VERSION_H
+
+#include "index/definition.h"
+#include "index/places.h"
+#include "index/tree.h"
+
+/* One secondary index as of a version. */
+typedef struct collection_index {
+    const index_definition *definition;
+    tree entries;
+    bool multikey; /* some document ever made more than one entry, or met an array on a path */
+} collection_index;
+
+/* One collection as of a version. Immutable once published. */
+typedef struct collection_state {
+    uint64_t epoch; /* the writer that made this copy */
+    uint32_t id;    /* unique in the database, never used again */
+    bool local;     /* never replicated */
+    char name[TANSU_MAX_NAME + 1];
+    places *places;      /* shared by all versions of the collection */
+    uint64_t next_docno; /* docnos 0 … next_docno - 1 have been given out */
+    uint64_t count;      /* documents */
+    tree ids;            /* value_key(_id) and docno */
+    uint32_t index_count;
+    collection_index indexes[]; /* in order of creation */
+} collection_state;
+
+typedef struct version {
+    uint64_t sequence; /* number of the commit that made it */
+    uint64_t position; /* end of that commit in the log (log_position()) */
+    uint32_t count;
+    collection_state **collections; /* sorted by name */
+    uint64_t holders;               /* guarded by the version list's mutex */
+    struct version *next;           /* the version that followed */
+    retire_list retired;            /* what the version that followed replaced */
+    retire_list evicted;            /* clean blocks dropped from memory while it was the newest */
+} version;
+
+/* version_collection -- the collection of that name, or NULL. */
+const collection_state *version_collection(const version *v, const char *name);
+
+#endif

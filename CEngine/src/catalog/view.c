@@ -1,0 +1,117 @@
+/*
+ * catalog/view.c -- reading documents as of a version.
+ */
+#include "catalog/view.h"
+
+#include "base/error.h"
+#include "catalog/pending.h"
+
+/* A reference into the unfinished frame rather than the committed log. */
+#define REF_PENDING ((uint64_t)1 << 63)
+
+/* committed -- follows a place back to the record that the view may see; 0 when there is none. */
+static log_place committed(const view *v, log_place place) {
+    while (place != 0) {
+        const record_header *record = log_record(v->log, place);
+        if (record->sequence <= v->sequence)
+            return place & PLACE_DELETED ? 0 : place;
+        place = record->previous;
+    }
+    return 0;
+}
+
+tansu_status view_find(const view *v, const collection_state *collection, uint64_t docno,
+                       doc_ref *ref, tansu_error *error) {
+    if (docno >= collection->next_docno)
+        return TANSU_DONE;
+    if (v->pending != NULL) {
+        uint64_t at = pending_find(v->pending, record_where(collection->id, docno));
+        if (at != 0) {
+            *ref = (at & PLACE_MASK) | REF_PENDING;
+            return at & PLACE_DELETED ? TANSU_DONE : TANSU_OK;
+        }
+    }
+    log_place place;
+    tansu_status status = places_get(collection->places, docno, &place, error);
+    if (status != TANSU_OK)
+        return status;
+    *ref = committed(v, place);
+    return *ref == 0 ? TANSU_DONE : TANSU_OK;
+}
+
+const uint8_t *view_document(const view *v, doc_ref ref, uint32_t *size) {
+    const record_header *record =
+        ref & REF_PENDING ? (const record_header *)(log_frame(v->log) + (ref & ~REF_PENDING))
+                          : log_record(v->log, ref);
+    const uint8_t *doc = record_payload(record);
+    *size = load_u32(doc);
+    return doc;
+}
+
+void view_scan_init(view_scan *scan, const view *v, const collection_state *collection) {
+    *scan = (view_scan){.view = v, .collection = collection, .chunk = UINT64_MAX};
+}
+
+/* Records ahead of the scan that are asked for early; about as many as memory can deliver in the
+ * time that matching takes. */
+#define PREFETCH 6
+
+/* scan_pending -- one step in a write transaction that has changed documents. */
+static tansu_status scan_pending(view_scan *scan, uint64_t *docno, doc_ref *ref,
+                                 const uint8_t **doc, uint32_t *size, tansu_error *error) {
+    while (scan->docno < scan->collection->next_docno) {
+        uint64_t number = scan->docno++;
+        tansu_status status = view_find(scan->view, scan->collection, number, ref, error);
+        if (status == TANSU_DONE)
+            continue;
+        if (status == TANSU_OK) {
+            *docno = number;
+            *doc = view_document(scan->view, *ref, size);
+        }
+        return status;
+    }
+    return TANSU_DONE;
+}
+
+tansu_status view_scan_next(view_scan *scan, uint64_t *docno, doc_ref *ref, const uint8_t **doc,
+                            uint32_t *size, tansu_error *error) {
+    const view *v = scan->view;
+    if (v->pending != NULL && v->pending->count != 0)
+        return scan_pending(scan, docno, ref, doc, size, error);
+    uint64_t end = scan->collection->next_docno;
+    while (scan->docno < end) {
+        uint64_t number = scan->docno;
+        uint64_t chunk = number / PLACES_CHUNK, i = number % PLACES_CHUNK;
+        if (chunk != scan->chunk) {
+            tansu_status status =
+                places_chunk(scan->collection->places, chunk, &scan->words, error);
+            if (status != TANSU_OK)
+                return status;
+            scan->chunk = chunk;
+        }
+        if (scan->words == NULL) {
+            scan->docno = (chunk + 1) * PLACES_CHUNK;
+            continue;
+        }
+        scan->docno++;
+        if (i + PREFETCH < PLACES_CHUNK) {
+            log_place ahead = places_load(&scan->words[i + PREFETCH]);
+            if (ahead != 0) {
+                const char *record = (const char *)log_record(v->log, ahead);
+                __builtin_prefetch(record);
+                __builtin_prefetch(record + 64);
+                __builtin_prefetch(record + 128);
+                __builtin_prefetch(record + 192);
+            }
+        }
+        log_place place = committed(v, places_load(&scan->words[i]));
+        if (place == 0)
+            continue;
+        *docno = number;
+        *ref = place;
+        *doc = record_payload(log_record(v->log, place));
+        *size = load_u32(*doc);
+        return TANSU_OK;
+    }
+    return TANSU_DONE;
+}

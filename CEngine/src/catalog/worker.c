@@ -1,0 +1,87 @@
+/*
+ * catalog/worker.c -- the background thread: interval syncs and checkpoints.
+ */
+#include "catalog/database.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* due_in -- the time that many milliseconds from now. */
+static struct timespec due_in(uint32_t milliseconds) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    uint64_t nanoseconds = (uint64_t)t.tv_nsec + (uint64_t)milliseconds * 1000000u;
+    t.tv_sec += (time_t)(nanoseconds / 1000000000u);
+    t.tv_nsec = (long)(nanoseconds % 1000000000u);
+    return t;
+}
+
+/* sync_interval -- makes what was committed survive power loss. A failure shows at the next write. */
+static void sync_interval(database *db) {
+    version *v = database_hold_head(db);
+    uint64_t sequence = v->sequence;
+    database_release(db, v);
+    log_sync(db->log, sequence, NULL);
+}
+
+/* work -- waits for orders until told to stop. */
+static void *work(void *context) {
+    database *db = context;
+    bool interval = db->durability == TANSU_DURABILITY_INTERVAL;
+    pthread_mutex_lock(&db->state_mutex);
+    while (!db->worker_stop) {
+        bool due = false;
+        if (!db->checkpoint_wanted && interval) {
+            struct timespec until = due_in(db->interval_ms);
+            due = pthread_cond_timedwait(&db->worker_wanted, &db->state_mutex, &until) == ETIMEDOUT;
+        } else if (!db->checkpoint_wanted) {
+            pthread_cond_wait(&db->worker_wanted, &db->state_mutex);
+        }
+        bool checkpoint = db->checkpoint_wanted && !db->worker_stop;
+        db->checkpoint_wanted = false;
+        pthread_mutex_unlock(&db->state_mutex);
+        if (due)
+            sync_interval(db);
+        if (checkpoint) /* one that fails is tried again after as many bytes more, and at closing */
+            checkpoint_write(db, NULL);
+        pthread_mutex_lock(&db->state_mutex);
+    }
+    pthread_mutex_unlock(&db->state_mutex);
+    return NULL;
+}
+
+tansu_status worker_start(database *db, tansu_error *error) {
+    if (db->read_only || db->store == TANSU_STORE_MEMORY)
+        return TANSU_OK;
+    int number = pthread_create(&db->worker, NULL, work, db);
+    if (number != 0)
+        return error_errno(error, "thread", "start", number);
+    db->worker_running = true;
+    return TANSU_OK;
+}
+
+void worker_stop(database *db) {
+    if (!db->worker_running)
+        return;
+    pthread_mutex_lock(&db->state_mutex);
+    db->worker_stop = true;
+    pthread_cond_signal(&db->worker_wanted);
+    pthread_mutex_unlock(&db->state_mutex);
+    pthread_join(db->worker, NULL);
+    db->worker_running = false;
+}
+
+void worker_note_commit(database *db, uint64_t bytes) {
+    uint64_t written = __atomic_add_fetch(&db->log_written, bytes, __ATOMIC_RELAXED);
+    uint64_t since = __atomic_load_n(&db->checkpoint_at, __ATOMIC_RELAXED);
+    if (written - since < db->checkpoint_bytes || !db->worker_running)
+        return;
+    /* The next order waits for as many bytes again, whether this one's checkpoint succeeds or not. */
+    __atomic_store_n(&db->checkpoint_at, written, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&db->state_mutex);
+    db->checkpoint_wanted = true;
+    pthread_cond_signal(&db->worker_wanted);
+    pthread_mutex_unlock(&db->state_mutex);
+}

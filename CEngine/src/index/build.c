@@ -1,0 +1,314 @@
+/*
+ * index/build.c -- making an index over documents that are there already (see build.h).
+ *
+ * The entries of as many documents as fit into RUN_BYTES are one run. It is sorted, and the first one
+ * becomes the tree from the leaves up; later runs are inserted in order, so that each block is found
+ * in memory again by its neighbours.
+ */
+#include "index/build.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/* Bytes of one run: the entries, and what sorting them takes. A test makes it smaller. */
+#ifndef RUN_BYTES
+#define RUN_BYTES ((size_t)256 * 1024 * 1024)
+#endif
+
+/* Up to so many items, moving each one down to its place beats counting. */
+#define SORT_FEW 32
+/* So many times eight bytes that are alike are looked at; then whole entries are compared. */
+#define SORT_LEVELS 16
+
+/* An entry of the run; the head saves going to its bytes in nearly all comparisons. */
+typedef struct build_item {
+    uint64_t head;   /* eight bytes from the place that sorting has come to, missing ones zero */
+    uint32_t offset; /* in the run's bytes */
+    uint32_t size;
+} build_item;
+
+typedef struct build_run {
+    tree_writer *writer;
+    const index_definition *definition;
+    tansu_buffer bytes; /* the entries one behind the other */
+    build_item *items;
+    build_item *spare; /* as many, for sorting */
+    size_t count;
+    size_t capacity;
+    tree tree;    /* of the runs before */
+    bool started; /* the first run has become the tree */
+    /* Where tree_build() has come to. */
+    size_t next;
+    bool repeated; /* it came to a value that a unique index already has */
+} build_run;
+
+/* ---- Sorting ---- */
+
+/* item_head -- the eight bytes of an entry from `depth` on. */
+static inline uint64_t item_head(const uint8_t *bytes, uint32_t size, uint32_t depth) {
+    if (size >= depth + 8)
+        return load_be64(bytes + depth);
+    uint64_t head = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        head = head << 8 | (depth + i < size ? bytes[depth + i] : 0);
+    return head;
+}
+
+/* item_before -- whether an item comes before another that has the same first `depth` bytes. */
+static inline bool item_before(const uint8_t *bytes, const build_item *a, const build_item *b,
+                               uint32_t depth) {
+    if (a->head != b->head)
+        return a->head < b->head;
+    uint32_t common = a->size < b->size ? a->size : b->size;
+    int order = 0;
+    if (common > depth)
+        order = memcmp(bytes + a->offset + depth, bytes + b->offset + depth, common - depth);
+    return order != 0 ? order < 0 : a->size < b->size;
+}
+
+/* sort_few -- sorts a few items in place. */
+static void sort_few(const uint8_t *bytes, build_item *items, size_t count, uint32_t depth) {
+    for (size_t i = 1; i < count; i++) {
+        build_item moved = items[i];
+        size_t at = i;
+        for (; at > 0 && item_before(bytes, &moved, &items[at - 1], depth); at--)
+            items[at] = items[at - 1];
+        items[at] = moved;
+    }
+}
+
+/* sort_merge -- sorts by comparing whole entries, for those that are alike for long. */
+static void sort_merge(const uint8_t *bytes, build_item *items, build_item *spare, size_t count,
+                       uint32_t depth) {
+    for (size_t from = 0; from < count; from += SORT_FEW)
+        sort_few(bytes, items + from, count - from < SORT_FEW ? count - from : SORT_FEW, depth);
+    for (size_t width = SORT_FEW; width < count; width *= 2) {
+        for (size_t from = 0; from + width < count; from += 2 * width) {
+            size_t end = count - from < 2 * width ? count : from + 2 * width;
+            size_t left = 0, right = from + width, to = from;
+            memcpy(spare, items + from, width * sizeof *items);
+            while (left < width && right < end) {
+                if (item_before(bytes, &items[right], &spare[left], depth))
+                    items[to++] = items[right++];
+                else
+                    items[to++] = spare[left++];
+            }
+            memcpy(items + to, spare + left, (width - left) * sizeof *items);
+        }
+    }
+}
+
+/* sort_heads -- sorts by the heads alone, keeping the order of equal ones: by counting, from the
+ * last byte to the first, without those bytes that are alike in all. */
+static void sort_heads(build_item *items, build_item *spare, size_t count) {
+    uint32_t tally[8][256];
+    memset(tally, 0, sizeof tally);
+    bool sorted = true;
+    uint64_t before = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t head = items[i].head;
+        sorted = sorted && before <= head;
+        before = head;
+        for (unsigned byte = 0; byte < 8; byte++)
+            tally[byte][head >> (8 * byte) & 0xFF]++;
+    }
+    if (sorted)
+        return;
+    build_item *from = items, *to = spare;
+    for (unsigned byte = 0; byte < 8; byte++) {
+        if (tally[byte][before >> (8 * byte) & 0xFF] == count)
+            continue;
+        uint32_t place[256], sum = 0;
+        for (unsigned value = 0; value < 256; value++) {
+            place[value] = sum;
+            sum += tally[byte][value];
+        }
+        for (size_t i = 0; i < count; i++)
+            to[place[from[i].head >> (8 * byte) & 0xFF]++] = from[i];
+        build_item *turned = from;
+        from = to;
+        to = turned;
+    }
+    if (from != items)
+        memcpy(items, from, count * sizeof *items);
+}
+
+static void sort_items(const uint8_t *bytes, build_item *items, build_item *spare, size_t count,
+                       uint32_t depth, unsigned level);
+
+/* sort_alike -- sorts items whose entries agree in the eight bytes from `depth` on as well. */
+static void sort_alike(const uint8_t *bytes, build_item *items, build_item *spare, size_t count,
+                       uint32_t depth, unsigned level) {
+    bool longer = level + 1 < SORT_LEVELS && count > SORT_FEW;
+    for (size_t i = 0; longer && i < count; i++)
+        longer = items[i].size > depth + 8;
+    if (!longer) {
+        sort_merge(bytes, items, spare, count, depth);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        items[i].head = item_head(bytes + items[i].offset, items[i].size, depth + 8);
+    sort_items(bytes, items, spare, count, depth + 8, level + 1);
+}
+
+/* sort_items -- sorts items that agree up to `depth` and have their heads from there. */
+static void sort_items(const uint8_t *bytes, build_item *items, build_item *spare, size_t count,
+                       uint32_t depth, unsigned level) {
+    if (count <= SORT_FEW) {
+        sort_few(bytes, items, count, depth);
+        return;
+    }
+    sort_heads(items, spare, count);
+    for (size_t from = 0, end; from < count; from = end) {
+        end = from + 1;
+        while (end < count && items[end].head == items[from].head)
+            end++;
+        if (end - from > 1)
+            sort_alike(bytes, items + from, spare, end - from, depth, level);
+    }
+}
+
+/* ---- Runs ---- */
+
+/* run_add -- adds the entries of one document; false when memory is exhausted. */
+static bool run_add(build_run *run, const index_entries *entries) {
+    if (run->capacity - run->count < entries->count) {
+        size_t capacity = run->capacity < 1024 ? 1024 : run->capacity * 2;
+        while (capacity - run->count < entries->count)
+            capacity *= 2;
+        build_item *items = realloc(run->items, capacity * sizeof *items);
+        if (items == NULL)
+            return false;
+        run->items = items;
+        run->capacity = capacity;
+    }
+    uint32_t base = (uint32_t)run->bytes.size;
+    if (!buffer_append(&run->bytes, entries->bytes.data, entries->bytes.size))
+        return false;
+    for (uint32_t i = 0; i < entries->count; i++) {
+        uint32_t offset = entries->list[i].offset, size = entries->list[i].size;
+        run->items[run->count++] =
+            (build_item){item_head(entries->bytes.data + offset, size, 0), base + offset, size};
+    }
+    return true;
+}
+
+/* run_full -- whether a document's entries no longer fit into the run. */
+static bool run_full(const build_run *run, const index_entries *entries) {
+    size_t count = run->count + entries->count;
+    return run->count > 0 &&
+           run->bytes.size + entries->bytes.size + count * 2 * sizeof(build_item) > RUN_BYTES;
+}
+
+/* same_value -- whether two entries differ in their docno only. */
+static bool same_value(const build_run *run, const build_item *a, const build_item *b) {
+    return a->size == b->size && memcmp(run->bytes.data + a->offset, run->bytes.data + b->offset,
+                                        a->size - INDEX_DOCNO_SIZE) == 0;
+}
+
+/* run_next -- gives tree_build() the next entry. */
+static bool run_next(void *context, const uint8_t **key, size_t *size) {
+    build_run *run = context;
+    if (run->next == run->count)
+        return false;
+    const build_item *item = &run->items[run->next];
+    if (run->definition->unique && run->next > 0 && same_value(run, item - 1, item)) {
+        run->repeated = true;
+        return false;
+    }
+    run->next++;
+    *key = run->bytes.data + item->offset;
+    *size = item->size;
+    return true;
+}
+
+/* not_unique -- the error for a value that two documents have. */
+static tansu_status not_unique(const index_definition *definition, tansu_error *error) {
+    return error_set(error, TANSU_E_NOT_UNIQUE, definition->name,
+                     "The index '%s' can't be unique: two documents have the same value.",
+                     definition->name);
+}
+
+/* run_insert -- inserts a sorted run into the tree of those before. */
+static tansu_status run_insert(build_run *run, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (size_t i = 0; status == TANSU_OK && i < run->count; i++) {
+        const uint8_t *key = run->bytes.data + run->items[i].offset;
+        uint32_t size = run->items[i].size;
+        bool found = false;
+        uint64_t docno;
+        if (run->definition->unique)
+            status = tree_find_prefix(run->writer->store, &run->tree, key, size - INDEX_DOCNO_SIZE,
+                                      &found, &docno, error);
+        if (status == TANSU_OK && found)
+            status = not_unique(run->definition, error);
+        if (status == TANSU_OK)
+            status = tree_insert(run->writer, &run->tree, key, size, NULL, error);
+    }
+    return status;
+}
+
+/* run_flush -- sorts the run, brings it into the tree and empties it. */
+static tansu_status run_flush(build_run *run, tansu_error *error) {
+    if (run->count == 0)
+        return TANSU_OK;
+    run->spare = malloc(run->count * sizeof *run->spare);
+    if (run->spare == NULL)
+        return error_memory(error);
+    sort_items(run->bytes.data, run->items, run->spare, run->count, 0, 0);
+    free(run->spare);
+    tansu_status status;
+    if (run->started) {
+        status = run_insert(run, error);
+    } else {
+        run->next = 0;
+        status = tree_build(run->writer, run_next, run, &run->tree, error);
+        if (status == TANSU_OK && run->repeated)
+            status = not_unique(run->definition, error);
+        run->started = true;
+    }
+    run->bytes.size = 0;
+    run->count = 0;
+    return status;
+}
+
+/* index_build -- see build.h. */
+tansu_status index_build(tree_writer *writer, const index_definition *definition,
+                         index_source source, void *context, tree *result, bool *multikey,
+                         tansu_error *error) {
+    build_run run = {.writer = writer, .definition = definition};
+    index_entries entries = {.list = NULL};
+    bool arrays = false;
+    tansu_status status;
+    for (;;) {
+        uint64_t docno;
+        const uint8_t *doc;
+        uint32_t size;
+        status = source(context, &docno, &doc, &size, error);
+        if (status != TANSU_OK)
+            break;
+        status = index_entries_make(&entries, definition, doc, size, docno, error);
+        if (status == TANSU_OK && run_full(&run, &entries))
+            status = run_flush(&run, error);
+        if (status == TANSU_OK && !run_add(&run, &entries))
+            status = error_memory(error);
+        if (status != TANSU_OK)
+            break;
+        arrays = arrays || entries.multikey;
+    }
+    if (status == TANSU_DONE)
+        status = run_flush(&run, error);
+    index_entries_free(&entries);
+    tansu_buffer_free(&run.bytes);
+    free(run.items);
+    if (status != TANSU_OK) {
+        tree_discard(writer, &run.tree);
+        *result = (tree){NULL, 0};
+        return status;
+    }
+    *result = run.tree;
+    *multikey = arrays;
+    return TANSU_OK;
+}

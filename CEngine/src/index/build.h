@@ -1,0 +1,23 @@
+/*
+ * index/build.h -- making an index over documents that are there already. Part index; may call base.
+ */
+#ifndef TANSU_INDEX_BUILD_H
+#define TANSU_INDEX_BUILD_H
+
+#include "index/definition.h"
+#include "index/tree.h"
+
+/* Gives the next document; TANSU_DONE at the end. */
+typedef tansu_status (*index_source)(void *context, uint64_t *docno, const uint8_t **doc,
+                                     uint32_t *size, tansu_error *error);
+
+/*
+ * index_build -- collects the entries of all documents, sorts them and builds the tree from below;
+ * beyond a bound on memory in runs that are inserted one after the other. On an error nothing is
+ * left of the tree. Errors: NOT_UNIQUE (context names the index), TOO_LARGE, MEMORY, and the source's.
+ */
+tansu_status index_build(tree_writer *writer, const index_definition *definition,
+                         index_source source, void *context, tree *result, bool *multikey,
+                         tansu_error *error);
+
+#endif

@@ -1,0 +1,488 @@
+/*
+ * index/cabinet.c -- the Tokyo Cabinet file of index blocks (see cabinet.h).
+ *
+ * What Tokyo Cabinet 1.4.48 does by itself, and what is done about it here:
+ *
+ *  - It maps the file's beginning (64 MiB by default) and makes the file longer by ftruncate(), so
+ *    that a store into the map raises SIGBUS when the disk is full, and so does following a damaged
+ *    offset. With tchdbsetxmsiz(0) only head and buckets are mapped, which it wrote when it made
+ *    the file; all else goes through pread() and pwrite().
+ *  - A transaction first saves what it overwrites in `path`.wal. When that write fails for a bucket, it
+ *    is not told, and a rollback would then lose records: room for the .wal is reserved ahead.
+ *  - Killed while it writes to the .wal, it leaves half an item at the end. At the next opening it
+ *    then restores the file, but goes on with the head that it read before. Half an item is cut off
+ *    before it sees it: what belongs to it was not overwritten yet.
+ *  - After any failed call the handle refuses all transactions: it is closed and opened again.
+ *  - Fields of the head are believed: they are compared with the only values that we ever write. They
+ *    and the .wal are in the byte order that Tokyo Cabinet was built for: Debian's is big-endian
+ *    everywhere, others are the machine's.
+ */
+#include "index/cabinet.h"
+#include "base/bytes.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <tchdb.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* Buckets: 128 KiB of an empty file; records of a bucket form a search tree, so that even a million
+ * blocks need few steps. Records lie at multiples of 64 bytes, 4096 free places are remembered. */
+#define BUCKETS     16381
+#define ALIGN_POWER 6
+#define FREE_POWER  12
+
+/* Fields of a Tokyo Cabinet file's head, and of its .wal: file size, then items of offset (8 bytes), size
+ * (4 bytes) and what lay there; the first item is the head. */
+#define HEAD_SIZE   256
+#define HEAD_TYPE   32
+#define HEAD_FLAGS  33
+#define HEAD_APOW   34
+#define HEAD_FPOW   35
+#define HEAD_OPTS   36
+#define HEAD_BNUM   40
+#define WAL_FIRST   8
+#define WAL_ITEM    12
+
+/* Room that is reserved in the .wal at a time, and what an operation may need beside twice its record. */
+#define WAL_STEP    (1024 * 1024)
+#define WAL_SMALL   8192
+
+#define KEY_SIZE    9
+#define CRC_SIZE    4
+
+struct cabinet {
+    char *path;
+    char *wal_path;
+    bool read_only;
+    bool in_transaction;
+    int wal;              /* during a transaction, for reserving room */
+    uint64_t wal_room;    /* reserved and not yet used up */
+    pthread_rwlock_t lock; /* the handle is opened again with this held for writing */
+    TCHDB *hdb;
+};
+
+/* make_key -- kind and number as they are in the file; also the seed of the checksum. */
+static void make_key(uint8_t key[KEY_SIZE], enum cabinet_kind kind, uint64_t number) {
+    key[0] = (uint8_t)kind;
+    store_u64(key + 1, number);
+}
+
+/* checksum -- CRC-32 of key and record. */
+static uint32_t checksum(const uint8_t key[KEY_SIZE], const void *record, size_t size) {
+    uLong crc = crc32(0, key, KEY_SIZE);
+    return (uint32_t)crc32_z(crc, record, size);
+}
+
+/* failed -- the status of a Tokyo Cabinet call that failed; `number` is errno after it. */
+static tansu_status failed(const cabinet *cab, TCHDB *hdb, int number, const char *what,
+                           tansu_error *error) {
+    switch (tchdbecode(hdb)) {
+    case TCENOFILE:
+        return error_set(error, TANSU_E_NOT_FOUND, cab->path, "The index file does not exist.");
+    case TCELOCK:
+    case TCETHREAD:
+        return error_set(error, TANSU_E_LOCKED, cab->path,
+                         "The index file is open elsewhere; close it there first.");
+    case TCEMETA:
+    case TCERHEAD:
+    case TCEREAD:
+        return error_set(error, TANSU_E_CORRUPT, cab->path,
+                         "The index file is damaged; delete the index folder of the closed "
+                         "database and it is made anew.");
+    case TCENOPERM:
+        return error_errno(error, cab->path, what, EACCES);
+    case TCEOPEN:
+    case TCEWRITE:
+    case TCETRUNC:
+    case TCESYNC:
+    case TCEMMAP:
+    case TCESTAT:
+    case TCESEEK:
+        return error_errno(error, cab->path, what, number == 0 ? EIO : number);
+    default:
+        return error_set(error, TANSU_E_IO, cab->path, "The index file: %s failed (%s).", what,
+                         tchdberrmsg(tchdbecode(hdb)));
+    }
+}
+
+/* What the head of a file tells. */
+typedef struct head_facts {
+    bool unclean;    /* the file was not closed */
+    bool big_endian; /* in which order its numbers are */
+} head_facts;
+
+/* check_head -- the file's head is one that we wrote. A file that is not there or empty is fine. */
+static tansu_status check_head(const cabinet *cab, head_facts *facts, tansu_error *error) {
+    *facts = (head_facts){false, false};
+    int fd = open(cab->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? TANSU_OK : error_errno(error, cab->path, "opening", errno);
+    uint8_t head[HEAD_SIZE];
+    ssize_t got = pread(fd, head, sizeof(head), 0);
+    int number = errno;
+    close(fd);
+    if (got < 0)
+        return error_errno(error, cab->path, "reading", number);
+    if (got == 0)
+        return TANSU_OK;
+    static const char magic[] = "ToKyO CaBiNeT\n";
+    uint64_t buckets = got == sizeof(head) ? load_u64(head + HEAD_BNUM) : 0;
+    facts->big_endian = got == sizeof(head) && load_be64(head + HEAD_BNUM) == BUCKETS;
+    if (got != sizeof(head) || memcmp(head, magic, sizeof(magic) - 1) != 0 ||
+        head[HEAD_TYPE] != 0 || head[HEAD_APOW] != ALIGN_POWER || head[HEAD_FPOW] != FREE_POWER ||
+        head[HEAD_OPTS] != HDBTLARGE || (buckets != BUCKETS && !facts->big_endian))
+        return error_set(error, TANSU_E_CORRUPT, cab->path,
+                         "The index file's head is damaged; delete the index folder of the closed "
+                         "database and it is made anew.");
+    facts->unclean = (head[HEAD_FLAGS] & HDBFOPEN) != 0;
+    return TANSU_OK;
+}
+
+/* wal_whole -- how many bytes of the .wal are whole items; 0 when not even the first is. */
+static uint64_t wal_whole(int fd, uint64_t size, bool big_endian) {
+    uint64_t end = WAL_FIRST, first_end = WAL_FIRST + WAL_ITEM + HEAD_SIZE;
+    uint8_t item[WAL_ITEM];
+    while (size - end >= WAL_ITEM && size >= first_end) {
+        if (pread(fd, item, sizeof(item), (off_t)end) != (ssize_t)sizeof(item))
+            break;
+        uint64_t next = end + WAL_ITEM + (big_endian ? load_be32(item + 8) : load_u32(item + 8));
+        if (next > size)
+            break;
+        end = next;
+    }
+    return end < first_end ? 0 : end;
+}
+
+/* wal_trim -- cuts off what a killed process left of an item. */
+static tansu_status wal_trim(const cabinet *cab, bool big_endian, tansu_error *error) {
+    int fd = open(cab->wal_path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? TANSU_OK : error_errno(error, cab->wal_path, "opening", errno);
+    struct stat info;
+    tansu_status status = TANSU_OK;
+    if (fstat(fd, &info) != 0) {
+        status = error_errno(error, cab->wal_path, "looking at", errno);
+    } else {
+        uint64_t size = (uint64_t)info.st_size;
+        uint64_t whole = size < WAL_FIRST ? 0 : wal_whole(fd, size, big_endian);
+        if (whole != size && ftruncate(fd, (off_t)whole) != 0)
+            status = error_errno(error, cab->wal_path, "cutting", errno);
+    }
+    close(fd);
+    return status;
+}
+
+/* open_handle -- a new Tokyo Cabinet handle on the file. */
+static tansu_status open_handle(cabinet *cab, bool create, tansu_error *error) {
+    head_facts facts;
+    tansu_status status = check_head(cab, &facts, error);
+    if (status != TANSU_OK)
+        return status;
+    if (facts.unclean && cab->read_only && access(cab->wal_path, F_OK) == 0)
+        return error_set(error, TANSU_E_READ_ONLY, cab->path,
+                         "The index file was not closed and must be opened for writing once.");
+    if (!cab->read_only) {
+        status = wal_trim(cab, facts.big_endian, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    TCHDB *hdb = tchdbnew();
+    if (hdb == NULL)
+        return error_memory(error);
+    int mode = HDBOLCKNB | (cab->read_only ? HDBOREADER : HDBOWRITER);
+    if (create && !cab->read_only)
+        mode |= HDBOCREAT;
+    bool opened = tchdbsetmutex(hdb) && tchdbsetxmsiz(hdb, 0) &&
+                  tchdbtune(hdb, BUCKETS, ALIGN_POWER, FREE_POWER, HDBTLARGE);
+    if (opened) {
+        errno = 0;
+        opened = tchdbopen(hdb, cab->path, mode);
+    }
+    if (!opened) {
+        status = failed(cab, hdb, errno, "opening", error);
+        tchdbdel(hdb);
+        return status;
+    }
+    if (tchdbbnum(hdb) != BUCKETS) {
+        tchdbdel(hdb);
+        return error_set(error, TANSU_E_CORRUPT, cab->path,
+                         "The index file was written by a Tokyo Cabinet for another byte order; "
+                         "delete the index folder of the closed database and it is made anew.");
+    }
+    cab->hdb = hdb;
+    return TANSU_OK;
+}
+
+/* cabinet_delete -- the end of a handle whose file is closed. */
+static void cabinet_delete(cabinet *cab) {
+    pthread_rwlock_destroy(&cab->lock);
+    free(cab->wal_path);
+    free(cab->path);
+    free(cab);
+}
+
+/* cabinet_open -- the path is kept for opening again. */
+tansu_status cabinet_open(const char *path, bool create, bool read_only, cabinet **result,
+                          tansu_error *error) {
+    cabinet *cab = calloc(1, sizeof(*cab));
+    if (cab == NULL)
+        return error_memory(error);
+    cab->read_only = read_only;
+    cab->wal = -1;
+    int number = pthread_rwlock_init(&cab->lock, NULL);
+    if (number != 0) {
+        free(cab);
+        return error_errno(error, path, "making a lock", number);
+    }
+    size_t size = strlen(path) + sizeof(".wal");
+    cab->path = malloc(size);
+    cab->wal_path = malloc(size);
+    tansu_status status;
+    if (cab->path == NULL || cab->wal_path == NULL) {
+        status = error_memory(error);
+    } else {
+        snprintf(cab->path, size, "%s", path);
+        snprintf(cab->wal_path, size, "%s.wal", path);
+        status = open_handle(cab, create, error);
+    }
+    if (status != TANSU_OK) {
+        cabinet_delete(cab);
+        return status;
+    }
+    *result = cab;
+    return TANSU_OK;
+}
+
+/* close_handle -- also fine when opening again had failed. */
+static tansu_status close_handle(cabinet *cab, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    if (cab->hdb != NULL) {
+        errno = 0;
+        if (!tchdbclose(cab->hdb))
+            status = failed(cab, cab->hdb, errno, "closing", error);
+        tchdbdel(cab->hdb);
+        cab->hdb = NULL;
+    }
+    return status;
+}
+
+/* cabinet_close -- an unfinished transaction is rolled back. */
+tansu_status cabinet_close(cabinet *cab, tansu_error *error) {
+    if (cab == NULL)
+        return TANSU_OK;
+    cabinet_abort(cab);
+    tansu_status status = close_handle(cab, error);
+    cabinet_delete(cab);
+    return status;
+}
+
+/* open_again -- the way to a handle that works after a call failed. Readers wait meanwhile. */
+static tansu_status open_again(cabinet *cab, tansu_error *error) {
+    pthread_rwlock_wrlock(&cab->lock);
+    close_handle(cab, NULL);
+    tansu_status status = open_handle(cab, false, error);
+    pthread_rwlock_unlock(&cab->lock);
+    return status;
+}
+
+/* not_open -- the handle could not be opened again after an error. */
+static tansu_status not_open(const cabinet *cab, tansu_error *error) {
+    return error_set(error, TANSU_E_IO, cab->path,
+                     "The index file could not be opened again after an error; close the database "
+                     "and open it again.");
+}
+
+/* cabinet_get -- the record comes in Tokyo Cabinet's own memory, which the buffer takes over. */
+tansu_status cabinet_get(cabinet *cab, enum cabinet_kind kind, uint64_t number,
+                         tansu_buffer *record, tansu_error *error) {
+    uint8_t key[KEY_SIZE];
+    make_key(key, kind, number);
+    pthread_rwlock_rdlock(&cab->lock);
+    if (cab->hdb == NULL) {
+        pthread_rwlock_unlock(&cab->lock);
+        return not_open(cab, error);
+    }
+    int size = 0;
+    errno = 0;
+    uint8_t *value = tchdbget(cab->hdb, key, KEY_SIZE, &size);
+    tansu_status status = TANSU_OK;
+    if (value == NULL && tchdbecode(cab->hdb) == TCENOREC)
+        status = error_set(error, TANSU_E_NOT_FOUND, cab->path, "The index file has no record %c%llu.",
+                           (int)kind, (unsigned long long)number);
+    else if (value == NULL)
+        status = failed(cab, cab->hdb, errno, "reading", error);
+    pthread_rwlock_unlock(&cab->lock);
+    if (status != TANSU_OK)
+        return status;
+    if (size < CRC_SIZE ||
+        load_u32(value + size - CRC_SIZE) != checksum(key, value, (size_t)size - CRC_SIZE)) {
+        free(value);
+        return error_set(error, TANSU_E_CORRUPT, cab->path,
+                         "Record %c%llu of the index file is damaged; delete the index folder of "
+                         "the closed database and it is made anew.",
+                         (int)kind, (unsigned long long)number);
+    }
+    tansu_buffer_free(record);
+    *record = (tansu_buffer){value, (size_t)size - CRC_SIZE, (size_t)size};
+    return TANSU_OK;
+}
+
+/* wal_reserve -- makes the disk promise `bytes` behind the .wal's end. A file system that cannot promise
+ * is taken as it is. */
+static tansu_status wal_reserve(cabinet *cab, uint64_t bytes, tansu_error *error) {
+    struct stat info;
+    if (cab->wal < 0 || fstat(cab->wal, &info) != 0)
+        return TANSU_OK;
+#if defined(__APPLE__)
+    fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)bytes, 0};
+    int result = fcntl(cab->wal, F_PREALLOCATE, &store);
+#elif defined(__linux__)
+    int result = fallocate(cab->wal, FALLOC_FL_KEEP_SIZE, info.st_size, (off_t)bytes);
+#else
+    int result = 0;
+#endif
+    if (result != 0 && (errno == ENOSPC || errno == EDQUOT))
+        return error_errno(error, cab->wal_path, "reserving room in", errno);
+    cab->wal_room = bytes;
+    return TANSU_OK;
+}
+
+/* wal_need -- sees to it that the .wal can take what an operation saves there. */
+static tansu_status wal_need(cabinet *cab, uint64_t bytes, tansu_error *error) {
+    if (cab->wal_room < bytes) {
+        tansu_status status = wal_reserve(cab, bytes > WAL_STEP ? bytes : WAL_STEP, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    cab->wal_room -= bytes < cab->wal_room ? bytes : cab->wal_room;
+    return TANSU_OK;
+}
+
+/* wal_leave -- the transaction has ended. */
+static void wal_leave(cabinet *cab) {
+    if (cab->wal >= 0)
+        close(cab->wal);
+    cab->wal = -1;
+    cab->wal_room = 0;
+    cab->in_transaction = false;
+}
+
+/* cabinet_begin -- a handle that an earlier error has spoilt is opened again, once. */
+tansu_status cabinet_begin(cabinet *cab, tansu_error *error) {
+    if (cab->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, cab->path, "The index file is open read-only.");
+    if (cab->in_transaction)
+        return error_set(error, TANSU_E_MISUSE, cab->path, "A checkpoint is being written already.");
+    if (cab->hdb == NULL || !tchdbtranbegin(cab->hdb)) {
+        tansu_status status = open_again(cab, error);
+        if (status != TANSU_OK)
+            return status;
+        errno = 0;
+        if (!tchdbtranbegin(cab->hdb))
+            return failed(cab, cab->hdb, errno, "beginning a checkpoint", error);
+    }
+    cab->in_transaction = true;
+    cab->wal = open(cab->wal_path, O_WRONLY | O_CLOEXEC);
+    if (cab->wal < 0) {
+        int number = errno;
+        cabinet_abort(cab);
+        return error_errno(error, cab->wal_path, "opening", number);
+    }
+    return TANSU_OK;
+}
+
+/* cabinet_put -- record and checksum as one value. */
+tansu_status cabinet_put(cabinet *cab, enum cabinet_kind kind, uint64_t number, const void *record,
+                         size_t size, tansu_error *error) {
+    if (!cab->in_transaction)
+        return error_set(error, TANSU_E_MISUSE, cab->path, "No checkpoint is being written.");
+    if (size > INT_MAX / 4)
+        return error_set(error, TANSU_E_TOO_LARGE, cab->path, "An index block is too large.");
+    tansu_status status = wal_need(cab, 2 * (uint64_t)size + WAL_SMALL, error);
+    if (status != TANSU_OK)
+        return status;
+    uint8_t key[KEY_SIZE], crc[CRC_SIZE], usual[4096];
+    make_key(key, kind, number);
+    store_u32(crc, checksum(key, record, size));
+    uint8_t *value = size + CRC_SIZE <= sizeof(usual) ? usual : malloc(size + CRC_SIZE);
+    if (value == NULL)
+        return error_memory(error);
+    if (size > 0)
+        memcpy(value, record, size);
+    memcpy(value + size, crc, CRC_SIZE);
+    errno = 0;
+    if (!tchdbput(cab->hdb, key, KEY_SIZE, value, (int)(size + CRC_SIZE)))
+        status = failed(cab, cab->hdb, errno, "writing", error);
+    if (value != usual)
+        free(value);
+    return status;
+}
+
+/* cabinet_remove -- the record's room is used again. */
+tansu_status cabinet_remove(cabinet *cab, enum cabinet_kind kind, uint64_t number,
+                            tansu_error *error) {
+    if (!cab->in_transaction)
+        return error_set(error, TANSU_E_MISUSE, cab->path, "No checkpoint is being written.");
+    tansu_status status = wal_need(cab, WAL_SMALL, error);
+    if (status != TANSU_OK)
+        return status;
+    uint8_t key[KEY_SIZE];
+    make_key(key, kind, number);
+    errno = 0;
+    if (!tchdbout(cab->hdb, key, KEY_SIZE) && tchdbecode(cab->hdb) != TCENOREC)
+        return failed(cab, cab->hdb, errno, "removing", error);
+    return TANSU_OK;
+}
+
+/* cabinet_commit -- what counts is that the .wal is emptied. */
+tansu_status cabinet_commit(cabinet *cab, tansu_error *error) {
+    if (!cab->in_transaction)
+        return error_set(error, TANSU_E_MISUSE, cab->path, "No checkpoint is being written.");
+    errno = 0;
+    if (!tchdbtrancommit(cab->hdb)) {
+        tansu_status status = failed(cab, cab->hdb, errno, "ending a checkpoint", error);
+        cabinet_abort(cab);
+        return status;
+    }
+    wal_leave(cab);
+    return TANSU_OK;
+}
+
+/* cabinet_abort -- the handle's list of free places is lost with it, so that it is opened again anyway. */
+void cabinet_abort(cabinet *cab) {
+    if (!cab->in_transaction)
+        return;
+    tchdbtranabort(cab->hdb);
+    wal_leave(cab);
+    open_again(cab, NULL);
+}
+
+/* cabinet_sync -- readers go on meanwhile. */
+tansu_status cabinet_sync(cabinet *cab, tansu_error *error) {
+    if (cab->read_only)
+        return TANSU_OK;
+    pthread_rwlock_rdlock(&cab->lock);
+    tansu_status status = TANSU_OK;
+    errno = 0;
+    if (cab->hdb == NULL)
+        status = not_open(cab, error);
+    else if (!tchdbmemsync(cab->hdb, true))
+        status = failed(cab, cab->hdb, errno, "syncing", error);
+    pthread_rwlock_unlock(&cab->lock);
+    return status;
+}
+
+/* cabinet_size -- 0 when the file is not open. */
+uint64_t cabinet_size(cabinet *cab) {
+    pthread_rwlock_rdlock(&cab->lock);
+    uint64_t size = cab->hdb == NULL ? 0 : tchdbfsiz(cab->hdb);
+    pthread_rwlock_unlock(&cab->lock);
+    return size;
+}

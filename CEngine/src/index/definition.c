@@ -1,0 +1,203 @@
+/*
+ * index/definition.c -- reading, comparing and writing what an index is over.
+ */
+#include "index/definition.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* paths_equal -- whether two paths have the same parts, however they were written. */
+static bool paths_equal(const path *a, const path *b) {
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (a->parts[i].size != b->parts[i].size ||
+            memcmp(a->parts[i].name, b->parts[i].name, a->parts[i].size) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* check_path -- refuses paths that no stored document has, or that mean more than one field. */
+static tansu_status check_path(const path *path, tansu_error *error) {
+    if (path->count == 1 && (strcmp(path->text, "*") == 0 || strcmp(path->text, "**") == 0))
+        return error_set(error, TANSU_E_INVALID_INDEX, path->text,
+                         "An index needs the path of a field; * and ** are for queries only.");
+    for (uint32_t i = 0; i < path->count; i++) {
+        const char *name = path->parts[i].name;
+        bool reference = i > 0 && (strcmp(name, "$ref") == 0 || strcmp(name, "$id") == 0 ||
+                                   strcmp(name, "$db") == 0);
+        if (name[0] == '$' && !reference)
+            return error_set(error, TANSU_E_INVALID_INDEX, path->text,
+                             "No stored field begins with $, so that it cannot be indexed.");
+    }
+    return TANSU_OK;
+}
+
+/* read_key -- adds one path with its direction. */
+static tansu_status read_key(index_definition *definition, const doc_iter *key,
+                             tansu_error *error) {
+    if (definition->path_count == TANSU_MAX_INDEX_PATHS)
+        return error_set(error, TANSU_E_TOO_LARGE, key->key, "An index has at most %d paths.",
+                         TANSU_MAX_INDEX_PATHS);
+    int64_t direction;
+    if (!doc_as_int64(&key->value, &direction) || (direction != 1 && direction != -1))
+        return error_set(error, TANSU_E_INVALID_INDEX, key->key,
+                         "The direction of an index path is 1 (ascending) or -1 (descending).");
+    path *path = &definition->paths[definition->path_count];
+    tansu_status status = path_parse(path, key->key, key->key_size, error);
+    if (status != TANSU_OK) {
+        if (status == TANSU_E_INVALID_QUERY && error != NULL)
+            error->code = TANSU_E_INVALID_INDEX;
+        return status == TANSU_E_INVALID_QUERY ? TANSU_E_INVALID_INDEX : status;
+    }
+    definition->descending[definition->path_count++] = direction < 0;
+    for (uint32_t i = 0; i + 1 < definition->path_count; i++) {
+        if (paths_equal(&definition->paths[i], path))
+            return error_set(error, TANSU_E_INVALID_INDEX, path->text,
+                             "The index names this path twice.");
+    }
+    return check_path(path, error);
+}
+
+/* read_keys -- adds all paths. */
+static tansu_status read_keys(index_definition *definition, const uint8_t *keys, size_t keys_size,
+                              tansu_error *error) {
+    if (keys == NULL)
+        return error_set(error, TANSU_E_INVALID_INDEX, NULL,
+                         "An index needs keys, such as {\"name\": 1}.");
+    tansu_status status = doc_check(keys, keys_size, DOC_CHECK_BSON, error);
+    if (status != TANSU_OK)
+        return status;
+    doc_iter iter;
+    doc_iter_init(&iter, keys, keys_size);
+    while (status == TANSU_OK && doc_iter_next(&iter))
+        status = read_key(definition, &iter, error);
+    if (status == TANSU_OK && definition->path_count == 0)
+        return error_set(error, TANSU_E_INVALID_INDEX, NULL,
+                         "An index needs at least one path, such as {\"name\": 1}.");
+    return status;
+}
+
+/* read_options -- takes over the options; NULL is none. */
+static tansu_status read_options(index_definition *definition, const uint8_t *options,
+                                 size_t options_size, tansu_error *error) {
+    if (options == NULL)
+        return TANSU_OK;
+    tansu_status status = doc_check(options, options_size, DOC_CHECK_BSON, error);
+    if (status != TANSU_OK)
+        return status;
+    doc_iter iter;
+    doc_iter_init(&iter, options, options_size);
+    while (doc_iter_next(&iter)) {
+        if (strcmp(iter.key, "unique") != 0)
+            return error_set(error, TANSU_E_INVALID_INDEX, iter.key,
+                             "This is not an index option; there is: unique.");
+        if (!doc_as_bool(&iter.value, &definition->unique))
+            return error_set(error, TANSU_E_INVALID_INDEX, iter.key,
+                             "The option unique is true or false.");
+    }
+    return TANSU_OK;
+}
+
+/* make_name -- joins paths and directions to a name: "name_1_age_-1". */
+static tansu_status make_name(index_definition *definition, tansu_error *error) {
+    size_t used = 0;
+    for (uint32_t i = 0; i < definition->path_count; i++) {
+        int written = snprintf(definition->name + used, sizeof definition->name - used, "%s%s_%s",
+                               i > 0 ? "_" : "", definition->paths[i].text,
+                               definition->descending[i] ? "-1" : "1");
+        if (written < 0 || (size_t)written >= sizeof definition->name - used)
+            return error_set(error, TANSU_E_INVALID_NAME, definition->paths[i].text,
+                             "The name made from the paths would be longer than %d bytes: give "
+                             "the index a name.",
+                             TANSU_MAX_NAME);
+        used += (size_t)written;
+    }
+    return TANSU_OK;
+}
+
+/* read_name -- takes over the name, or makes one when it is empty. */
+static tansu_status read_name(index_definition *definition, const char *name, tansu_error *error) {
+    if (name == NULL || name[0] == '\0')
+        return make_name(definition, error);
+    size_t size = strlen(name);
+    if (size > TANSU_MAX_NAME)
+        return error_set(error, TANSU_E_INVALID_NAME, name, "An index name has at most %d bytes.",
+                         TANSU_MAX_NAME);
+    if (utf8_valid((const uint8_t *)name, size) != size)
+        return error_set(error, TANSU_E_INVALID_NAME, NULL, "An index name is UTF-8 text.");
+    for (size_t i = 0; i < size; i++) {
+        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7F)
+            return error_set(error, TANSU_E_INVALID_NAME, NULL,
+                             "An index name has no control characters.");
+    }
+    memcpy(definition->name, name, size + 1);
+    return TANSU_OK;
+}
+
+/* index_definition_parse -- reads keys and options. */
+tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
+                                    const uint8_t *options, size_t options_size,
+                                    index_definition **result, tansu_error *error) {
+    index_definition *definition = calloc(1, sizeof *definition);
+    if (definition == NULL)
+        return error_memory(error);
+    tansu_status status = read_keys(definition, keys, keys_size, error);
+    if (status == TANSU_OK)
+        status = read_options(definition, options, options_size, error);
+    if (status == TANSU_OK)
+        status = read_name(definition, name, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    *result = definition;
+    return TANSU_OK;
+}
+
+/* index_definition_free -- frees a definition; fine on NULL. */
+void index_definition_free(index_definition *definition) {
+    if (definition == NULL)
+        return;
+    for (uint32_t i = 0; i < TANSU_MAX_INDEX_PATHS; i++)
+        path_free(&definition->paths[i]);
+    free(definition);
+}
+
+/* index_definition_equal -- the same paths, directions and options. */
+bool index_definition_equal(const index_definition *a, const index_definition *b) {
+    if (a->path_count != b->path_count || a->unique != b->unique)
+        return false;
+    for (uint32_t i = 0; i < a->path_count; i++) {
+        if (a->descending[i] != b->descending[i] || !paths_equal(&a->paths[i], &b->paths[i]))
+            return false;
+    }
+    return true;
+}
+
+/* index_definition_keys -- appends the keys document as BSON. */
+bool index_definition_keys(const index_definition *definition, tansu_buffer *bson) {
+    size_t size = 5;
+    for (uint32_t i = 0; i < definition->path_count; i++)
+        size += 1 + strlen(definition->paths[i].text) + 1 + 4;
+    if (size > INT32_MAX || !buffer_reserve(bson, size))
+        return false;
+    uint8_t *out = bson->data + bson->size;
+    store_u32(out, (uint32_t)size);
+    out += 4;
+    for (uint32_t i = 0; i < definition->path_count; i++) {
+        size_t text_size = strlen(definition->paths[i].text);
+        *out++ = DOC_INT32;
+        memcpy(out, definition->paths[i].text, text_size + 1);
+        out += text_size + 1;
+        store_u32(out, (uint32_t)(definition->descending[i] ? -1 : 1));
+        out += 4;
+    }
+    *out = 0;
+    bson->size += size;
+    return true;
+}

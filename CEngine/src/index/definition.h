@@ -1,0 +1,94 @@
+/*
+ * index/definition.h -- what an index is over, and the keys that a document has in it. Part index;
+ * may call base.
+ */
+#ifndef TANSU_INDEX_DEFINITION_H
+#define TANSU_INDEX_DEFINITION_H
+
+#include "base/path.h"
+
+/* Immutable once made; shared by reference count between versions of the catalog. */
+typedef struct index_definition {
+    uint32_t id; /* unique in the database, never used again */
+    bool unique;
+    uint32_t path_count;
+    path paths[TANSU_MAX_INDEX_PATHS];
+    bool descending[TANSU_MAX_INDEX_PATHS];
+    char name[TANSU_MAX_NAME + 1];
+} index_definition;
+
+/*
+ * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool}; NULL is
+ * none). An empty name is made from the keys ("name_1_age_-1"). Errors: INVALID_INDEX (no path, a
+ * direction other than 1 or -1, a path twice, a path that no stored document has, an unknown
+ * option), INVALID_NAME, INVALID_BSON, TOO_LARGE, MEMORY.
+ */
+tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
+                                    const uint8_t *options, size_t options_size,
+                                    index_definition **result, tansu_error *error);
+void index_definition_free(index_definition *definition);
+
+/* index_definition_equal -- the same paths, directions and options (name and id aside). */
+bool index_definition_equal(const index_definition *a, const index_definition *b);
+
+/* index_definition_keys -- appends the keys document {path: 1 | -1, …} as BSON. */
+bool index_definition_keys(const index_definition *definition, tansu_buffer *bson);
+
+/* The last bytes of every entry: the docno, big-endian, so that entries of equal values lie in
+ * insertion order. */
+#define INDEX_DOCNO_SIZE 5
+#define INDEX_MAX_DOCNO (((uint64_t)1 << 39) - 1)
+
+/* Where an entry lies in the bytes of its set. */
+struct index_entry {
+    uint32_t offset, size;
+};
+
+/* A set of entries: byte strings one behind the other in `bytes`. Reused from document to
+ * document. */
+typedef struct index_entries {
+    tansu_buffer bytes;
+    struct index_entry *list; /* sorted by memcmp, no two alike */
+    uint32_t count;
+    uint32_t capacity;
+    bool multikey;        /* an array was met on a path, at its end or on the way */
+    tansu_buffer scratch; /* of index_entries_make() alone, as are the following */
+    struct index_entry *keys;
+    uint32_t key_count;
+    uint32_t key_capacity;
+} index_entries;
+
+void index_entries_free(index_entries *entries);
+
+/*
+ * index_entries_make -- the entries of one document in one index: for each combination of the
+ * paths' values, value_key() of each value (in the path's direction) one after the other and the
+ * docno. A path yields: for each value that path_walk() shows, its key; for an array at the end,
+ * the key of the whole array and of each element (elements that are arrays as whole values);
+ * DOC_MISSING as null; and when the walk shows nothing at all, KIND_NOTHING. Errors: TOO_LARGE
+ * (more than TANSU_MAX_INDEX_ENTRIES, or 64 MiB of them; context names the index), MEMORY.
+ */
+tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
+                                const uint8_t *doc, size_t size, uint64_t docno,
+                                tansu_error *error);
+
+/* entry_docno -- the docno at an entry's end. */
+static inline uint64_t entry_docno(const uint8_t *tail /* the last five bytes */) {
+    return (uint64_t)tail[0] << 32 | (uint64_t)tail[1] << 24 | (uint64_t)tail[2] << 16 |
+           (uint64_t)tail[3] << 8 | tail[4];
+}
+
+/* entry_put_docno -- writes the five bytes of a docno. */
+static inline void entry_put_docno(uint8_t *tail, uint64_t docno) {
+    tail[0] = (uint8_t)(docno >> 32);
+    tail[1] = (uint8_t)(docno >> 24);
+    tail[2] = (uint8_t)(docno >> 16);
+    tail[3] = (uint8_t)(docno >> 8);
+    tail[4] = (uint8_t)docno;
+}
+
+/* key_successor -- turns a key into the smallest byte string greater than everything that begins
+ * with it; false when there is none (all bytes 0xFF). */
+bool key_successor(tansu_buffer *key);
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * index/entries.c -- the keys that a document has in an index.
+ */
+#include "index/definition.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/value.h"
+
+#include <stdlib.h>
+
+/* All entries of one document together may have so many bytes: with several arrays, each value's
+ * key is repeated in many entries. */
+#define MAX_ENTRY_BYTES ((size_t)4 * TANSU_MAX_DOCUMENT_SIZE)
+
+typedef struct index_entry index_entry;
+
+/* index_entries_free -- frees a set's memory and zeroes it. */
+void index_entries_free(index_entries *entries) {
+    tansu_buffer_free(&entries->bytes);
+    tansu_buffer_free(&entries->scratch);
+    free(entries->list);
+    free(entries->keys);
+    *entries = (index_entries){.list = NULL};
+}
+
+/* grow -- makes room for one more in a list. */
+static bool grow(index_entry **list, uint32_t count, uint32_t *capacity) {
+    if (count < *capacity)
+        return true;
+    if (*capacity > UINT32_MAX / 2)
+        return false;
+    uint32_t more = *capacity == 0 ? 8 : *capacity * 2;
+    index_entry *grown = realloc(*list, more * sizeof **list);
+    if (grown == NULL)
+        return false;
+    *list = grown;
+    *capacity = more;
+    return true;
+}
+
+/* compare_keys -- the memcmp order of two byte strings in one buffer. */
+static inline int compare_keys(const uint8_t *bytes, index_entry a, index_entry b) {
+    uint32_t common = a.size < b.size ? a.size : b.size;
+    int order = memcmp(bytes + a.offset, bytes + b.offset, common);
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+/* sink -- moves the root of a heap (the greatest on top) down to its place. */
+static void sink(const uint8_t *bytes, index_entry *list, uint32_t root, uint32_t count) {
+    index_entry moved = list[root];
+    for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && compare_keys(bytes, list[child], list[child + 1]) < 0)
+            child++;
+        if (compare_keys(bytes, moved, list[child]) >= 0)
+            break;
+        list[root] = list[child];
+    }
+    list[root] = moved;
+}
+
+/* sort_keys -- sorts by memcmp. qsort() can't be told which buffer the offsets are in. */
+static void sort_keys(const uint8_t *bytes, index_entry *list, uint32_t count) {
+    if (count > 16) {
+        for (uint32_t root = count / 2; root-- > 0;)
+            sink(bytes, list, root, count);
+        for (uint32_t last = count - 1; last > 0; last--) {
+            index_entry greatest = list[0];
+            list[0] = list[last];
+            list[last] = greatest;
+            sink(bytes, list, 0, last);
+        }
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        index_entry moved = list[i];
+        uint32_t at = i;
+        for (; at > 0 && compare_keys(bytes, moved, list[at - 1]) < 0; at--)
+            list[at] = list[at - 1];
+        list[at] = moved;
+    }
+}
+
+/* remove_repeats -- keeps one of equal neighbours; returns how many are left. */
+static uint32_t remove_repeats(const uint8_t *bytes, index_entry *list, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept == 0 || compare_keys(bytes, list[kept - 1], list[i]) != 0)
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
+/* What the visitor of one path gathers. */
+typedef struct gathering {
+    index_entries *entries;
+    bool descending;
+    bool failed; /* out of memory */
+} gathering;
+
+/* gather_key -- adds one value's key to the scratch buffer and the list of keys. */
+static bool gather_key(gathering *gathering, const doc_value *value) {
+    index_entries *entries = gathering->entries;
+    size_t offset = entries->scratch.size;
+    if (!value_key(&entries->scratch, value, gathering->descending) ||
+        entries->scratch.size > UINT32_MAX ||
+        !grow(&entries->keys, entries->key_count, &entries->key_capacity)) {
+        gathering->failed = true;
+        return false;
+    }
+    entries->keys[entries->key_count++] =
+        (index_entry){(uint32_t)offset, (uint32_t)(entries->scratch.size - offset)};
+    return true;
+}
+
+/* gather -- adds a value that a path shows and, of an array, its elements. */
+static bool gather(void *context, const doc_value *value) {
+    gathering *gathering = context;
+    if (!gather_key(gathering, value))
+        return false;
+    if (value->type != DOC_ARRAY)
+        return true;
+    gathering->entries->multikey = true;
+    doc_iter iter;
+    doc_iter_value(&iter, value);
+    while (doc_iter_next(&iter)) {
+        if (!gather_key(gathering, &iter.value))
+            return false;
+    }
+    return true;
+}
+
+/* too_many -- the error for a document with too many entries. */
+static tansu_status too_many(const index_definition *definition, tansu_error *error) {
+    return error_set(error, TANSU_E_TOO_LARGE, definition->name,
+                     "The document's arrays would make more than %d entries, or more than %zu "
+                     "bytes of them, in this index.",
+                     TANSU_MAX_INDEX_ENTRIES, MAX_ENTRY_BYTES);
+}
+
+/* The keys of one path: a run in entries->keys, sorted, no two alike. */
+typedef struct key_run {
+    uint32_t first;
+    uint32_t count;
+} key_run;
+
+/* gather_path -- makes the run of one path. */
+static tansu_status gather_path(index_entries *entries, const index_definition *definition,
+                                uint32_t at, const uint8_t *doc, size_t size, key_run *run,
+                                tansu_error *error) {
+    gathering gathering = {entries, definition->descending[at], false};
+    bool through_array = false;
+    run->first = entries->key_count;
+    path_walk(&definition->paths[at], doc, size, gather, &gathering, &through_array);
+    entries->multikey = entries->multikey || through_array;
+    if (!gathering.failed && entries->key_count == run->first) {
+        uint8_t kind = KIND_NOTHING;
+        size_t offset = entries->scratch.size;
+        if (gathering.descending)
+            kind = (uint8_t)~kind;
+        gathering.failed = !buffer_append_byte(&entries->scratch, kind) ||
+                           !grow(&entries->keys, entries->key_count, &entries->key_capacity);
+        if (!gathering.failed)
+            entries->keys[entries->key_count++] = (index_entry){(uint32_t)offset, 1};
+    }
+    if (gathering.failed)
+        return error_memory(error);
+    index_entry *keys = entries->keys + run->first;
+    uint32_t count = entries->key_count - run->first;
+    sort_keys(entries->scratch.data, keys, count);
+    run->count = remove_repeats(entries->scratch.data, keys, count);
+    entries->key_count = run->first + run->count;
+    return run->count > TANSU_MAX_INDEX_ENTRIES ? too_many(definition, error) : TANSU_OK;
+}
+
+/* add_entry -- closes the entry that begins at `start` with the docno. */
+static bool add_entry(index_entries *entries, size_t start, uint64_t docno) {
+    uint8_t tail[INDEX_DOCNO_SIZE];
+    entry_put_docno(tail, docno);
+    if (!buffer_append(&entries->bytes, tail, sizeof tail) ||
+        !grow(&entries->list, entries->count, &entries->capacity))
+        return false;
+    entries->list[entries->count++] =
+        (index_entry){(uint32_t)start, (uint32_t)(entries->bytes.size - start)};
+    return true;
+}
+
+/* combine -- makes the entries of all combinations, the last path changing fastest. Because each
+ * run is sorted and no key is the beginning of another, they come out sorted, all different. */
+static bool combine(index_entries *entries, const key_run *runs, uint32_t paths, uint64_t docno) {
+    uint32_t at[TANSU_MAX_INDEX_PATHS] = {0};
+    for (;;) {
+        size_t start = entries->bytes.size;
+        for (uint32_t i = 0; i < paths; i++) {
+            index_entry key = entries->keys[runs[i].first + at[i]];
+            if (!buffer_append(&entries->bytes, entries->scratch.data + key.offset, key.size))
+                return false;
+        }
+        if (!add_entry(entries, start, docno))
+            return false;
+        uint32_t turn = paths;
+        while (turn > 0 && ++at[turn - 1] == runs[turn - 1].count)
+            at[--turn] = 0;
+        if (turn == 0)
+            return true;
+    }
+}
+
+/* within_bounds -- whether all combinations stay within the bounds on number and bytes. */
+static bool within_bounds(const index_entries *entries, const key_run *runs, uint32_t paths) {
+    size_t count = 1;
+    size_t longest = INDEX_DOCNO_SIZE;
+    for (uint32_t i = 0; i < paths; i++) {
+        uint32_t most = 0;
+        for (uint32_t k = 0; k < runs[i].count; k++) {
+            uint32_t size = entries->keys[runs[i].first + k].size;
+            most = size > most ? size : most;
+        }
+        longest += most;
+        count *= runs[i].count;
+        if (count > TANSU_MAX_INDEX_ENTRIES)
+            return false;
+    }
+    if (longest <= MAX_ENTRY_BYTES / count)
+        return true;
+    /* The longest of each path together may be rare: sum up exactly. */
+    size_t bytes = count * INDEX_DOCNO_SIZE;
+    for (uint32_t i = 0; i < paths; i++) {
+        size_t own = 0;
+        for (uint32_t k = 0; k < runs[i].count; k++)
+            own += entries->keys[runs[i].first + k].size;
+        bytes += own * (count / runs[i].count);
+    }
+    return bytes <= MAX_ENTRY_BYTES;
+}
+
+/* make_plain -- the one entry of a document that has no array at or on the way to any path; false
+ * when it has one (or memory is exhausted: *failed). */
+static bool make_plain(index_entries *entries, const index_definition *definition,
+                       const uint8_t *doc, size_t size, uint64_t docno, bool *failed) {
+    for (uint32_t i = 0; i < definition->path_count; i++) {
+        doc_value value;
+        if (!path_get(&definition->paths[i], doc, size, &value) || value.type == DOC_ARRAY)
+            return false;
+        if (!value_key(&entries->bytes, &value, definition->descending[i])) {
+            *failed = true;
+            return false;
+        }
+    }
+    *failed = !add_entry(entries, 0, docno);
+    return !*failed;
+}
+
+/* index_entries_make -- the entries of one document in one index. */
+tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
+                                const uint8_t *doc, size_t size, uint64_t docno,
+                                tansu_error *error) {
+    entries->bytes.size = 0;
+    entries->count = 0;
+    entries->multikey = false;
+    bool failed = false;
+    if (make_plain(entries, definition, doc, size, docno, &failed))
+        return TANSU_OK;
+    if (failed)
+        return error_memory(error);
+
+    key_run runs[TANSU_MAX_INDEX_PATHS];
+    entries->bytes.size = 0;
+    entries->scratch.size = 0;
+    entries->key_count = 0;
+    for (uint32_t i = 0; i < definition->path_count; i++) {
+        tansu_status status = gather_path(entries, definition, i, doc, size, &runs[i], error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    if (!within_bounds(entries, runs, definition->path_count))
+        return too_many(definition, error);
+    if (!combine(entries, runs, definition->path_count, docno))
+        return error_memory(error);
+    return TANSU_OK;
+}
+
+/* key_successor -- the smallest byte string greater than everything that begins with a key. */
+bool key_successor(tansu_buffer *key) {
+    while (key->size > 0 && key->data[key->size - 1] == 0xFF)
+        key->size--;
+    if (key->size == 0)
+        return false;
+    key->data[key->size - 1]++;
+    return true;
+}

@@ -1,0 +1,294 @@
+/*
+ * index/places.c -- docno → place (see places.h).
+ *
+ * Chunks hang from segments that double in size: segment k has 64 * 2^k of them, so that no slot ever
+ * moves and readers need no lock, and the few pointers to segments reach all docnos there can be.
+ */
+#include "index/places.h"
+#include "base/error.h"
+#include "index/definition.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SEGMENT 64
+#define SEGMENTS      24 /* 64 * (2^24 - 1) chunks: more than 2^39 docnos need */
+#define MAX_CHUNK     ((INDEX_MAX_DOCNO + 1) / PLACES_CHUNK)
+
+typedef struct chunk {
+    atomic_bool dirty;   /* changed since it was last written */
+    atomic_bool written; /* by the checkpoint that is going on, or was the last */
+    uint64_t words[PLACES_CHUNK];
+} chunk;
+
+typedef _Atomic(chunk *) chunk_slot;
+
+struct places {
+    uint32_t collection;
+    uint64_t stored; /* chunks below may be in the cabinet */
+    _Atomic(cabinet *) cab;
+    atomic_uint_fast64_t memory;
+    _Atomic(chunk_slot *) segments[SEGMENTS];
+};
+
+/* Stands for a chunk that the cabinet was asked for and does not have. Never written to. */
+static const chunk absent;
+#define ABSENT ((chunk *)&absent)
+
+/* segment_of -- the segment that a chunk's slot is in, and where. */
+static uint32_t segment_of(uint64_t number, uint64_t *index) {
+    uint64_t scaled = number / FIRST_SEGMENT + 1;
+    uint32_t segment = 63 - (uint32_t)__builtin_clzll(scaled);
+    *index = number - FIRST_SEGMENT * (((uint64_t)1 << segment) - 1);
+    return segment;
+}
+
+/* slot_of -- a chunk's slot; NULL when its segment was not made yet. */
+static chunk_slot *slot_of(places *p, uint64_t number) {
+    uint64_t index;
+    uint32_t segment = segment_of(number, &index);
+    chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
+    return slots == NULL ? NULL : slots + index;
+}
+
+/* slot_make -- a chunk's slot, its segment made if need be; NULL: memory. */
+static chunk_slot *slot_make(places *p, uint64_t number) {
+    uint64_t index;
+    uint32_t segment = segment_of(number, &index);
+    chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
+    if (slots != NULL)
+        return slots + index;
+    size_t count = (size_t)FIRST_SEGMENT << segment;
+    chunk_slot *made = calloc(count, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&p->segments[segment], &slots, made)) {
+        free(made);
+        return slots + index;
+    }
+    atomic_fetch_add_explicit(&p->memory, count * sizeof(*made), memory_order_relaxed);
+    return made + index;
+}
+
+/* record_number -- where a chunk is in the cabinet. */
+static uint64_t record_number(uint32_t collection, uint64_t number) {
+    return (uint64_t)collection << 40 | number;
+}
+
+/* places_new -- chunks come later. */
+tansu_status places_new(uint32_t collection, cabinet *cab, uint64_t count, places **result,
+                        tansu_error *error) {
+    if (count > INDEX_MAX_DOCNO + 1)
+        return error_set(error, TANSU_E_CORRUPT, "places", "The stored number of places is damaged.");
+    places *p = calloc(1, sizeof(*p));
+    if (p == NULL)
+        return error_memory(error);
+    p->collection = collection;
+    p->stored = (count + PLACES_CHUNK - 1) / PLACES_CHUNK;
+    atomic_init(&p->cab, cab);
+    atomic_init(&p->memory, sizeof(*p));
+    *result = p;
+    return TANSU_OK;
+}
+
+/* places_free -- fine on NULL. */
+void places_free(places *p) {
+    if (p == NULL)
+        return;
+    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
+        chunk_slot *slots = atomic_load(&p->segments[segment]);
+        for (size_t i = 0; slots != NULL && i < (size_t)FIRST_SEGMENT << segment; i++) {
+            chunk *c = atomic_load_explicit(&slots[i], memory_order_relaxed);
+            if (c != ABSENT)
+                free(c);
+        }
+        free(slots);
+    }
+    free(p);
+}
+
+/* places_attach -- before the first checkpoint. */
+void places_attach(places *p, cabinet *cab) {
+    atomic_store_explicit(&p->cab, cab, memory_order_release);
+}
+
+/* load -- a chunk from the cabinet; ABSENT when it has none. */
+static tansu_status load(places *p, uint64_t number, chunk **result, tansu_error *error) {
+    *result = ABSENT;
+    cabinet *cab = atomic_load_explicit(&p->cab, memory_order_acquire);
+    if (cab == NULL || number >= p->stored)
+        return TANSU_OK;
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    tansu_status status =
+        cabinet_get(cab, CABINET_PLACES, record_number(p->collection, number), &record, error);
+    if (status == TANSU_E_NOT_FOUND)
+        return TANSU_OK;
+    if (status != TANSU_OK)
+        return status;
+    if (record.size != sizeof((*result)->words)) {
+        tansu_buffer_free(&record);
+        return error_set(error, TANSU_E_CORRUPT, "places", "A stored chunk of places is damaged.");
+    }
+    chunk *c = calloc(1, sizeof(*c));
+    if (c != NULL)
+        memcpy(c->words, record.data, sizeof(c->words));
+    tansu_buffer_free(&record);
+    if (c == NULL)
+        return error_memory(error);
+    *result = c;
+    return TANSU_OK;
+}
+
+/* publish -- puts a chunk where `expected` is; *result: the one that is there then. */
+static void publish(places *p, chunk_slot *slot, chunk *expected, chunk *made, chunk **result) {
+    if (atomic_compare_exchange_strong(slot, &expected, made)) {
+        *result = made;
+        if (made != ABSENT)
+            atomic_fetch_add_explicit(&p->memory, sizeof(*made), memory_order_relaxed);
+        return;
+    }
+    if (made != ABSENT)
+        free(made);
+    *result = expected;
+}
+
+/* find -- the chunk with that number, loaded if need be; NULL when none of its docnos was stored. */
+static tansu_status find(places *p, uint64_t number, chunk **result, tansu_error *error) {
+    *result = NULL;
+    if (number >= MAX_CHUNK)
+        return TANSU_OK;
+    chunk_slot *slot = slot_of(p, number);
+    if (slot == NULL) {
+        if (number >= p->stored)
+            return TANSU_OK;
+        slot = slot_make(p, number);
+        if (slot == NULL)
+            return error_memory(error);
+    }
+    chunk *c = atomic_load_explicit(slot, memory_order_acquire);
+    if (c == NULL) {
+        if (number >= p->stored)
+            return TANSU_OK;
+        tansu_status status = load(p, number, &c, error);
+        if (status != TANSU_OK)
+            return status;
+        publish(p, slot, NULL, c, &c);
+    }
+    *result = c == ABSENT ? NULL : c;
+    return TANSU_OK;
+}
+
+/* places_get -- one word. */
+tansu_status places_get(places *p, uint64_t docno, uint64_t *place, tansu_error *error) {
+    *place = 0;
+    chunk *c;
+    tansu_status status = find(p, docno / PLACES_CHUNK, &c, error);
+    if (status == TANSU_OK && c != NULL)
+        *place = places_load(&c->words[docno % PLACES_CHUNK]);
+    return status;
+}
+
+/* places_chunk -- the words stay where they are as long as the places do. */
+tansu_status places_chunk(places *p, uint64_t number, const uint64_t **words, tansu_error *error) {
+    chunk *c;
+    tansu_status status = find(p, number, &c, error);
+    *words = status == TANSU_OK && c != NULL ? c->words : NULL;
+    return status;
+}
+
+/* places_prepare -- a chunk that nobody has is made here. */
+tansu_status places_prepare(places *p, uint64_t docno, tansu_error *error) {
+    if (docno > INDEX_MAX_DOCNO)
+        return error_set(error, TANSU_E_TOO_LARGE, NULL, "The collection has no more room.");
+    chunk *c;
+    tansu_status status = find(p, docno / PLACES_CHUNK, &c, error);
+    if (status != TANSU_OK || c != NULL)
+        return status;
+    chunk_slot *slot = slot_make(p, docno / PLACES_CHUNK);
+    chunk *made = slot == NULL ? NULL : calloc(1, sizeof(*made));
+    if (made == NULL)
+        return error_memory(error);
+    /* A reader may turn NULL into ABSENT meanwhile, but nothing else: only the writer comes here. */
+    chunk *there = atomic_load(slot);
+    publish(p, slot, there, made, &c);
+    if (c == ABSENT) {
+        made = calloc(1, sizeof(*made));
+        if (made == NULL)
+            return error_memory(error);
+        publish(p, slot, ABSENT, made, &c);
+    }
+    return TANSU_OK;
+}
+
+/* places_set -- the mark comes after the word: a checkpoint that clears the mark sees the word. */
+void places_set(places *p, uint64_t docno, uint64_t place) {
+    chunk *c = atomic_load_explicit(slot_of(p, docno / PLACES_CHUNK), memory_order_relaxed);
+    __atomic_store_n(&c->words[docno % PLACES_CHUNK], place, __ATOMIC_RELEASE);
+    atomic_store(&c->dirty, true);
+}
+
+/* write_chunk -- copies the words one by one, for the writer goes on storing. */
+static tansu_status write_chunk(places *p, cabinet *cab, uint64_t number, chunk *c,
+                                tansu_error *error) {
+    uint64_t words[PLACES_CHUNK];
+    for (size_t i = 0; i < PLACES_CHUNK; i++)
+        words[i] = __atomic_load_n(&c->words[i], __ATOMIC_RELAXED);
+    return cabinet_put(cab, CABINET_PLACES, record_number(p->collection, number), words,
+                       sizeof(words), error);
+}
+
+/* places_checkpoint -- all chunks in memory are looked at. */
+tansu_status places_checkpoint(places *p, uint64_t *written, tansu_error *error) {
+    cabinet *cab = atomic_load_explicit(&p->cab, memory_order_acquire);
+    if (cab == NULL)
+        return error_set(error, TANSU_E_MISUSE, NULL, "A memory store has no checkpoint.");
+    uint64_t number = 0, count = 0;
+    tansu_status status = TANSU_OK;
+    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
+        size_t slots_count = (size_t)FIRST_SEGMENT << segment;
+        chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
+        for (size_t i = 0; slots != NULL && i < slots_count; i++) {
+            chunk *c = atomic_load_explicit(&slots[i], memory_order_acquire);
+            if (c == NULL || c == ABSENT)
+                continue;
+            atomic_store(&c->written, false);
+            if (status != TANSU_OK || !atomic_exchange(&c->dirty, false))
+                continue;
+            atomic_store(&c->written, true);
+            status = write_chunk(p, cab, number + i, c, error);
+            count++;
+        }
+        number += slots_count;
+    }
+    if (written != NULL)
+        *written = count;
+    return status;
+}
+
+/* places_checkpoint_failed -- what it wrote is to be written again. */
+void places_checkpoint_failed(places *p) {
+    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
+        chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
+        for (size_t i = 0; slots != NULL && i < (size_t)FIRST_SEGMENT << segment; i++) {
+            chunk *c = atomic_load_explicit(&slots[i], memory_order_acquire);
+            if (c != NULL && c != ABSENT && atomic_exchange(&c->written, false))
+                atomic_store(&c->dirty, true);
+        }
+    }
+}
+
+/* places_remove_stored -- chunks that were never stored are no error. */
+tansu_status places_remove_stored(cabinet *cab, uint32_t collection, uint64_t count,
+                                  tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    uint64_t chunks = (count + PLACES_CHUNK - 1) / PLACES_CHUNK;
+    for (uint64_t i = 0; status == TANSU_OK && i < chunks; i++)
+        status = cabinet_remove(cab, CABINET_PLACES, record_number(collection, i), error);
+    return status;
+}
+
+/* places_memory -- chunks and their slots. */
+uint64_t places_memory(const places *p) {
+    return atomic_load_explicit(&p->memory, memory_order_relaxed);
+}

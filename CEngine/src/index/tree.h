@@ -1,0 +1,181 @@
+/*
+ * index/tree.h -- ordered sets of byte strings: a copy-on-write B+ tree of packed blocks. Part index;
+ * may call base and index/cabinet.h.
+ *
+ * Every index is one tree whose entries are value keys with a docno at the end (index/definition.h);
+ * the `_id` index as well. A tree value (root, count) is immutable for readers: a writer copies the
+ * blocks on the way to what it changes ("path copying"), so that a reader goes on seeing the tree of
+ * the version that it holds, without locks. Blocks that the writer itself made since its `epoch`
+ * began are changed in place. Inner blocks keep the number of entries under each child, so that the
+ * rank of a key (and so the number of entries in a range) costs one descent.
+ *
+ * Blocks live in memory when new, in the cabinet after a checkpoint, and are loaded on first use.
+ */
+#ifndef TANSU_INDEX_TREE_H
+#define TANSU_INDEX_TREE_H
+
+#include "base/retire.h"
+#include "index/cabinet.h"
+
+/* What all trees of one database share: the cabinet, the numbering of blocks, and how much memory
+ * they take. Owned by the catalog. */
+typedef struct tree_store tree_store;
+
+tansu_status tree_store_new(tree_store **store, tansu_error *error);
+void tree_store_free(tree_store *store);
+/* tree_store_attach -- gives it the cabinet (not owned; NULL for a memory store) and the next free
+ * block number. */
+void tree_store_attach(tree_store *store, cabinet *cab, uint64_t next_block);
+uint64_t tree_store_next_block(const tree_store *store);
+/* tree_store_memory -- bytes of blocks in memory. */
+uint64_t tree_store_memory(const tree_store *store);
+
+typedef struct tree_block tree_block;
+
+/* An ordered set. Zeroed, it is empty. Copying the struct shares the blocks. */
+typedef struct tree {
+    tree_block *root;
+    uint64_t count;
+} tree;
+
+/* tree_open -- a tree whose root block was stored under `block` by a checkpoint; nothing is read
+ * yet. block 0 is the empty tree. Errors: MEMORY. */
+tansu_status tree_open(tree_store *store, uint64_t block, uint64_t count, tree *result,
+                       tansu_error *error);
+
+/* tree_root_block -- the root's block number after a checkpoint (0: empty). */
+uint64_t tree_root_block(const tree *t);
+
+/* tree_retire_all -- puts all of a tree's blocks on a retire list (a dropped index): loaded ones are
+ * freed with it, and all of its block numbers, loaded or not, end up among those that
+ * tree_store_take_free() gives. Errors: MEMORY, IO, CORRUPT. */
+tansu_status tree_retire_all(tree_store *store, const tree *t, retire_list *retired,
+                             tansu_error *error);
+
+/* tree_release -- frees the blocks in memory of a tree that nobody can see (closing). */
+void tree_release(tree_store *store, tree *t);
+
+/* ---- Writing ---- */
+
+/* One writer's work between begin and commit. */
+typedef struct tree_writer {
+    tree_store *store;
+    uint64_t epoch;       /* greater than that of any writer before: marks blocks as this one's */
+    retire_list *retired; /* receives the blocks that were replaced */
+} tree_writer;
+
+/* tree_insert -- adds an entry; *existed (may be NULL) tells that it was there. On an error the tree
+ * is as it was before. Keys: 1 byte to 64 MiB. Errors: MEMORY, IO, CORRUPT. */
+tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_t size,
+                         bool *existed, tansu_error *error);
+
+/* tree_remove -- removes an entry; *found (may be NULL) tells whether it was there. Underfull blocks
+ * are merged with a neighbour. Errors: as above. */
+tansu_status tree_remove(tree_writer *writer, tree *t, const uint8_t *key, size_t size, bool *found,
+                         tansu_error *error);
+
+/* tree_build -- makes a tree from sorted, distinct entries given one at a time by `next` (which
+ * returns false at the end), blocks filled to nine tenths. Errors: as above, plus whatever *status
+ * of the source. */
+typedef bool (*tree_source)(void *context, const uint8_t **key, size_t *size);
+tansu_status tree_build(tree_writer *writer, tree_source next, void *context, tree *result,
+                        tansu_error *error);
+
+/* tree_discard -- frees the blocks that this writer made and that hang from `t`, and nothing else: for
+ * an aborted transaction, whose retired list is then forgotten. */
+void tree_discard(tree_writer *writer, tree *t);
+
+/* tree_discard_retired -- the other half of an abort: frees the blocks on the list that this writer
+ * itself made (it made, then replaced them: a later epoch of one transaction, or a dropped index),
+ * from item `first` on, and takes everything from there off the list. "This writer" means, here
+ * and in tree_discard(), its epoch and all later ones: a transaction that used several gives the first. */
+void tree_discard_retired(tree_writer *writer, retire_list *retired, size_t first);
+
+/* ---- Reading ---- */
+
+/* tree_rank -- how many entries are less than the key. Errors: IO, CORRUPT, MEMORY. */
+tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, size_t size,
+                       uint64_t *rank, tansu_error *error);
+
+/* tree_find_prefix -- the last five bytes, as a docno, of the first entry that begins with `prefix`;
+ * *found false when there is none. The point look-up of unique keys: one descent, no allocation. */
+tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *prefix, size_t size,
+                              bool *found, uint64_t *docno, tansu_error *error);
+
+#define TREE_MAX_HEIGHT 24
+
+/* A position between or on entries. The caller keeps the version that holds the tree alive. */
+typedef struct tree_cursor {
+    tree_store *store;
+    tree t;
+    uint32_t height; /* levels in use; 0: before seeking or past an end */
+    struct tree_step {
+        const struct tree_content *content; /* stays readable when evicted, see tree_evict() */
+        uint32_t slot;
+    } path[TREE_MAX_HEIGHT]; /* [0] is the root, [height - 1] the leaf */
+} tree_cursor;
+
+void tree_cursor_init(tree_cursor *cursor, tree_store *store, const tree *t);
+
+/* tree_cursor_seek -- to the first entry that is not less than the key; *valid false past the end. */
+tansu_status tree_cursor_seek(tree_cursor *cursor, const uint8_t *key, size_t size, bool *valid,
+                              tansu_error *error);
+/* tree_cursor_seek_before -- to the last entry that is less than the key. */
+tansu_status tree_cursor_seek_before(tree_cursor *cursor, const uint8_t *key, size_t size,
+                                     bool *valid, tansu_error *error);
+/* tree_cursor_seek_rank -- to the entry with that many before it. */
+tansu_status tree_cursor_seek_rank(tree_cursor *cursor, uint64_t rank, bool *valid,
+                                   tansu_error *error);
+tansu_status tree_cursor_next(tree_cursor *cursor, bool *valid, tansu_error *error);
+tansu_status tree_cursor_previous(tree_cursor *cursor, bool *valid, tansu_error *error);
+
+/* tree_cursor_docno -- the docno of the entry that the cursor is on. */
+uint64_t tree_cursor_docno(const tree_cursor *cursor);
+/* tree_cursor_key -- the whole entry, docno included, into `key` (replacing it). False: memory. */
+bool tree_cursor_key(const tree_cursor *cursor, tansu_buffer *key);
+
+/*
+ * tree_cursor_docnos -- the quick way over a range: stores the docnos of up to `capacity` entries from
+ * the cursor on that are less than the bound (`bound` NULL: to the end) and leaves the cursor on the
+ * first one not taken. *count less than capacity: the range is done. Compares with the bound once a
+ * block, not once an entry.
+ */
+tansu_status tree_cursor_docnos(tree_cursor *cursor, const uint8_t *bound, size_t bound_size,
+                                uint64_t *docnos, size_t capacity, size_t *count,
+                                tansu_error *error);
+
+/* ---- Checkpoint ---- */
+
+/*
+ * tree_checkpoint -- writes every block of `t` that the cabinet does not have yet (children before
+ * parents; clean subtrees are not entered) within the caller's cabinet transaction, and notes the
+ * numbers in the blocks, so that later versions that share them need not write them again. Runs
+ * beside a writer and readers; the caller holds the version. Block numbers noted here count only
+ * after the cabinet's commit: on failure call tree_checkpoint_failed().
+ * *root_block: the root's number.
+ */
+tansu_status tree_checkpoint(tree_store *store, const tree *t, uint64_t *root_block,
+                             uint64_t *written, tansu_error *error);
+/* tree_checkpoint_failed -- the cabinet transaction was rolled back: everything that this checkpoint
+ * wrote counts as unwritten again. tree_checkpoint_done -- it was committed. */
+void tree_checkpoint_failed(tree_store *store);
+void tree_checkpoint_done(tree_store *store);
+
+/* tree_store_take_free -- the numbers of cabinet blocks that no version refers to any more (their
+ * in-memory blocks were retired and freed), to be removed from the cabinet by the next checkpoint.
+ * The caller frees *numbers. On a failed checkpoint give them back. */
+tansu_status tree_store_take_free(tree_store *store, uint64_t **numbers, size_t *count,
+                                  tansu_error *error);
+void tree_store_give_free(tree_store *store, const uint64_t *numbers, size_t count);
+
+/* tree_evict -- drops clean leaf blocks' contents from memory until at most `limit` bytes are held
+ * (least recently used first, roughly). Contents that a reader may be looking at are put on
+ * `retired` and not freed here; they are loaded again from the cabinet when next asked for. */
+tansu_status tree_evict(tree_store *store, const tree *t, uint64_t limit, retire_list *retired,
+                        tansu_error *error);
+
+/* tree_check -- walks the whole tree and checks order, counts, prefixes and that no leaf is empty; for
+ * verify and tests. Errors: CORRUPT with what and where. */
+tansu_status tree_check(tree_store *store, const tree *t, tansu_error *error);
+
+#endif

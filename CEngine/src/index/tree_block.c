@@ -1,0 +1,219 @@
+/*
+ * index/tree_block.c -- handles and contents of tree blocks: making, loading and ending them (see
+ * tree_block.h).
+ */
+#include "index/tree_block.h"
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* account -- adds to (or takes from) the bytes that blocks take. */
+static void account(tree_store *store, int64_t bytes) {
+    atomic_fetch_add_explicit(&store->memory, (uint64_t)bytes, memory_order_relaxed);
+}
+
+/* content_new -- memory for a content whose page begins at `page_at`. */
+static tree_content *content_new(tree_store *store, size_t page_at, uint64_t page_bytes) {
+    uint64_t bytes = page_at + page_bytes;
+    if (bytes <= BLOCK_BYTES)
+        bytes = BLOCK_BYTES;
+    if (bytes > UINT32_MAX)
+        return NULL;
+    tree_content *content = malloc(bytes);
+    if (content == NULL)
+        return NULL;
+    content->bytes = (uint32_t)bytes;
+    account(store, (int64_t)bytes);
+    return content;
+}
+
+/* content_leaf -- page_fill(), page_copy() or a load makes the page. */
+tree_content *content_leaf(tree_store *store, uint64_t page_bytes) {
+    tree_content *content = content_new(store, offsetof(tree_leaf, page), page_bytes);
+    if (content != NULL) {
+        content->level = 0;
+        leaf_page(content)->capacity = content->bytes - (uint32_t)offsetof(tree_leaf, page);
+    }
+    return content;
+}
+
+/* content_inner -- the caller sets the level. */
+tree_content *content_inner(tree_store *store, uint64_t page_bytes) {
+    tree_content *content = content_new(store, offsetof(tree_inner, keys), page_bytes);
+    if (content != NULL)
+        inner_of(content)->keys.capacity = content->bytes - (uint32_t)offsetof(tree_inner, keys);
+    return content;
+}
+
+/* content_free -- fine on NULL. */
+void content_free(tree_store *store, tree_content *content) {
+    if (content == NULL)
+        return;
+    account(store, -(int64_t)content->bytes);
+    free(content);
+}
+
+/* content_count -- a leaf's entries, or the sum over an inner block's children. */
+uint64_t content_count(const tree_content *content) {
+    if (content->level == 0)
+        return as_leaf(content)->page.count;
+    const tree_inner *inner = as_inner(content);
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < inner_children(inner); i++)
+        count += inner->count[i];
+    return count;
+}
+
+/* block_new -- not in any tree yet. */
+tree_block *block_new(tree_store *store, uint64_t epoch, tree_content *content, uint64_t number) {
+    tree_block *block = malloc(sizeof(*block));
+    if (block == NULL)
+        return NULL;
+    block->epoch = epoch;
+    atomic_init(&block->content, content);
+    atomic_init(&block->number, number);
+    atomic_init(&block->used, 1);
+    account(store, sizeof(*block));
+    return block;
+}
+
+/* block_forget -- memory only. */
+void block_forget(tree_store *store, tree_block *block) {
+    content_free(store, atomic_load_explicit(&block->content, memory_order_acquire));
+    account(store, -(int64_t)sizeof(*block));
+    free(block);
+}
+
+/* block_free -- when memory for the list of free numbers is exhausted the cabinet keeps a record that
+ * nothing refers to, until it is made anew: lost room, but no wrong answer. */
+void block_free(tree_store *store, tree_block *block) {
+    uint64_t number = atomic_load_explicit(&block->number, memory_order_acquire);
+    if (number != 0 && (number & NUMBER_PENDING) == 0)
+        tree_store_give_free(store, &number, 1);
+    block_forget(store, block);
+}
+
+/* block_retired -- runs when the last version that could see the block has gone. */
+void block_retired(void *store, void *block) {
+    block_free(store, block);
+}
+
+/* damaged -- a stored block that does not check out. */
+static tansu_status damaged(tansu_error *error, uint64_t number, const char *what) {
+    char context[64];
+    snprintf(context, sizeof(context), "index block %" PRIu64, number);
+    return error_set(error, TANSU_E_CORRUPT, context,
+                     "The stored index block is damaged (%s); delete the index folder of the "
+                     "closed database and it is made anew.",
+                     what);
+}
+
+/* parse_leaf -- a content from a leaf's record. */
+static tansu_status parse_leaf(tree_store *store, uint64_t number, const uint8_t *record,
+                               size_t size, tree_content **content, tansu_error *error) {
+    const tree_page *page = (const tree_page *)(const void *)record;
+    if (page->capacity != size)
+        return damaged(error, number, "size");
+    tree_content *made = content_leaf(store, size);
+    if (made == NULL)
+        return error_memory(error);
+    memcpy(leaf_page(made), record, size);
+    *content = made;
+    return TANSU_OK;
+}
+
+/* parse_inner -- a content from an inner block's record: page, children's numbers, their counts. */
+static tansu_status parse_inner(tree_store *store, uint64_t number, const uint8_t *record,
+                                size_t size, tree_content **content, tansu_error *error) {
+    const tree_page *page = (const tree_page *)(const void *)record;
+    uint64_t children = (uint64_t)page->count + 1;
+    if (children > INNER_MAX || size != page->capacity + 16 * children)
+        return damaged(error, number, "number of children");
+    tree_content *made = content_inner(store, page->capacity);
+    if (made == NULL)
+        return error_memory(error);
+    made->level = page->level;
+    tree_inner *inner = inner_of(made);
+    memcpy(&inner->keys, record, page->capacity);
+    const uint8_t *numbers = record + page->capacity, *counts = numbers + 8 * children;
+    tansu_status status = TANSU_OK;
+    uint32_t i;
+    for (i = 0; i < children; i++) {
+        uint64_t child = load_u64(numbers + 8 * i);
+        inner->count[i] = load_u64(counts + 8 * i);
+        if (child == 0 || (child & NUMBER_PENDING) != 0 || inner->count[i] == 0 ||
+            inner->count[i] >> 48 != 0) {
+            status = damaged(error, number, "child");
+            break;
+        }
+        inner->child[i] = block_new(store, 0, NULL, child);
+        if (inner->child[i] == NULL) {
+            status = error_memory(error);
+            break;
+        }
+    }
+    if (status != TANSU_OK) {
+        while (i > 0)
+            block_forget(store, inner->child[--i]);
+        content_free(store, made);
+        return status;
+    }
+    *content = made;
+    return TANSU_OK;
+}
+
+/* drop_loaded -- ends a content that another thread was quicker to load. */
+static void drop_loaded(tree_store *store, tree_content *content) {
+    if (content->level > 0) {
+        tree_inner *inner = inner_of(content);
+        for (uint32_t i = 0; i < inner_children(inner); i++)
+            block_forget(store, inner->child[i]);
+    }
+    content_free(store, content);
+}
+
+/* block_load -- reads the record without a lock; the first of several threads publishes. */
+tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_t count,
+                        const tree_content **content, tansu_error *error) {
+    uint64_t number = atomic_load_explicit(&block->number, memory_order_acquire) & ~NUMBER_PENDING;
+    cabinet *cab = atomic_load_explicit(&store->cab, memory_order_acquire);
+    if (cab == NULL || number == 0)
+        return damaged(error, number, "there is no cabinet with it");
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    tansu_status status = cabinet_get(cab, CABINET_BLOCK, number, &record, error);
+    if (status == TANSU_E_NOT_FOUND)
+        return damaged(error, number, "it is missing");
+    if (status != TANSU_OK)
+        return status;
+
+    tree_content *made = NULL;
+    const tree_page *page = (const tree_page *)(const void *)record.data;
+    if (!page_valid(record.data, record.size))
+        status = damaged(error, number, "layout");
+    else if (level < 0 ? page->level >= TREE_MAX_HEIGHT : page->level != level)
+        status = damaged(error, number, "level");
+    else if (page->level == 0)
+        status = parse_leaf(store, number, record.data, record.size, &made, error);
+    else
+        status = parse_inner(store, number, record.data, record.size, &made, error);
+    tansu_buffer_free(&record);
+    if (status != TANSU_OK)
+        return status;
+    if (content_count(made) != count) {
+        drop_loaded(store, made);
+        return damaged(error, number, "number of entries");
+    }
+
+    tree_content *there = NULL;
+    if (!atomic_compare_exchange_strong_explicit(&block->content, &there, made,
+                                                 memory_order_acq_rel, memory_order_acquire)) {
+        drop_loaded(store, made);
+        made = there;
+    }
+    atomic_store_explicit(&block->used, 1, memory_order_relaxed);
+    *content = made;
+    return TANSU_OK;
+}

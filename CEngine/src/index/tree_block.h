@@ -1,0 +1,136 @@
+/*
+ * index/tree_block.h -- blocks of a tree and what all trees share. Private to index/tree*.c; may call
+ * base and index/cabinet.h.
+ *
+ * A parent points at handles (tree_block), not at contents: old and new versions of a parent share
+ * the handles of the children that did not change, so that a child that is loaded, stored or
+ * evicted is so for all of them. A handle's content is immutable once a version with it was
+ * published; it comes (loading) and goes (eviction) whole, by compare-and-swap.
+ */
+#ifndef TANSU_INDEX_TREE_BLOCK_H
+#define TANSU_INDEX_TREE_BLOCK_H
+
+#include "index/tree.h"
+#include "index/tree_page.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A block takes up to this many bytes of memory, and is then split, unless its keys are long: a
+ * leaf has room for four of them up to LEAF_LARGE. All blocks up to it take exactly this much, so
+ * that the allocator sees one size. */
+#define BLOCK_BYTES 2048
+#define LEAF_LARGE  (64 * 1024)
+/* Children of an inner block; their separators may take this much before it is split. */
+#define INNER_MAX   64
+#define INNER_LARGE (16 * 1024)
+#define KEY_MAX     (64u * 1024 * 1024)
+
+/* What a handle's content begins with. */
+typedef struct tree_content {
+    uint32_t level; /* 0: a leaf */
+    uint32_t bytes; /* allocated */
+} tree_content;
+
+typedef struct tree_leaf {
+    tree_content base;
+    tree_page page;
+} tree_leaf;
+
+/* Child i holds the keys that are not less than separator i - 1 and less than separator i. */
+typedef struct tree_inner {
+    tree_content base;
+    tree_block *child[INNER_MAX];
+    uint64_t count[INNER_MAX]; /* entries under each child */
+    tree_page keys;            /* separators, one less than there are children */
+} tree_inner;
+
+struct tree_block {
+    uint64_t epoch;                    /* of the writer that made it; 0: it was stored before */
+    _Atomic(tree_content *) content;   /* NULL: not in memory */
+    atomic_uint_fast64_t number;       /* in the cabinet; 0: not there */
+    atomic_uint used;                  /* looked at since the last eviction passed by */
+};
+
+/* Set in a block's number while the checkpoint that wrote it is not committed. */
+#define NUMBER_PENDING ((uint64_t)1 << 63)
+
+struct tree_store {
+    _Atomic(cabinet *) cab;
+    atomic_uint_fast64_t next_block;
+    atomic_uint_fast64_t memory;
+    pthread_mutex_t mutex; /* guards the following */
+    uint64_t *free_numbers;
+    size_t free_count, free_capacity;
+    tree_block **pending; /* written by the checkpoint that is going on; its own thread's only */
+    size_t pending_count, pending_capacity;
+};
+
+static inline const tree_leaf *as_leaf(const tree_content *content) {
+    return (const tree_leaf *)content;
+}
+static inline const tree_inner *as_inner(const tree_content *content) {
+    return (const tree_inner *)content;
+}
+static inline tree_page *leaf_page(tree_content *content) {
+    return &((tree_leaf *)content)->page;
+}
+static inline tree_inner *inner_of(tree_content *content) {
+    return (tree_inner *)content;
+}
+static inline uint32_t inner_children(const tree_inner *inner) {
+    return inner->keys.count + 1;
+}
+
+/* inner_slot -- which child holds a key. */
+static inline uint32_t inner_slot(const tree_inner *inner, const uint8_t *key, size_t size) {
+    bool exact;
+    uint32_t slot = page_search(&inner->keys, key, size, &exact);
+    return slot + exact;
+}
+
+/* content_count -- entries under a content. */
+uint64_t content_count(const tree_content *content);
+
+/* content_leaf, content_inner -- allocate for a page of at least that many bytes (the capacity is set
+ * in the page); NULL when memory is exhausted. */
+tree_content *content_leaf(tree_store *store, uint64_t page_bytes);
+tree_content *content_inner(tree_store *store, uint64_t page_bytes);
+void content_free(tree_store *store, tree_content *content);
+
+/* block_new -- a handle with a content; NULL when memory is exhausted (the content is not freed). */
+tree_block *block_new(tree_store *store, uint64_t epoch, tree_content *content, uint64_t number);
+
+/* block_free -- a handle and its content, as the end of a block that no version has any more: its
+ * number becomes free. block_forget: the same, but the number goes on being in use. */
+void block_free(tree_store *store, tree_block *block);
+void block_forget(tree_store *store, tree_block *block);
+
+/* block_retired -- block_free() for retire lists. */
+void block_retired(void *store, void *block);
+
+/* block_load -- block_content() for one that is not in memory. */
+tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_t count,
+                        const tree_content **content, tansu_error *error);
+
+/* block_content -- the content of a block that its parent says is of that level (-1: the root, any)
+ * and has that many entries; loaded if need be. */
+static inline tansu_status block_content(tree_store *store, tree_block *block, int level,
+                                         uint64_t count, const tree_content **content,
+                                         tansu_error *error) {
+    *content = atomic_load_explicit(&block->content, memory_order_acquire);
+    if (*content == NULL)
+        return block_load(store, block, level, count, content, error);
+    if (atomic_load_explicit(&block->used, memory_order_relaxed) == 0)
+        atomic_store_explicit(&block->used, 1, memory_order_relaxed);
+    return TANSU_OK;
+}
+
+/* child_content -- the content of an inner block's child. */
+static inline tansu_status child_content(tree_store *store, const tree_inner *inner, uint32_t slot,
+                                         const tree_content **content, tansu_error *error) {
+    return block_content(store, inner->child[slot], (int)inner->base.level - 1, inner->count[slot],
+                         content, error);
+}
+
+#endif

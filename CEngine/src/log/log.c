@@ -1,0 +1,244 @@
+/*
+ * log/log.c -- opening, closing, and building frames at the head.
+ */
+#include "log/log.h"
+
+#include "base/error.h"
+#include "log/segment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+/* What the listing of the log's folder found. */
+typedef struct found_segments {
+    uint32_t *numbers;
+    size_t count;
+    size_t room;
+    bool no_memory;
+} found_segments;
+
+/* note_name -- takes the number of a segment file's name. */
+static bool note_name(void *context, const char *name) {
+    found_segments *found = context;
+    unsigned number = 0;
+    int length = 0;
+    if (sscanf(name, "%8u.seg%n", &number, &length) != 1 || length != 12 || name[length] != 0)
+        return true;
+    if (found->count == found->room) {
+        size_t room = found->room == 0 ? 16 : found->room * 2;
+        uint32_t *numbers = realloc(found->numbers, room * sizeof *numbers);
+        if (numbers == NULL) {
+            found->no_memory = true;
+            return false;
+        }
+        found->numbers = numbers;
+        found->room = room;
+    }
+    found->numbers[found->count++] = number;
+    return true;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* open_segments -- maps every segment of the folder, which must be dense in number. */
+static tansu_status open_segments(log *l, tansu_error *error) {
+    found_segments found = {0};
+    tansu_status status = TANSU_OK;
+    if (l->calls->list(l->folder, note_name, &found) != 0 && !found.no_memory)
+        status = error_errno(error, l->folder, "list", errno);
+    else if (found.no_memory)
+        status = error_memory(error);
+    if (found.count > 1)
+        qsort(found.numbers, found.count, sizeof *found.numbers, compare_numbers);
+    for (size_t i = 0; status == TANSU_OK && i < found.count; i++) {
+        if (i > 0 && found.numbers[i] != found.numbers[i - 1] + 1)
+            status = error_set(error, TANSU_E_CORRUPT, l->folder,
+                               "segment %08u.seg of the log is missing", found.numbers[i - 1] + 1);
+        else
+            status = segment_open(l, found.numbers[i], error);
+        /* The newest segment may have been under way when the machine stopped, before its header
+         * was on the disk; nothing in it was acknowledged then. */
+        if (status == TANSU_E_CORRUPT && i > 0 && i == found.count - 1 && !l->read_only) {
+            char *path = segment_path(l, found.numbers[i]);
+            uint8_t first[SEGMENT_HEADER_SIZE] = {0};
+            int fd = path == NULL ? -1 : l->calls->open(path, 0, 0);
+            ssize_t n = fd < 0 ? -1 : l->calls->read(fd, first, sizeof first, 0);
+            if (fd >= 0)
+                l->calls->close(fd);
+            bool blank = n >= 0;
+            for (size_t k = 0; k < sizeof first; k++)
+                blank = blank && first[k] == 0;
+            if (blank && l->calls->unlink(path) == 0)
+                status = TANSU_OK;
+            free(path);
+        }
+    }
+    free(found.numbers);
+    return status;
+}
+
+tansu_status log_open(const log_options *options, log **result, tansu_error *error) {
+    log *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return error_memory(error);
+    if (pthread_mutex_init(&l->mutex, NULL) != 0) {
+        free(l);
+        return error_memory(error);
+    }
+    if (pthread_cond_init(&l->synced_changed, NULL) != 0) {
+        pthread_mutex_destroy(&l->mutex);
+        free(l);
+        return error_memory(error);
+    }
+    l->calls = options->calls;
+    l->read_only = options->read_only;
+    l->segment_size = options->segment_size;
+    memcpy(l->uuid, options->uuid, sizeof l->uuid);
+    l->crc_seed = (uint32_t)crc32(0, l->uuid, sizeof l->uuid);
+    tansu_status status = TANSU_OK;
+    if (options->folder != NULL) {
+        l->folder = strdup(options->folder);
+        status = l->folder == NULL ? error_memory(error) : open_segments(l, error);
+    }
+    if (status != TANSU_OK) {
+        log_close(l, NULL);
+        return status;
+    }
+    *result = l;
+    return TANSU_OK;
+}
+
+tansu_status log_close(log *l, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    if (l == NULL)
+        return status;
+    segment *head = segment_head(l);
+    if (head != NULL && head->fd >= 0 && !l->read_only && !l->failed &&
+        head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE &&
+        l->calls->truncate(head->fd, head->used) != 0)
+        status = error_errno(error, l->folder, "trim", errno);
+    for (uint32_t i = 0; i < l->segment_count; i++)
+        segment_close(l, l->segments[i]);
+    free(l->segments);
+    for (uint32_t i = 0; i < LOG_TABLE_SIZE; i++)
+        free(l->tables[i]);
+    pthread_cond_destroy(&l->synced_changed);
+    pthread_mutex_destroy(&l->mutex);
+    free(l->folder);
+    free(l);
+    return status;
+}
+
+uint64_t log_position(const log *l) {
+    const segment *head = segment_head(l);
+    return head == NULL ? 0 : (uint64_t)head->number << 32 | head->used;
+}
+
+log_figures log_measure(log *l) {
+    pthread_mutex_lock(&l->mutex);
+    log_figures figures = {.segments = l->segment_count};
+    for (uint32_t i = 0; i < l->segment_count; i++)
+        figures.bytes += __atomic_load_n(&l->segments[i]->allocated, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&l->mutex);
+    return figures;
+}
+
+uint8_t *log_frame(const log *l) {
+    const segment *head = segment_head(l);
+    return head->base + head->used;
+}
+
+/* move_frame -- continues the frame in a new segment, where its first `size` bytes fit. */
+static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
+    segment *old = segment_head(l);
+    segment *fresh;
+    /* A frame that has outgrown a segment is likely to go on growing. */
+    uint64_t room = size > l->segment_size / 2 ? size * 2 : size;
+    uint64_t most = (uint64_t)TANSU_MAX_TRANSACTION_SIZE;
+    if (room > most)
+        room = most;
+    tansu_status status = segment_create(l, l->appended + 1, size, room, &fresh, error);
+    if (status == TANSU_OK && l->building) {
+        memcpy(fresh->base + fresh->used, old->base + old->used, l->frame_size);
+        memset(old->base + old->used, 0, l->frame_size);
+    }
+    return status;
+}
+
+tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes,
+                        tansu_error *error) {
+    uint64_t begin = l->building ? l->frame_size : FRAME_HEADER_SIZE;
+    uint64_t end = begin + size;
+    if (end > TANSU_MAX_TRANSACTION_SIZE)
+        return error_set(error, TANSU_E_TOO_LARGE, NULL,
+                         "the transaction is larger than %u bytes: split it",
+                         TANSU_MAX_TRANSACTION_SIZE);
+    segment *head = segment_head(l);
+    tansu_status status = TANSU_OK;
+    if (head == NULL || head->used + end > head->mapped) {
+        status = move_frame(l, end, error);
+        head = segment_head(l);
+    } else {
+        status = segment_grow(l, head, head->used + end, error);
+    }
+    if (status != TANSU_OK)
+        return status;
+    l->building = true;
+    l->frame_size = end;
+    l->frame_records++;
+    *offset = begin;
+    *bytes = head->base + head->used + begin;
+    return TANSU_OK;
+}
+
+void log_shrink(log *l, uint64_t size, uint32_t records) {
+    if (!l->building)
+        return;
+    if (records == 0) {
+        log_abort(l);
+        return;
+    }
+    memset(log_frame(l) + size, 0, l->frame_size - size);
+    l->frame_size = size;
+    l->frame_records = records;
+}
+
+log_place log_commit(log *l, uint64_t sequence) {
+    segment *head = segment_head(l);
+    uint8_t *frame = head->base + head->used;
+    pthread_mutex_lock(&l->mutex);
+    uint64_t synced = l->synced;
+    pthread_mutex_unlock(&l->mutex);
+    frame_header header = {.magic = FRAME_MAGIC,
+                           .size = (uint32_t)l->frame_size,
+                           .count = l->frame_records,
+                           .sequence = sequence,
+                           .synced = synced};
+    memcpy(frame, &header, sizeof header);
+    header.crc = (uint32_t)crc32_z(l->crc_seed, frame + 8, l->frame_size - 8);
+    store_u32(frame + 4, header.crc);
+    log_place place = (uint64_t)head->number << 32 | head->used;
+    pthread_mutex_lock(&l->mutex);
+    head->used += l->frame_size;
+    l->appended = sequence;
+    pthread_mutex_unlock(&l->mutex);
+    l->building = false;
+    l->frame_size = 0;
+    l->frame_records = 0;
+    return place;
+}
+
+void log_abort(log *l) {
+    if (!l->building)
+        return;
+    /* Nothing behind the head may look like a frame to a later recovery. */
+    memset(log_frame(l), 0, l->frame_size);
+    l->building = false;
+    l->frame_size = 0;
+    l->frame_records = 0;
+}

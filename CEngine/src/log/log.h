@@ -1,0 +1,142 @@
+/*
+ * log/log.h -- the append-only log: segments, frames, group commit, replay. Part log; may call base.
+ *
+ * The log is the truth: everything else can be made again from it. One writer at a time builds a
+ * frame in place, in the mapped head segment, behind the last commit; until its header is written
+ * the bytes are no frame. Readers look at records through places and need no lock: a segment, once
+ * mapped, stays where it is.
+ */
+#ifndef TANSU_LOG_LOG_H
+#define TANSU_LOG_LOG_H
+
+#include "base/fs.h"
+#include "log/record.h"
+
+#include <pthread.h>
+
+#define LOG_TABLE_BITS 12
+#define LOG_TABLE_SIZE (1u << LOG_TABLE_BITS)
+
+typedef struct log log;
+
+typedef struct segment {
+    uint32_t number;
+    int fd; /* -1 in a memory store */
+    uint8_t *base;
+    uint64_t mapped;    /* bytes of address space */
+    uint64_t allocated; /* bytes of file, all with room on the disk */
+    uint64_t used;      /* bytes up to the end of the last commit */
+} segment;
+
+struct log {
+    const fs *calls;
+    char *folder; /* NULL: a memory store */
+    bool read_only;
+    uint8_t uuid[16];
+    uint32_t crc_seed;
+    uint64_t segment_size;
+
+    segment **segments; /* by number, dense from first_segment on; the writer's and openers' only */
+    uint32_t first_segment;
+    uint32_t segment_count;
+    uint32_t segment_room;
+    /* The readers' way from number to memory. */
+    uint8_t **tables[LOG_TABLE_SIZE];
+
+    /* The frame being built. */
+    bool building;
+    uint64_t frame_size;
+    uint32_t frame_records;
+
+    /* Group commit. */
+    pthread_mutex_t mutex;
+    pthread_cond_t synced_changed;
+    bool syncing;
+    bool failed; /* a sync failed: what is on the disk is not known any more */
+    int failed_errno;
+    uint64_t appended;     /* last commit in the log */
+    uint64_t synced;       /* last commit known to be on the disk */
+    uint32_t sync_segment; /* the first segment that may have unsynced bytes */
+};
+
+typedef struct log_options {
+    const fs *calls;
+    const char *folder; /* of the segments; NULL for a memory store */
+    bool read_only;
+    uint64_t segment_size;
+    uint8_t uuid[16];
+} log_options;
+
+/* log_open -- maps the segments that are there. Errors: IO, CORRUPT (a header that does not check
+ * out), VERSION. */
+tansu_status log_open(const log_options *options, log **result, tansu_error *error);
+
+/* log_close -- trims the head segment to what is used (unless a sync failed), and frees everything.
+ * Errors: IO; the log is freed in any case. */
+tansu_status log_close(log *l, tansu_error *error);
+
+/* Sees one valid frame during replay, `place` being that of its first record. */
+typedef tansu_status (*log_visitor)(void *context, const frame_header *frame, log_place place,
+                                    tansu_error *error);
+
+/*
+ * log_replay -- walks the frames that follow commit `sequence`, which ended at `position` (segment
+ * << 32 | offset; 0: the log's beginning), shows each to the visitor, and sets the head behind the
+ * last. The first bad frame ends the log if nothing says that more was there: but when it lies
+ * before `sure_sequence` (what the MANIFEST knows to be on the disk), or a valid frame behind it was
+ * written when it was known to be on the disk, it is damage.
+ * *reached: false when the log does not even hold `sequence` at `position` (an index that is ahead).
+ * Errors: CORRUPT (context: file, offset), IO, and the visitor's.
+ */
+tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t sure_sequence,
+                        log_visitor visitor, void *context, tansu_progress progress,
+                        void *progress_context, bool *reached, tansu_error *error);
+
+/* log_position -- where the next frame would begin. */
+uint64_t log_position(const log *l);
+
+/* What the log takes up. */
+typedef struct log_figures {
+    uint64_t bytes; /* of all segments' files */
+    uint32_t segments;
+} log_figures;
+
+/* log_measure -- from any thread. */
+log_figures log_measure(log *l);
+
+/* log_append -- room for a record of `size` bytes (a multiple of eight) in the frame being built,
+ * beginning one if there is none. *offset counts from the frame's start and stays right when the
+ * frame must move to another segment; pointers do not. Errors: FULL, IO, TOO_LARGE, MEMORY (the
+ * frame so far stays). */
+tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes,
+                        tansu_error *error);
+
+/* log_frame -- the memory of the frame being built. */
+uint8_t *log_frame(const log *l);
+
+/* log_shrink -- takes the frame back to `size` bytes and `records` records: a savepoint. */
+void log_shrink(log *l, uint64_t size, uint32_t records);
+
+/* log_commit -- writes the frame's header and moves the head. Cannot fail. Returns the frame's place:
+ * that of a record is this plus its offset. */
+log_place log_commit(log *l, uint64_t sequence);
+
+/* log_abort -- drops the frame being built. */
+void log_abort(log *l);
+
+/* log_sync -- returns when commit `sequence` is on the disk; callers share the system calls. Errors:
+ * IO, FULL (at this or an earlier call: the log accepts no more). */
+tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error);
+
+/* log_failed -- whether a sync ever failed. */
+bool log_failed(log *l);
+
+/* log_record -- the record at a place. The table's entry was stored before any place in it was. */
+static inline const record_header *log_record(const log *l, log_place place) {
+    uint32_t number = (uint32_t)(place >> 32);
+    uint8_t **table = __atomic_load_n(&l->tables[number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
+    uint8_t *base = __atomic_load_n(&table[number & (LOG_TABLE_SIZE - 1)], __ATOMIC_ACQUIRE);
+    return (const record_header *)(base + ((uint32_t)place & PLACE_MASK));
+}
+
+#endif

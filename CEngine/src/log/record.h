@@ -1,0 +1,87 @@
+/*
+ * log/record.h -- the layout of segments, frames and records (docs/file-format.md). Part log.
+ *
+ * All integers are little-endian; frames and records begin at multiples of eight bytes.
+ */
+#ifndef TANSU_LOG_RECORD_H
+#define TANSU_LOG_RECORD_H
+
+#include "base/bytes.h"
+
+#define LOG_FORMAT 1u
+
+/* A segment file begins with this. */
+#define SEGMENT_MAGIC "TANSULOG"
+typedef struct segment_header {
+    uint8_t magic[8];
+    uint32_t format;
+    uint32_t crc;     /* of the header with this field zero */
+    uint8_t uuid[16]; /* of the database */
+    uint64_t number;
+    uint64_t base; /* sequence number of the segment's first frame */
+    uint8_t zero[16];
+} segment_header;
+#define SEGMENT_HEADER_SIZE 64u
+
+/* One commit. */
+#define FRAME_MAGIC 0x31524654u /* "TFR1" */
+typedef struct frame_header {
+    uint32_t magic;
+    uint32_t crc;   /* of the frame from `size` on, begun with the CRC of the uuid */
+    uint32_t size;  /* of the whole frame */
+    uint32_t count; /* records */
+    uint64_t sequence;
+    uint64_t synced; /* the last commit known to be on the disk when this one was written */
+} frame_header;
+#define FRAME_HEADER_SIZE 32u
+
+enum record_type {
+    RECORD_PUT = 1,               /* metadata, then the document */
+    RECORD_DELETE = 2,            /* {"_id": …} */
+    RECORD_COLLECTION_CREATE = 3, /* {"name": …, "local": bool} */
+    RECORD_COLLECTION_DROP = 4,   /* {"name": …} */
+    RECORD_COLLECTION_RENAME = 5, /* {"name": …, "to": …} */
+    RECORD_INDEX_CREATE = 6,      /* {"id": n, "name": …, "keys": {…}, "options": {…}} */
+    RECORD_INDEX_DROP = 7         /* {"id": n, "name": …} */
+};
+
+enum record_flags {
+    RECORD_REPLACES = 1 /* a put of a docno that held a document before */
+};
+
+typedef struct record_header {
+    uint32_t size; /* of the whole record */
+    uint8_t type;
+    uint8_t flags;
+    uint16_t meta_words; /* metadata between header and document, in eights of bytes */
+    uint64_t where;      /* collection << 40 | docno */
+    uint64_t sequence;   /* of the commit; stays when compaction moves the record */
+    uint64_t previous;   /* place of the version before, or 0 */
+} record_header;
+#define RECORD_HEADER_SIZE 32u
+
+#define RECORD_MAX_COLLECTION ((1u << 24) - 1)
+
+_Static_assert(sizeof(segment_header) == SEGMENT_HEADER_SIZE, "segment header layout");
+_Static_assert(sizeof(frame_header) == FRAME_HEADER_SIZE, "frame header layout");
+_Static_assert(sizeof(record_header) == RECORD_HEADER_SIZE, "record header layout");
+
+static inline uint64_t record_where(uint32_t collection, uint64_t docno) {
+    return (uint64_t)collection << 40 | docno;
+}
+static inline uint32_t record_collection(const record_header *r) {
+    return (uint32_t)(r->where >> 40);
+}
+static inline uint64_t record_docno(const record_header *r) {
+    return r->where & (((uint64_t)1 << 40) - 1);
+}
+static inline const uint8_t *record_payload(const record_header *r) {
+    return (const uint8_t *)r + RECORD_HEADER_SIZE + (uint64_t)r->meta_words * 8;
+}
+
+/* A place: segment << 32 | offset of a record, a multiple of eight; so the low bits are free. */
+typedef uint64_t log_place;
+#define PLACE_DELETED ((uint64_t)1) /* the record there is the deletion */
+#define PLACE_MASK (~(uint64_t)7)
+
+#endif

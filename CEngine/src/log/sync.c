@@ -1,0 +1,91 @@
+/*
+ * log/sync.c -- group commit: one thread syncs for all that wait.
+ */
+#include "base/error.h"
+#include "log/segment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The files that one round has to sync: those with commits since the last round. */
+typedef struct sync_round {
+    segment *few[8]; /* enough for all but the largest transactions */
+    segment **list;
+    uint32_t count;
+    uint32_t head;
+    uint64_t target;
+} sync_round;
+
+/* round_begin -- notes what to sync; the mutex is held. False when memory is exhausted. */
+static bool round_begin(log *l, sync_round *round) {
+    uint32_t first = l->sync_segment < l->first_segment ? l->first_segment : l->sync_segment;
+    segment *head = segment_head(l);
+    round->target = l->appended;
+    round->count = head == NULL ? 0 : head->number - first + 1;
+    round->head = head == NULL ? 0 : head->number;
+    round->list = round->few;
+    if (round->count > sizeof round->few / sizeof round->few[0]) {
+        round->list = malloc(round->count * sizeof *round->list);
+        if (round->list == NULL)
+            return false;
+    }
+    for (uint32_t i = 0; i < round->count; i++)
+        round->list[i] = segment_get(l, first + i);
+    return true;
+}
+
+/* round_run -- syncs the files; the errno of the first failure, or 0. The mutex is not held. */
+static int round_run(log *l, const sync_round *round) {
+    for (uint32_t i = 0; i < round->count; i++) {
+        segment *s = round->list[i];
+        if (s->fd >= 0 && l->calls->sync(s->fd, s->base, s->mapped) != 0)
+            return errno == 0 ? EIO : errno;
+    }
+    return 0;
+}
+
+tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    pthread_mutex_lock(&l->mutex);
+    while (status == TANSU_OK && l->synced < sequence) {
+        if (l->failed) {
+            status = error_errno(error, l->folder, "sync", l->failed_errno);
+        } else if (l->syncing) {
+            pthread_cond_wait(&l->synced_changed, &l->mutex);
+        } else if (l->folder == NULL) {
+            l->synced = l->appended;
+        } else {
+            sync_round round;
+            if (!round_begin(l, &round)) {
+                status = error_memory(error);
+                break;
+            }
+            l->syncing = true;
+            pthread_mutex_unlock(&l->mutex);
+            int number = round_run(l, &round);
+            pthread_mutex_lock(&l->mutex);
+            if (round.list != round.few)
+                free(round.list);
+            l->syncing = false;
+            if (number != 0) {
+                /* The kernel may have marked the lost pages clean: a second try that succeeds
+                 * would prove nothing. */
+                l->failed = true;
+                l->failed_errno = number;
+            } else {
+                l->synced = round.target;
+                l->sync_segment = round.head;
+            }
+            pthread_cond_broadcast(&l->synced_changed);
+        }
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return status;
+}
+
+bool log_failed(log *l) {
+    pthread_mutex_lock(&l->mutex);
+    bool failed = l->failed;
+    pthread_mutex_unlock(&l->mutex);
+    return failed;
+}

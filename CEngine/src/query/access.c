@@ -1,0 +1,257 @@
+/*
+ * query/access.c -- which ranges of one index hold every match of a conjunction.
+ *
+ * Why arrays take care. A document has, in an index, one entry for each combination of its paths'
+ * values (index/definition.h), so it may have several values at a path, and each test is satisfied by
+ * any of them (rule 4). Two tests on one path may be satisfied by two different values, so that no
+ * single entry lies in both ranges: {a: {$gt: 5, $lt: 3}} selects {a: [1, 9]}. Such tests must not be
+ * intersected; one of them makes the range, the others are looked at in the document. On different
+ * paths there is no such trap: the entries are the whole cross product, so if one value of `a` lies in
+ * the range of `a` and one value of `b` in the range of `b`, the entry of just these two is there.
+ * Therefore bounds on several paths of a compound index are exact with arrays as well.
+ */
+#include "index/definition.h"
+#include "query/plan.h"
+
+#define SAMPLED_RANGES 64
+
+/* conjunction_of -- tests at the node or right below it; anything else makes it not whole. */
+void conjunction_of(const node *n, conjunction *c) {
+    c->count = 0;
+    c->whole = true;
+    const node *child = n->kind == NODE_AND ? n->first : n;
+    for (; child; child = n->kind == NODE_AND ? child->next : NULL) {
+        if (child->kind == NODE_TEST && c->count < MAX_CONJUNCTION)
+            c->tests[c->count++] = child->test;
+        else if (child->kind != NODE_TRUE)
+            c->whole = false;
+    }
+}
+
+/* access_count -- the `_id` index and the others. */
+uint32_t access_count(const collection_state *collection) {
+    return 1 + collection->index_count;
+}
+
+/* access_begin -- see plan.h. */
+void access_begin(const collection_state *collection, uint32_t number, access *a) {
+    static const path_part id_part = {"_id", 3, -1};
+    static const path id_path = {(path_part *)&id_part, 1, (char *)"_id"};
+    static const bool ascending = false;
+    if (number == 0) {
+        /* An `_id` is never an array: its index has one entry a document. */
+        *a = (access){.name = "_id", .entries = &collection->ids, .paths = &id_path,
+                      .descending = &ascending, .path_count = 1, .unique = true};
+        return;
+    }
+    const collection_index *index = &collection->indexes[number - 1];
+    const index_definition *definition = index->definition;
+    *a = (access){.name = definition->name, .entries = &index->entries, .paths = definition->paths,
+                  .descending = definition->descending, .path_count = definition->path_count,
+                  .multikey = index->multikey, .unique = definition->unique};
+}
+
+/* preference -- which of several tests on a path of arrays makes the narrowest range, by its form. */
+static int preference(const test *t) {
+    switch (t->op) {
+    case TEST_EQ:
+        return 3;
+    case TEST_IN:
+        return 2;
+    case TEST_BEGIN:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* path_bounds -- the intervals that a conjunction leaves of one path; *found false when none of its
+ * tests says anything. Tests that the intervals express exactly are marked in `used`. */
+static tansu_status path_bounds(planner *p, const conjunction *c, const access *a, uint32_t which,
+                                bool *used, interval_list *result, bool *found) {
+    const test *best = NULL;
+    *found = false;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const test *t = c->tests[i];
+        interval_list list;
+        bool usable;
+        if (!path_equal(t->path, &a->paths[which]))
+            continue;
+        if (a->multikey && best && preference(t) <= preference(best))
+            continue;
+        if (!bounds_of_test(&p->memory, t, !a->multikey, &list, &usable))
+            return error_memory(p->error);
+        if (!usable)
+            continue;
+        if (*found && !a->multikey) {
+            if (!bounds_intersect(&p->memory, result, &list, result))
+                return error_memory(p->error);
+        } else {
+            *result = list;
+        }
+        best = t;
+        *found = true;
+        if (!a->multikey)
+            used[i] = true;
+    }
+    for (uint32_t i = 0; a->multikey && i < c->count; i++) {
+        if (c->tests[i] == best)
+            used[i] = true;
+    }
+    return TANSU_OK;
+}
+
+/* join -- two byte strings, one behind the other, in the arena. */
+static const uint8_t *join(planner *p, const uint8_t *a, size_t a_size, const uint8_t *b,
+                           size_t b_size) {
+    uint8_t *both = arena_alloc(p->memory.arena, a_size + b_size + 1);
+    if (!both)
+        return NULL;
+    if (a_size != 0)
+        memcpy(both, a, a_size);
+    if (b_size != 0)
+        memcpy(both + a_size, b, b_size);
+    return both;
+}
+
+/* end_behind -- a range's upper end becomes the first key that does not begin with its `low`. */
+static tansu_status end_behind(planner *p, key_range *range) {
+    tansu_buffer *scratch = &p->memory.scratch;
+    range->high = NULL;
+    range->high_size = 0;
+    if (!buffer_set(scratch, range->low, range->low_size))
+        return error_memory(p->error);
+    if (!key_successor(scratch))
+        return TANSU_OK;
+    range->high_size = scratch->size;
+    range->high = arena_copy(p->memory.arena, scratch->data, scratch->size);
+    return range->high ? TANSU_OK : error_memory(p->error);
+}
+
+/* extend -- strings the intervals of the next path behind each range, which up to now are points. */
+static tansu_status extend(planner *p, access *a, const interval_list *list) {
+    size_t count = (size_t)a->range_count * list->count;
+    key_range *ranges = arena_alloc(p->memory.arena, (count == 0 ? 1 : count) * sizeof *ranges);
+    if (!ranges)
+        return error_memory(p->error);
+    for (uint32_t r = 0, n = 0; r < a->range_count; r++) {
+        const key_range *before = &a->ranges[r];
+        for (uint32_t i = 0; i < list->count; i++, n++) {
+            const interval *next = &list->items[i];
+            key_range *range = &ranges[n];
+            range->low_size = before->low_size + next->low_size;
+            range->low = join(p, before->low, before->low_size, next->low, next->low_size);
+            if (!range->low)
+                return error_memory(p->error);
+            if (next->point) {
+                tansu_status status = end_behind(p, range);
+                if (status != TANSU_OK)
+                    return status;
+            } else if (next->high) {
+                range->high_size = before->low_size + next->high_size;
+                range->high = join(p, before->low, before->low_size, next->high, next->high_size);
+                if (!range->high)
+                    return error_memory(p->error);
+            } else {
+                range->high = before->high; /* the end of the points before it */
+                range->high_size = before->high_size;
+            }
+        }
+    }
+    a->ranges = ranges;
+    a->range_count = (uint32_t)count;
+    return TANSU_OK;
+}
+
+/* all_points -- whether every interval is one value. */
+static bool all_points(const interval_list *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!list->items[i].point)
+            return false;
+    }
+    return true;
+}
+
+/* conclude -- what follows from the ranges for the plan. */
+static void conclude(access *a, const conjunction *c, const bool *used, bool points) {
+    a->exact = c->whole;
+    for (uint32_t i = 0; i < c->count; i++)
+        a->exact = a->exact && used[i];
+    a->all_points = points && a->bound_paths == a->path_count;
+    bool one = a->range_count <= 1;
+    a->in_order = one && a->all_points;
+    a->distinct = !a->multikey || a->in_order;
+}
+
+/* access_bind -- see plan.h. */
+tansu_status access_bind(planner *p, const conjunction *c, access *a) {
+    bool used[MAX_CONJUNCTION] = {false};
+    key_range *all = arena_alloc(p->memory.arena, sizeof *all);
+    if (!all)
+        return error_memory(p->error);
+    all->low = (const uint8_t *)"";
+    a->ranges = all;
+    a->range_count = 1;
+    bool points = true;
+    for (uint32_t i = 0; i < a->path_count && points; i++) {
+        interval_list list, turned;
+        bool found, kept[MAX_CONJUNCTION];
+        memcpy(kept, used, sizeof kept);
+        tansu_status status = path_bounds(p, c, a, i, kept, &list, &found);
+        if (status != TANSU_OK)
+            return status;
+        if (!found || (uint64_t)a->range_count * list.count > MAX_RANGES)
+            break;
+        memcpy(used, kept, sizeof used);
+        a->bounds[i] = list;
+        if (a->descending[i]) {
+            if (!bounds_turn(&p->memory, &list, &turned))
+                return error_memory(p->error);
+            list = turned;
+        }
+        status = extend(p, a, &list);
+        if (status != TANSU_OK)
+            return status;
+        a->bound_paths++;
+        points = all_points(&list);
+        if (points && a->range_count == 1 && a->point_paths == i)
+            a->point_paths++;
+    }
+    conclude(a, c, used, points);
+    return TANSU_OK;
+}
+
+/* measure_range -- counts the entries in one range. */
+static tansu_status measure_range(const view *v, const access *a, const key_range *range,
+                                  uint64_t *count, tansu_error *error) {
+    uint64_t first = 0, last = a->entries->count;
+    tansu_status status = TANSU_OK;
+    if (range->low_size != 0)
+        status = tree_rank(v->trees, a->entries, range->low, range->low_size, &first, error);
+    if (status == TANSU_OK && range->high)
+        status = tree_rank(v->trees, a->entries, range->high, range->high_size, &last, error);
+    if (status == TANSU_OK)
+        *count = last > first ? last - first : 0;
+    return status;
+}
+
+/* access_measure -- see plan.h. A sample is spread evenly over the ranges. */
+tansu_status access_measure(const view *v, access *a, bool exactly, tansu_error *error) {
+    uint32_t step = exactly ? 1 : a->range_count / SAMPLED_RANGES + 1;
+    uint64_t total = 0, measured = 0;
+    a->estimated = step > 1;
+    if (!exactly && a->unique && a->all_points) {
+        a->keys = a->range_count;
+        a->estimated = true;
+        return TANSU_OK;
+    }
+    for (uint32_t i = 0; i < a->range_count; i += step, measured++) {
+        uint64_t count;
+        tansu_status status = measure_range(v, a, &a->ranges[i], &count, error);
+        if (status != TANSU_OK)
+            return status;
+        total += count;
+    }
+    a->keys = measured == 0 ? 0 : total * a->range_count / measured;
+    return TANSU_OK;
+}

@@ -1,0 +1,58 @@
+/*
+ * query/arena.c -- chunks of doubling size, freed together.
+ */
+#include "query/arena.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct arena_chunk {
+    arena_chunk *next;
+    size_t used;
+    size_t size;
+    max_align_t bytes[];
+};
+
+#define FIRST_CHUNK 1024
+#define LAST_CHUNK  (64 * 1024)
+
+/* arena_alloc -- takes from the newest chunk, or makes one that is large enough. */
+void *arena_alloc(arena *a, size_t size) {
+    size_t unit = sizeof(max_align_t);
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + unit - 1) / unit * unit;
+    arena_chunk *chunk = a->chunks;
+    if (!chunk || chunk->size - chunk->used < size) {
+        size_t room = chunk ? chunk->size * 2 : FIRST_CHUNK;
+        if (room > LAST_CHUNK)
+            room = LAST_CHUNK;
+        if (room < size)
+            room = size;
+        chunk = malloc(sizeof *chunk + room);
+        if (!chunk)
+            return NULL;
+        *chunk = (arena_chunk){.next = a->chunks, .used = 0, .size = room};
+        a->chunks = chunk;
+    }
+    void *result = (uint8_t *)chunk->bytes + chunk->used;
+    chunk->used += size;
+    memset(result, 0, size);
+    return result;
+}
+
+/* arena_copy -- copies and terminates. */
+void *arena_copy(arena *a, const void *bytes, size_t size) {
+    uint8_t *copy = arena_alloc(a, size + 1);
+    if (copy && size != 0)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+/* arena_free -- frees every chunk. */
+void arena_free(arena *a) {
+    while (a->chunks) {
+        arena_chunk *next = a->chunks->next;
+        free(a->chunks);
+        a->chunks = next;
+    }
+}

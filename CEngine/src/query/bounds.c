@@ -1,0 +1,301 @@
+/*
+ * query/bounds.c -- see bounds.h.
+ */
+#include "query/bounds.h"
+#include "index/definition.h"
+#include <stdlib.h>
+
+/* bounds_compare -- as memcmp, over both lengths. */
+int bounds_compare(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {
+    size_t common = a_size < b_size ? a_size : b_size;
+    int order = common == 0 ? 0 : memcmp(a, b, common);
+    return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+/* compare_ends -- two upper ends; NULL is the highest. */
+static int compare_ends(const interval *a, const interval *b) {
+    if (!a->high || !b->high)
+        return (a->high == NULL) - (b->high == NULL);
+    return bounds_compare(a->high, a->high_size, b->high, b->high_size);
+}
+
+/* keep -- copies the scratch bytes to the arena; NULL when memory is exhausted. */
+static const uint8_t *keep(bounds_memory *memory) {
+    return arena_copy(memory->arena, memory->scratch.data, memory->scratch.size);
+}
+
+/* set_low -- an interval's lower end is the key of a value, or (beyond) the first key after those of
+ * the value. */
+static bool set_low(bounds_memory *memory, interval *i, const doc_value *value, bool beyond) {
+    memory->scratch.size = 0;
+    if (!value_key(&memory->scratch, value, false))
+        return false;
+    /* A key begins with its kind, which is never 0xFF: it has a successor. */
+    if (beyond)
+        (void)key_successor(&memory->scratch);
+    i->low_size = memory->scratch.size;
+    i->low = keep(memory);
+    return i->low != NULL;
+}
+
+/* set_high -- likewise the upper end: before the value's key, or (beyond) after it. */
+static bool set_high(bounds_memory *memory, interval *i, const doc_value *value, bool beyond) {
+    memory->scratch.size = 0;
+    if (!value_key(&memory->scratch, value, false))
+        return false;
+    if (beyond)
+        (void)key_successor(&memory->scratch);
+    i->high_size = memory->scratch.size;
+    i->high = keep(memory);
+    return i->high != NULL;
+}
+
+/* set_kind -- the interval is all keys of one kind. */
+static bool set_kind(bounds_memory *memory, interval *i, enum value_kind kind) {
+    uint8_t *tags = arena_alloc(memory->arena, 2);
+    if (!tags)
+        return false;
+    tags[0] = (uint8_t)kind;
+    tags[1] = (uint8_t)(kind + 1);
+    *i = (interval){.low = tags, .low_size = 1, .high = tags + 1, .high_size = 1};
+    return true;
+}
+
+/* new_list -- room for intervals. */
+static bool new_list(bounds_memory *memory, size_t capacity, interval_list *list) {
+    list->count = 0;
+    list->items = arena_alloc(memory->arena, (capacity == 0 ? 1 : capacity) * sizeof *list->items);
+    return list->items != NULL;
+}
+
+/* set_point -- the interval is the keys of one value. */
+static bool set_point(bounds_memory *memory, interval *i, const doc_value *value) {
+    *i = (interval){.point = true, .low_edge = {"$eq", value}, .high_edge = {"$eq", value}};
+    return set_low(memory, i, value, false) && set_high(memory, i, value, true);
+}
+
+/* of_compare -- a range within the operand's kind (rule 7). */
+static bool of_compare(bounds_memory *memory, const test *t, interval_list *list) {
+    interval *i = &list->items[0];
+    if (!set_kind(memory, i, t->kind))
+        return false;
+    switch (t->op) {
+    case TEST_GT:
+        i->low_edge = (edge){"$gt", &t->operand};
+        if (!set_low(memory, i, &t->operand, true))
+            return false;
+        break;
+    case TEST_GTE:
+        i->low_edge = (edge){"$gte", &t->operand};
+        if (!set_low(memory, i, &t->operand, false))
+            return false;
+        break;
+    case TEST_LT:
+        i->high_edge = (edge){"$lt", &t->operand};
+        if (!set_high(memory, i, &t->operand, false))
+            return false;
+        break;
+    default:
+        i->high_edge = (edge){"$lte", &t->operand};
+        if (!set_high(memory, i, &t->operand, true))
+            return false;
+        break;
+    }
+    /* $gt and $lt of a kind's only or last value leave nothing. */
+    list->count = bounds_compare(i->low, i->low_size, i->high, i->high_size) < 0;
+    return true;
+}
+
+/* compare_lows -- orders intervals for qsort(). */
+static int compare_lows(const void *a, const void *b) {
+    const interval *x = a, *y = b;
+    return bounds_compare(x->low, x->low_size, y->low, y->low_size);
+}
+
+/* of_prefixes -- one interval a prefix; a prefix of another prefix swallows it. */
+static bool of_prefixes(bounds_memory *memory, const test *t, interval_list *list) {
+    for (uint32_t n = 0; n < t->operand_count; n++) {
+        size_t size;
+        const char *text = doc_string(&t->operands[n], &size);
+        interval *i = &list->items[n];
+        edge e = {"$begin", &t->operands[n]};
+        *i = (interval){.low_edge = e, .high_edge = e};
+        memory->scratch.size = 0;
+        if (!value_key_prefix_string(&memory->scratch, text, size))
+            return false;
+        i->low_size = memory->scratch.size;
+        i->low = keep(memory);
+        (void)key_successor(&memory->scratch);
+        i->high_size = memory->scratch.size;
+        i->high = keep(memory);
+        if (!i->low || !i->high)
+            return false;
+    }
+    qsort(list->items, t->operand_count, sizeof *list->items, compare_lows);
+    for (uint32_t n = 0; n < t->operand_count; n++) {
+        if (list->count == 0 || compare_ends(&list->items[n], &list->items[list->count - 1]) > 0)
+            list->items[list->count++] = list->items[n];
+    }
+    return true;
+}
+
+/* after -- the edge of what begins where an interval ends. */
+static edge after(edge e) {
+    if (e.op && strcmp(e.op, "$lt") == 0)
+        return (edge){"$gte", e.value};
+    if (e.op && (strcmp(e.op, "$lte") == 0 || strcmp(e.op, "$eq") == 0))
+        return (edge){"$gt", e.value};
+    return (edge){NULL, NULL};
+}
+
+/* before -- the edge of what ends where an interval begins. */
+static edge before(edge e) {
+    if (e.op && strcmp(e.op, "$gt") == 0)
+        return (edge){"$lte", e.value};
+    if (e.op && strcmp(e.op, "$begin") != 0)
+        return (edge){"$lt", e.value};
+    return (edge){NULL, NULL};
+}
+
+/* complement -- the keys that are in none of the intervals. */
+static bool complement(bounds_memory *memory, interval_list *list) {
+    interval_list result;
+    if (!new_list(memory, (size_t)list->count + 1, &result))
+        return false;
+    interval rest = {.low = (const uint8_t *)""};
+    for (uint32_t n = 0; n < list->count; n++) {
+        const interval *i = &list->items[n];
+        rest.high = i->low;
+        rest.high_size = i->low_size;
+        rest.high_edge = before(i->low_edge);
+        if (bounds_compare(rest.low, rest.low_size, rest.high, rest.high_size) < 0)
+            result.items[result.count++] = rest;
+        if (!i->high) {
+            *list = result;
+            return true;
+        }
+        rest = (interval){
+            .low = i->high, .low_size = i->high_size, .low_edge = after(i->high_edge)};
+    }
+    result.items[result.count++] = rest;
+    *list = result;
+    return true;
+}
+
+/* of_positive -- the keys of the values that pass the test, negation aside. */
+static bool of_positive(bounds_memory *memory, const test *t, interval_list *list) {
+    size_t capacity = t->operand_count == 0 ? 1 : t->operand_count;
+    if (!new_list(memory, capacity, list))
+        return false;
+    if (t->op == TEST_EQ) {
+        list->count = 1;
+        return set_point(memory, &list->items[0], &t->operand);
+    }
+    if (t->op == TEST_BEGIN)
+        return of_prefixes(memory, t, list);
+    if (t->op != TEST_IN)
+        return of_compare(memory, t, list);
+    for (uint32_t n = 0; n < t->operand_count; n++) {
+        if (!set_point(memory, &list->items[list->count++], &t->operands[n]))
+            return false;
+    }
+    return true;
+}
+
+/* bounds_of_test -- see bounds.h. */
+bool bounds_of_test(bounds_memory *memory, const test *t, bool single, interval_list *result,
+                    bool *usable) {
+    *usable = t->op != TEST_EXISTS && (!t->negated || single);
+    if (!*usable)
+        return true;
+    return of_positive(memory, t, result) && (!t->negated || complement(memory, result));
+}
+
+/* bounds_intersect -- see bounds.h. Both lists are walked side by side. */
+bool bounds_intersect(bounds_memory *memory, const interval_list *a, const interval_list *b,
+                      interval_list *result) {
+    interval_list list;
+    if (!new_list(memory, (size_t)a->count + b->count, &list))
+        return false;
+    for (uint32_t x = 0, y = 0; x < a->count && y < b->count;) {
+        const interval *i = &a->items[x], *j = &b->items[y];
+        const interval *low =
+            bounds_compare(i->low, i->low_size, j->low, j->low_size) >= 0 ? i : j;
+        const interval *high = compare_ends(i, j) <= 0 ? i : j;
+        if (!high->high ||
+            bounds_compare(low->low, low->low_size, high->high, high->high_size) < 0) {
+            interval *both = &list.items[list.count++];
+            *both = i->point ? *i : *low;
+            if (!i->point && !j->point) {
+                both->high = high->high;
+                both->high_size = high->high_size;
+                both->high_edge = high->high_edge;
+            } else if (j->point) {
+                *both = *j;
+            }
+        }
+        if (high == i)
+            x++;
+        else
+            y++;
+    }
+    *result = list;
+    return true;
+}
+
+/* turned_end -- the end of an interval over turned keys: all bits turned, then the successor, so that
+ * the keys that begin with it stay on the right side. NULL in *bytes: there is no end. */
+static bool turned_end(bounds_memory *memory, const uint8_t *bytes, size_t size,
+                       const uint8_t **result, size_t *result_size) {
+    memory->scratch.size = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (!buffer_append_byte(&memory->scratch, (uint8_t)~bytes[i]))
+            return false;
+    }
+    *result = NULL;
+    *result_size = 0;
+    if (!key_successor(&memory->scratch))
+        return true;
+    *result_size = memory->scratch.size;
+    *result = keep(memory);
+    return *result != NULL;
+}
+
+/*
+ * bounds_turn -- see bounds.h. With k a whole key and ~ for turned bits: no key is a prefix of `low` (nor
+ * of `high`), so k >= low if and only if ~k is less than the successor of ~low, and k < high if and
+ * only if ~k is not less than the successor of ~high.
+ */
+bool bounds_turn(bounds_memory *memory, const interval_list *list, interval_list *result) {
+    interval_list turned;
+    if (!new_list(memory, list->count, &turned))
+        return false;
+    for (uint32_t n = list->count; n-- > 0;) {
+        const interval *from = &list->items[n];
+        interval *to = &turned.items[turned.count++];
+        *to = *from;
+        to->low = (const uint8_t *)"";
+        to->low_size = 0;
+        if (from->high && !turned_end(memory, from->high, from->high_size, &to->low, &to->low_size))
+            return false;
+        to->high = NULL;
+        to->high_size = 0;
+        if (from->low_size != 0 &&
+            !turned_end(memory, from->low, from->low_size, &to->high, &to->high_size))
+            return false;
+        if (from->point) {
+            /* The key itself, so that more paths' keys can be strung behind it. */
+            memory->scratch.size = 0;
+            for (size_t i = 0; i < from->low_size; i++) {
+                if (!buffer_append_byte(&memory->scratch, (uint8_t)~from->low[i]))
+                    return false;
+            }
+            to->low_size = from->low_size;
+            to->low = keep(memory);
+            if (!to->low)
+                return false;
+        }
+    }
+    *result = turned;
+    return true;
+}

@@ -1,0 +1,146 @@
+/*
+ * query/docnos.c -- see docnos.h.
+ */
+#include "query/docnos.h"
+#include <stdlib.h>
+
+#define RADIX_BITS 11
+#define RADIX_SIZE (1u << RADIX_BITS)
+#define FEW        96 /* up to here insertion sort beats clearing the radix counters */
+
+/* docno_list_free -- the list is then empty. */
+void docno_list_free(docno_list *list) {
+    free(list->items);
+    *list = (docno_list){NULL, 0, 0};
+}
+
+/* docno_list_reserve -- grows by doubling. */
+bool docno_list_reserve(docno_list *list, size_t more) {
+    if (list->capacity - list->count >= more)
+        return true;
+    size_t capacity = list->capacity == 0 ? 32 : list->capacity * 2;
+    if (capacity < list->count + more)
+        capacity = list->count + more;
+    if (capacity > SIZE_MAX / sizeof *list->items)
+        return false;
+    uint64_t *items = realloc(list->items, capacity * sizeof *items);
+    if (!items)
+        return false;
+    list->items = items;
+    list->capacity = capacity;
+    return true;
+}
+
+/* add_unique -- the one entry, if any, of a whole key in a unique index: one descent, no cursor. */
+static tansu_status add_unique(docno_list *list, const view *v, const access *a,
+                               const key_range *range, tansu_error *error) {
+    bool found;
+    uint64_t docno;
+    tansu_status status = tree_find_prefix(v->trees, a->entries, range->low, range->low_size,
+                                           &found, &docno, error);
+    if (status != TANSU_OK || !found)
+        return status;
+    if (!docno_list_reserve(list, 1))
+        return error_memory(error);
+    list->items[list->count++] = docno;
+    return TANSU_OK;
+}
+
+/* docno_list_add_range -- see docnos.h. */
+tansu_status docno_list_add_range(docno_list *list, const view *v, const access *a,
+                                  const key_range *range, tansu_error *error) {
+    if (a->unique && a->all_points)
+        return add_unique(list, v, a, range, error);
+    tree_cursor cursor;
+    bool valid;
+    tree_cursor_init(&cursor, v->trees, a->entries);
+    tansu_status status = tree_cursor_seek(&cursor, range->low, range->low_size, &valid, error);
+    for (size_t room = 32; status == TANSU_OK && valid;) {
+        size_t count;
+        if (!docno_list_reserve(list, room))
+            return error_memory(error);
+        room = list->capacity - list->count;
+        status = tree_cursor_docnos(&cursor, range->high, range->high_size,
+                                    list->items + list->count, room, &count, error);
+        if (status != TANSU_OK)
+            break;
+        list->count += count;
+        valid = count == room;
+    }
+    return status;
+}
+
+/* docno_list_add_access -- range after range. */
+tansu_status docno_list_add_access(docno_list *list, const view *v, const access *a,
+                                   tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < a->range_count; i++)
+        status = docno_list_add_range(list, v, a, &a->ranges[i], error);
+    return status;
+}
+
+/* insertion_sort -- for few. */
+static void insertion_sort(uint64_t *items, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        uint64_t item = items[i];
+        size_t at = i;
+        for (; at > 0 && items[at - 1] > item; at--)
+            items[at] = items[at - 1];
+        items[at] = item;
+    }
+}
+
+/* radix_sort -- least digit first; `most` is the greatest item. False when memory is exhausted. */
+static bool radix_sort(docno_list *list, uint64_t most) {
+    uint64_t *from = list->items;
+    uint64_t *to = malloc(list->count * sizeof *to);
+    if (!to)
+        return false;
+    for (uint32_t shift = 0; shift < 64 && most >> shift != 0; shift += RADIX_BITS) {
+        size_t places[RADIX_SIZE] = {0};
+        for (size_t i = 0; i < list->count; i++)
+            places[from[i] >> shift & (RADIX_SIZE - 1)]++;
+        size_t sum = 0;
+        for (uint32_t d = 0; d < RADIX_SIZE; d++) {
+            size_t here = places[d];
+            places[d] = sum;
+            sum += here;
+        }
+        for (size_t i = 0; i < list->count; i++)
+            to[places[from[i] >> shift & (RADIX_SIZE - 1)]++] = from[i];
+        uint64_t *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != list->items) {
+        memcpy(to, from, list->count * sizeof *to);
+        to = from;
+    }
+    free(to);
+    return true;
+}
+
+/* docno_list_sort -- see docnos.h. One look tells whether there is anything to do. */
+bool docno_list_sort(docno_list *list) {
+    uint64_t *items = list->items;
+    uint64_t most = 0;
+    bool ascending = true;
+    for (size_t i = 0; i < list->count; i++) {
+        ascending = ascending && (i == 0 || items[i] > items[i - 1]);
+        if (items[i] > most)
+            most = items[i];
+    }
+    if (ascending)
+        return true;
+    if (list->count <= FEW)
+        insertion_sort(items, list->count);
+    else if (!radix_sort(list, most))
+        return false;
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++) {
+        if (items[i] != items[kept - 1])
+            items[kept++] = items[i];
+    }
+    list->count = kept;
+    return true;
+}

@@ -1,0 +1,234 @@
+/*
+ * query/execute.c -- from a plan to documents.
+ *
+ * Without an index that serves $orderby, every source gives docnos in ascending order, so that the
+ * answer's order does not depend on the plan.
+ */
+#include "query/run.h"
+#include <stdlib.h>
+
+/* run_begin -- see run.h. */
+tansu_status run_begin(const query *q, const view *v, const collection_state *collection,
+                       enum plan_purpose purpose, query_run **result, tansu_error *error) {
+    query_run *run = calloc(1, sizeof *run);
+    *result = run;
+    if (!run)
+        return error_memory(error);
+    run->q = q;
+    run->view = *v;
+    run->collection = collection;
+    run->purpose = purpose;
+    run->to_skip = q->hints.skip;
+    run->left = q->hints.max;
+    planner *p = &run->planner;
+    *p = (planner){.q = q, .view = &run->view, .collection = collection, .purpose = purpose,
+                   .memory = {.arena = &run->memory}, .error = error};
+    tansu_status status = plan_choose(p);
+    tansu_buffer_free(&p->memory.scratch);
+    if (status != TANSU_OK)
+        return status;
+    run->plan = p->chosen;
+    p->error = NULL;
+    if (run->plan->kind == PLAN_SCAN)
+        view_scan_init(&run->scan, &run->view, collection);
+    if (run->plan->streamed)
+        walk_init(&run->walk, &run->view, collection, run->plan->accesses[0], run->plan->backward,
+                  run->plan->group_paths);
+    return TANSU_OK;
+}
+
+/* query_end -- frees everything; fine on NULL. */
+void query_end(query_run *run) {
+    if (!run)
+        return;
+    walk_free(&run->walk);
+    docno_list_free(&run->docnos);
+    free(run->hits);
+    tansu_buffer_free(&run->output);
+    arena_free(&run->memory);
+    free(run);
+}
+
+/* ---- The source: docnos that may match ---- */
+
+/* gather -- all docnos of the plan's ranges, ascending, each once. */
+static tansu_status gather(query_run *run, tansu_error *error) {
+    const plan *p = run->plan;
+    for (uint32_t i = 0; i < p->access_count; i++) {
+        tansu_status status =
+            docno_list_add_access(&run->docnos, &run->view, p->accesses[i], error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    run->keys_examined += run->docnos.count;
+    return docno_list_sort(&run->docnos) ? TANSU_OK : error_memory(error);
+}
+
+/* next_docno -- the next docno that an index gives. */
+static tansu_status next_docno(query_run *run, uint64_t *docno, tansu_error *error) {
+    if (run->plan->streamed)
+        return walk_next(&run->walk, docno, error);
+    if (run->next_docno == 0 && run->docnos.capacity == 0) {
+        tansu_status status = gather(run, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    if (run->next_docno == run->docnos.count)
+        return TANSU_DONE;
+    *docno = run->docnos.items[run->next_docno++];
+    return TANSU_OK;
+}
+
+/* fetch -- a docno's document. */
+static tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                          tansu_error *error) {
+    tansu_status status = view_find(&run->view, run->collection, h->docno, &h->ref, error);
+    if (status == TANSU_DONE)
+        return error_set(error, TANSU_E_CORRUPT, run->plan->accesses[0]->name,
+                         "The index has an entry of a document that does not exist.");
+    if (status != TANSU_OK)
+        return status;
+    *doc = view_document(&run->view, h->ref, size);
+    run->documents_examined++;
+    return TANSU_OK;
+}
+
+/* needs_documents -- whether hits must be fetched: to be shown, or to be sorted. */
+static bool needs_documents(const query_run *run) {
+    return run->purpose == PLAN_DOCUMENTS || run->plan->sort == PLAN_SORT_MEMORY;
+}
+
+/* next_match -- the next document that matches, in the source's order. */
+static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                               tansu_error *error) {
+    const plan *p = run->plan;
+    tansu_status status;
+    if (p->kind == PLAN_NONE)
+        return TANSU_DONE;
+    if (p->kind == PLAN_SCAN) {
+        do {
+            status = view_scan_next(&run->scan, &h->docno, &h->ref, doc, size, error);
+            if (status != TANSU_OK)
+                return status;
+            run->documents_examined++;
+        } while (!p->exact && !matcher_run(run->q->matcher, *doc, *size));
+        return TANSU_OK;
+    }
+    do {
+        status = next_docno(run, &h->docno, error);
+        if (status != TANSU_OK)
+            return status;
+        if (p->exact && !needs_documents(run)) {
+            h->ref = 0;
+            *doc = NULL;
+            *size = 0;
+            return TANSU_OK;
+        }
+        status = fetch(run, h, doc, size, error);
+        if (status != TANSU_OK)
+            return status;
+    } while (!p->exact && !matcher_run(run->q->matcher, *doc, *size));
+    return TANSU_OK;
+}
+
+/* ---- Sort and window ---- */
+
+/* sort_all -- reads the source to its end into a sort. */
+static tansu_status sort_all(query_run *run, sorter *s, tansu_error *error) {
+    for (;;) {
+        hit h;
+        const uint8_t *doc;
+        uint32_t size;
+        tansu_status status = next_match(run, &h, &doc, &size, error);
+        if (status == TANSU_DONE)
+            return sorter_finish(s, &run->hits, &run->hit_count, error);
+        if (status == TANSU_OK)
+            status = sorter_add(s, &h, doc, size, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+}
+
+/* sort_matches -- fixes the answer in the order asked for, in memory. */
+static tansu_status sort_matches(query_run *run, tansu_error *error) {
+    const hints *order = &run->q->hints;
+    sorter *s = sorter_new(order->order, order->order_count, run->planner.limit);
+    if (!s)
+        return error_memory(error);
+    tansu_status status = sort_all(run, s, error);
+    sorter_free(s);
+    run->fixed = status == TANSU_OK;
+    return status;
+}
+
+/* next_in_order -- the next document of the answer, $skip and $max aside. */
+static tansu_status next_in_order(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                                  tansu_error *error) {
+    if (!run->fixed && run->plan->sort == PLAN_SORT_MEMORY) {
+        tansu_status status = sort_matches(run, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    if (!run->fixed)
+        return next_match(run, h, doc, size, error);
+    if (run->next_hit == run->hit_count)
+        return TANSU_DONE;
+    *h = run->hits[run->next_hit++];
+    *doc = NULL;
+    *size = 0;
+    if (run->purpose == PLAN_DOCUMENTS)
+        *doc = view_document(&run->view, h->ref, size);
+    return TANSU_OK;
+}
+
+/* run_hit -- see run.h. */
+tansu_status run_hit(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                     tansu_error *error) {
+    if (run->left == 0)
+        return TANSU_DONE;
+    for (;;) {
+        tansu_status status = next_in_order(run, h, doc, size, error);
+        if (status != TANSU_OK)
+            return status;
+        if (run->to_skip == 0)
+            break;
+        run->to_skip--;
+    }
+    run->left--;
+    run->returned++;
+    return TANSU_OK;
+}
+
+/* ---- Counting ---- */
+
+/* windowed -- what $skip and $max leave of a number of matches. */
+static uint64_t windowed(const query_run *run, uint64_t matches) {
+    uint64_t left = matches > run->to_skip ? matches - run->to_skip : 0;
+    return left < run->left ? left : run->left;
+}
+
+/* run_count -- see run.h. */
+tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error) {
+    const plan *p = run->plan;
+    if (p->exact && p->kind == PLAN_SCAN) {
+        *count = windowed(run, run->collection->count);
+    } else if (p->exact && p->kind == PLAN_INDEX && p->accesses[0]->distinct) {
+        /* One entry a match, and the matches' entries are the ranges: their number is the count. */
+        tansu_status status = access_measure(&run->view, p->accesses[0], true, error);
+        if (status != TANSU_OK)
+            return status;
+        *count = windowed(run, p->accesses[0]->keys);
+    } else {
+        hit h;
+        const uint8_t *doc;
+        uint32_t size;
+        tansu_status status;
+        while ((status = run_hit(run, &h, &doc, &size, error)) == TANSU_OK)
+            ;
+        if (status != TANSU_DONE)
+            return status;
+        *count = run->returned;
+    }
+    run->returned = *count;
+    return TANSU_OK;
+}

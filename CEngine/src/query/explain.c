@@ -1,0 +1,165 @@
+/*
+ * query/explain.c -- the plan of a run as a document, in the words of the query language:
+ * {plan: {kind, index, direction, ranges: {path: [{operator: value, …}, …], …}, rangeCount, exact,
+ * sort}, candidates: [{kind, index, sort, keys, cost, chosen}, …], keysExamined, documentsExamined,
+ * returned, milliseconds, suggestion}.
+ */
+#include "query/run.h"
+#include "query/writer.h"
+
+#define MAX_SHOWN 50 /* intervals of one path */
+
+/* kind_name -- the plan's kind for people. */
+static const char *kind_name(enum plan_kind kind) {
+    static const char *const names[] = {"none", "scan", "index", "union"};
+    return names[kind];
+}
+
+/* sort_name -- where the order comes from. */
+static const char *sort_name(enum plan_sort sort) {
+    static const char *const names[] = {"none", "index", "memory"};
+    return names[sort];
+}
+
+/* write_interval -- {"$gt": 5, "$lte": 9}. */
+static void write_interval(writer *w, uint32_t number, const interval *i) {
+    char key[12];
+    size_t start = writer_open(w, writer_index_key(key, number), DOC_DOCUMENT);
+    if (i->low_edge.op)
+        writer_value(w, i->low_edge.op, i->low_edge.value);
+    bool same = i->low_edge.op && i->high_edge.op && strcmp(i->low_edge.op, i->high_edge.op) == 0;
+    if (i->high_edge.op && !same)
+        writer_value(w, i->high_edge.op, i->high_edge.value);
+    writer_end(w, start);
+}
+
+/* write_access -- the index, and the intervals of each of its paths that make up the ranges. */
+static void write_access(writer *w, const access *a) {
+    writer_string(w, "index", a->name);
+    size_t ranges = writer_open(w, "ranges", DOC_DOCUMENT);
+    for (uint32_t p = 0; p < a->bound_paths; p++) {
+        const interval_list *list = &a->bounds[p];
+        size_t array = writer_open(w, a->paths[p].text, DOC_ARRAY);
+        for (uint32_t i = 0; i < list->count && i < MAX_SHOWN; i++)
+            write_interval(w, i, &list->items[i]);
+        writer_end(w, array);
+    }
+    writer_end(w, ranges);
+    writer_int64(w, "rangeCount", a->range_count);
+}
+
+/* write_plan -- the chosen plan. */
+static void write_plan(writer *w, const plan *p) {
+    size_t start = writer_open(w, "plan", DOC_DOCUMENT);
+    writer_string(w, "kind", kind_name(p->kind));
+    if (p->kind == PLAN_INDEX) {
+        write_access(w, p->accesses[0]);
+        writer_string(w, "direction", p->backward ? "backward" : "forward");
+    }
+    if (p->kind == PLAN_UNION) {
+        size_t array = writer_open(w, "branches", DOC_ARRAY);
+        for (uint32_t i = 0; i < p->access_count && i < MAX_SHOWN; i++) {
+            char key[12];
+            size_t branch = writer_open(w, writer_index_key(key, i), DOC_DOCUMENT);
+            write_access(w, p->accesses[i]);
+            writer_end(w, branch);
+        }
+        writer_end(w, array);
+    }
+    writer_bool(w, "exact", p->exact);
+    writer_string(w, "sort", sort_name(p->sort));
+    writer_end(w, start);
+}
+
+/* write_candidates -- every plan that was thought of, with its cost in the planner's units. */
+static void write_candidates(writer *w, const planner *p) {
+    size_t array = writer_open(w, "candidates", DOC_ARRAY);
+    uint32_t number = 0;
+    for (const plan *c = p->candidates; c; c = c->next) {
+        char key[12];
+        size_t start = writer_open(w, writer_index_key(key, number++), DOC_DOCUMENT);
+        writer_string(w, "kind", kind_name(c->kind));
+        if (c->kind == PLAN_INDEX)
+            writer_string(w, "index", c->accesses[0]->name);
+        writer_string(w, "sort", sort_name(c->sort));
+        writer_int64(w, "keys", (int64_t)c->keys);
+        writer_double(w, "cost", c->cost);
+        writer_bool(w, "chosen", c == p->chosen);
+        writer_end(w, start);
+    }
+    writer_end(w, array);
+}
+
+/* ---- The index that would have helped ---- */
+
+/* A list of paths with directions, without repetition. */
+typedef struct suggestion {
+    const path *paths[TANSU_MAX_INDEX_PATHS];
+    bool descending[TANSU_MAX_INDEX_PATHS];
+    uint32_t count;
+} suggestion;
+
+/* suggest -- adds a path unless it is there or there is no more room. */
+static void suggest(suggestion *s, const path *path, bool descending) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (path_equal(s->paths[i], path))
+            return;
+    }
+    if (s->count == TANSU_MAX_INDEX_PATHS)
+        return;
+    s->paths[s->count] = path;
+    s->descending[s->count++] = descending;
+}
+
+/* suggest_tests -- the paths of the tests of one form, equalities or ranges. */
+static void suggest_tests(suggestion *s, const node *root, bool equalities) {
+    const node *n = root->kind == NODE_AND ? root->first : root;
+    for (; n; n = root->kind == NODE_AND ? n->next : NULL) {
+        if (n->kind != NODE_TEST || n->test->negated || n->test->op == TEST_EXISTS)
+            continue;
+        bool equality = n->test->op == TEST_EQ || n->test->op == TEST_IN;
+        uint32_t before = s->count;
+        if (equality == equalities)
+            suggest(s, n->test->path, false);
+        if (!equalities && s->count > before)
+            return; /* one range at the most can narrow an index */
+    }
+}
+
+/* write_suggestion -- for a scan or a sort in memory: equalities first, then the order, then a range. */
+static void write_suggestion(writer *w, const query_run *run) {
+    const plan *p = run->plan;
+    const hints *h = &run->q->hints;
+    if (p->kind != PLAN_SCAN && p->sort != PLAN_SORT_MEMORY)
+        return;
+    suggestion s = {.count = 0};
+    suggest_tests(&s, run->q->root, true);
+    for (uint32_t i = 0; i < h->order_count; i++)
+        suggest(&s, h->order[i].path, h->order[i].descending);
+    if (h->order_count == 0)
+        suggest_tests(&s, run->q->root, false);
+    bool index_is_there = p->kind == PLAN_INDEX && p->accesses[0]->bound_paths >= s.count;
+    bool only_id = s.count == 1 && strcmp(s.paths[0]->text, "_id") == 0;
+    if (s.count == 0 || index_is_there || only_id)
+        return;
+    size_t start = writer_open(w, "suggestion", DOC_DOCUMENT);
+    for (uint32_t i = 0; i < s.count; i++)
+        writer_int32(w, s.paths[i]->text, s.descending[i] ? -1 : 1);
+    writer_end(w, start);
+}
+
+/* explain_write -- see run.h. */
+tansu_status explain_write(const query_run *run, double milliseconds, tansu_buffer *result,
+                           tansu_error *error) {
+    writer w = {.out = result};
+    size_t start = writer_begin(&w);
+    write_plan(&w, run->plan);
+    write_candidates(&w, &run->planner);
+    writer_int64(&w, "keysExamined", (int64_t)(run->keys_examined + run->walk.keys_examined));
+    writer_int64(&w, "documentsExamined", (int64_t)run->documents_examined);
+    writer_int64(&w, "returned", (int64_t)run->returned);
+    writer_double(&w, "milliseconds", milliseconds);
+    write_suggestion(&w, run);
+    writer_end(&w, start);
+    return w.failed ? error_memory(error) : TANSU_OK;
+}

@@ -1,0 +1,159 @@
+/*
+ * query/hints.c -- the document beside the query: order, window, fields, index, what is wanted.
+ */
+#include "query/internal.h"
+#include <stdio.h>
+
+typedef tansu_status (*hint_reader)(query *q, const char *context, const doc_value *value,
+                                    tansu_error *error);
+
+/* bad -- INVALID_QUERY at a hint. */
+static tansu_status bad(tansu_error *error, const char *context, const char *message) {
+    return error_set(error, TANSU_E_INVALID_QUERY, context, "%s", message);
+}
+
+/* read_orderby -- {path: 1 | -1, …}. */
+static tansu_status read_orderby(query *q, const char *context, const doc_value *value,
+                                 tansu_error *error) {
+    doc_iter iter;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
+        return bad(error, context, "The order must be a document of paths, each 1 or -1.");
+    while (doc_iter_next(&iter)) {
+        char place[sizeof error->context];
+        snprintf(place, sizeof place, "%s.%s", context, iter.key);
+        int64_t direction;
+        if (!doc_as_int64(&iter.value, &direction) || (direction != 1 && direction != -1))
+            return bad(error, place, "The direction must be 1 (ascending) or -1 (descending).");
+        if (q->hints.order_count == MAX_ORDER_PATHS)
+            return bad(error, place, "An order has at most 32 paths.");
+        order_path *by = &q->hints.order[q->hints.order_count];
+        tansu_status status =
+            query_path(q, iter.key, iter.key_size, place, &by->path, error);
+        if (status != TANSU_OK)
+            return status;
+        by->descending = direction < 0;
+        for (uint32_t i = 0; i < q->hints.order_count; i++) {
+            if (path_equal(q->hints.order[i].path, by->path))
+                return bad(error, place, "The order names this path twice.");
+        }
+        q->hints.order_count++;
+    }
+    return TANSU_OK;
+}
+
+/* read_count -- a whole number that is not negative. */
+static tansu_status read_count(const char *context, const doc_value *value, uint64_t *result,
+                               tansu_error *error) {
+    int64_t number;
+    if (!doc_as_int64(value, &number) || number < 0)
+        return bad(error, context, "The value must be a whole number, 0 or greater.");
+    *result = (uint64_t)number;
+    return TANSU_OK;
+}
+
+/* read_skip -- how many results to leave out first. */
+static tansu_status read_skip(query *q, const char *context, const doc_value *value,
+                              tansu_error *error) {
+    return read_count(context, value, &q->hints.skip, error);
+}
+
+/* read_max -- how many results at most; 0 is none. */
+static tansu_status read_max(query *q, const char *context, const doc_value *value,
+                             tansu_error *error) {
+    if (q->hints.max != UINT64_MAX)
+        return bad(error, context, "$max and $limit mean the same: give one of them, once.");
+    return read_count(context, value, &q->hints.max, error);
+}
+
+/* read_fields -- the projection. */
+static tansu_status read_fields(query *q, const char *context, const doc_value *value,
+                                tansu_error *error) {
+    (void)context;
+    return projection_parse(q, value, &q->hints.fields, error);
+}
+
+/* read_flag -- a bool, or a number that is one. */
+static tansu_status read_flag(const char *context, const doc_value *value, bool *result,
+                              tansu_error *error) {
+    return doc_as_bool(value, result) ? TANSU_OK
+                                      : bad(error, context, "The value must be true or false.");
+}
+
+/* read_onlycount -- the count instead of the documents. */
+static tansu_status read_onlycount(query *q, const char *context, const doc_value *value,
+                                   tansu_error *error) {
+    return read_flag(context, value, &q->hints.only_count, error);
+}
+
+/* read_explain -- the plan instead of the documents. */
+static tansu_status read_explain(query *q, const char *context, const doc_value *value,
+                                 tansu_error *error) {
+    return read_flag(context, value, &q->hints.explain, error);
+}
+
+/* read_index -- an index's name, or null or false for none. */
+static tansu_status read_index(query *q, const char *context, const doc_value *value,
+                               tansu_error *error) {
+    if (value->type == DOC_NULL || (value->type == DOC_BOOL && !doc_bool(value))) {
+        q->hints.index_choice = INDEX_NONE;
+        return TANSU_OK;
+    }
+    if (value->type != DOC_STRING)
+        return bad(error, context,
+                   "The value must be an index's name, or false to read without an index.");
+    size_t size;
+    const char *name = doc_string(value, &size);
+    q->hints.index_choice = INDEX_NAMED;
+    q->hints.index_name = arena_copy(&q->memory, name, size);
+    return q->hints.index_name ? TANSU_OK : error_memory(error);
+}
+
+/* Every hint of the language; `read` NULL: not in this version yet. */
+static const struct hint {
+    const char *name;
+    hint_reader read;
+} known_hints[] = {
+    {"$orderby", read_orderby},
+    {"$skip", read_skip},
+    {"$max", read_max},
+    {"$limit", read_max},
+    {"$fields", read_fields},
+    {"$onlycount", read_onlycount},
+    {"$explain", read_explain},
+    {"$index", read_index},
+    {"$maxTimeMS", NULL},
+    {"$collation", NULL},
+    {"$upsert", NULL},
+    {"$dropall", NULL},
+    {"$do", NULL},
+};
+
+/* read_hint -- one hint. */
+static tansu_status read_hint(query *q, const doc_iter *iter, uint64_t *seen, tansu_error *error) {
+    char context[sizeof error->context];
+    snprintf(context, sizeof context, "hints.%s", iter->key);
+    for (size_t i = 0; i < sizeof known_hints / sizeof *known_hints; i++) {
+        if (strcmp(known_hints[i].name, iter->key) != 0)
+            continue;
+        if (!known_hints[i].read)
+            return error_set(error, TANSU_E_UNSUPPORTED, context,
+                             "The hint %s is not in this version of the library yet.", iter->key);
+        if (*seen & (uint64_t)1 << i)
+            return bad(error, context, "The hint is given twice.");
+        *seen |= (uint64_t)1 << i;
+        return known_hints[i].read(q, context, &iter->value, error);
+    }
+    return bad(error, context, "There is no such hint.");
+}
+
+/* hints_parse -- reads the whole document. */
+tansu_status hints_parse(query *q, const uint8_t *doc, size_t size, tansu_error *error) {
+    doc_iter iter;
+    uint64_t seen = 0;
+    tansu_status status = TANSU_OK;
+    if (doc_iter_init(&iter, doc, size)) {
+        while (status == TANSU_OK && doc_iter_next(&iter))
+            status = read_hint(q, &iter, &seen, error);
+    }
+    return status;
+}

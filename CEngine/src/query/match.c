@@ -1,0 +1,332 @@
+/*
+ * query/match.c -- whether a stored document matches, read in place.
+ *
+ * A compiled selector is a tree of conjunctions. Each groups its tests by the top-level key that they
+ * begin at, so that one pass over the document serves them all and stops at the first test that
+ * fails. An OR is the negated conjunction of its negated branches (De Morgan), so that there is one
+ * kind of tree node and one loop.
+ */
+#include "query/internal.h"
+
+#define MAX_FIELDS 64 /* fields of one conjunction; more go into a conjunction below it */
+
+typedef struct match_test {
+    const test *test;
+    bool inverse; /* the test must not hold */
+    struct match_test *next;
+} match_test;
+
+/* All tests whose paths begin with one key. */
+typedef struct match_field {
+    const char *key;
+    uint32_t key_size;
+    bool passes_missing; /* the result when a document does not have the key */
+    match_test *tests;
+} match_field;
+
+struct matcher {
+    bool negated;
+    uint32_t field_count;
+    uint32_t field_capacity;
+    match_field *fields;
+    matcher *children;
+    matcher *next;
+};
+
+/* ---- Testing one value ---- */
+
+/* compare_double -- a double with a whole number that is exact as a double; NaN is the least. */
+static inline int compare_double(double value, int64_t whole) {
+    double other = (double)whole;
+    return value > other ? 1 : value == other ? 0 : -1;
+}
+
+/* compare_bytes -- two strings by their bytes. */
+static inline int compare_bytes(const char *a, size_t a_size, const char *b, size_t b_size) {
+    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+    return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+/* compare_operand -- orders a value of the operand's kind against the operand. */
+static inline int compare_operand(const test *t, const doc_value *value) {
+    if (t->integral) {
+        if (value->type == DOC_INT32) {
+            int64_t number = doc_int32(value);
+            return (number > t->integer) - (number < t->integer);
+        }
+        if (value->type == DOC_INT64) {
+            int64_t number = doc_int64(value);
+            return (number > t->integer) - (number < t->integer);
+        }
+        if (value->type == DOC_DOUBLE)
+            return compare_double(doc_double(value), t->integer);
+    } else if (value->type == DOC_STRING && t->operand.type == DOC_STRING) {
+        size_t a_size, b_size;
+        const char *a = doc_string(value, &a_size);
+        const char *b = doc_string(&t->operand, &b_size);
+        return compare_bytes(a, a_size, b, b_size);
+    }
+    return value_compare(value, &t->operand);
+}
+
+/* equals_operand -- whether a value of the operand's kind is the operand. */
+static inline bool equals_operand(const test *t, const doc_value *value) {
+    if (value->type == DOC_STRING && t->operand.type == DOC_STRING)
+        return value->size == t->operand.size &&
+               memcmp(value->data, t->operand.data, value->size) == 0;
+    return compare_operand(t, value) == 0;
+}
+
+/* is_operand -- whether a value is among the sorted operands. */
+static bool is_operand(const test *t, const doc_value *value) {
+    uint32_t low = 0, high = t->operand_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = value_compare(value, &t->operands[middle]);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return false;
+}
+
+/* has_prefix -- whether a value is a string that begins with one of the operands. */
+static bool has_prefix(const test *t, const doc_value *value) {
+    if (value_kind_of(value->type) != KIND_STRING)
+        return false;
+    size_t size;
+    const char *text = doc_string(value, &size);
+    for (uint32_t i = 0; i < t->operand_count; i++) {
+        size_t prefix_size;
+        const char *prefix = doc_string(&t->operands[i], &prefix_size);
+        if (prefix_size <= size && memcmp(text, prefix, prefix_size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* test_value -- one value by itself (see internal.h). */
+bool test_value(const test *t, const doc_value *value) {
+    switch (t->op) {
+    case TEST_EXISTS:
+        return value->type != DOC_MISSING;
+    case TEST_IN:
+        return is_operand(t, value);
+    case TEST_BEGIN:
+        return has_prefix(t, value);
+    default:
+        break;
+    }
+    /* Rule 7: values of another kind are never compared. */
+    if (value->type != t->operand.type && value_kind_of(value->type) != t->kind)
+        return false;
+    switch (t->op) {
+    case TEST_GT:
+        return compare_operand(t, value) > 0;
+    case TEST_GTE:
+        return compare_operand(t, value) >= 0;
+    case TEST_LT:
+        return compare_operand(t, value) < 0;
+    case TEST_LTE:
+        return compare_operand(t, value) <= 0;
+    default:
+        return equals_operand(t, value);
+    }
+}
+
+/* ---- Testing what a path finds ---- */
+
+/* holds_at -- the value at a path's end, and if it is an array its elements too (rule 4). */
+static bool holds_at(const test *t, const doc_value *value) {
+    if (test_value(t, value))
+        return true;
+    doc_iter iter;
+    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
+        return false;
+    while (doc_iter_next(&iter)) {
+        if (test_value(t, &iter.value))
+            return true;
+    }
+    return false;
+}
+
+/* visit -- ends the walk at the first value that passes. */
+static bool visit(void *context, const doc_value *value) {
+    return !holds_at(context, value);
+}
+
+/* find_part -- the value of a key in a document that is a value. */
+static inline bool find_part(const path_part *part, doc_value *value) {
+    doc_iter iter;
+    if (!doc_iter_value(&iter, value))
+        return false;
+    while (doc_iter_next(&iter)) {
+        if (iter.key_size == part->size && iter.key[0] == part->name[0] &&
+            memcmp(iter.key, part->name, part->size) == 0) {
+            *value = iter.value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* holds -- whether a test, not negated, holds, given the value of the path's first part. */
+static bool holds(const test *t, const doc_value *top, const uint8_t *doc, size_t size) {
+    static const doc_value missing = {NULL, 0, DOC_MISSING};
+    const path *p = t->path;
+    doc_value value = *top;
+    for (uint32_t i = 1; i < p->count; i++) {
+        if (value.type == DOC_ARRAY)
+            return !path_walk(p, doc, size, visit, (void *)t, NULL);
+        if (value.type != DOC_DOCUMENT || !find_part(&p->parts[i], &value)) {
+            value = missing;
+            break;
+        }
+    }
+    return holds_at(t, &value);
+}
+
+/* field_passes -- all tests that begin at one key. */
+static inline bool field_passes(const match_field *field, const doc_value *value,
+                                const uint8_t *doc, size_t size) {
+    for (const match_test *test = field->tests; test; test = test->next) {
+        if (holds(test->test, value, doc, size) == test->inverse)
+            return false;
+    }
+    return true;
+}
+
+/* fields_pass -- all fields of a conjunction, in one pass over the document. */
+static bool fields_pass(const matcher *m, const uint8_t *doc, size_t size) {
+    uint64_t pending = UINT64_MAX >> (64 - m->field_count);
+    doc_iter iter;
+    bool valid = doc_iter_init(&iter, doc, size);
+    while (valid && doc_iter_next(&iter)) {
+        for (uint64_t left = pending; left != 0; left &= left - 1) {
+            const match_field *field = &m->fields[__builtin_ctzll(left)];
+            if (iter.key_size != field->key_size || iter.key[0] != field->key[0] ||
+                memcmp(iter.key, field->key, field->key_size) != 0)
+                continue;
+            if (!field_passes(field, &iter.value, doc, size))
+                return false;
+            pending &= ~(left & -left);
+            if (pending == 0)
+                return true;
+            break;
+        }
+    }
+    for (; pending != 0; pending &= pending - 1) {
+        if (!m->fields[__builtin_ctzll(pending)].passes_missing)
+            return false;
+    }
+    return true;
+}
+
+/* matcher_run -- see internal.h. Recursion is as deep as the selector at most. */
+bool matcher_run(const matcher *m, const uint8_t *doc, size_t size) {
+    bool all = m->field_count == 0 || fields_pass(m, doc, size);
+    for (const matcher *child = m->children; all && child; child = child->next)
+        all = matcher_run(child, doc, size);
+    return all != m->negated;
+}
+
+/* ---- Compiling ---- */
+
+/* add_child -- an empty conjunction below `m`; NULL when memory is exhausted. */
+static matcher *add_child(arena *memory, matcher *m) {
+    matcher *child = arena_alloc(memory, sizeof *child);
+    if (child) {
+        child->next = m->children;
+        m->children = child;
+    }
+    return child;
+}
+
+/* grow_fields -- room for one more field. */
+static bool grow_fields(arena *memory, matcher *m) {
+    if (m->field_count < m->field_capacity)
+        return true;
+    uint32_t capacity = m->field_capacity == 0 ? 2 : m->field_capacity * 2;
+    match_field *fields = arena_alloc(memory, capacity * sizeof *fields);
+    if (!fields)
+        return false;
+    if (m->field_count != 0)
+        memcpy(fields, m->fields, m->field_count * sizeof *fields);
+    m->fields = fields;
+    m->field_capacity = capacity;
+    return true;
+}
+
+/* find_field -- the field of a key, made if need be. *m moves to a conjunction below when this one is
+ * full. NULL when memory is exhausted. */
+static match_field *find_field(arena *memory, matcher **m, const path_part *part) {
+    for (uint32_t i = 0; i < (*m)->field_count; i++) {
+        match_field *field = &(*m)->fields[i];
+        if (field->key_size == part->size && memcmp(field->key, part->name, part->size) == 0)
+            return field;
+    }
+    if ((*m)->field_count == MAX_FIELDS) {
+        *m = add_child(memory, *m);
+        if (!*m)
+            return NULL;
+    }
+    if (!grow_fields(memory, *m))
+        return NULL;
+    match_field *field = &(*m)->fields[(*m)->field_count++];
+    *field = (match_field){part->name, part->size, true, NULL};
+    return field;
+}
+
+/* add_test -- puts a test into its field. Equalities go first: they are the cheapest. */
+static bool add_test(arena *memory, matcher **m, const test *t, bool inverse) {
+    static const doc_value missing = {NULL, 0, DOC_MISSING};
+    match_field *field = find_field(memory, m, &t->path->parts[0]);
+    match_test *entry = arena_alloc(memory, sizeof *entry);
+    if (!field || !entry)
+        return false;
+    match_test **where = &field->tests;
+    while (t->op != TEST_EQ && *where)
+        where = &(*where)->next;
+    *entry = (match_test){t, inverse, *where};
+    *where = entry;
+    field->passes_missing = field->passes_missing && test_value(t, &missing) != inverse;
+    return true;
+}
+
+/* compile -- fills a conjunction from a node; `negate` asks for the node's negation. */
+static bool compile(arena *memory, matcher *m, const node *n, bool negate) {
+    switch (n->kind) {
+    case NODE_TRUE:
+    case NODE_FALSE:
+        m->negated = (n->kind == NODE_FALSE) != negate;
+        return true;
+    case NODE_TEST:
+        return add_test(memory, &m, n->test, n->test->negated != negate);
+    default:
+        break;
+    }
+    /* An AND is the conjunction of its children; an OR the negated one of its children's negations. */
+    bool turn = n->kind == NODE_OR;
+    m->negated = turn != negate;
+    matcher *tests = m;
+    for (const node *child = n->first; child; child = child->next) {
+        if (child->kind == NODE_TEST) {
+            if (!add_test(memory, &tests, child->test, child->test->negated != turn))
+                return false;
+            continue;
+        }
+        matcher *below = add_child(memory, m);
+        if (!below || !compile(memory, below, child, turn))
+            return false;
+    }
+    return true;
+}
+
+/* matcher_compile -- see internal.h. */
+matcher *matcher_compile(arena *memory, const node *root) {
+    matcher *m = arena_alloc(memory, sizeof *m);
+    return m && compile(memory, m, root, false) ? m : NULL;
+}

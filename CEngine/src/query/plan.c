@@ -1,0 +1,299 @@
+/*
+ * query/plan.c -- the candidates: a scan, each index that narrows or orders the answer, a union of
+ * indexes for an $or; and the choice of the cheapest.
+ */
+#include "query/plan.h"
+#include <math.h>
+
+/* Rough nanoseconds on the machine of docs/architecture.md; only their ratios matter. */
+#define COST_SCAN_DOCUMENT 70.0
+#define COST_FETCH         110.0 /* in docno order, nearly sequential in the log */
+#define COST_FETCH_FAR     180.0 /* in key order */
+#define COST_SEEK          300.0
+#define COST_KEY           4.0
+#define COST_SORT_DOCNO    12.0
+#define COST_GROUP         700.0 /* two seeks for each value of a walk in groups */
+#define COST_SORT_KEY      90.0  /* making and placing one sort key */
+
+/* ---- Costs ---- */
+
+/* share -- how many of `total` candidates are looked at until the limit is reached. */
+static double share(const planner *p, double total, bool sorted_later) {
+    if (sorted_later || p->limit == UINT64_MAX)
+        return total;
+    double matches = p->matches == 0 ? 1 : (double)p->matches;
+    double needed = (double)p->limit * (total / matches);
+    return needed < total ? needed : total;
+}
+
+/* sort_cost -- sorting the matches in memory: all of them, or the first few in a heap. */
+static double sort_cost(const planner *p) {
+    double matches = (double)p->matches;
+    double kept = p->limit < p->matches ? (double)p->limit : matches;
+    return matches * COST_SORT_KEY + matches * 4 * log2(kept + 2);
+}
+
+/* plan_cost -- see plan.h. */
+double plan_cost(const planner *p, const plan *c) {
+    bool sorted_later = c->sort == PLAN_SORT_MEMORY;
+    bool needs_documents = p->purpose == PLAN_DOCUMENTS || !c->exact || sorted_later;
+    double cost = sorted_later ? sort_cost(p) : 0;
+    double keys = (double)c->keys;
+    if (c->kind == PLAN_NONE)
+        return 0;
+    if (c->kind == PLAN_SCAN) {
+        double documents = (double)p->collection->count;
+        bool counted = p->purpose == PLAN_COUNT && c->exact;
+        return counted ? 0 : cost + COST_SCAN_DOCUMENT * share(p, documents, sorted_later);
+    }
+    for (uint32_t i = 0; i < c->access_count; i++)
+        cost += COST_SEEK * c->accesses[i]->range_count;
+    if (p->purpose == PLAN_COUNT && c->exact && c->kind == PLAN_INDEX && c->accesses[0]->distinct)
+        return cost;
+    double looked_at = share(p, keys, sorted_later);
+    if (c->streamed) {
+        bool grouped = c->group_paths != 0 &&
+                       (c->backward || c->group_paths < c->accesses[0]->path_count);
+        cost += looked_at * (grouped ? COST_GROUP : COST_KEY);
+        return cost + (needs_documents ? looked_at * COST_FETCH_FAR : 0);
+    }
+    cost += keys * (COST_KEY + COST_SORT_DOCNO);
+    return cost + (needs_documents ? looked_at * COST_FETCH : 0);
+}
+
+/* ---- Candidates ---- */
+
+/* add_candidate -- an empty one at the head of the list; NULL when memory is exhausted. */
+static plan *add_candidate(planner *p, enum plan_kind kind) {
+    plan *c = arena_alloc(p->memory.arena, sizeof *c);
+    if (!c)
+        return NULL;
+    c->kind = kind;
+    c->sort = p->order_count != 0 ? PLAN_SORT_MEMORY : PLAN_SORT_NONE;
+    c->next = p->candidates;
+    p->candidates = c;
+    return c;
+}
+
+/* add_index -- a candidate that reads one index. */
+static tansu_status add_index(planner *p, access *a, plan **result) {
+    plan *c = add_candidate(p, PLAN_INDEX);
+    access **list = arena_alloc(p->memory.arena, sizeof *list);
+    if (!c || !list)
+        return error_memory(p->error);
+    *list = a;
+    c->accesses = list;
+    c->access_count = 1;
+    c->exact = a->exact;
+    c->keys = a->keys;
+    *result = c;
+    return TANSU_OK;
+}
+
+/* is_fixed -- whether the ranges hold a path to one value. */
+static bool is_fixed(const access *a, const path *path) {
+    for (uint32_t i = 0; i < a->point_paths; i++) {
+        if (path_equal(&a->paths[i], path))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * serves_order -- whether reading the ranges forward or backward gives the order asked for. Paths that
+ * are held to one value order nothing; the others must be the index's next paths. An index that met
+ * an array has several entries for a document and can't serve. *group_paths: how many leading paths
+ * make the order, 0 when every path of the order is held to one value.
+ */
+static bool serves_order(const planner *p, const access *a, bool *backward,
+                         uint32_t *group_paths) {
+    uint32_t at = a->point_paths;
+    bool decided = false;
+    *backward = false;
+    if (a->multikey)
+        return false;
+    for (uint32_t i = 0; i < p->order_count; i++) {
+        const order_path *by = &p->q->hints.order[i];
+        if (is_fixed(a, by->path))
+            continue;
+        if (at == a->path_count || !path_equal(&a->paths[at], by->path))
+            return false;
+        bool against = a->descending[at] != by->descending;
+        if (decided && against != *backward)
+            return false;
+        *backward = against;
+        decided = true;
+        at++;
+    }
+    *group_paths = decided ? at : 0;
+    return true;
+}
+
+/* consider_index -- the candidates that one index makes. */
+static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number,
+                                   bool named) {
+    access *a = arena_alloc(p->memory.arena, sizeof *a);
+    if (!a)
+        return error_memory(p->error);
+    access_begin(p->collection, number, a);
+    tansu_status status = access_bind(p, c, a);
+    bool backward = false;
+    uint32_t group_paths = 0;
+    bool ordered = p->order_count != 0 && status == TANSU_OK &&
+                   serves_order(p, a, &backward, &group_paths);
+    if (status != TANSU_OK || (a->bound_paths == 0 && !ordered && !named))
+        return status;
+    status = access_measure(p->view, a, false, p->error);
+    if (status != TANSU_OK)
+        return status;
+    if (a->keys < p->matches)
+        p->matches = a->keys;
+    plan *candidate;
+    if (ordered && group_paths != 0) {
+        status = add_index(p, a, &candidate);
+        if (status != TANSU_OK)
+            return status;
+        candidate->sort = PLAN_SORT_INDEX;
+        candidate->streamed = true;
+        candidate->backward = backward;
+        candidate->group_paths = group_paths;
+    }
+    if (a->bound_paths == 0 && !named)
+        return TANSU_OK;
+    status = add_index(p, a, &candidate);
+    if (status != TANSU_OK)
+        return status;
+    candidate->streamed = a->in_order;
+    if (ordered && group_paths == 0)
+        candidate->sort = PLAN_SORT_NONE;
+    return TANSU_OK;
+}
+
+/* best_access -- the index that leaves the fewest entries of a branch; NULL when none narrows it. */
+static tansu_status best_access(planner *p, const node *branch, access **result) {
+    conjunction *c = arena_alloc(p->memory.arena, sizeof *c);
+    if (!c)
+        return error_memory(p->error);
+    *result = NULL;
+    conjunction_of(branch, c);
+    for (uint32_t i = 0; i < access_count(p->collection); i++) {
+        access *a = arena_alloc(p->memory.arena, sizeof *a);
+        if (!a)
+            return error_memory(p->error);
+        access_begin(p->collection, i, a);
+        tansu_status status = access_bind(p, c, a);
+        if (status == TANSU_OK && a->bound_paths != 0)
+            status = access_measure(p->view, a, false, p->error);
+        if (status != TANSU_OK)
+            return status;
+        if (a->bound_paths != 0 && (!*result || a->keys < (*result)->keys))
+            *result = a;
+    }
+    return TANSU_OK;
+}
+
+#define MAX_BRANCHES 1000
+
+/* consider_union -- every branch of an OR from an index of its own. `whole`: the OR is all of the
+ * selector. */
+static tansu_status consider_union(planner *p, const node *either, bool whole) {
+    uint32_t count = 0;
+    for (const node *branch = either->first; branch; branch = branch->next)
+        count++;
+    if (count > MAX_BRANCHES)
+        return TANSU_OK;
+    access **list = arena_alloc(p->memory.arena, count * sizeof *list);
+    if (!list)
+        return error_memory(p->error);
+    bool exact = whole;
+    uint64_t keys = 0;
+    count = 0;
+    for (const node *branch = either->first; branch; branch = branch->next) {
+        tansu_status status = best_access(p, branch, &list[count]);
+        if (status != TANSU_OK || !list[count])
+            return status;
+        exact = exact && list[count]->exact;
+        keys += list[count++]->keys;
+    }
+    plan *c = add_candidate(p, PLAN_UNION);
+    if (!c)
+        return error_memory(p->error);
+    c->accesses = list;
+    c->access_count = count;
+    c->exact = exact;
+    c->keys = keys;
+    if (keys < p->matches)
+        p->matches = keys;
+    return TANSU_OK;
+}
+
+/* consider_unions -- each OR that every match must satisfy. */
+static tansu_status consider_unions(planner *p) {
+    const node *root = p->q->root;
+    if (root->kind == NODE_OR)
+        return consider_union(p, root, true);
+    tansu_status status = TANSU_OK;
+    for (const node *n = root->kind == NODE_AND ? root->first : NULL; status == TANSU_OK && n;
+         n = n->next) {
+        if (n->kind == NODE_OR)
+            status = consider_union(p, n, false);
+    }
+    return status;
+}
+
+/* consider_named -- the index that $index names, and nothing else. */
+static tansu_status consider_named(planner *p, const conjunction *c) {
+    const char *name = p->q->hints.index_name;
+    for (uint32_t i = 0; i < access_count(p->collection); i++) {
+        access a;
+        access_begin(p->collection, i, &a);
+        if (strcmp(a.name, name) == 0)
+            return consider_index(p, c, i, true);
+    }
+    return error_set(p->error, TANSU_E_INVALID_QUERY, "hints.$index",
+                     "The collection has no index with the name \"%.120s\".", name);
+}
+
+/* consider_all -- a scan and every index that helps. */
+static tansu_status consider_all(planner *p, const conjunction *c) {
+    tansu_status status = TANSU_OK;
+    plan *scan = add_candidate(p, PLAN_SCAN);
+    if (!scan)
+        return error_memory(p->error);
+    scan->exact = p->q->root->kind == NODE_TRUE;
+    if (p->q->hints.index_choice == INDEX_NONE)
+        return TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < access_count(p->collection); i++)
+        status = consider_index(p, c, i, false);
+    return status == TANSU_OK ? consider_unions(p) : status;
+}
+
+/* plan_choose -- see plan.h. */
+tansu_status plan_choose(planner *p) {
+    const hints *h = &p->q->hints;
+    p->order_count = p->purpose == PLAN_COUNT ? 0 : h->order_count;
+    p->limit = h->max > UINT64_MAX - h->skip ? UINT64_MAX : h->max + h->skip;
+    p->matches = p->collection ? p->collection->count : 0;
+    tansu_status status = TANSU_OK;
+    bool named = h->index_choice == INDEX_NAMED && p->collection;
+    if (!p->collection || (p->q->root->kind == NODE_FALSE && !named)) {
+        if (!add_candidate(p, PLAN_NONE))
+            return error_memory(p->error);
+        p->candidates->sort = PLAN_SORT_NONE;
+        p->candidates->exact = true;
+    } else {
+        conjunction *c = arena_alloc(p->memory.arena, sizeof *c);
+        if (!c)
+            return error_memory(p->error);
+        conjunction_of(p->q->root, c);
+        status = named ? consider_named(p, c) : consider_all(p, c);
+    }
+    if (status != TANSU_OK)
+        return status;
+    for (plan *c = p->candidates; c; c = c->next) {
+        c->cost = plan_cost(p, c);
+        if (!p->chosen || c->cost < p->chosen->cost)
+            p->chosen = c;
+    }
+    return TANSU_OK;
+}

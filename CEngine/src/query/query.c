@@ -1,0 +1,105 @@
+/*
+ * query/query.c -- compiling and freeing a query.
+ */
+#include "query/internal.h"
+#include <stdlib.h>
+
+/* path_equal -- part by part: how the path was written does not count. */
+bool path_equal(const path *a, const path *b) {
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (a->parts[i].size != b->parts[i].size ||
+            memcmp(a->parts[i].name, b->parts[i].name, a->parts[i].size) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* check_parts -- refuses `$` in front of a part: no stored key begins so but those of a DBRef. */
+static tansu_status check_parts(const path *path, const char *context, tansu_error *error) {
+    for (uint32_t i = 0; i < path->count; i++) {
+        const char *name = path->parts[i].name;
+        if (name[0] == '$' && strcmp(name, "$ref") != 0 && strcmp(name, "$id") != 0 &&
+            strcmp(name, "$db") != 0)
+            return error_set(error, TANSU_E_INVALID_QUERY, context,
+                             "The path has a part \"%.64s\", but no stored key begins with $.",
+                             name);
+    }
+    return TANSU_OK;
+}
+
+/* query_path -- parses and keeps a path. */
+tansu_status query_path(query *q, const char *text, size_t size, const char *context,
+                        const path **result, tansu_error *error) {
+    path_link *link = arena_alloc(&q->memory, sizeof *link);
+    if (!link)
+        return error_memory(error);
+    tansu_status status = path_parse(&link->path, text, size, error);
+    if (status != TANSU_OK)
+        return status;
+    link->next = q->paths;
+    q->paths = link;
+    *result = &link->path;
+    return check_parts(&link->path, context, error);
+}
+
+/* keep_document -- a checked copy that lives as long as the query. */
+static tansu_status keep_document(query *q, const uint8_t *doc, size_t size, const uint8_t **copy,
+                                  tansu_error *error) {
+    tansu_status status = doc_check(doc, size, DOC_CHECK_BSON, error);
+    if (status != TANSU_OK)
+        return status;
+    *copy = arena_copy(&q->memory, doc, size);
+    return *copy ? TANSU_OK : error_memory(error);
+}
+
+/* compile -- all stages into a new query. */
+static tansu_status compile(query *q, const uint8_t *selector, size_t selector_size,
+                            const uint8_t *hints, size_t hints_size, tansu_error *error) {
+    static const uint8_t empty[5] = {5};
+    const uint8_t *copy;
+    q->hints.max = UINT64_MAX;
+    if (!selector) {
+        selector = empty;
+        selector_size = sizeof empty;
+    }
+    tansu_status status = keep_document(q, selector, selector_size, &copy, error);
+    if (status == TANSU_OK)
+        status = selector_parse(q, copy, selector_size, error);
+    if (status == TANSU_OK && hints) {
+        status = keep_document(q, hints, hints_size, &copy, error);
+        if (status == TANSU_OK)
+            status = hints_parse(q, copy, hints_size, error);
+    }
+    if (status != TANSU_OK)
+        return status;
+    q->root = normalise(q->root);
+    q->matcher = matcher_compile(&q->memory, q->root);
+    return q->matcher ? TANSU_OK : error_memory(error);
+}
+
+/* query_compile -- checks and compiles. */
+tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
+                           size_t hints_size, query **result, tansu_error *error) {
+    query *q = calloc(1, sizeof *q);
+    if (!q)
+        return error_memory(error);
+    tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
+    if (status != TANSU_OK) {
+        query_free(q);
+        return status;
+    }
+    *result = q;
+    return TANSU_OK;
+}
+
+/* query_free -- fine on NULL. */
+void query_free(query *q) {
+    if (!q)
+        return;
+    for (path_link *link = q->paths; link; link = link->next)
+        path_free(&link->path);
+    arena_free(&q->memory);
+    free(q);
+}

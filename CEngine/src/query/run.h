@@ -1,0 +1,56 @@
+/*
+ * query/run.h -- one run of a query: source → filter → sort → window → projection. Part query.
+ */
+#ifndef TANSU_QUERY_RUN_H
+#define TANSU_QUERY_RUN_H
+
+#include "query/sort.h"
+#include "query/walk.h"
+
+struct query_run {
+    const query *q;
+    view view;
+    const collection_state *collection;
+    enum plan_purpose purpose;
+    arena memory;
+    planner planner;
+    const plan *plan;
+
+    view_scan scan;
+    docno_list docnos; /* the docnos that index ranges gave, ascending */
+    size_t next_docno;
+    walk walk;
+
+    bool fixed; /* the answer is in `hits` */
+    hit *hits;
+    size_t hit_count;
+    size_t next_hit;
+    uint64_t to_skip;
+    uint64_t left; /* results still to give */
+
+    tansu_buffer output; /* a projected document, or the one document of a count or a plan */
+    bool one_document;
+    bool done;
+
+    uint64_t keys_examined;
+    uint64_t documents_examined;
+    uint64_t returned;
+};
+
+/* run_begin -- plans, and opens the source. *run: to be ended with query_end(), also on an error. */
+tansu_status run_begin(const query *q, const view *v, const collection_state *collection,
+                       enum plan_purpose purpose, query_run **run, tansu_error *error);
+
+/* run_hit -- the next document of the answer, within $skip and $max. Where the purpose needs no
+ * documents, h->ref may be 0 and *doc NULL. TANSU_DONE at the end. */
+tansu_status run_hit(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                     tansu_error *error);
+
+/* run_count -- how many run_hit() would give, from the index alone where it can tell. */
+tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error);
+
+/* explain_write -- appends the plan document of a run that is over. */
+tansu_status explain_write(const query_run *run, double milliseconds, tansu_buffer *result,
+                           tansu_error *error);
+
+#endif

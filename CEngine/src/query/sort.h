@@ -1,0 +1,33 @@
+/*
+ * query/sort.h -- ordering matches in memory (rule 8 of docs/query-language.md). Part query; may call
+ * base.
+ */
+#ifndef TANSU_QUERY_SORT_H
+#define TANSU_QUERY_SORT_H
+
+#include "query/internal.h"
+
+/* Keys and places of one sort take this much memory at most; above it there is TOO_LARGE. */
+#define SORT_MEMORY ((size_t)100 * 1024 * 1024)
+
+/* A document of the answer. */
+typedef struct hit {
+    uint64_t docno;
+    doc_ref ref;
+} hit;
+
+typedef struct sorter sorter;
+
+/* sorter_new -- `keep`: how many of the first are wanted (UINT64_MAX: all). NULL: memory. */
+sorter *sorter_new(const order_path *order, uint32_t order_count, uint64_t keep);
+void sorter_free(sorter *s);
+
+/* sorter_add -- errors: MEMORY, TOO_LARGE. */
+tansu_status sorter_add(sorter *s, const hit *h, const uint8_t *doc, size_t size,
+                        tansu_error *error);
+
+/* sorter_finish -- the wanted hits in order, to be freed by the caller. Equal ones stand in docno order.
+ * Errors: MEMORY. */
+tansu_status sorter_finish(sorter *s, hit **hits, size_t *count, tansu_error *error);
+
+#endif

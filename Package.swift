@@ -1,0 +1,60 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let package = Package(
+    name: "tansu",
+    platforms: [.macOS(.v13)],
+    products: [
+        .library(name: "Tansu", targets: ["Tansu"]),
+        .library(name: "TansuBSON", targets: ["TansuBSON"]),
+        .executable(name: "tansu", targets: ["TansuCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0")
+    ],
+    targets: [
+        // The C engine, as build-engine.sh installs it. The providers are what it is built on:
+        // they are CEngine/dependencies once more, because a manifest cannot read a file.
+        .systemLibrary(
+            name: "CTansu",
+            pkgConfig: "tansu",
+            providers: [
+                .apt(["libtokyocabinet-dev", "zlib1g-dev", "libbson-dev"]),
+                .brew(["tokyo-cabinet", "zlib", "mongo-c-driver@1"]),
+            ]
+        ),
+        .target(name: "TansuBSON"),
+        .target(name: "Tansu", dependencies: ["CTansu", "TansuBSON"]),
+        // The command line reads .gz files with it. Target names are unique across all packages of a build: a
+        // plain "CZlib" would forbid that name to every package that depends on this one.
+        .systemLibrary(
+            name: "CTansuZlib",
+            path: "Sources/CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        // Not named like its product: "tansu" and "Tansu" are one name on a file system that ignores case.
+        .executableTarget(
+            name: "TansuCommand",
+            dependencies: [
+                "CTansuZlib",
+                "Tansu",
+                "TansuBSON",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            exclude: ["Resources/README.md"],
+            resources: [.copy("Resources/cities.ndjson.gz")]
+        ),
+        .testTarget(
+            name: "TansuBSONTests",
+            dependencies: ["TansuBSON"],
+            resources: [.copy("Resources")]
+        ),
+        .testTarget(name: "TansuTests", dependencies: ["Tansu", "TansuBSON"]),
+        .testTarget(
+            name: "TansuCommandTests",
+            dependencies: ["TansuCommand", "CTansuZlib", "Tansu", "TansuBSON"]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

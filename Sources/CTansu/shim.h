@@ -1,0 +1,2 @@
+/* The engine's public header, where build-engine.sh installed it. */
+#include <tansu.h>

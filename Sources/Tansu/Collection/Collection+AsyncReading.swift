@@ -1,0 +1,61 @@
+// The twins of Collection+Reading.swift and Collection+Indexes.swift; what is said there holds here.
+extension Database.Collection {
+    /// The document with an id, or `nil` when there is none.
+    ///
+    /// - Parameter id: Its `_id`.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    public func get(_ id: some DocumentID) async throws -> Element? {
+        try await session.suspend(.read) { _ in try self.get(id) }
+    }
+
+    /// How many documents match.
+    ///
+    /// - Parameters:
+    ///   - query: Which documents; all when empty.
+    ///   - hints: How; `$skip` and `$max` count too.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    public func count(_ query: BSONDocument = [:], hints: BSONDocument = [:]) async throws -> Int {
+        try await find(query, hints: hints).count()
+    }
+
+    /// Creates an index, over the documents that are there and those to come, unless it is there.
+    ///
+    /// - Parameters:
+    ///   - name: What it is called; made from the paths when `nil`.
+    ///   - paths: The dotted paths that it orders documents by, the first first.
+    ///   - unique: Whether no two documents may have the same values.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    public func ensureIndex(
+        _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false
+    ) async throws {
+        try await session.suspend(.write) { _ in try self.ensureIndex(name, on: paths, unique: unique) }
+    }
+
+    /// Creates an index whose paths are known at run time only, unless it is there.
+    ///
+    /// - Parameters:
+    ///   - name: What it is called; made from the paths when `nil`.
+    ///   - keys: The dotted paths that it orders documents by, the first first.
+    ///   - unique: Whether no two documents may have the same values.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    public func ensureIndex(
+        _ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false
+    ) async throws {
+        try await session.suspend(.write) { _ in try self.ensureIndex(name, on: keys, unique: unique) }
+    }
+
+    /// Drops an index.
+    ///
+    /// - Parameter name: What it is called.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    public func dropIndex(_ name: String) async throws {
+        try await session.suspend(.write) { _ in try self.dropIndex(name) }
+    }
+
+    /// The collection's indexes but that of `_id`. None when the collection does not exist.
+    ///
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    public func indexes() async throws -> [Database.IndexInfo] {
+        try await session.suspend(.read) { _ in try self.indexes() }
+    }
+}

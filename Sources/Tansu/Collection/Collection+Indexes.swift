@@ -1,0 +1,77 @@
+import CTansu
+
+extension Database.Collection {
+    /// Creates an index, over the documents that are there and those to come, unless it is there.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// try people.ensureIndex("by_name", on: ["name": .ascending, "age": .descending])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: What it is called; made from the paths when `nil`.
+    ///   - paths: The dotted paths that it orders documents by, the first first.
+    ///   - unique: Whether no two documents may have the same values.
+    /// - Throws: ``TansuError`` with `.invalidName`, `.invalidIndex`, `.exists` (the name with another definition),
+    ///   `.notUnique`, `.tooLarge`, or what a commit can throw.
+    public func ensureIndex(
+        _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false
+    ) throws {
+        try ensureIndex(name, on: paths.map { Database.IndexKey($0.key, $0.value) }, unique: unique)
+    }
+
+    /// Creates an index whose paths are known at run time only, unless it is there.
+    ///
+    /// - Parameters:
+    ///   - name: What it is called; made from the paths when `nil`.
+    ///   - keys: The dotted paths that it orders documents by, the first first.
+    ///   - unique: Whether no two documents may have the same values.
+    /// - Throws: As the form that takes a literal.
+    public func ensureIndex(_ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false) throws {
+        if let name { try checkIndexName(name) }
+        let options: BSONDocument = unique ? ["unique": true] : [:]
+        let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
+        guard document.count == keys.count else {
+            throw TansuError(.invalidIndex, "the same path stands twice in the index", context: name ?? self.name)
+        }
+        try document.withUnsafeBytes { keys in
+            try options.withUnsafeBytes { options in
+                _ = try session.call(.write) { database, transaction, error in
+                    tansu_index_create(
+                        database, transaction, self.name, name, keys.baseAddress, keys.count, options.baseAddress,
+                        options.count, error)
+                }
+            }
+        }
+    }
+
+    /// Drops an index.
+    ///
+    /// - Parameter name: What it is called.
+    /// - Throws: ``TansuError`` with `.notFound`, or what a commit can throw.
+    public func dropIndex(_ name: String) throws {
+        try checkIndexName(name)
+        try session.call(.write) { tansu_index_drop($0, $1, self.name, name, $2) }
+    }
+
+    /// The collection's indexes but that of `_id`. None when the collection does not exist.
+    ///
+    /// - Throws: ``TansuError`` with `.closed`.
+    public func indexes() throws -> [Database.IndexInfo] {
+        do {
+            let list = try session.document { database, transaction, buffer, error in
+                tansu_index_list(database, transaction, self.name, buffer, error)
+            }
+            return list["indexes"]?.arrayValue?.compactMap(\.documentValue).map(Database.IndexInfo.init) ?? []
+        } catch let error as TansuError where error.code == .notFound {
+            return []
+        }
+    }
+
+    private func checkIndexName(_ name: String) throws {
+        if name.utf8.contains(0) {
+            throw TansuError(.invalidName, "a name cannot hold a NUL character", context: name)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import CTansu
+
+extension Database.Collection {
+    /// Saves a document: inserts it, or replaces the one with the same `_id`.
+    ///
+    /// - Parameter element: The document. One without `_id` gets a new ``TansuBSON/ObjectID``.
+    /// - Returns: The document's `_id`.
+    /// - Throws: ``TansuError`` with `.invalidDocument`, `.invalidID`, `.tooLarge`, `.notUnique`, `.invalidName`,
+    ///   or what a commit can throw: `.busy`, `.readOnly`, `.full`, `.io`, `.failed`; `EncodingError`.
+    @discardableResult
+    public func save(_ element: Element) throws -> BSONValue {
+        try write(element, TANSU_SAVE)
+    }
+
+    /// Saves documents in one commit: inserts each, or replaces the one with the same `_id`.
+    ///
+    /// - Parameter elements: The documents.
+    /// - Returns: The documents' `_id`s, in their order.
+    /// - Throws: As for one document; the error's offset is the number of the document at fault, counted from 0,
+    ///   and none is saved.
+    @discardableResult
+    public func save(_ elements: [Element]) throws -> [BSONValue] {
+        try write(elements, TANSU_SAVE)
+    }
+
+    /// Inserts a document whose `_id` must be new.
+    ///
+    /// - Parameter element: The document. One without `_id` gets a new ``TansuBSON/ObjectID``.
+    /// - Returns: The document's `_id`.
+    /// - Throws: As `save`, and ``TansuError`` with `.exists` when the `_id` is taken.
+    @discardableResult
+    public func insert(_ element: Element) throws -> BSONValue {
+        try write(element, TANSU_INSERT)
+    }
+
+    /// Inserts documents whose `_id`s must be new, in one commit.
+    ///
+    /// - Parameter elements: The documents.
+    /// - Returns: The documents' `_id`s, in their order.
+    /// - Throws: As for one document; the error's offset is the number of the document at fault, counted from 0,
+    ///   and none is inserted.
+    @discardableResult
+    public func insert(_ elements: [Element]) throws -> [BSONValue] {
+        try write(elements, TANSU_INSERT)
+    }
+
+    /// Replaces the document with the same `_id`, which must be there.
+    ///
+    /// - Parameter element: The document.
+    /// - Returns: The document's `_id`.
+    /// - Throws: As `save`, and ``TansuError`` with `.notFound` when there is no document with its `_id`.
+    @discardableResult
+    public func replace(_ element: Element) throws -> BSONValue {
+        try write(element, TANSU_REPLACE)
+    }
+
+    private func write(_ element: Element, _ mode: tansu_save_mode) throws -> BSONValue {
+        var ids: [BSONValue] = []
+        try codec.encode(element) { bytes in
+            ids = try save([tansu_document(data: bytes.baseAddress, size: bytes.count)], mode)
+        }
+        guard let id = ids.first else {
+            throw TansuError(.misuse, "the engine did not tell the document's _id", context: name)
+        }
+        return id
+    }
+
+    private func write(_ elements: [Element], _ mode: tansu_save_mode) throws -> [BSONValue] {
+        // One run of bytes rather than as many pointers to keep alive as there are documents.
+        var bytes: [UInt8] = []
+        var sizes: [Int] = []
+        sizes.reserveCapacity(elements.count)
+        for element in elements {
+            try codec.encode(element) { document in
+                bytes.append(contentsOf: document)
+                sizes.append(document.count)
+            }
+        }
+        return try bytes.withUnsafeBytes { bytes in
+            var next = bytes.baseAddress
+            let documents = sizes.map { size in
+                defer { next = next?.advanced(by: size) }
+                return tansu_document(data: next, size: size)
+            }
+            return try save(documents, mode)
+        }
+    }
+
+    private func save(_ documents: [tansu_document], _ mode: tansu_save_mode) throws -> [BSONValue] {
+        try withEngineBuffer { buffer in
+            try session.call(.write) { database, transaction, error in
+                tansu_save(database, transaction, name, documents, documents.count, mode, &buffer, error)
+            }
+            let answer = BSONDocument(trustedBytes: Array(buffer.bytes))
+            return answer["ids"]?.arrayValue.map(Array.init) ?? []
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// How the values of a collection become documents and come back.
+struct DocumentCodec<Element: Sendable>: Sendable {
+    /// Calls the closure with the value's document, whose bytes are valid inside it only.
+    let encode: @Sendable (Element, (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+
+    /// The value of a document, whose bytes are valid during the call only.
+    let decode: @Sendable (UnsafeRawBufferPointer) throws -> Element
+}
+
+extension DocumentCodec<BSONDocument> {
+    /// Documents as they are.
+    static var documents: Self {
+        Self(
+            encode: { document, body in try document.withUnsafeBytes(body) },
+            decode: { BSONDocument(trustedBytes: Array($0)) }
+        )
+    }
+}
+
+extension DocumentCodec where Element: Codable {
+    /// Values of a Codable type, with a property `id` stored as `_id`.
+    static func codable() -> Self {
+        // A BSONDocument is stored as it is: its own field `id` is not ours to rename.
+        if let documents = DocumentCodec<BSONDocument>.documents as? Self { return documents }
+        return Self(
+            encode: { value, body in try BSONEncoder().withEncodedBytes(of: value, body) },
+            decode: { try BSONDecoder().decode(Element.self, fromTrusted: $0) }
+        )
+    }
+}

@@ -1,0 +1,38 @@
+// The twins of Database+Maintenance.swift; what is said there holds here.
+extension Database {
+    /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for calls under way.
+    ///
+    /// - Throws: ``TansuError`` with `.busy`, `.io` or `.full`; `CancellationError`.
+    public func close() async throws {
+        try await writers.run { _ in try self.close() }
+    }
+
+    /// Makes every commit so far survive power loss, whatever the durability.
+    ///
+    /// - Throws: ``TansuError`` with `.io`, `.failed` or `.closed`; `CancellationError`.
+    public func sync() async throws {
+        try await readers.run { _ in try self.sync() }
+    }
+
+    /// Writes changed index blocks now, so that the next opening has nothing to replay.
+    ///
+    /// - Throws: ``TansuError`` with `.io`, `.full`, `.readOnly` or `.closed`; `CancellationError`.
+    public func checkpoint() async throws {
+        try await writers.run { _ in try self.checkpoint() }
+    }
+
+    /// Figures: path, store, sequence number of the newest commit, collections, sizes of the files.
+    ///
+    /// - Throws: ``TansuError`` with `.closed`; `CancellationError`.
+    public func stats() async throws -> BSONDocument {
+        try await readers.run { _ in try self.stats() }
+    }
+
+    /// Runs one command in JSON form and answers in JSON.
+    ///
+    /// - Parameter command: The command.
+    /// - Throws: ``TansuError`` with `.closed` or `.memory`; `CancellationError`.
+    public func executeJSON(_ command: String) async throws -> String {
+        try await Session(self).suspend(.write) { _ in try self.executeJSON(command) }
+    }
+}

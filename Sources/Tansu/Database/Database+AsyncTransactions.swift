@@ -1,0 +1,96 @@
+import CTansu
+
+extension Database {
+    /// The write transaction whose closure suspends and in which this task, or one that it started, runs.
+    @TaskLocal private static var enclosing: EngineTransaction?
+
+    /// Throws `.busy` where waiting for the writer would be waiting for oneself.
+    ///
+    /// The engine sees that by its thread; a task inside a suspending closure may be on any.
+    func refuseInsideOwnWrite() throws {
+        if let enclosing = Self.enclosing, enclosing.engine === engine, enclosing.isOpen {
+            throw TansuError(.busy, "this task is inside a write transaction; write through that transaction")
+        }
+    }
+
+    /// Makes one atomic commit of everything that the closure does, on a thread of the database's own.
+    ///
+    /// - Parameters:
+    ///   - durability: What the commit survives; the database's own when `nil`.
+    ///   - body: What to do. Its error rolls everything back and is thrown on.
+    /// - Returns: What the closure returns.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    @discardableResult
+    public func write<Result: Sendable>(
+        durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Result
+    ) async throws -> Result {
+        try refuseInsideOwnWrite()
+        return try await writers.run { _ in try self.write(durability: durability, body) }
+    }
+
+    /// Makes one atomic commit of everything that a closure does that itself awaits.
+    ///
+    /// Other writers wait for as long as the closure takes: don't await anything slow in it. A task that the
+    /// closure starts counts as inside; `Task.detached` does not.
+    ///
+    /// - Parameters:
+    ///   - durability: What the commit survives; the database's own when `nil`.
+    ///   - isolation: The actor on which the closure runs: the caller's.
+    ///   - body: What to do. Its error rolls everything back and is thrown on.
+    /// - Returns: What the closure returns.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    @discardableResult
+    public func write<Result>(
+        durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Transaction) async throws -> Result
+    ) async throws -> Result {
+        try refuseInsideOwnWrite()
+        try await transactionGate.enter()
+        defer { transactionGate.leave() }
+        let transaction = try await transactions.run { _ in
+            try self.begin(TANSU_TXN_WRITE, durability, lane: self.transactions)
+        }
+        let result: Result
+        do {
+            result = try await Self.$enclosing.withValue(transaction.engine) { try await body(transaction) }
+        } catch {
+            await transactions.finish { transaction.engine.abort() }
+            throw error
+        }
+        try await transactions.finish { Swift.Result { try transaction.engine.commit() } }.get()
+        return result
+    }
+
+    /// Shows the closure one consistent moment of the database, on a thread of the database's own.
+    ///
+    /// - Parameter body: What to read, through the transaction's collections.
+    /// - Returns: What the closure returns.
+    /// - Throws: The closure's error, `CancellationError`, or ``TansuError`` with `.closed`.
+    public func read<Result: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> Result
+    ) async throws -> Result {
+        try await readers.run { _ in try self.read(body) }
+    }
+
+    /// Shows a closure that itself awaits one consistent moment of the database.
+    ///
+    /// - Parameters:
+    ///   - isolation: The actor on which the closure runs: the caller's.
+    ///   - body: What to read, through the transaction's collections.
+    /// - Returns: What the closure returns.
+    /// - Throws: The closure's error, `CancellationError`, or ``TansuError`` with `.closed`.
+    public func read<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (Transaction) async throws -> Result
+    ) async throws -> Result {
+        let snapshot = try await readers.run { _ in try self.begin(TANSU_TXN_READ, nil, lane: self.readers) }
+        let result: Result
+        do {
+            result = try await body(snapshot)
+        } catch {
+            await readers.finish { snapshot.engine.abort() }
+            throw error
+        }
+        await readers.finish { snapshot.engine.abort() }
+        return result
+    }
+}

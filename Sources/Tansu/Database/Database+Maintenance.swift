@@ -1,0 +1,53 @@
+import CTansu
+
+extension Database {
+    /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for calls under way.
+    /// Harmless when it is closed already; every other call then throws `.closed`.
+    ///
+    /// - Throws: ``TansuError`` with `.busy` (a transaction or cursor is open, and nothing was closed), or `.io` or
+    ///   `.full` (closed all the same; commits are safe, only the next opening takes longer).
+    public func close() throws {
+        try engine.close()
+    }
+
+    /// Makes every commit so far survive power loss, whatever the durability.
+    ///
+    /// - Throws: ``TansuError`` with `.io`, `.failed` or `.closed`.
+    public func sync() throws {
+        try engine.call { database in _ = try engineCall { tansu_sync(database, $0) } }
+    }
+
+    /// Writes changed index blocks now, so that the next opening has nothing to replay.
+    ///
+    /// - Throws: ``TansuError`` with `.io`, `.full`, `.readOnly` or `.closed`.
+    public func checkpoint() throws {
+        try engine.call { database in _ = try engineCall { tansu_checkpoint(database, $0) } }
+    }
+
+    /// Figures: path, store, sequence number of the newest commit, collections with their documents and indexes,
+    /// sizes of the files.
+    ///
+    /// - Throws: ``TansuError`` with `.closed`.
+    public func stats() throws -> BSONDocument {
+        try Session(self).document { database, _, buffer, error in tansu_stats(database, buffer, error) }
+    }
+
+    /// Runs one command in JSON form and answers in JSON. A command that fails answers too: with
+    /// `{"ok": false, "error": …}`.
+    ///
+    /// - Parameter command: The command, such as `{"op": "count", "collection": "people"}`.
+    /// - Throws: ``TansuError`` with `.closed` or `.memory`: there was no answer.
+    public func executeJSON(_ command: String) throws -> String {
+        guard !command.utf8.contains(0) else {
+            throw TansuError(.invalidJSON, "a command cannot hold a NUL character")
+        }
+        try refuseInsideOwnWrite()
+        return try engine.call { database in
+            var response: UnsafeMutablePointer<CChar>?
+            defer { tansu_free(response) }
+            let status = tansu_execute_json(database, command, &response)
+            guard let response else { throw TansuError(status: status, error: tansu_error()) }
+            return String(cString: response)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+extension Database {
+    /// How to open a database.
+    public struct Options: Sendable {
+        /// What a commit that returned survives.
+        public var durability: Durability
+
+        /// Never write. Several read-only openers may share a folder.
+        public var readOnly: Bool
+
+        /// Throw `.notFound` instead of creating a new database.
+        public var mustExist: Bool
+
+        /// How long a write waits for the transaction under way before it throws `.busy`.
+        public var busyTimeout: Duration
+
+        /// Bytes of one file of the log, 1 MiB to 1 GiB; the engine's 64 MiB when `nil`.
+        public var segmentSize: Int?
+
+        /// Bytes of log between checkpoints in the background; the engine's 64 MiB when `nil`.
+        public var checkpointBytes: Int?
+
+        /// The bound on clean index blocks in memory; the engine's 64 MiB when `nil`.
+        public var indexCacheBytes: Int?
+
+        /// Told how much of a long opening is done, on the opening thread.
+        public var progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
+
+        /// Makes options; every one has a default.
+        public init(
+            durability: Durability = .full, readOnly: Bool = false, mustExist: Bool = false,
+            busyTimeout: Duration = .seconds(60), segmentSize: Int? = nil, checkpointBytes: Int? = nil,
+            indexCacheBytes: Int? = nil, progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
+        ) {
+            self.durability = durability
+            self.readOnly = readOnly
+            self.mustExist = mustExist
+            self.busyTimeout = busyTimeout
+            self.segmentSize = segmentSize
+            self.checkpointBytes = checkpointBytes
+            self.indexCacheBytes = indexCacheBytes
+            self.progress = progress
+        }
+    }
+
+    /// What a commit that returned survives.
+    public enum Durability: Sendable, Hashable {
+        /// Power loss: the disk has it. Writers that commit together share one sync.
+        case full
+
+        /// The death of this process, by whatever signal: the operating system has it.
+        case process
+
+        /// The death of this process at once, and power loss after the interval.
+        case interval(Duration)
+
+        /// The death of this process at once, and power loss after so many milliseconds.
+        public static func interval(milliseconds: Int) -> Durability { .interval(.milliseconds(milliseconds)) }
+    }
+}

@@ -1,0 +1,57 @@
+import CTansu
+
+extension Database {
+    /// Makes one atomic commit of everything that the closure does through the transaction.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// try db.write { tx in
+    ///     try tx.collection("people").save(["_id": 1, "name": "mike"])
+    ///     try tx.collection("log").save(["added": 1])
+    /// }
+    /// ```
+    ///
+    /// One transaction writes at a time; others wait for it, readers do not. Inside the closure write through
+    /// the transaction: a write of its own, or a `write` in a `write`, throws `.busy`, for it would wait for
+    /// itself.
+    ///
+    /// - Parameters:
+    ///   - durability: What the commit survives; the database's own when `nil`.
+    ///   - body: What to do. Its error rolls everything back and is thrown on.
+    /// - Returns: What the closure returns.
+    /// - Throws: The closure's error; ``TansuError`` with `.busy`, `.readOnly`, `.failed`, `.closed`, and what
+    ///   a commit can throw: `.full`, `.io`.
+    @discardableResult
+    public func write<Result>(
+        durability: Durability? = nil, _ body: (Transaction) throws -> Result
+    ) throws -> Result {
+        try refuseInsideOwnWrite()
+        let transaction = try begin(TANSU_TXN_WRITE, durability, lane: readers)
+        let result: Result
+        do {
+            result = try body(transaction)
+        } catch {
+            transaction.engine.abort()
+            throw error
+        }
+        try transaction.engine.commit()
+        return result
+    }
+
+    /// Shows the closure one consistent moment of the database, whatever others commit meanwhile.
+    ///
+    /// - Parameter body: What to read, through the transaction's collections.
+    /// - Returns: What the closure returns.
+    /// - Throws: The closure's error, or ``TansuError`` with `.closed`.
+    public func read<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
+        let snapshot = try begin(TANSU_TXN_READ, nil, lane: readers)
+        defer { snapshot.engine.abort() }
+        return try body(snapshot)
+    }
+
+    func begin(_ mode: tansu_txn_mode, _ durability: Durability?, lane: WorkLane) throws -> Transaction {
+        let value = durability?.engineValue ?? TANSU_DURABILITY_DEFAULT
+        return Transaction(self, try EngineTransaction(engine, mode: mode, durability: value), lane: lane)
+    }
+}

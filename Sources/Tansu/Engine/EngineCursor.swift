@@ -1,0 +1,98 @@
+import CTansu
+import Foundation
+
+/// A cursor of the engine: closed at its end, when the last reference goes, or with its transaction.
+///
+/// `@unchecked Sendable`: the engine wants one thread at a time in a cursor, and the lock sees to that: its
+/// own, or its transaction's, for what the transaction does must not meet the cursor either.
+final class EngineCursor: @unchecked Sendable {
+    /// What is open in the engine; shared with the transaction, which may close it first.
+    final class Handle {
+        var pointer: OpaquePointer?
+        /// While a document's bytes are read; closing then would pull them away, and waits for its end.
+        var isStepping = false
+        var closesAfterStep = false
+
+        func close() {
+            closesAfterStep = isStepping
+            guard !isStepping else { return }
+            tansu_cursor_close(pointer)
+            pointer = nil
+        }
+    }
+
+    private let scope: EngineScope
+    private let handle: Handle
+    private let lock = NSRecursiveLock()
+
+    /// Starts a query.
+    init(_ scope: EngineScope, collection: String, query: UnsafeRawBufferPointer, hints: UnsafeRawBufferPointer)
+        throws
+    {
+        self.scope = scope
+        handle = Handle()
+        if let transaction = scope.transaction {
+            try transaction.call { database, transactionPointer in
+                try start(database, transactionPointer, collection, query, hints)
+                // Still alone in the transaction: its end cannot slip in between.
+                transaction.adopt(handle)
+            }
+        } else {
+            try scope.engine.open { database in try start(database, nil, collection, query, hints) }
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Steps, and runs `body` on the next document's bytes, which are valid inside it only. `nil` at the end.
+    func next<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+        guard let transaction = scope.transaction else {
+            return try lock.withLock { try step(body) }
+        }
+        return try transaction.call { _, _ in try step(body) }
+    }
+
+    /// Ends it early. Harmless at any time.
+    func close() {
+        if let transaction = scope.transaction {
+            transaction.close(handle)
+        } else {
+            lock.withLock {
+                guard handle.pointer != nil else { return }
+                scope.engine.end { handle.close() }
+            }
+        }
+    }
+
+    private func start(
+        _ database: OpaquePointer, _ transaction: OpaquePointer?, _ collection: String,
+        _ query: UnsafeRawBufferPointer, _ hints: UnsafeRawBufferPointer
+    ) throws {
+        try engineCall {
+            tansu_find(
+                database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
+                &handle.pointer, $0)
+        }
+    }
+
+    private func step<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+        guard let pointer = handle.pointer else { return nil }
+        // A decoder that steps the very cursor whose bytes it reads would pull them away under itself.
+        guard !handle.isStepping else {
+            throw TansuError(.misuse, "a cursor was used from inside the decoding of its own document")
+        }
+        handle.isStepping = true
+        defer {
+            handle.isStepping = false
+            if handle.closesAfterStep { close() }
+        }
+        var document = tansu_document()
+        guard try engineCall({ tansu_cursor_next(pointer, &document, $0) }) == TANSU_OK else {
+            handle.closesAfterStep = true
+            return nil
+        }
+        return try body(document.bytes)
+    }
+}

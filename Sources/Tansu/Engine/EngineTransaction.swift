@@ -1,0 +1,91 @@
+import CTansu
+import Foundation
+
+/// One transaction of the engine.
+///
+/// `@unchecked Sendable`: the engine wants one thread at a time in a transaction and its cursors, and `lock`
+/// sees to that. It is recursive because a decoder may come back for another document.
+final class EngineTransaction: @unchecked Sendable {
+    let engine: EngineDatabase
+    private let lock = NSRecursiveLock()
+    private let database: OpaquePointer
+    private var handle: OpaquePointer?
+    private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
+
+    /// Begins. Throws `.busy`, `.readOnly`, `.failed` or `.closed`.
+    init(_ engine: EngineDatabase, mode: tansu_txn_mode, durability: tansu_durability) throws {
+        self.engine = engine
+        (database, handle) = try engine.open { database in
+            var handle: OpaquePointer?
+            try engineCall { tansu_txn_begin(database, mode, durability, &handle, $0) }
+            return (database, handle)
+        }
+    }
+
+    deinit {
+        // Only reached without commit or abort when a task is torn down in the middle.
+        abort()
+    }
+
+    /// Whether it may still be used.
+    var isOpen: Bool {
+        lock.withLock { handle != nil }
+    }
+
+    /// Runs `body` with the database and the transaction, alone. Throws `.misuse` after the end.
+    func call<Result>(_ body: (OpaquePointer, OpaquePointer) throws -> Result) throws -> Result {
+        try lock.withLock {
+            guard let handle else {
+                throw TansuError(
+                    .misuse, "the transaction has ended; use its collections and cursors inside its closure only")
+            }
+            return try body(database, handle)
+        }
+    }
+
+    /// Commits and ends it; on an error nothing of it was kept (but see `.failed`).
+    func commit() throws {
+        try lock.withLock {
+            try call { _, transaction in
+                closeCursors()
+                try engine.end {
+                    handle = nil
+                    var error = tansu_error()
+                    error.offset = -1
+                    let status = tansu_txn_commit(transaction, nil, &error)
+                    // A refused commit leaves the transaction to us; nobody else will end it.
+                    if status == TANSU_E_BUSY { tansu_txn_abort(transaction) }
+                    if status != TANSU_OK { throw TansuError(status: status, error: error) }
+                }
+            }
+        }
+    }
+
+    /// Drops what it did and ends it. Harmless when it has ended.
+    func abort() {
+        lock.withLock {
+            closeCursors()
+            guard let transaction = handle else { return }
+            handle = nil
+            engine.end { tansu_txn_abort(transaction) }
+        }
+    }
+
+    /// Makes the end of the transaction the end of the cursor.
+    func adopt(_ cursor: EngineCursor.Handle) {
+        cursors[ObjectIdentifier(cursor)] = cursor
+    }
+
+    /// Closes a cursor, unless the transaction's end has closed it.
+    func close(_ cursor: EngineCursor.Handle) {
+        lock.withLock {
+            cursors[ObjectIdentifier(cursor)] = nil
+            cursor.close()
+        }
+    }
+
+    private func closeCursors() {
+        for cursor in cursors.values { cursor.close() }
+        cursors.removeAll()
+    }
+}

@@ -1,0 +1,35 @@
+extension Database {
+    /// Steps through the documents of a query, as they were when it was made, whatever is written meanwhile.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// let cursor = try people.find().makeCursor()
+    /// while let person = try cursor.next() { print(person.name) }
+    /// ```
+    ///
+    /// It ends with its last document, with ``close()``, when the last reference goes, or with its transaction.
+    /// A database cannot be closed while one is open.
+    public final class Cursor<Element: Sendable>: Sendable {
+        private let engine: EngineCursor
+        private let codec: DocumentCodec<Element>
+
+        init(_ engine: EngineCursor, _ codec: DocumentCodec<Element>) {
+            self.engine = engine
+            self.codec = codec
+        }
+
+        /// The next document, or `nil` after the last.
+        ///
+        /// - Throws: ``TansuError`` with `.misuse` (its transaction has ended), `.tooLarge` (a sort over its memory
+        ///   bound), `.io` or `.corrupt`; `DecodingError`, and then the next step goes on after that document.
+        public func next() throws -> Element? {
+            try engine.next(codec.decode)
+        }
+
+        /// Ends it early, and unpins what it saw. Harmless at any time.
+        public func close() {
+            engine.close()
+        }
+    }
+}

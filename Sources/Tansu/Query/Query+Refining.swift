@@ -1,0 +1,46 @@
+extension Database.Query {
+    /// The same documents in order; several calls make several keys, the first first.
+    ///
+    /// - Parameters:
+    ///   - path: The dotted path of the value to sort by.
+    ///   - direction: The least or the greatest first.
+    public func sorted(by path: String, _ direction: SortDirection = .ascending) -> Self {
+        var order = hints["$orderby"]?.documentValue ?? [:]
+        order[path] = direction.bsonValue
+        return hinted("$orderby", .document(order))
+    }
+
+    /// The same documents without the first `count`.
+    public func skip(_ count: Int) -> Self {
+        hinted("$skip", BSONValue(count))
+    }
+
+    /// The first `count` of the same documents.
+    public func limit(_ count: Int) -> Self {
+        var query = hinted("$max", BSONValue(count))
+        // The hint's other name: both at once would be a contradiction.
+        query.hints["$limit"] = nil
+        return query
+    }
+
+    /// The same documents with some of their fields only.
+    ///
+    /// - Parameter fields: Paths to include (`["name": 1]`) or to exclude (`["photo": 0]`).
+    public func fields(_ fields: BSONDocument) -> Self {
+        hinted("$fields", .document(fields))
+    }
+
+    /// The same documents as another type, such as for the fields that are left.
+    ///
+    /// - Parameter type: What documents are decoded as.
+    public func decoded<Other: Codable & Sendable>(as type: Other.Type) -> Database.Query<Other> {
+        Database.Query<Other>(
+            session: session, collection: collection, codec: .codable(), filter: filter, hints: hints)
+    }
+
+    private func hinted(_ hint: String, _ value: BSONValue) -> Self {
+        var query = self
+        query.hints[hint] = value
+        return query
+    }
+}

@@ -1,0 +1,96 @@
+/// Turns `Encodable` values into documents.
+///
+/// For example:
+/// ```swift
+/// struct Pet: Codable { var species: String }
+/// let document = try BSONEncoder().encode(Pet(species: "cat"))  // {"species": "cat"}
+/// ```
+///
+/// `Int` and the small integer types are stored as int32 when the number fits and as int64 otherwise, `Int64` and
+/// `UInt64` always as int64. `BSONValue`, `BSONDocument`, `ObjectID` and the other types of this module are stored
+/// as what they are.
+///
+/// An encoder is a value: copies are independent, and one may be used by many threads at once.
+public struct BSONEncoder: Sendable {
+    var options = BSONCodingOptions()
+
+    /// Creates an encoder with the default strategies.
+    public init() {}
+
+    /// How `Date` values are stored: ``BSONDateStrategy/bsonDate`` unless set.
+    public var dateStrategy: BSONDateStrategy {
+        get { options.date }
+        set { options.date = newValue }
+    }
+
+    /// How `Data` values are stored: ``BSONDataStrategy/binary`` unless set.
+    public var dataStrategy: BSONDataStrategy {
+        get { options.data }
+        set { options.data = newValue }
+    }
+
+    /// How `UUID` values are stored: ``BSONUUIDStrategy/binary`` unless set.
+    public var uuidStrategy: BSONUUIDStrategy {
+        get { options.uuid }
+        set { options.uuid = newValue }
+    }
+
+    /// How `Decimal` values are stored: ``BSONDecimalStrategy/decimal128`` unless set.
+    public var decimalStrategy: BSONDecimalStrategy {
+        get { options.decimal }
+        set { options.decimal = newValue }
+    }
+
+    /// Whether a property `id` is stored as `_id`: ``BSONIDMapping/automatic`` unless set.
+    public var idMapping: BSONIDMapping {
+        get { options.idMapping }
+        set { options.idMapping = newValue }
+    }
+
+    /// What the values find in `encoder.userInfo`.
+    public var userInfo: [CodingUserInfoKey: any Sendable] {
+        get { options.userInfo }
+        set { options.userInfo = newValue }
+    }
+
+    /// Encodes a value that becomes a document.
+    ///
+    /// - Throws: `EncodingError` when the value does not become a document (a number or an array, for example), when
+    ///   a number does not fit, a key has a NUL character or values nest too deep; and what the value itself throws.
+    public func encode<T: Encodable>(_ value: T) throws -> BSONDocument {
+        try withEncodedBytes(of: value) { BSONDocument(trustedBytes: [UInt8]($0)) }
+    }
+
+    /// Encodes a value that becomes a document and calls a closure with its bytes, which saves copying them.
+    ///
+    /// - Parameter body: A closure that must not let the pointer escape.
+    /// - Throws: As ``encode(_:)``, and what the closure throws.
+    public func withEncodedBytes<T: Encodable, Result>(
+        of value: T, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result {
+        try EncoderState.withState(options) { state in
+            let type = try state.encodeRoot(value)
+            guard type == .document else {
+                throw EncodingError.invalidValue(
+                    value, .init(codingPath: [], debugDescription: "a value of type \(type) is not a document"))
+            }
+            return try body(state.rootBytes)
+        }
+    }
+
+    /// Encodes any value, such as an id or the operand of a query.
+    ///
+    /// - Throws: As ``encode(_:)``.
+    public func encodeValue<T: Encodable>(_ value: T) throws -> BSONValue {
+        var encoder = self
+        // What is encoded here is not a stored document, so its `id` is an ordinary field.
+        encoder.idMapping = .none
+        return try EncoderState.withState(encoder.options) { state in
+            let type = try state.encodeRoot(value)
+            let bytes = state.rootBytes
+            let element = RawElement(
+                type: type, start: 0, keyStart: 0, keyLength: 0, valueStart: 0, valueEnd: bytes.count)
+            return bytes.value(element) ?? .null
+        }
+    }
+}

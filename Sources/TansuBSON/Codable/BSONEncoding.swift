@@ -1,0 +1,58 @@
+/// The encoder that values see: a handle on the place where they go.
+struct BSONEncoding: Encoder {
+    let state: EncoderState
+    let place: EncoderState.Place
+
+    var codingPath: [any CodingKey] { state.path(place) }
+    var userInfo: [CodingUserInfoKey: Any] { state.options.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        state.open(place, as: .keyed)
+        return KeyedEncodingContainer(BSONKeyedEncoding<Key>(state: state, place: place))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        state.open(place, as: .unkeyed)
+        return BSONUnkeyedEncoding(state: state, place: place)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        BSONSingleEncoding(state: state, place: place)
+    }
+}
+
+/// The container of a single value.
+struct BSONSingleEncoding: SingleValueEncodingContainer {
+    let state: EncoderState
+    let place: EncoderState.Place
+
+    var codingPath: [any CodingKey] { state.path(place) }
+
+    mutating func encodeNil() throws { try state.fill(place) { .null } }
+    mutating func encode(_ value: Bool) throws { try state.fill(place) { state.write(value) } }
+    mutating func encode(_ value: String) throws { try state.fill(place) { state.write(value) } }
+    mutating func encode(_ value: Double) throws { try state.fill(place) { state.write(value) } }
+    mutating func encode(_ value: Float) throws { try state.fill(place) { state.write(Double(value)) } }
+    mutating func encode(_ value: Int) throws { try state.fill(place) { state.write(value) } }
+    mutating func encode(_ value: Int8) throws { try state.fill(place) { state.write(Int32(value)) } }
+    mutating func encode(_ value: Int16) throws { try state.fill(place) { state.write(Int32(value)) } }
+    mutating func encode(_ value: Int32) throws { try state.fill(place) { state.write(value) } }
+    mutating func encode(_ value: Int64) throws { try state.fill(place) { state.write(value) } }
+    mutating func encode(_ value: UInt) throws {
+        try state.fill(place) { try state.write(unsigned: UInt64(value), as: .int32) { codingPath } }
+    }
+    mutating func encode(_ value: UInt8) throws { try state.fill(place) { state.write(Int32(value)) } }
+    mutating func encode(_ value: UInt16) throws { try state.fill(place) { state.write(Int32(value)) } }
+    mutating func encode(_ value: UInt32) throws { try state.fill(place) { state.write(Int(value)) } }
+    mutating func encode(_ value: UInt64) throws {
+        try state.fill(place) { try state.write(unsigned: value, as: .int64) { codingPath } }
+    }
+
+    mutating func encode<T: Encodable>(_ value: T) throws {
+        guard state.isNative(T.self) else {
+            try value.encode(to: BSONEncoding(state: state, place: place))
+            return
+        }
+        try state.fill(place) { try state.writeNative(value) { codingPath } ?? .null }
+    }
+}

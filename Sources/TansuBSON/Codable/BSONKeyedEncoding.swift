@@ -1,0 +1,126 @@
+/// The container of a document's fields.
+struct BSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let state: EncoderState
+    let place: EncoderState.Place
+
+    var codingPath: [any CodingKey] { state.path(place) }
+
+    mutating func encodeNil(forKey key: Key) throws {
+        try state.end(place, state.begin(place, key), .null)
+    }
+
+    mutating func encode(_ value: Bool, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(value))
+    }
+
+    mutating func encode(_ value: String, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(value))
+    }
+
+    mutating func encode(_ value: Double, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(value))
+    }
+
+    mutating func encode(_ value: Float, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(Double(value)))
+    }
+
+    mutating func encode(_ value: Int, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(value))
+    }
+
+    mutating func encode(_ value: Int8, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(Int32(value)))
+    }
+
+    mutating func encode(_ value: Int16, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(Int32(value)))
+    }
+
+    mutating func encode(_ value: Int32, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(value))
+    }
+
+    mutating func encode(_ value: Int64, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(value))
+    }
+
+    mutating func encode(_ value: UInt8, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(Int32(value)))
+    }
+
+    mutating func encode(_ value: UInt16, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(Int32(value)))
+    }
+
+    mutating func encode(_ value: UInt32, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        try state.end(place, begun, state.write(Int(value)))
+    }
+
+    mutating func encode(_ value: UInt, forKey key: Key) throws {
+        try encode(unsigned: UInt64(value), as: .int32, forKey: key)
+    }
+
+    mutating func encode(_ value: UInt64, forKey key: Key) throws {
+        try encode(unsigned: UInt64(value), as: .int64, forKey: key)
+    }
+
+    private func encode(unsigned value: UInt64, as type: BSONType, forKey key: Key) throws {
+        let begun = try state.begin(place, key)
+        do {
+            try state.end(place, begun, state.write(unsigned: value, as: type) { codingPath + [key] })
+        } catch {
+            state.buffer.truncate(to: begun.typeAt)
+            throw error
+        }
+    }
+
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        try state.encode(value, place, state.begin(place, key), key: key)
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        nested(key).container(keyedBy: keyType)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        nested(key).unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder {
+        nested(BSONCodingKey.superclass)
+    }
+
+    mutating func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
+
+    private func nested(_ key: some CodingKey) -> BSONEncoding {
+        BSONEncoding(
+            state: state, place: state.nested { try state.slot(place, state.begin(place, key), key: key) })
+    }
+}
+
+extension EncoderState {
+    /// The place that a closure makes; when it fails, a place that does not exist, and the error is kept for later.
+    func nested(_ make: () throws -> Place) -> Place {
+        do {
+            return try make()
+        } catch {
+            failure = failure ?? error as? EncodingError ?? finished([])
+            return Place(index: .max, serial: 0)
+        }
+    }
+}

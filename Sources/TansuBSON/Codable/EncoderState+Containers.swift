@@ -1,0 +1,197 @@
+extension EncoderState {
+    /// Makes a slot a document or an array; nothing happens when it is one already.
+    func open(_ place: Place, as kind: Kind) {
+        guard isAlive(place) else {
+            failure = failure ?? finished([])
+            return
+        }
+        let frame = frames[Int(place.index)]
+        let type = kind == .keyed ? BSONType.document : .array
+        if frame.kind == kind { return }
+        guard frame.kind == .slot else {
+            fail(place, "a value can be encoded once only: as a single value, by keys or as an array")
+            return
+        }
+        guard frame.depth <= BSONDocument.maximumDepth else {
+            fail(place, "values are nested over \(BSONDocument.maximumDepth) deep")
+            return
+        }
+        buffer.store(type.rawValue, at: frame.typeAt)
+        frames[Int(place.index)].kind = kind
+        if frame.isOpen {
+            // A slot has nothing inside that could be open, so it is the innermost place.
+            _ = buffer.openDocument()
+        }
+    }
+
+    func fail(_ place: Place, _ message: String) {
+        failure = failure ?? .invalidValue("", .init(codingPath: path(place), debugDescription: message))
+    }
+
+    // MARK: Elements
+
+    /// Where an element was begun, for ending it.
+    struct Begun {
+        var typeAt: Int
+        /// Whether the container was closed, so that the element has yet to be moved into it.
+        var isDetour: Bool
+    }
+
+    /// Writes the type byte and the key of an element of a document.
+    @inline(__always)
+    func begin<Key: CodingKey>(_ place: Place, _ key: Key) throws -> Begun {
+        let isDetour = try prepare(place)
+        let typeAt = buffer.count
+        buffer.append(0 as UInt8)
+        var name = key.stringValue
+        if place.index == 0, name.utf8.count == 2, name == "id", mapsID(Key.self) {
+            name = "_id"
+        }
+        buffer.append(utf8: name)
+        if buffer.bytes.zeroByte(from: typeAt &+ 1, to: buffer.count) != nil {
+            buffer.truncate(to: typeAt)
+            throw EncodingError.invalidValue(
+                name, .init(codingPath: path(place) + [key], debugDescription: "a key contains a NUL character"))
+        }
+        buffer.append(0 as UInt8)
+        return Begun(typeAt: typeAt, isDetour: isDetour)
+    }
+
+    /// Writes the type byte and the key of the next element of an array.
+    @inline(__always)
+    func beginNext(_ place: Place) throws -> Begun {
+        let isDetour = try prepare(place)
+        let typeAt = buffer.count
+        buffer.append(0 as UInt8)
+        buffer.append(arrayKey: Int(frames[Int(place.index)].count))
+        frames[Int(place.index)].count += 1
+        return Begun(typeAt: typeAt, isDetour: isDetour)
+    }
+
+    /// Makes a container the innermost place; true when it is closed and the element must be moved into it.
+    @inline(__always)
+    private func prepare(_ place: Place) throws -> Bool {
+        if top == place.index, topSerial == place.serial { return false }
+        return try resume(place)
+    }
+
+    @inline(never)
+    private func resume(_ place: Place) throws -> Bool {
+        guard isAlive(place) else { throw finished([]) }
+        guard frames[Int(place.index)].isOpen else { return true }
+        try close(downTo: place.index)
+        return false
+    }
+
+    @inline(__always)
+    func end(_ place: Place, _ begun: Begun, _ type: BSONType) throws {
+        buffer.store(type.rawValue, at: begun.typeAt)
+        if begun.isDetour { try moveIn(place, from: begun.typeAt) }
+    }
+
+    /// Encodes a value as an element that was begun.
+    func encode<T: Encodable>(_ value: T, _ place: Place, _ begun: Begun, key: any CodingKey) throws {
+        let oldTop = top
+        let count = frames.count
+        do {
+            if let type = try writeNative(value, path: { self.path(place) + [key] }) {
+                try end(place, begun, type)
+                return
+            }
+            let index = push(typeAt: begun.typeAt, parent: place.index, key: key)
+            guard frames[Int(index)].depth <= BSONDocument.maximumDepth + 1 else {
+                throw EncodingError.invalidValue(
+                    value,
+                    .init(
+                        codingPath: path(self.place(index)),
+                        debugDescription: "values are nested over \(BSONDocument.maximumDepth) deep"))
+            }
+            try value.encode(to: BSONEncoding(state: self, place: self.place(index)))
+            if let failure { throw failure }
+            try close(downTo: index)
+            closeTop()
+            pop(downTo: index, top: oldTop)
+            if begun.isDetour { try moveIn(place, from: begun.typeAt) }
+        } catch {
+            // The caller may go on after an error, so what was half written goes away.
+            if buffer.count > begun.typeAt { buffer.truncate(to: begun.typeAt) }
+            if frames.count > count { pop(downTo: Int32(count), top: oldTop) }
+            throw error
+        }
+    }
+
+    /// Makes a slot as an element that was begun, and which others may fill later.
+    func slot(_ place: Place, _ begun: Begun, key: any CodingKey) throws -> Place {
+        let oldTop = top
+        let index = push(typeAt: begun.typeAt, parent: place.index, key: key)
+        if begun.isDetour {
+            closeTop()
+            setTop(oldTop)
+            try moveIn(place, from: begun.typeAt, created: index)
+        }
+        return self.place(index)
+    }
+
+    /// Fills a slot with a single value that `write` appends.
+    func fill(_ place: Place, _ write: () throws -> BSONType) throws {
+        guard isAlive(place) else { throw finished([]) }
+        guard frames[Int(place.index)].kind == .slot else {
+            throw EncodingError.invalidValue(
+                "", .init(codingPath: path(place), debugDescription: "a value can be encoded once only"))
+        }
+        if frames[Int(place.index)].isOpen {
+            try close(downTo: place.index)
+            let type = try write()
+            buffer.store(type.rawValue, at: frames[Int(place.index)].typeAt)
+        } else {
+            let start = buffer.count
+            let type = try write()
+            let frame = frames[Int(place.index)]
+            // Closing the slot stored an empty document of five bytes.
+            splice(from: start, into: frame.valueStart..<frame.valueStart + 5, of: frame.parent, created: nil)
+            buffer.store(type.rawValue, at: frame.typeAt)
+        }
+        frames[Int(place.index)].kind = .single
+    }
+
+    // MARK: Writing into the middle
+
+    /// Moves the element at the end of the buffer to the end of a closed container.
+    @inline(never)
+    private func moveIn(_ place: Place, from start: Int, created: Int32? = nil) throws {
+        guard isAlive(place) else { throw finished([]) }
+        let frame = frames[Int(place.index)]
+        guard frame.kind == .keyed || frame.kind == .unkeyed else { throw finished(path(place)) }
+        let end = frame.valueStart + Int(buffer.bytes.int32(at: frame.valueStart)) - 1
+        splice(from: start, into: end..<end, of: place.index, created: created)
+    }
+
+    /// Moves the bytes from `start` on to replace a range before them, and corrects the lengths and places around.
+    ///
+    /// - Parameters:
+    ///   - owner: The container whose size changes, with all those around it.
+    ///   - created: The place that lies in the moved bytes.
+    private func splice(from start: Int, into range: Range<Int>, of owner: Int32, created: Int32?) {
+        let moved = buffer.array(from: start)
+        let growth = moved.count - range.count
+        buffer.truncate(to: start)
+        buffer.replace(range, with: moved)
+        for index in frames.indices where created.map({ Int($0) }) != index && frames[index].typeAt >= range.lowerBound {
+            frames[index].typeAt += growth
+            frames[index].valueStart += growth
+        }
+        if let created {
+            frames[Int(created)].typeAt -= start - range.lowerBound
+            frames[Int(created)].valueStart -= start - range.lowerBound
+        }
+        var index = owner
+        while index >= 0 {
+            let frame = frames[Int(index)]
+            if !frame.isOpen, frame.kind == .keyed || frame.kind == .unkeyed {
+                let length = Int(buffer.bytes.int32(at: frame.valueStart))
+                buffer.store(length: length + growth, at: frame.valueStart)
+            }
+            index = frame.parent
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// An array of values, over one contiguous run of bytes as a document is.
+///
+/// Reading an element by position walks over those before it; to go through all of them, iterate.
+public struct BSONArray: Sendable {
+    // An array is stored as a document whose keys are "0", "1", ….
+    package private(set) var document: BSONDocument
+
+    /// Creates an empty array.
+    public init() { document = BSONDocument() }
+
+    /// Creates an array of values.
+    public init(_ values: some Sequence<BSONValue>) {
+        var buffer = ByteBuffer(capacity: 128)
+        let start = buffer.openDocument()
+        for (index, value) in values.enumerated() {
+            buffer.append(value.type.rawValue)
+            buffer.append(arrayKey: index)
+            buffer.append(value)
+        }
+        buffer.closeDocument(at: start)
+        document = BSONDocument(trustedBytes: buffer.array())
+    }
+
+    package init(document: BSONDocument) { self.document = document }
+
+    /// Adds a value at the end.
+    public mutating func append(_ value: BSONValue) {
+        document.append(value, key: String(count))
+    }
+}
+
+extension BSONArray: Collection {
+    /// The elements, one after another.
+    public struct Iterator: IteratorProtocol {
+        var fields: BSONDocument.Iterator
+
+        /// The next element.
+        public mutating func next() -> BSONValue? { fields.next()?.value }
+    }
+
+    /// An iterator over the elements.
+    public func makeIterator() -> Iterator { Iterator(fields: document.makeIterator()) }
+
+    /// The number of elements; finding it walks over all of them.
+    public var count: Int { document.count }
+
+    /// The place of an element in an array.
+    public struct Index: Sendable, Hashable, Comparable {
+        let place: BSONDocument.Index
+
+        /// Whether one place is before another.
+        public static func < (a: Index, b: Index) -> Bool { a.place < b.place }
+    }
+
+    /// The place of the first element.
+    public var startIndex: Index { Index(place: document.startIndex) }
+
+    /// The place after the last element.
+    public var endIndex: Index { Index(place: document.endIndex) }
+
+    /// The place after that of an element.
+    public func index(after index: Index) -> Index {
+        Index(place: document.index(after: index.place))
+    }
+
+    /// The element at a place.
+    public subscript(index: Index) -> BSONValue { document[index.place].value }
+
+    /// The element at a position counted from 0, or nil when there is none.
+    public subscript(position: Int) -> BSONValue? {
+        guard position >= 0 else { return nil }
+        return dropFirst(position).first
+    }
+
+    /// Whether there are no elements.
+    public var isEmpty: Bool { document.isEmpty }
+}
+
+extension BSONArray: Hashable {
+    /// Whether two arrays have the same elements, byte for byte.
+    public static func == (a: BSONArray, b: BSONArray) -> Bool { a.document == b.document }
+
+    /// Feeds the bytes to the hasher.
+    public func hash(into hasher: inout Hasher) { document.hash(into: &hasher) }
+}
+
+extension BSONArray: ExpressibleByArrayLiteral {
+    /// Creates an array of the literal's values.
+    public init(arrayLiteral elements: BSONValue...) { self.init(elements) }
+}
+
+extension BSONArray: CustomStringConvertible {
+    /// The array as relaxed extended JSON.
+    public var description: String { BSONValue.array(self).description }
+}

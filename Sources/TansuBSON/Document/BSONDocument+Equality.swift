@@ -1,0 +1,33 @@
+extension BSONDocument {
+    /// Whether two documents have the same fields, in whatever order, at every level.
+    ///
+    /// The order of arrays counts. Below ``maximumDepth`` levels the documents are compared byte for byte.
+    public func equalsIgnoringKeyOrder(_ other: BSONDocument) -> Bool {
+        equals(other, depth: 0)
+    }
+
+    private func equals(_ other: BSONDocument, depth: Int) -> Bool {
+        if bytes == other.bytes { return true }
+        // Reordering fields does not change the size.
+        guard bytes.count == other.bytes.count, depth < Self.maximumDepth else { return false }
+        let mine = sorted { $0.key < $1.key }
+        let theirs = other.sorted { $0.key < $1.key }
+        return mine.count == theirs.count
+            && zip(mine, theirs).allSatisfy { a, b in
+                a.key.utf8.elementsEqual(b.key.utf8) && Self.equals(a.value, b.value, depth: depth + 1)
+            }
+    }
+
+    private static func equals(_ a: BSONValue, _ b: BSONValue, depth: Int) -> Bool {
+        switch (a, b) {
+        case (.document(let x), .document(let y)):
+            x.equals(y, depth: depth)
+        case (.array(let x), .array(let y)):
+            x.count == y.count && zip(x, y).allSatisfy { equals($0, $1, depth: depth + 1) }
+        case (.codeWithScope(let x), .codeWithScope(let y)):
+            x.code == y.code && (x.scope ?? [:]).equals(y.scope ?? [:], depth: depth)
+        default:
+            a == b
+        }
+    }
+}

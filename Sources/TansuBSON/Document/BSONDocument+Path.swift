@@ -1,0 +1,119 @@
+extension BSONDocument {
+    /// The value at a dotted path, such as `pet.species` or `tags.0`, or nil when there is none.
+    ///
+    /// In the text of a path, `\.` is a dot inside a key. A malformed path leads nowhere; to change a value by path use
+    /// ``setValue(_:atPath:)``.
+    public subscript(path path: String) -> BSONValue? {
+        guard let keys = try? BSONPath(path).keys else { return nil }
+        var value = BSONValue.document(self)
+        for key in keys {
+            guard let next = value[field: key] else { return nil }
+            value = next
+        }
+        return value
+    }
+
+    /// Sets the value at a dotted path; documents that are missing on the way are made.
+    ///
+    /// In an array, a position replaces that element, or appends when it is the number of elements.
+    ///
+    /// - Throws: ``BSONError`` when the path is malformed, leads through a value that has no fields, or names a
+    ///   position beyond the end of an array.
+    public mutating func setValue(_ value: BSONValue, atPath path: String) throws(BSONError) {
+        let keys = try BSONPath(path).keys
+        try set(value, keys[...], path)
+    }
+
+    /// Removes the value at a dotted path and returns it, or nil when there is none.
+    ///
+    /// Removing an element of an array moves the following ones forward.
+    ///
+    /// - Throws: ``BSONError`` when the path is malformed.
+    @discardableResult
+    public mutating func removeValue(atPath path: String) throws(BSONError) -> BSONValue? {
+        let keys = try BSONPath(path).keys
+        guard self[path: path] != nil else { return nil }
+        return remove(keys[...])
+    }
+
+    private mutating func set(_ value: BSONValue, _ keys: ArraySlice<String>, _ path: String) throws(BSONError) {
+        guard let key = keys.first else { return }
+        guard !key.utf8.contains(0) else {
+            throw BSONError(.invalidKey, "a key contains a NUL character", keyPath: path)
+        }
+        self[key] = try Self.replaced(self[key], value, keys.dropFirst(), path)
+    }
+
+    /// What stands at a place after a value was set at the rest of a path below it.
+    private static func replaced(
+        _ old: BSONValue?, _ value: BSONValue, _ rest: ArraySlice<String>, _ path: String
+    ) throws(BSONError) -> BSONValue {
+        guard let key = rest.first else { return value }
+        switch old {
+        case nil:
+            var document = BSONDocument()
+            try document.set(value, rest, path)
+            return .document(document)
+        case .document(var document):
+            try document.set(value, rest, path)
+            return .document(document)
+        case .array(let array):
+            var values = Array(array)
+            guard let position = Int(key), position >= 0, position <= values.count else {
+                throw BSONError(
+                    .invalidPath, "\"\(key)\" is not a position in an array of \(values.count)", keyPath: path)
+            }
+            let element = position < values.count ? values[position] : nil
+            let new = try replaced(element, value, rest.dropFirst(), path)
+            if position < values.count { values[position] = new } else { values.append(new) }
+            return .array(BSONArray(values))
+        case .some(let other):
+            throw BSONError(
+                .invalidPath, "the path leads through a value of type \(other.type), which has no field \"\(key)\"",
+                keyPath: path)
+        }
+    }
+
+    /// Removes the value at a path that is known to exist.
+    private mutating func remove(_ keys: ArraySlice<String>) -> BSONValue? {
+        guard let key = keys.first else { return nil }
+        let rest = keys.dropFirst()
+        if rest.isEmpty { return removeValue(forKey: key) }
+        guard let old = self[key], let (new, removed) = Self.removing(rest, from: old) else { return nil }
+        self[key] = new
+        return removed
+    }
+
+    private static func removing(
+        _ keys: ArraySlice<String>, from value: BSONValue
+    ) -> (value: BSONValue, removed: BSONValue)? {
+        switch value {
+        case .document(var document):
+            return document.remove(keys).map { (.document(document), $0) }
+        case .array(let array):
+            var values = Array(array)
+            guard let key = keys.first, let position = Int(key), values.indices.contains(position) else { return nil }
+            let rest = keys.dropFirst()
+            if rest.isEmpty {
+                let removed = values.remove(at: position)
+                return (.array(BSONArray(values)), removed)
+            }
+            guard let (new, removed) = removing(rest, from: values[position]) else { return nil }
+            values[position] = new
+            return (.array(BSONArray(values)), removed)
+        default:
+            return nil
+        }
+    }
+}
+
+extension BSONValue {
+    /// The value of a field of a document or at a position of an array.
+    fileprivate subscript(field key: String) -> BSONValue? {
+        switch self {
+        case .document(let document): document[key]
+        case .array(let array): Int(key).flatMap { array[$0] }
+        default: nil
+        }
+    }
+}

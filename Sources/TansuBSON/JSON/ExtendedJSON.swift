@@ -1,0 +1,75 @@
+/// The two forms of extended JSON, version 2.
+public enum ExtendedJSONFormat: Sendable, Hashable {
+    /// Every type is kept: a number is written as `{"$numberInt": "1"}`.
+    case canonical
+    /// Numbers and dates are written as people expect them: `1`, `{"$date": "2024-05-01T12:00:00Z"}`.
+    case relaxed
+}
+
+extension BSONDocument {
+    /// Creates a document from JSON text, plain or extended.
+    ///
+    /// - Throws: ``BSONError`` with line and column when the text is not JSON, is not an object, repeats a key, nests
+    ///   deeper than ``maximumDepth`` or holds a malformed `$…` wrapper.
+    public init(extendedJSON text: String) throws {
+        try self.init(extendedJSON: text.utf8)
+    }
+
+    /// Creates a document from JSON text in UTF-8, plain or extended.
+    ///
+    /// - Throws: ``BSONError``, as with text.
+    public init(extendedJSON utf8: some Collection<UInt8>) throws {
+        guard case .document(let document) = try BSONValue(extendedJSON: utf8) else {
+            throw BSONError(.invalidJSON, "a document must be a JSON object", offset: 0, line: 1, column: 1)
+        }
+        self = document
+    }
+
+    /// The document as extended JSON.
+    ///
+    /// - Parameter pretty: Whether every field stands on a line of its own.
+    public func extendedJSON(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> String {
+        String(decoding: extendedJSONBytes(format, pretty: pretty), as: UTF8.self)
+    }
+
+    /// The document as extended JSON in UTF-8.
+    ///
+    /// - Parameter pretty: Whether every field stands on a line of its own.
+    public func extendedJSONBytes(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> [UInt8] {
+        bytes.withUnsafeBytes { bytes in
+            var writer = ExtendedJSONWriter(bytes, format: format, isPretty: pretty)
+            writer.write(documentAt: 0, isArray: false)
+            return writer.finish()
+        }
+    }
+}
+
+extension BSONValue {
+    /// Creates a value from JSON text, plain or extended: any value, not only an object.
+    ///
+    /// - Throws: ``BSONError`` with line and column when the text is refused.
+    public init(extendedJSON text: String) throws {
+        try self.init(extendedJSON: text.utf8)
+    }
+
+    /// Creates a value from JSON text in UTF-8, plain or extended: any value, not only an object.
+    ///
+    /// - Throws: ``BSONError`` with line and column when the text is refused.
+    public init(extendedJSON utf8: some Collection<UInt8>) throws {
+        let parsed = try utf8.withContiguousStorageIfAvailable { try ExtendedJSONParser.parse($0) }
+        self = try parsed ?? Array(utf8).withUnsafeBufferPointer { try ExtendedJSONParser.parse($0) }
+    }
+
+    /// The value as extended JSON.
+    ///
+    /// - Parameter pretty: Whether every field stands on a line of its own.
+    public func extendedJSON(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> String {
+        var buffer = ByteBuffer(capacity: 64)
+        buffer.append(field: "", self)
+        // A field ends before the zero of its document, and the writer looks for that.
+        buffer.append(0 as UInt8)
+        var writer = ExtendedJSONWriter(buffer.bytes, format: format, isPretty: pretty)
+        writer.write(elementAt: 0)
+        return String(decoding: writer.finish(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,199 @@
+/// A strict parser of JSON that writes BSON as it reads.
+///
+/// Everything RFC 8259 refuses is refused. Integers become int32 or int64 by their size, and double beyond; other
+/// numbers become double. A `$…` wrapper is first read as the document that it looks like, then replaced by its value.
+struct ExtendedJSONParser: ~Copyable {
+    private var scanner: JSONScanner
+    private var out = ByteBuffer(capacity: 256)
+    /// Where the keys of the open objects lie in `out`, to find repeated ones.
+    private var keys: [Range<Int>] = []
+    /// Whether the value read last was a wrapper: `{"$date": 5}` is refused, `{"$date": {"$numberLong": "5"}}` not.
+    private var lastWasWrapper = false
+
+    private init(_ text: UnsafeBufferPointer<UInt8>) {
+        scanner = JSONScanner(UnsafeRawBufferPointer(text))
+    }
+
+    /// The value that a whole text says.
+    static func parse(_ text: UnsafeBufferPointer<UInt8>) throws -> BSONValue {
+        var parser = ExtendedJSONParser(text)
+        return try parser.parse()
+    }
+
+    private mutating func parse() throws -> BSONValue {
+        // The value is written as an element with an empty key.
+        out.append(0 as UInt8)
+        out.append(0 as UInt8)
+        scanner.skipSpace()
+        try value(typeAt: 0, depth: 1)
+        scanner.skipSpace()
+        guard scanner.isAtEnd else { throw scanner.error("there is more text after the value") }
+        guard out.count < Int(Int32.max) else { throw scanner.error(.tooLarge, "the value is over 2 GiB") }
+        out.append(0 as UInt8)
+        let bytes = out.bytes
+        guard let element = bytes.element(at: 0, end: bytes.count - 1), let value = bytes.value(element) else {
+            throw scanner.error("the value cannot be stored")
+        }
+        return value
+    }
+
+    private mutating func value(typeAt: Int, depth: Int) throws {
+        let start = scanner.position
+        switch scanner.peek {
+        case UInt8(ascii: "{"):
+            try object(typeAt: typeAt, depth: depth)
+            return
+        case UInt8(ascii: "["):
+            out.store(BSONType.array.rawValue, at: typeAt)
+            try array(depth: depth)
+        case UInt8(ascii: "\""):
+            out.store(BSONType.string.rawValue, at: typeAt)
+            try string()
+        case UInt8(ascii: "t"):
+            try scanner.skip("true")
+            out.store(BSONType.bool.rawValue, at: typeAt)
+            out.append(1 as UInt8)
+        case UInt8(ascii: "f"):
+            try scanner.skip("false")
+            out.store(BSONType.bool.rawValue, at: typeAt)
+            out.append(0 as UInt8)
+        case UInt8(ascii: "n"):
+            try scanner.skip("null")
+            out.store(BSONType.null.rawValue, at: typeAt)
+        case nil:
+            throw scanner.error("the text ends where a value should be", at: start)
+        case .some(let byte) where byte == UInt8(ascii: "-") || (byte >= 0x30 && byte <= 0x39):
+            try number(typeAt: typeAt)
+        default:
+            throw scanner.error("here a value should be", at: start)
+        }
+        lastWasWrapper = false
+    }
+
+    private mutating func number(typeAt: Int) throws {
+        switch try scanner.number() {
+        case .integer(let value):
+            if let small = Int32(exactly: value) {
+                out.store(BSONType.int32.rawValue, at: typeAt)
+                out.append(littleEndian: small)
+            } else {
+                out.store(BSONType.int64.rawValue, at: typeAt)
+                out.append(littleEndian: value)
+            }
+        case .double(let value):
+            out.store(BSONType.double.rawValue, at: typeAt)
+            out.append(littleEndian: value.bitPattern)
+        }
+    }
+
+    private mutating func string() throws {
+        let length = out.count
+        out.append(littleEndian: 0 as Int32)
+        try scanner.string(into: &out)
+        out.append(0 as UInt8)
+        out.store(length: out.count - length - 4, at: length)
+    }
+
+    private mutating func array(depth: Int) throws {
+        guard depth <= BSONDocument.maximumDepth else { throw tooDeep() }
+        let start = out.openDocument()
+        scanner.advance()
+        scanner.skipSpace()
+        var index = 0
+        if scanner.peek == UInt8(ascii: "]") {
+            scanner.advance()
+        } else {
+            while true {
+                let typeAt = out.count
+                out.append(0 as UInt8)
+                out.append(arrayKey: index)
+                try value(typeAt: typeAt, depth: depth + 1)
+                index += 1
+                if try scanner.isLast(closing: UInt8(ascii: "]")) { break }
+            }
+        }
+        out.closeDocument(at: start)
+    }
+
+    private mutating func object(typeAt: Int, depth: Int) throws {
+        guard depth <= BSONDocument.maximumDepth else { throw tooDeep() }
+        let textStart = scanner.position
+        out.store(BSONType.document.rawValue, at: typeAt)
+        let start = out.openDocument()
+        let firstKey = keys.count
+        var seen: Set<String> = []
+        var wrapper: ExtendedJSONWrapper?
+        scanner.advance()
+        scanner.skipSpace()
+        if scanner.peek == UInt8(ascii: "}") {
+            scanner.advance()
+        } else {
+            while true {
+                let typeAt = out.count
+                out.append(0 as UInt8)
+                try key(firstKey: firstKey, seen: &seen, wrapper: &wrapper)
+                try value(typeAt: typeAt, depth: depth + 1)
+                if try scanner.isLast(closing: UInt8(ascii: "}")) { break }
+            }
+        }
+        keys.removeSubrange(firstKey...)
+        out.closeDocument(at: start)
+        let isInnerWrapped = lastWasWrapper
+        lastWasWrapper = false
+        guard let wrapper else { return }
+        let value: BSONValue
+        do {
+            let document = BSONDocument(trustedBytes: out.array(from: start))
+            value = try wrapper.unwrap(document, isInnerWrapped: isInnerWrapped)
+        } catch {
+            throw scanner.error(error.code, error.message, at: textStart)
+        }
+        out.truncate(to: start)
+        out.store(value.type.rawValue, at: typeAt)
+        out.append(value)
+        lastWasWrapper = true
+    }
+
+    private mutating func key(
+        firstKey: Int, seen: inout Set<String>, wrapper: inout ExtendedJSONWrapper?
+    ) throws {
+        let textStart = scanner.position
+        guard scanner.peek == UInt8(ascii: "\"") else { throw scanner.error("here a key in quotes should be") }
+        let start = out.count
+        try scanner.string(into: &out)
+        let range = start..<out.count
+        out.append(0 as UInt8)
+        let bytes = UnsafeRawBufferPointer(rebasing: out.bytes[range])
+        if bytes.contains(0) { throw scanner.error(.invalidKey, "a key contains a NUL character", at: textStart) }
+        if isRepeated(range, firstKey: firstKey, seen: &seen) {
+            let key = String(decoding: bytes, as: UTF8.self)
+            throw scanner.error(.duplicateKey, "the key \"\(key)\" stands twice in one object", at: textStart)
+        }
+        if bytes.first == UInt8(ascii: "$") {
+            wrapper = wrapper ?? ExtendedJSONWrapper(rawValue: String(decoding: bytes, as: UTF8.self))
+        }
+        keys.append(range)
+        scanner.skipSpace()
+        guard scanner.peek == UInt8(ascii: ":") else { throw scanner.error("after a key a colon should be") }
+        scanner.advance()
+        scanner.skipSpace()
+    }
+
+    /// Whether the key at `range` is one of the open object's; compares bytes while the keys are few.
+    private func isRepeated(_ range: Range<Int>, firstKey: Int, seen: inout Set<String>) -> Bool {
+        let bytes = out.bytes
+        let few = 24
+        let earlier = keys[firstKey...]
+        if earlier.count < few {
+            return earlier.contains { $0.count == range.count && bytes[$0].elementsEqual(bytes[range]) }
+        }
+        if earlier.count == few {
+            seen = Set(earlier.map { String(decoding: bytes[$0], as: UTF8.self) })
+        }
+        return !seen.insert(String(decoding: bytes[range], as: UTF8.self)).inserted
+    }
+
+    private func tooDeep() -> BSONError {
+        scanner.error(.tooDeep, "values are nested over \(BSONDocument.maximumDepth) deep")
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+
+/// The objects by which extended JSON says a type that JSON lacks; the raw value is the key that marks each.
+enum ExtendedJSONWrapper: String {
+    case objectID = "$oid"
+    case symbol = "$symbol"
+    case int32 = "$numberInt"
+    case int64 = "$numberLong"
+    case double = "$numberDouble"
+    case decimal128 = "$numberDecimal"
+    case binary = "$binary"
+    case uuid = "$uuid"
+    case code = "$code"
+    case timestamp = "$timestamp"
+    case regularExpression = "$regularExpression"
+    case dbPointer = "$dbPointer"
+    case date = "$date"
+    case minKey = "$minKey"
+    case maxKey = "$maxKey"
+    case undefined = "$undefined"
+    // The query operator, which stays a document but must not hold what a regular expression cannot.
+    case regexOperator = "$regex"
+
+    /// The value that a wrapper stands for.
+    ///
+    /// - Parameter isInnerWrapped: Whether the value in the wrapper was a wrapper itself.
+    /// - Throws: ``BSONError`` when the wrapper is malformed.
+    func unwrap(_ document: BSONDocument, isInnerWrapped: Bool) throws(BSONError) -> BSONValue {
+        let value: BSONValue? =
+            switch self {
+            case .code: code(document)
+            case .regexOperator: regexOperator(document)
+            default: document.count == 1 ? document[rawValue].flatMap { single($0, isInnerWrapped) } : nil
+            }
+        guard let value else {
+            throw BSONError(.invalidExtendedJSON, "this is not a valid \(rawValue) object of extended JSON")
+        }
+        return value
+    }
+
+    private func single(_ inner: BSONValue, _ isInnerWrapped: Bool) -> BSONValue? {
+        switch self {
+        case .objectID: inner.stringValue.flatMap { ObjectID($0) }.map { .objectID($0) }
+        case .symbol: inner.stringValue.map { .symbol(BSONSymbol($0)) }
+        case .int32: integerText(inner).flatMap { Int32($0) }.map { .int32($0) }
+        case .int64: integerText(inner).flatMap { Int64($0) }.map { .int64($0) }
+        case .double: inner.stringValue.flatMap(double).map { .double($0) }
+        case .decimal128: inner.stringValue.flatMap { Decimal128($0) }.map { .decimal128($0) }
+        case .binary: binary(inner)
+        case .uuid: uuid(inner)
+        case .timestamp: timestamp(inner)
+        case .regularExpression: regularExpression(inner)
+        case .dbPointer: dbPointer(inner)
+        case .date: date(inner, isInnerWrapped)
+        case .minKey: inner == .int32(1) ? .minKey : nil
+        case .maxKey: inner == .int32(1) ? .maxKey : nil
+        case .undefined: inner == .bool(true) ? .undefined : nil
+        case .code, .regexOperator: nil
+        }
+    }
+
+    private func integerText(_ inner: BSONValue) -> String? {
+        inner.stringValue.flatMap { $0.first == "+" ? nil : $0 }
+    }
+
+    private func double(_ text: String) -> Double? {
+        switch text {
+        case "NaN": return .nan
+        case "Infinity": return .infinity
+        case "-Infinity": return -.infinity
+        default:
+            // Swift would read hexadecimal and words like "inf" too.
+            guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let value = Double(text),
+                value.isFinite
+            else { return nil }
+            return value
+        }
+    }
+
+    private func binary(_ inner: BSONValue) -> BSONValue? {
+        guard let fields = inner.documentValue, fields.count == 2, let base64 = fields["base64"]?.stringValue,
+            let data = Data(base64Encoded: base64), let subtype = fields["subType"]?.stringValue,
+            (1...2).contains(subtype.utf8.count), let rawValue = UInt8(subtype, radix: 16)
+        else { return nil }
+        let binary = BSONBinary([UInt8](data), subtype: .init(rawValue: rawValue))
+        if binary.subtype == .oldBinary, !binary.hasValidInnerLength { return nil }
+        return .binary(binary)
+    }
+
+    private func uuid(_ inner: BSONValue) -> BSONValue? {
+        guard let text = inner.stringValue, text.utf8.count == 36, let uuid = UUID(uuidString: text) else {
+            return nil
+        }
+        return BSONValue(uuid)
+    }
+
+    private func timestamp(_ inner: BSONValue) -> BSONValue? {
+        guard let fields = inner.documentValue, fields.count == 2,
+            let seconds = fields["t"]?.int64Value.flatMap({ UInt32(exactly: $0) }),
+            let increment = fields["i"]?.int64Value.flatMap({ UInt32(exactly: $0) })
+        else { return nil }
+        return .timestamp(BSONTimestamp(seconds: seconds, increment: increment))
+    }
+
+    private func regularExpression(_ inner: BSONValue) -> BSONValue? {
+        guard let fields = inner.documentValue, fields.count == 2, let pattern = fields["pattern"]?.stringValue,
+            let options = fields["options"]?.stringValue, !pattern.utf8.contains(0), !options.utf8.contains(0)
+        else { return nil }
+        return .regularExpression(BSONRegularExpression(pattern, options: options))
+    }
+
+    private func dbPointer(_ inner: BSONValue) -> BSONValue? {
+        guard let fields = inner.documentValue, fields.count == 2, let collection = fields["$ref"]?.stringValue,
+            let id = fields["$id"]?.objectIDValue
+        else { return nil }
+        return .dbPointer(BSONDBPointer(collection: collection, id: id))
+    }
+
+    private func date(_ inner: BSONValue, _ isInnerWrapped: Bool) -> BSONValue? {
+        switch inner {
+        case .int64(let milliseconds) where isInnerWrapped: .date(milliseconds)
+        case .string(let text): ISO8601.milliseconds(text).map { .date($0) }
+        default: nil
+        }
+    }
+
+    private func code(_ document: BSONDocument) -> BSONValue? {
+        guard let code = document["$code"]?.stringValue else { return nil }
+        if document.count == 1 { return .code(code) }
+        guard document.count == 2, let scope = document["$scope"]?.documentValue else { return nil }
+        return .codeWithScope(BSONCode(code, scope: scope))
+    }
+
+    private func regexOperator(_ document: BSONDocument) -> BSONValue? {
+        let hasNUL = ["$regex", "$options"].contains { document[$0]?.stringValue?.utf8.contains(0) ?? false }
+        return hasNUL ? nil : .document(document)
+    }
+}
+
+extension BSONBinary {
+    /// Whether the length inside a value of subtype 2 is that of the bytes after it.
+    var hasValidInnerLength: Bool {
+        bytes.withUnsafeBytes { $0.count >= 4 && Int($0.int32(at: 0)) == $0.count - 4 }
+    }
+}

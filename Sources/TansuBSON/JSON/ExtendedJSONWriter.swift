@@ -1,0 +1,223 @@
+import Foundation
+
+/// Writes BSON bytes as extended JSON.
+///
+/// Open documents are kept on a list rather than on the call stack, so that no depth of nesting can exhaust it.
+struct ExtendedJSONWriter: ~Copyable {
+    private let bytes: UnsafeRawBufferPointer
+    private let format: ExtendedJSONFormat
+    private let isPretty: Bool
+    private var out = ByteBuffer(capacity: 512)
+    private var open: [Level] = []
+
+    private struct Level {
+        var offset: Int
+        var end: Int
+        var isArray: Bool
+        var isFirst = true
+        /// Whether the document is the scope of a code value, whose wrapper is to be closed after it.
+        var isScope = false
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer, format: ExtendedJSONFormat, isPretty: Bool) {
+        self.bytes = bytes
+        self.format = format
+        self.isPretty = isPretty
+    }
+
+    consuming func finish() -> [UInt8] { out.array() }
+
+    mutating func write(documentAt start: Int, isArray: Bool) {
+        begin(start, bytes.count, isArray: isArray, isScope: false)
+        writeOpen()
+    }
+
+    /// Writes the value of the element at an offset.
+    mutating func write(elementAt offset: Int) {
+        guard let element = bytes.element(at: offset, end: bytes.count - 1) else { return }
+        value(element)
+        writeOpen()
+    }
+
+    private mutating func writeOpen() {
+        while let level = open.last {
+            guard level.offset < level.end, let element = bytes.element(at: level.offset, end: level.end) else {
+                end(level)
+                continue
+            }
+            open[open.count - 1].offset = element.valueEnd
+            open[open.count - 1].isFirst = false
+            if !level.isFirst { out.append(UInt8(ascii: ",")) }
+            newLine(open.count)
+            if !level.isArray {
+                string(from: element.keyStart, to: element.keyStart + element.keyLength)
+                out.append(UInt8(ascii: ":"))
+                if isPretty { out.append(UInt8(ascii: " ")) }
+            }
+            value(element)
+        }
+    }
+
+    private mutating func begin(_ start: Int, _ end: Int, isArray: Bool, isScope: Bool) {
+        out.append(isArray ? UInt8(ascii: "[") : UInt8(ascii: "{"))
+        open.append(Level(offset: start + 4, end: end - 1, isArray: isArray, isScope: isScope))
+    }
+
+    private mutating func end(_ level: Level) {
+        open.removeLast()
+        if !level.isFirst { newLine(open.count) }
+        out.append(level.isArray ? UInt8(ascii: "]") : UInt8(ascii: "}"))
+        if level.isScope { out.append(UInt8(ascii: "}")) }
+    }
+
+    private mutating func newLine(_ depth: Int) {
+        guard isPretty else { return }
+        out.append(UInt8(ascii: "\n"))
+        for _ in 0..<depth { out.append(utf8: "  ") }
+    }
+
+    private mutating func value(_ element: RawElement) {
+        let at = element.valueStart
+        switch element.type {
+        case .document, .array:
+            begin(at, element.valueEnd, isArray: element.type == .array, isScope: false)
+        case .string:
+            string(at: at)
+        case .bool:
+            out.append(utf8: bytes[at] != 0 ? "true" : "false")
+        case .null:
+            out.append(utf8: "null")
+        case .int32:
+            number(String(bytes.int32(at: at)), "$numberInt")
+        case .int64:
+            number(String(bytes.int64(at: at)), "$numberLong")
+        case .double:
+            double(bytes.double(at: at))
+        case .date:
+            date(bytes.int64(at: at))
+        case .code:
+            wrapped("$code", stringAt: at)
+        case .symbol:
+            wrapped("$symbol", stringAt: at)
+        case .objectID:
+            wrapped("$oid", bytes.objectID(at: at).hexString)
+        case .decimal128:
+            wrapped("$numberDecimal", bytes.decimal128(at: at).description)
+        case .undefined:
+            out.append(utf8: #"{"$undefined":true}"#)
+        case .minKey:
+            out.append(utf8: #"{"$minKey":1}"#)
+        case .maxKey:
+            out.append(utf8: #"{"$maxKey":1}"#)
+        case .timestamp:
+            let value = BSONTimestamp(rawValue: UInt64(bitPattern: bytes.int64(at: at)))
+            out.append(utf8: #"{"$timestamp":{"t":\#(value.seconds),"i":\#(value.increment)}}"#)
+        case .binary, .regularExpression, .dbPointer, .codeWithScope:
+            compound(element)
+        }
+    }
+
+    private mutating func compound(_ element: RawElement) {
+        let at = element.valueStart
+        switch element.type {
+        case .binary:
+            let binary = bytes.binary(element)
+            let subtype = Hex.encode([binary.subtype.rawValue])
+            out.append(
+                utf8: #"{"$binary":{"base64":"\#(binary.data.base64EncodedString())","subType":"\#(subtype)"}}"#)
+        case .regularExpression:
+            let expression = bytes.regularExpression(element)
+            out.append(utf8: #"{"$regularExpression":{"pattern":"#)
+            string(expression.pattern)
+            out.append(utf8: #","options":"#)
+            string(expression.options)
+            out.append(utf8: "}}")
+        case .dbPointer:
+            out.append(utf8: #"{"$dbPointer":{"$ref":"#)
+            string(at: at)
+            out.append(utf8: #","$id":{"$oid":"\#(bytes.objectID(at: element.valueEnd - 12).hexString)"}}}"#)
+        default:
+            guard let scope = bytes.scopeStart(element) else {
+                out.append(utf8: "null")
+                return
+            }
+            out.append(utf8: #"{"$code":"#)
+            string(at: at + 4)
+            out.append(utf8: #","$scope":"#)
+            begin(scope, element.valueEnd, isArray: false, isScope: true)
+        }
+    }
+
+    private mutating func number(_ text: String, _ wrapper: String) {
+        if format == .relaxed {
+            out.append(utf8: text)
+        } else {
+            wrapped(wrapper, text)
+        }
+    }
+
+    private mutating func double(_ value: Double) {
+        if value.isNaN {
+            wrapped("$numberDouble", "NaN")
+        } else if value.isInfinite {
+            wrapped("$numberDouble", value < 0 ? "-Infinity" : "Infinity")
+        } else {
+            number(value.description.uppercased(), "$numberDouble")
+        }
+    }
+
+    private mutating func date(_ milliseconds: Int64) {
+        if format == .relaxed, milliseconds >= 0, let text = ISO8601.text(milliseconds) {
+            wrapped("$date", text)
+        } else {
+            out.append(utf8: #"{"$date":{"$numberLong":"\#(milliseconds)"}}"#)
+        }
+    }
+
+    /// Writes a wrapper whose text needs no escapes.
+    private mutating func wrapped(_ key: String, _ text: String) {
+        out.append(utf8: #"{"\#(key)":"\#(text)"}"#)
+    }
+
+    private mutating func wrapped(_ key: String, stringAt offset: Int) {
+        out.append(utf8: #"{"\#(key)":"#)
+        string(at: offset)
+        out.append(UInt8(ascii: "}"))
+    }
+
+    // MARK: Strings
+
+    private mutating func string(at offset: Int) {
+        string(from: offset + 4, to: offset + 3 + Int(bytes.int32(at: offset)))
+    }
+
+    private mutating func string(from start: Int, to end: Int) {
+        escaped(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+    }
+
+    private mutating func string(_ text: String) {
+        let utf8 = Array(text.utf8)
+        utf8.withUnsafeBytes { escaped($0) }
+    }
+
+    private mutating func escaped(_ text: UnsafeRawBufferPointer) {
+        out.append(UInt8(ascii: "\""))
+        var runStart = 0
+        for i in text.indices where text[i] < 0x20 || text[i] == UInt8(ascii: "\"") || text[i] == UInt8(ascii: "\\") {
+            out.append(UnsafeRawBufferPointer(rebasing: text[runStart..<i]))
+            runStart = i + 1
+            out.append(UInt8(ascii: "\\"))
+            switch text[i] {
+            case 0x08: out.append(UInt8(ascii: "b"))
+            case 0x09: out.append(UInt8(ascii: "t"))
+            case 0x0A: out.append(UInt8(ascii: "n"))
+            case 0x0C: out.append(UInt8(ascii: "f"))
+            case 0x0D: out.append(UInt8(ascii: "r"))
+            case 0..<0x20: out.append(utf8: "u00" + Hex.encode([text[i]]))
+            default: out.append(text[i])
+            }
+        }
+        out.append(UnsafeRawBufferPointer(rebasing: text[runStart...]))
+        out.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,74 @@
+/// A 12-byte identifier: seconds, five random bytes of this process and a counter.
+///
+/// Ids made by one process sort in the order of their making, and two processes never make the same one.
+///
+/// For example:
+/// ```swift
+/// let id = ObjectID()
+/// let same = ObjectID(id.hexString)
+/// ```
+public struct ObjectID: Sendable, Hashable {
+    // The twelve bytes in big-endian order, so that comparing the two numbers compares the bytes.
+    let high: UInt64
+    let low: UInt32
+
+    init(high: UInt64, low: UInt32) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Creates an id that no one has made before.
+    public init() {
+        self = ObjectIDGenerator.shared.next()
+    }
+
+    /// Creates an id from its 12 bytes, or nil when there are not twelve.
+    public init?(bytes: some Sequence<UInt8>) {
+        var high: UInt64 = 0
+        var low: UInt32 = 0
+        var count = 0
+        for byte in bytes {
+            if count < 8 {
+                high = high << 8 | UInt64(byte)
+            } else {
+                low = low << 8 | UInt32(byte)
+            }
+            count += 1
+            if count > 12 { return nil }
+        }
+        guard count == 12 else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// The 12 bytes of the id.
+    public var bytes: [UInt8] {
+        (0..<12).map { $0 < 8 ? UInt8(truncatingIfNeeded: high >> (56 - 8 * $0)) : UInt8(truncatingIfNeeded: low >> (88 - 8 * $0)) }
+    }
+
+    /// When the id was made, in seconds since 1970.
+    public var secondsSince1970: UInt32 { UInt32(truncatingIfNeeded: high >> 32) }
+}
+
+extension ObjectID: Comparable {
+    /// Whether the bytes of one id come before those of another.
+    public static func < (a: ObjectID, b: ObjectID) -> Bool {
+        a.high != b.high ? a.high < b.high : a.low < b.low
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    @inline(__always)
+    func objectID(at offset: Int) -> ObjectID {
+        ObjectID(
+            high: UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self)),
+            low: UInt32(bigEndian: loadUnaligned(fromByteOffset: offset + 8, as: UInt32.self)))
+    }
+}
+
+extension ByteBuffer {
+    @inline(__always)
+    mutating func append(_ id: ObjectID) {
+        append(littleEndian: id.high.byteSwapped)
+        append(littleEndian: id.low.byteSwapped)
+    }
+}

@@ -1,0 +1,46 @@
+extension RecordReader {
+    /// The next line that is not blank.
+    func nextLine() throws -> Record? {
+        while true {
+            let number = line
+            var isTooLong = false
+            guard let length = try lineLength(tooLong: &isTooLong) else { return nil }
+            let text = trimmed(0..<length)
+            pending = min(length + 1, buffer.count)
+            line += 1
+            if isTooLong {
+                return Record(
+                    line: number, range: 0..<0,
+                    problem: "The line is longer than \(maximumLength) bytes")
+            }
+            if !text.isEmpty { return Record(line: number, range: text) }
+            buffer.discard(pending)
+            pending = 0
+        }
+    }
+
+    /// The bytes up to the end of the line, or nil at the end of the input. A line that is too long
+    /// is left behind as it is read.
+    private func lineLength(tooLong: inout Bool) throws -> Int? {
+        var searched = 0
+        while true {
+            if let end = buffer.firstOffset(of: .newline, from: searched) { return end }
+            searched = buffer.count
+            if searched > maximumLength {
+                tooLong = true
+                buffer.discard(searched)
+                searched = 0
+            }
+            if try !buffer.fill() { return searched > 0 || tooLong ? searched : nil }
+        }
+    }
+
+    /// The range without the blanks at its ends, a carriage return among them.
+    func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var lower = range.lowerBound
+        var upper = range.upperBound
+        while lower < upper, buffer[lower].isJSONBlank { lower += 1 }
+        while upper > lower, buffer[upper - 1].isJSONBlank { upper -= 1 }
+        return lower..<upper
+    }
+}

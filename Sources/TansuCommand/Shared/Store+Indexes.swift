@@ -1,0 +1,53 @@
+import Tansu
+import TansuBSON
+
+extension Store {
+    /// Creates an index, and tells its name.
+    ///
+    /// The keys are known only now, so they go to the engine as a command; the library's own call takes a literal.
+    func createIndex(
+        _ name: String?, on collection: String, keys: BSONDocument, unique: Bool = false
+    ) throws -> String {
+        let name = name ?? Store.indexName(for: keys)
+        let command: BSONDocument = [
+            "op": "createIndex", "collection": .string(collection), "name": .string(name),
+            "keys": .document(keys), "options": unique ? ["unique": true] : [:],
+        ]
+        let answer = try BSONDocument(extendedJSON: database.executeJSON(command.json()))
+        if answer["ok"]?.boolValue == true { return name }
+        let error = answer["error"]?.documentValue ?? [:]
+        throw CommandFailure(
+            code: error["code"]?.stringValue ?? "INTERNAL",
+            message: CommandFailure.sentence(error["message"]?.stringValue ?? answer.json()),
+            path: error["path"]?.stringValue ?? "")
+    }
+
+    /// The name that the engine too gives an index without one: "name_1_age_-1".
+    static func indexName(for keys: BSONDocument) -> String {
+        keys.map { "\($0.key)_\($0.value)" }.joined(separator: "_")
+    }
+
+    /// The command line that creates an index with these keys.
+    static func indexCommand(_ path: String, _ collection: String, keys: BSONDocument) -> String {
+        let isPlain = keys.keys.allSatisfy { path in
+            path.utf8.allSatisfy { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "{") && $0 != 0x20 }
+        }
+        // A word with a minus at its beginning would be an option.
+        let words = keys.map { ($0.value == .int32(-1) ? "-" : "") + $0.key }.joined(separator: ",")
+        let text = isPlain && !words.hasPrefix("-") ? words : keys.json()
+        let place = "\(FileNames.shellQuoted(path)) \(FileNames.shellQuoted(collection))"
+        return "\(ProgramName.current()) index create \(place) \(FileNames.shellQuoted(text))"
+    }
+
+    /// What there is to tell of each index of a collection.
+    func indexDocuments(of collection: String) throws -> [BSONDocument] {
+        try existingCollection(collection).indexes().map { index in
+            let keys = BSONDocument(
+                index.keys.map { ($0.path, .int32($0.direction == .ascending ? 1 : -1)) })
+            return [
+                "name": .string(index.name), "keys": .document(keys), "unique": .bool(index.isUnique),
+                "multikey": .bool(index.isMultikey), "entries": BSONValue(index.entries),
+            ]
+        }
+    }
+}

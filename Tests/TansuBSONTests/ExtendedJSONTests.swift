@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@testable import TansuBSON
+
+struct ExtendedJSONTests {
+    @Test func randomDocumentsComeBackFromCanonicalText() throws {
+        var random = SeededGenerator(seed: 1)
+        for _ in 0..<300 {
+            let document = random.document()
+            for pretty in [false, true] {
+                let text = document.extendedJSON(.canonical, pretty: pretty)
+                #expect(try BSONDocument(extendedJSON: text) == document, "\(text)")
+            }
+        }
+    }
+
+    @Test func relaxedTextOfRandomDocumentsIsStable() throws {
+        var random = SeededGenerator(seed: 2)
+        for _ in 0..<200 {
+            let text = random.document().extendedJSON(.relaxed)
+            #expect(try BSONDocument(extendedJSON: text).extendedJSON(.relaxed) == text)
+        }
+    }
+
+    @Test func prettyTextIsIndented() {
+        let document: BSONDocument = ["a": 1, "b": [true, [:]], "c": [:]]
+        #expect(
+            document.extendedJSON(pretty: true) == """
+                {
+                  "a": 1,
+                  "b": [
+                    true,
+                    {}
+                  ],
+                  "c": {}
+                }
+                """)
+        #expect(document.extendedJSON() == #"{"a":1,"b":[true,{}],"c":{}}"#)
+    }
+
+    @Test(arguments: [
+        ("1970-01-01T00:00:00Z", 0), ("2012-12-24T12:15:30.501Z", 1_356_351_330_501),
+        ("2012-12-24T12:15:30.5Z", 1_356_351_330_500), ("2012-12-24T13:15:30+01:00", 1_356_351_330_000),
+        ("2012-12-24T10:45:30-0130", 1_356_351_330_000), ("2000-02-29T00:00:00Z", 951_782_400_000),
+        ("1969-12-31T23:59:59.999Z", -1), ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
+        ("0001-01-01T00:00:00Z", -62_135_596_800_000),
+    ] as [(String, Int64)])
+    func datesAreRead(_ text: String, _ milliseconds: Int64) throws {
+        #expect(try BSONValue(extendedJSON: #"{"$date": "\#(text)"}"#) == .date(milliseconds))
+        // Our own text of the date says the same moment.
+        #expect(ISO8601.text(milliseconds).flatMap { ISO8601.milliseconds($0) } == milliseconds)
+    }
+
+    @Test func datesAgreeWithFoundation() {
+        var random = SeededGenerator(seed: 3)
+        let formatter = ISO8601DateFormatter()
+        for _ in 0..<500 {
+            let seconds = Int64.random(in: -62_135_596_800...253_402_300_799, using: &random)
+            // Before 1582 Foundation uses the Julian calendar.
+            guard seconds > -12_219_292_800 else { continue }
+            let text = formatter.string(from: Date(timeIntervalSince1970: Double(seconds)))
+            #expect(ISO8601.text(seconds * 1000) == text)
+        }
+    }
+
+    @Test(arguments: ["2001-02-29T00:00:00Z", "2001-13-01T00:00:00Z", "2001-01-01", "2001-01-01T24:00:00Z", "x", "2001-01-01T00:00:00"])
+    func wrongDatesAreRefused(_ text: String) {
+        #expect(throws: BSONError.self) { try BSONValue(extendedJSON: #"{"$date": "\#(text)"}"#) }
+    }
+
+    @Test func queryOperatorsStayDocuments() throws {
+        let text = #"{"name":{"$regex":"^a","$options":"i"},"age":{"$gt":1},"$or":[{"x":{"$type":"string"}}]}"#
+        #expect(try BSONDocument(extendedJSON: text).extendedJSON() == text)
+    }
+
+    @Test func aDocumentMustBeAnObject() {
+        #expect(throws: BSONError.self) { try BSONDocument(extendedJSON: "[1]") }
+        #expect(throws: BSONError.self) { try BSONDocument(extendedJSON: #"{"$oid": "56e1fc72e0c917e9c4714161"}"#) }
+    }
+
+    @Test func anyDepthCanBeWritten() {
+        // Built by hand, documents can nest deeper than is accepted from outside; writing them must not overflow.
+        var document = BSONDocument()
+        for _ in 0..<5000 { document = ["a": .document(document)] }
+        #expect(document.extendedJSON().count == 5000 * 6 + 2)
+    }
+}

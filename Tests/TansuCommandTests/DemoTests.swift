@@ -1,0 +1,75 @@
+import Foundation
+import TansuBSON
+import Testing
+
+@testable import Tansu
+@testable import TansuCommand
+
+@Suite("tansu demo")
+struct DemoTests {
+    @Test("it shows everything, names what to type next, and that works as printed")
+    func people() throws {
+        let command = try Command()
+        let result = try command.tansu("demo")
+        try #require(result.status == 0, "\(result.error)")
+        for text in [
+            "GeoNames", "CC BY 4.0", "34,006 documents", DemoQuery.indexName, "São Paulo", "Brasília",
+            "12,400,232", "./tansu-demo.tansu",
+        ] {
+            #expect(result.output.contains(text), "\(text)")
+        }
+        #expect(!result.output.contains("\u{1B}"))
+        let next = result.output.components(separatedBy: "What to type next").last ?? ""
+        let commands = next.split(separator: "\n").filter { $0.hasPrefix("  tansu ") }
+        #expect(commands.count == 6)
+        for line in commands {
+            let run = try command.shell(String(line))
+            #expect(run.status == 0, "\(line): \(run.error)")
+        }
+        let tokyo = try command.shell(String(commands.first ?? ""))
+        #expect(tokyo.output.contains("Tokyo"))
+    }
+
+    @Test("it starts afresh when it is run again, and leaves other collections alone")
+    func again() throws {
+        let command = try Command()
+        let first = try command.tansu("demo", "--path", "d", "--json").json()
+        #expect(first["imported"]?.intValue == 34_006)
+        #expect(first["documents"]?.arrayValue?.count == 10)
+        try command.tansu("save", "d", "notes", "{\"text\": \"mine\"}")
+        let second = try command.tansu("demo", "--path", "d")
+        #expect(second.status == 0)
+        #expect(second.output.contains("it starts afresh"))
+        #expect(try command.tansu("count", "d", "cities").output == "34006\n")
+        #expect(try command.tansu("count", "d", "notes").output == "1\n")
+    }
+
+    @Test("cities that are not the demo's are left alone")
+    func othersCities() throws {
+        let command = try Command()
+        try command.tansu("save", "d", "cities", "{\"name\": \"Springfield\"}")
+        let result = try command.tansu("demo", "--path", "d")
+        #expect(result.status == 73)
+        #expect(result.error.contains("did not make"))
+        #expect(try command.tansu("count", "d", "cities").output == "1\n")
+    }
+
+    @Test("a folder with other things is left alone")
+    func otherFolder() throws {
+        let command = try Command()
+        try FileManager.default.createDirectory(atPath: command.path("d"), withIntermediateDirectories: true)
+        try command.write("d/letter.txt", "Dear Ann")
+        let result = try command.tansu("demo", "--path", "d")
+        #expect(result.status == 73)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: command.path("d")) == ["letter.txt"])
+    }
+
+    @Test("without its data beside it the program says so")
+    func noData() throws {
+        #expect {
+            try BundledCities.path(executable: "/nonexistent/tansu")
+        } throws: { error in
+            (error as? CommandFailure)?.status == .noInput
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Testing
+
+@testable import TansuCommand
+
+@Suite("tansu --help")
+struct HelpTests {
+    /// Every command with the words that call it.
+    static let commands: [[String]] = leaves(RootCommand.self, [])
+
+    private static func leaves(_ command: any ParsableCommand.Type, _ words: [String]) -> [[String]] {
+        let inner = command.configuration.subcommands
+        if inner.isEmpty { return [words] }
+        return inner.flatMap { leaves($0, words + [$0._commandName]) }
+    }
+
+    /// The commands that a help text gives as examples.
+    private static func examples(in help: String) -> [String] {
+        help.split(separator: "\n").map(String.init).filter { line in
+            line.hasPrefix("  ") && !line.hasPrefix("   ") && line.contains("tansu ")
+        }
+    }
+
+    @Test("every command says what it does, in full, with examples", arguments: commands)
+    func everyCommand(words: [String]) throws {
+        let result = try Command().tansu(words + ["--help"], input: [])
+        #expect(result.status == 0)
+        #expect(result.output.contains("USAGE: tansu \(words.joined(separator: " "))"))
+        #expect(result.output.contains("EXAMPLE"))
+        #expect(!Self.examples(in: result.output).isEmpty)
+        #expect(result.output.split(separator: "\n").contains { $0.hasPrefix("OVERVIEW: ") && $0.hasSuffix(".") })
+    }
+
+    @Test("the exit codes are in the help, every one")
+    func exitCodes() throws {
+        let help = try Command().tansu("--help").output
+        for status in Outcome.allCases {
+            #expect(help.contains("  \(status.rawValue) "))
+            #expect(help.contains(status.explanation))
+        }
+    }
+
+    @Test("the examples work as they stand")
+    func examples() throws {
+        let command = try Command.withPeople()
+        try command.write("people.json.gz", gzipped("[{\"name\": \"Ann\"}, {\"name\": \"Bob\"}]"))
+        // In this order what one example needs is there from another.
+        let order = [
+            "import", "save", "find", "count", "get", "index create", "index list", "explain", "index drop",
+            "collections list", "collections rename", "collections remove", "stats", "remove",
+        ]
+        var seen: Set<[String]> = [["demo"]]
+        for words in order.map({ $0.split(separator: " ").map(String.init) }) {
+            seen.insert(words)
+            let help = try command.tansu(words + ["--help"], input: []).output
+            for example in Self.examples(in: help) {
+                let result = try command.shell(example)
+                #expect(result.status == 0, "\(example): \(result.error)")
+            }
+        }
+        #expect(seen == Set(Self.commands))
+    }
+}

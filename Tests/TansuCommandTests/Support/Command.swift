@@ -1,0 +1,110 @@
+import Foundation
+import TansuBSON
+import Testing
+
+/// What a run of the program came to.
+struct CommandResult {
+    var status: Int32
+    var output: String
+    var error: String
+
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+    /// The answer as a document, for runs with --json.
+    func json() throws -> BSONDocument { try BSONDocument(extendedJSON: output) }
+
+    /// The documents of an answer in lines.
+    func documents() throws -> [BSONDocument] { try lines.map { try BSONDocument(extendedJSON: $0) } }
+}
+
+/// A folder of its own for a test, and the program run in it.
+final class Command {
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tansu-command-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// The folder with the built program: the tests lie beside it.
+    static var products: URL {
+        let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
+        return bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL
+    }
+
+    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+
+    func write(_ name: String, _ text: String) throws {
+        try write(name, Array(text.utf8))
+    }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws {
+        try Data(bytes).write(to: folder.appendingPathComponent(name))
+    }
+
+    /// Runs `tansu` with these words in the folder.
+    @discardableResult
+    func tansu(_ words: String..., input: String = "") throws -> CommandResult {
+        try run(Command.products.appendingPathComponent("tansu"), words, input: Array(input.utf8))
+    }
+
+    @discardableResult
+    func tansu(_ words: [String], input: [UInt8]) throws -> CommandResult {
+        try run(Command.products.appendingPathComponent("tansu"), words, input: input)
+    }
+
+    /// Runs a line as a shell does, with the built `tansu` found by its name.
+    func shell(_ line: String) throws -> CommandResult {
+        try run(URL(fileURLWithPath: "/bin/sh"), ["-c", line], input: [])
+    }
+
+    private func run(_ program: URL, _ words: [String], input: [UInt8]) throws -> CommandResult {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = words
+        process.currentDirectoryURL = folder
+        var environment = ProcessInfo.processInfo.environment
+        environment["PATH"] = "\(Command.products.path):\(environment["PATH"] ?? "/usr/bin:/bin")"
+        process.environment = environment
+        // Files rather than pipes: none of them can fill up and stop the program.
+        let run = UUID().uuidString
+        for (name, content) in [("input", input), ("output", []), ("error", [])] {
+            try write(".\(run).\(name)", content)
+        }
+        let file = { (name: String) in self.folder.appendingPathComponent(".\(run).\(name)") }
+        process.standardInput = try FileHandle(forReadingFrom: file("input"))
+        process.standardOutput = try FileHandle(forWritingTo: file("output"))
+        process.standardError = try FileHandle(forWritingTo: file("error"))
+        try process.run()
+        process.waitUntilExit()
+        defer { for name in ["input", "output", "error"] { try? FileManager.default.removeItem(at: file(name)) } }
+        return CommandResult(
+            status: process.terminationReason == .exit ? process.terminationStatus : -1,
+            output: String(decoding: try Data(contentsOf: file("output")), as: UTF8.self),
+            error: String(decoding: try Data(contentsOf: file("error")), as: UTF8.self))
+    }
+}
+
+/// Three people and their pets, as several tests use them.
+let people = """
+    {"_id": "ann", "name": "Ann", "age": 41, "pets": [{"species": "dog"}]}
+    {"_id": "bob", "name": "Bob", "age": 25, "pets": [{"species": "cat"}, {"species": "dog"}]}
+    {"_id": 7, "name": "Cem", "age": 33, "pets": []}
+
+    """
+
+extension Command {
+    /// A folder with `people.tansu`, whose collection `people` holds those three.
+    static func withPeople() throws -> Command {
+        let command = try Command()
+        try command.write("people.ndjson", people)
+        let result = try command.tansu("import", "people.tansu", "people.ndjson")
+        try #require(result.status == 0, "\(result.error)")
+        return command
+    }
+}

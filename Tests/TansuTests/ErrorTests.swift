@@ -1,0 +1,44 @@
+import Foundation
+import Tansu
+import Testing
+
+@Suite("Errors")
+struct ErrorTests {
+    @Test("Every status of the engine has a code of the same name")
+    func names() {
+        let codes: [TansuError.Code] = [
+            .memory, .misuse, .closed, .io, .full, .locked, .busy, .readOnly, .corrupt, .version, .notFound, .exists,
+            .notUnique, .invalidName, .invalidBSON, .invalidDocument, .invalidID, .invalidQuery, .invalidIndex,
+            .invalidJSON, .invalidCommand, .tooLarge, .cancelled, .timeout, .failed, .unsupported,
+        ]
+        #expect(codes.map(\.rawValue) == Array(10...35))
+        #expect(Set(codes.map(\.description)).count == codes.count)
+        #expect(TansuError.Code.notUnique.description == "NOT_UNIQUE")
+        #expect(TansuError.Code.invalidBSON.description == "INVALID_BSON")
+    }
+
+    @Test("An error tells code, message and place in its description and to Foundation")
+    func description() {
+        let error = TansuError(.io, "the log cannot be read", context: "people.tansu", offset: 512, systemErrno: EIO)
+        #expect(error.description.hasPrefix("IO: the log cannot be read [people.tansu] at 512 (errno \(EIO)"))
+        #expect(error.localizedDescription == error.description)
+        #expect(TansuError(.closed, "it is closed").description == "CLOSED: it is closed")
+    }
+
+    @Test("Documents that may not be stored are refused with their own code")
+    func documents() throws {
+        let things = try Database(.memory).collection("things")
+        let cases: [(BSONDocument, TansuError.Code)] = [
+            (["_id": [1, 2]], .invalidID),
+            (["_id": nil], .invalidID),
+            (["$set": 1], .invalidDocument),
+            (["a": ["$b": 1]], .invalidDocument),
+        ]
+        for (document, code) in cases {
+            let error = #expect(throws: TansuError.self) { try things.save(document) }
+            #expect(error?.code == code)
+            #expect(error?.message.isEmpty == false)
+        }
+        #expect(try things.count() == 0)
+    }
+}

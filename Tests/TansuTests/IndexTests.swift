@@ -1,0 +1,62 @@
+import Tansu
+import Testing
+
+@Suite("Indexes")
+struct IndexTests {
+    @Test("An index is listed with its paths, directions and uniqueness, and dropped by name")
+    func listAndDrop() throws {
+        let (_, people) = try fourPeople()
+        try people.ensureIndex("by_name", on: ["name": .ascending, "age": .descending], unique: true)
+        try people.ensureIndex(on: [Database.IndexKey("tags")])
+        let indexes = try people.indexes()
+        let byName = try #require(indexes.first { $0.name == "by_name" })
+        #expect(byName.keys == [Database.IndexKey("name"), Database.IndexKey("age", .descending)])
+        #expect(byName.isUnique && !byName.isMultikey)
+        #expect(byName.entries == 4)
+        let byTags = try #require(indexes.first { $0.name == "tags_1" })
+        #expect(!byTags.isUnique && byTags.isMultikey)
+        try people.dropIndex("by_name")
+        #expect(try people.indexes().map(\.name) == ["tags_1"])
+    }
+
+    @Test("Creating the same index again is no harm, the name with another definition is an error")
+    func ensureAgain() throws {
+        let (_, people) = try fourPeople()
+        try people.ensureIndex("i", on: ["name": .ascending])
+        try people.ensureIndex("i", on: ["name": .ascending])
+        let error = #expect(throws: TansuError.self) { try people.ensureIndex("i", on: ["age": .ascending]) }
+        #expect(error?.code == .exists)
+        #expect(try people.indexes().count == 1)
+    }
+
+    @Test("An index does not change an answer")
+    func sameAnswers() throws {
+        let (_, people) = try fourPeople()
+        let queries: [BSONDocument] = [["age": 35], ["age": ["$lt": 30]], ["tags": ["$in": ["a", "b"]]], ["age": nil]]
+        let before = try queries.map { try people.find($0).sorted(by: "age").all() }
+        try people.ensureIndex("by_age", on: ["age": .ascending])
+        try people.ensureIndex("by_tags", on: ["tags": .descending])
+        #expect(try queries.map { try people.find($0).sorted(by: "age").all() } == before)
+    }
+
+    @Test("A unique index refuses a value that it has, and keeps the old document")
+    func unique() throws {
+        let (_, people) = try fourPeople()
+        try people.ensureIndex("by_name", on: ["name": .ascending], unique: true)
+        let error = #expect(throws: TansuError.self) { try people.save(["_id": 9, "name": "mike"]) }
+        #expect(error?.code == .notUnique)
+        #expect(try people.get(9) == nil)
+        #expect(try people.count(["name": "mike"]) == 1)
+    }
+
+    @Test("A path that stands twice, and a name that is not there, are errors")
+    func mistakes() throws {
+        let (_, people) = try fourPeople()
+        let twice = #expect(throws: TansuError.self) {
+            try people.ensureIndex("i", on: ["name": .ascending, "name": .descending])
+        }
+        #expect(twice?.code == .invalidIndex)
+        let missing = #expect(throws: TansuError.self) { try people.dropIndex("nothing") }
+        #expect(missing?.code == .notFound)
+    }
+}
