@@ -32,9 +32,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Buckets: 128 KiB of an empty file; records of a bucket form a search tree, so that even a million
+/* Buckets: 64 KiB of an empty file; records of a bucket form a search tree, so that even a million
  * blocks need few steps. Records lie at multiples of 64 bytes, 4096 free places are remembered. */
-#define BUCKETS     16381
+#define BUCKETS     8191
 #define ALIGN_POWER 6
 #define FREE_POWER  12
 

@@ -82,9 +82,7 @@ enum ExtendedJSONWrapper: String {
             let data = Data(base64Encoded: base64), let subtype = fields["subType"]?.stringValue,
             (1...2).contains(subtype.utf8.count), let rawValue = UInt8(subtype, radix: 16)
         else { return nil }
-        let binary = BSONBinary([UInt8](data), subtype: .init(rawValue: rawValue))
-        if binary.subtype == .oldBinary, !binary.hasValidInnerLength { return nil }
-        return .binary(binary)
+        return .binary(BSONBinary([UInt8](data), subtype: .init(rawValue: rawValue)))
     }
 
     private func uuid(_ inner: BSONValue) -> BSONValue? {
@@ -134,12 +132,5 @@ enum ExtendedJSONWrapper: String {
     private func regexOperator(_ document: BSONDocument) -> BSONValue? {
         let hasNUL = ["$regex", "$options"].contains { document[$0]?.stringValue?.utf8.contains(0) ?? false }
         return hasNUL ? nil : .document(document)
-    }
-}
-
-extension BSONBinary {
-    /// Whether the length inside a value of subtype 2 is that of the bytes after it.
-    var hasValidInnerLength: Bool {
-        bytes.withUnsafeBytes { $0.count >= 4 && Int($0.int32(at: 0)) == $0.count - 4 }
     }
 }

@@ -13,7 +13,7 @@ public struct BSONBinary: Sendable, Hashable {
         public static let generic = Subtype(rawValue: 0x00)
         /// A function.
         public static let function = Subtype(rawValue: 0x01)
-        /// The old form of generic bytes, which repeats the length inside the value.
+        /// The old form of generic bytes, which is stored with its length twice.
         public static let oldBinary = Subtype(rawValue: 0x02)
         /// The old form of a UUID, whose byte order differs by driver.
         public static let oldUUID = Subtype(rawValue: 0x03)

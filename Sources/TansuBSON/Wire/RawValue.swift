@@ -34,9 +34,10 @@ extension UnsafeRawBufferPointer {
     }
 
     func binary(_ element: RawElement) -> BSONBinary {
-        BSONBinary(
-            [UInt8](self[element.valueStart + 5..<element.valueEnd]),
-            subtype: .init(rawValue: self[element.valueStart + 4]))
+        let subtype = BSONBinary.Subtype(rawValue: self[element.valueStart + 4])
+        // The old form repeats the length before the bytes.
+        let start = element.valueStart + (subtype == .oldBinary ? 9 : 5)
+        return BSONBinary([UInt8](self[Swift.min(start, element.valueEnd)..<element.valueEnd]), subtype: subtype)
     }
 
     func decimal128(at offset: Int) -> Decimal128 {
@@ -100,8 +101,10 @@ extension ByteBuffer {
     }
 
     mutating func append(_ value: BSONBinary) {
-        append(littleEndian: Int32(truncatingIfNeeded: value.bytes.count))
+        let length = Int32(truncatingIfNeeded: value.bytes.count)
+        append(littleEndian: value.subtype == .oldBinary ? length + 4 : length)
         append(value.subtype.rawValue)
+        if value.subtype == .oldBinary { append(littleEndian: length) }
         append(value.bytes)
     }
 

@@ -43,7 +43,7 @@ extension SeededGenerator {
         switch Int.random(in: 0...(depth < 4 ? 21 : 19), using: &self) {
         case 0: return .double(double())
         case 1: return .string(text())
-        case 2: return .binary(BSONBinary(bytes(upTo: 9), subtype: .init(rawValue: [0, 1, 4, 0x80].randomElement(using: &self) ?? 0)))
+        case 2: return .binary(BSONBinary(bytes(upTo: 9), subtype: .init(rawValue: [0, 1, 2, 4, 0x80].randomElement(using: &self) ?? 0)))
         case 3: return .undefined
         case 4: return .objectID(objectID())
         case 5: return .bool(.random(using: &self))

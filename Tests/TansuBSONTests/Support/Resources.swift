@@ -14,7 +14,7 @@ enum Resource {
 /// Bytes from hexadecimal digits, for input that tests spell out.
 func bytes(_ hex: String) -> [UInt8] {
     var bytes: [UInt8] = []
-    var digits = hex.makeIterator()
+    var digits = hex.filter { $0 != " " }.makeIterator()
     while let high = digits.next(), let low = digits.next() {
         bytes.append(UInt8(String([high, low]), radix: 16) ?? 0)
     }

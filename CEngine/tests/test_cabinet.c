@@ -1,0 +1,450 @@
+/*
+ * test_cabinet.c -- the file of index blocks: what is committed is there whatever happens, and nothing
+ * else is; damage and a second opener are errors.
+ */
+#include "base/buffer.h"
+#include "base/bytes.h"
+#include "index/cabinet.h"
+#include "toolkit/check.h"
+#include "toolkit/random.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static tansu_error error;
+static char folder[64], path[96], wal[100], copy[100];
+
+static cabinet *open_cabinet(bool create) {
+    cabinet *cab = NULL;
+    CHECK_OK(cabinet_open(path, create, false, &cab, &error), &error);
+    REQUIRE(cab != NULL);
+    return cab;
+}
+
+static cabinet *new_cabinet(void) {
+    unlink(path);
+    unlink(wal);
+    return open_cabinet(true);
+}
+
+/* ---- Generations: the state after commit g is a function of g ---- */
+
+#define NUMBERS 400
+
+/* value_of -- the record with that number after commit g; 0: there is none. */
+static size_t value_of(uint32_t generation, uint64_t number, uint8_t *value) {
+    /* The last generation up to this one that wrote the record. */
+    uint32_t written = 0;
+    for (uint32_t g = generation; g > 0 && written == 0; g--)
+        if (random_from(g * 1000003u + number).state * 0x9E3779B97F4A7C15u >> 61 == 0)
+            written = g;
+    if (written == 0)
+        return 0;
+    random_source random = random_from(written * 7919u + number);
+    if (random_chance(&random, 20))
+        return 0;
+    size_t size = 8 + random_below(&random, random_chance(&random, 3) ? 20000 : 2000);
+    memset(value, (int)(written & 0xFF), size);
+    store_u32(value, written);
+    store_u32(value + 4, (uint32_t)number);
+    return size;
+}
+
+/* write_generation -- what commit g changes, up to but without the commit. */
+static tansu_status write_generation(cabinet *cab, uint32_t generation, uint64_t numbers) {
+    uint8_t value[24000];
+    tansu_status status = cabinet_begin(cab, &error);
+    for (uint64_t n = 0; status == TANSU_OK && n < numbers; n++) {
+        if (random_from(generation * 1000003u + n).state * 0x9E3779B97F4A7C15u >> 61 != 0)
+            continue;
+        size_t size = value_of(generation, n, value);
+        status = size == 0 ? cabinet_remove(cab, CABINET_BLOCK, n, &error)
+                           : cabinet_put(cab, CABINET_BLOCK, n, value, size, &error);
+    }
+    store_u32(value, generation);
+    if (status == TANSU_OK)
+        status = cabinet_put(cab, CABINET_META, 0, value, 4, &error);
+    return status;
+}
+
+/* generation_of -- the state that the file says it has. */
+static uint32_t generation_of(cabinet *cab) {
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    tansu_status status = cabinet_get(cab, CABINET_META, 0, &record, &error);
+    uint32_t generation = 0;
+    if (status != TANSU_E_NOT_FOUND && CHECK_OK(status, &error) && CHECK_INT(4, record.size))
+        generation = load_u32(record.data);
+    tansu_buffer_free(&record);
+    return generation;
+}
+
+/* holds -- the file has exactly what commit g left. */
+static void holds(cabinet *cab, uint32_t generation) {
+    uint8_t value[24000];
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    for (uint64_t n = 0; n < NUMBERS; n++) {
+        size_t size = value_of(generation, n, value);
+        tansu_status status = cabinet_get(cab, CABINET_BLOCK, n, &record, &error);
+        bool same = size == 0 ? CHECK_STATUS(TANSU_E_NOT_FOUND, status)
+                              : CHECK_OK(status, &error) &&
+                                    CHECK_BYTES(value, size, record.data, record.size);
+        if (!same)
+            break;
+    }
+    tansu_buffer_free(&record);
+}
+
+static void commits_stay_and_aborts_leave_nothing(void) {
+    cabinet *cab = new_cabinet();
+    for (uint32_t g = 1; g <= 12; g++) {
+        CHECK_OK(write_generation(cab, g, NUMBERS), &error);
+        if (g % 3 == 0) { /* once given up, once done */
+            cabinet_abort(cab);
+            holds(cab, g - 1);
+            CHECK_OK(write_generation(cab, g, NUMBERS), &error);
+        }
+        CHECK_OK(cabinet_commit(cab, &error), &error);
+        holds(cab, g);
+        if (g % 4 == 0) {
+            CHECK_OK(cabinet_sync(cab, &error), &error);
+            CHECK_OK(cabinet_close(cab, &error), &error);
+            cab = open_cabinet(false);
+            CHECK_INT(g, generation_of(cab));
+        }
+    }
+    /* Closing in the middle of a transaction is giving it up. */
+    CHECK_OK(write_generation(cab, 13, NUMBERS), &error);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+    cab = open_cabinet(false);
+    CHECK_INT(12, generation_of(cab));
+    holds(cab, 12);
+    CHECK_STATUS(TANSU_E_MISUSE, cabinet_put(cab, CABINET_BLOCK, 1, "x", 1, &error));
+    CHECK_STATUS(TANSU_E_MISUSE, cabinet_commit(cab, &error));
+    CHECK_OK(cabinet_close(cab, &error), &error);
+}
+
+static void the_file_does_not_grow_without_end(void) {
+    cabinet *cab = new_cabinet();
+    uint64_t early = 0;
+    for (uint32_t g = 1; g <= 150; g++) {
+        CHECK_OK(write_generation(cab, g, NUMBERS), &error);
+        CHECK_OK(cabinet_commit(cab, &error), &error);
+        if (g == 40)
+            early = cabinet_size(cab);
+    }
+    CHECK(cabinet_size(cab) < early * 2);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+}
+
+/* ---- Crashes ---- */
+
+/* be_killed -- a child that commits generations and is killed (by itself: SIGKILL) at a moment. */
+static void be_killed(uint32_t from, int moment, uint64_t numbers) {
+    cabinet *cab;
+    if (cabinet_open(path, false, false, &cab, &error) != TANSU_OK)
+        _exit(3);
+    if (moment == 0) /* open, and nothing else */
+        raise(SIGKILL);
+    for (uint32_t g = from; g < from + 2; g++)
+        if (write_generation(cab, g, NUMBERS) != TANSU_OK ||
+            cabinet_commit(cab, &error) != TANSU_OK)
+            _exit(4);
+    if (moment == 1) /* between transactions */
+        raise(SIGKILL);
+    if (moment == 3 || moment == 4) { /* after one that was given up */
+        if (write_generation(cab, from + 2, NUMBERS) != TANSU_OK)
+            _exit(5);
+        cabinet_abort(cab);
+        if (moment == 3)
+            raise(SIGKILL);
+    }
+    write_generation(cab, from + 2, numbers);
+    raise(SIGKILL); /* in the middle of one, with few or many records */
+}
+
+static void a_killed_process_leaves_the_last_commit(void) {
+    cabinet *cab = new_cabinet();
+    CHECK_OK(cabinet_close(cab, &error), &error);
+    random_source random = random_start(3);
+    uint32_t generation = 0;
+    for (int round = 0; round < 25 && check_failures() == 0; round++) {
+        int moment = round % 5;
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0)
+            be_killed(generation + 1, moment, random_below(&random, NUMBERS + 1));
+        int how;
+        REQUIRE(waitpid(child, &how, 0) == child);
+        CHECK(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+        if (moment != 0)
+            generation += 2;
+        random_next(&random);
+        if (round % 4 == 3) /* the restoring opener is killed as well, before it did anything */
+            continue;
+        cab = open_cabinet(false);
+        CHECK_INT(generation, generation_of(cab));
+        holds(cab, generation);
+        if (round % 2 == 0) {
+            CHECK_OK(write_generation(cab, ++generation, NUMBERS), &error);
+            CHECK_OK(cabinet_commit(cab, &error), &error);
+            holds(cab, generation);
+        }
+        CHECK_OK(cabinet_close(cab, &error), &error);
+    }
+}
+
+static void a_process_killed_at_any_time_leaves_a_commit(void) {
+    cabinet *cab = new_cabinet();
+    CHECK_OK(cabinet_close(cab, &error), &error);
+    random_source random = random_start(4);
+    uint32_t last = 0;
+    for (int round = 0; round < 25 && check_failures() == 0; round++) {
+        int told[2];
+        REQUIRE(pipe(told) == 0);
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            if (cabinet_open(path, false, false, &cab, &error) != TANSU_OK)
+                _exit(3);
+            for (uint32_t g = last + 1;; g++)
+                if (write_generation(cab, g, NUMBERS) != TANSU_OK ||
+                    cabinet_commit(cab, &error) != TANSU_OK || write(told[1], &g, 4) != 4)
+                    _exit(4);
+        }
+        close(told[1]);
+        usleep(500 + (useconds_t)random_below(&random, 15000));
+        kill(child, SIGKILL);
+        int how;
+        REQUIRE(waitpid(child, &how, 0) == child);
+        CHECK(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+        uint32_t acknowledged = last, g;
+        while (read(told[0], &g, 4) == 4)
+            acknowledged = g;
+        close(told[0]);
+        cab = open_cabinet(false);
+        last = generation_of(cab);
+        CHECK(last == acknowledged || last == acknowledged + 1);
+        holds(cab, last);
+        CHECK_OK(cabinet_close(cab, &error), &error);
+    }
+}
+
+/* copy_file -- of `size` bytes at most. */
+static void copy_file(const char *from, const char *to, off_t size) {
+    uint8_t *bytes = malloc((size_t)size + 1);
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    REQUIRE(bytes != NULL && in >= 0 && out >= 0);
+    ssize_t got = read(in, bytes, (size_t)size);
+    REQUIRE(got >= 0 && write(out, bytes, (size_t)got) == got);
+    close(in);
+    close(out);
+    free(bytes);
+}
+
+/* Killed inside a write to the .wal: its last item is there in part only, and what that item saves was
+ * not overwritten yet. */
+static void a_torn_rollback_file_is_no_harm(void) {
+    cabinet *cab = new_cabinet();
+    CHECK_OK(write_generation(cab, 1, NUMBERS), &error);
+    CHECK_OK(cabinet_commit(cab, &error), &error);
+    CHECK_OK(write_generation(cab, 2, NUMBERS), &error);
+    struct stat info, wal_info;
+    REQUIRE(stat(path, &info) == 0 && stat(wal, &wal_info) == 0);
+    char other_wal[sizeof(copy) + 8];
+    snprintf(other_wal, sizeof(other_wal), "%s.wal", copy);
+    for (int torn = 1; torn < 40; torn += 3) {
+        cabinet *other;
+        copy_file(path, copy, info.st_size);
+        copy_file(wal, other_wal, wal_info.st_size);
+        /* An item that says that it has 100 bytes more than there are. */
+        uint8_t item[12 + 40] = {0};
+        store_u32(item + 8, 0x00010000 | 140);
+        int fd = open(other_wal, O_WRONLY | O_APPEND);
+        REQUIRE(fd >= 0 && write(fd, item, (size_t)torn) == torn);
+        close(fd);
+        if (!CHECK_OK(cabinet_open(copy, false, false, &other, &error), &error))
+            break;
+        CHECK_INT(1, generation_of(other));
+        holds(other, 1);
+        CHECK_OK(write_generation(other, 2, NUMBERS), &error);
+        CHECK_OK(cabinet_commit(other, &error), &error);
+        holds(other, 2);
+        CHECK_OK(cabinet_close(other, &error), &error);
+    }
+    cabinet_abort(cab);
+    holds(cab, 1);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+    unlink(copy);
+    unlink(other_wal);
+}
+
+/* A bound on the size of files stands for a full disk: writes fail, and nothing else. */
+static void a_failed_write_loses_nothing(void) {
+    cabinet *cab = new_cabinet();
+    CHECK_OK(write_generation(cab, 1, NUMBERS), &error);
+    CHECK_OK(cabinet_commit(cab, &error), &error);
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit before, bound;
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    bound = before;
+    bound.rlim_cur = cabinet_size(cab) + 20000;
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &bound) == 0);
+    tansu_status status = TANSU_OK;
+    uint8_t big[8192] = {1};
+    CHECK_OK(cabinet_begin(cab, &error), &error);
+    for (uint64_t n = 0; n < 1000 && status == TANSU_OK; n++)
+        status = cabinet_put(cab, CABINET_BLOCK, n, big, sizeof(big), &error);
+    if (!CHECK(status == TANSU_E_IO || status == TANSU_E_FULL))
+        check_note("status %d: %s", (int)status, error.message);
+    cabinet_abort(cab);
+    holds(cab, 1);
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    holds(cab, 1);
+    CHECK_OK(write_generation(cab, 2, NUMBERS), &error);
+    CHECK_OK(cabinet_commit(cab, &error), &error);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+    cab = open_cabinet(false);
+    holds(cab, 2);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+}
+
+/* ---- Openers ---- */
+
+static void openers_are_told_what_is_wrong(void) {
+    cabinet *cab = new_cabinet(), *second;
+    CHECK_STATUS(TANSU_E_LOCKED, cabinet_open(path, false, false, &second, &error));
+    CHECK(strstr(error.context, path) != NULL);
+    CHECK_OK(write_generation(cab, 1, NUMBERS), &error);
+    CHECK_OK(cabinet_commit(cab, &error), &error);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+
+    struct stat before, after;
+    REQUIRE(stat(path, &before) == 0);
+    CHECK_OK(cabinet_open(path, false, true, &cab, &error), &error);
+    holds(cab, 1);
+    CHECK_STATUS(TANSU_E_READ_ONLY, cabinet_begin(cab, &error));
+    CHECK_OK(cabinet_close(cab, &error), &error);
+    REQUIRE(stat(path, &after) == 0);
+    CHECK_INT(before.st_mtime, after.st_mtime);
+    CHECK_INT(before.st_size, after.st_size);
+
+    unlink(path);
+    CHECK_STATUS(TANSU_E_NOT_FOUND, cabinet_open(path, false, false, &cab, &error));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, cabinet_open(path, true, true, &cab, &error));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, cabinet_open(path, false, true, &cab, &error));
+    CHECK_OK(cabinet_close(NULL, &error), &error);
+}
+
+/* A read-only opener never rolls back, for that would be writing. */
+static void a_read_only_opener_refuses_an_unclean_file(void) {
+    cabinet *cab = new_cabinet();
+    CHECK_OK(cabinet_close(cab, &error), &error);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0)
+        be_killed(1, 2, NUMBERS / 2);
+    int how;
+    REQUIRE(waitpid(child, &how, 0) == child);
+    CHECK_STATUS(TANSU_E_READ_ONLY, cabinet_open(path, false, true, &cab, &error));
+    cab = open_cabinet(false);
+    holds(cab, 2);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+    CHECK_OK(cabinet_open(path, false, true, &cab, &error), &error);
+    holds(cab, 2);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+}
+
+static void damage_is_an_error(void) {
+    cabinet *cab = new_cabinet();
+    CHECK_OK(write_generation(cab, 1, NUMBERS), &error);
+    CHECK_OK(write_generation(cab, 1, 0) == TANSU_E_MISUSE ? TANSU_OK : TANSU_E_IO, &error);
+    CHECK_OK(cabinet_commit(cab, &error), &error);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+    struct stat info;
+    REQUIRE(stat(path, &info) == 0);
+    random_source random = random_start(5);
+
+    /* Values of records: between the buckets and the end lie little else. */
+    int damaged = 0;
+    for (int round = 0; round < 30; round++) {
+        copy_file(path, copy, info.st_size);
+        int fd = open(copy, O_RDWR);
+        REQUIRE(fd >= 0);
+        uint8_t value[24000];
+        uint64_t number;
+        size_t size;
+        do
+            size = value_of(1, number = random_below(&random, NUMBERS), value);
+        while (size < 600);
+        /* Finds the record by its bytes and turns one bit of it. */
+        uint8_t *all = malloc((size_t)info.st_size);
+        REQUIRE(all != NULL && read(fd, all, (size_t)info.st_size) == info.st_size);
+        uint8_t *at = memmem(all, (size_t)info.st_size, value, size);
+        if (CHECK(at != NULL)) {
+            off_t where = (off_t)(at - all) + (off_t)random_below(&random, size);
+            uint8_t byte = (uint8_t)(all[where] ^ (1u << random_below(&random, 8)));
+            REQUIRE(pwrite(fd, &byte, 1, where) == 1);
+        }
+        free(all);
+        close(fd);
+        cabinet *other;
+        tansu_buffer record = TANSU_BUFFER_INIT;
+        if (CHECK_OK(cabinet_open(copy, false, false, &other, &error), &error)) {
+            tansu_status status = cabinet_get(other, CABINET_BLOCK, number, &record, &error);
+            damaged += CHECK_STATUS(TANSU_E_CORRUPT, status);
+            CHECK_OK(cabinet_close(other, &error), &error);
+        }
+        tansu_buffer_free(&record);
+    }
+    CHECK_INT(30, damaged);
+
+    /* Heads, and files that were cut short. */
+    for (off_t at = 0; at < 48; at++) {
+        if ((at >= 14 && at < 32) || at == 33 || (at >= 37 && at < 40))
+            continue; /* version text, flags and padding */
+        copy_file(path, copy, info.st_size);
+        int fd = open(copy, O_RDWR);
+        uint8_t byte;
+        REQUIRE(fd >= 0 && pread(fd, &byte, 1, at) == 1);
+        byte ^= 0x15;
+        REQUIRE(pwrite(fd, &byte, 1, at) == 1);
+        close(fd);
+        cabinet *other;
+        CHECK_STATUS(TANSU_E_CORRUPT, cabinet_open(copy, false, false, &other, &error));
+    }
+    for (off_t size = 1; size < info.st_size; size += info.st_size / 13) {
+        copy_file(path, copy, size);
+        cabinet *other;
+        CHECK_STATUS(TANSU_E_CORRUPT, cabinet_open(copy, false, false, &other, &error));
+    }
+    unlink(copy);
+}
+
+int main(void) {
+    snprintf(folder, sizeof(folder), "/tmp/tansu-cabinet-XXXXXX");
+    REQUIRE(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof(path), "%s/blocks.tch", folder);
+    snprintf(wal, sizeof(wal), "%s.wal", path);
+    snprintf(copy, sizeof(copy), "%s/copy", folder);
+    RUN(commits_stay_and_aborts_leave_nothing);
+    RUN(the_file_does_not_grow_without_end);
+    RUN(a_killed_process_leaves_the_last_commit);
+    RUN(a_process_killed_at_any_time_leaves_a_commit);
+    RUN(a_torn_rollback_file_is_no_harm);
+    RUN(a_failed_write_loses_nothing);
+    RUN(openers_are_told_what_is_wrong);
+    RUN(a_read_only_opener_refuses_an_unclean_file);
+    RUN(damage_is_an_error);
+    unlink(path);
+    unlink(wal);
+    unlink(copy);
+    rmdir(folder);
+    return check_finish();
+}

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import TansuBSON
+
+struct DocumentPathTests {
+    let person: BSONDocument = ["pet": ["species": "cat", "toys": ["ball", ["kind": "mouse"]]], "a.b": ["c": 1]]
+
+    @Test func valuesAreFoundByPath() {
+        #expect(person[path: "pet.species"] == "cat")
+        #expect(person[path: "pet.toys.0"] == "ball")
+        #expect(person[path: "pet.toys.1.kind"] == "mouse")
+        #expect(person[path: #"a\.b.c"#] == 1)
+        #expect(person[path: "pet.toys.2"] == nil)
+        #expect(person[path: "pet.toys.x"] == nil)
+        #expect(person[path: "pet.species.x"] == nil)
+        #expect(person[path: ""] == nil)
+        #expect(person[path: "pet..species"] == nil)
+    }
+
+    @Test func valuesAreSetByPath() throws {
+        var person = person
+        try person.setValue("dog", atPath: "pet.species")
+        try person.setValue(2, atPath: "home.address.zip")
+        try person.setValue("rope", atPath: "pet.toys.0")
+        try person.setValue("bone", atPath: "pet.toys.2")
+        try person.setValue("rat", atPath: "pet.toys.1.kind")
+        #expect(person[path: "pet"] == ["species": "dog", "toys": ["rope", ["kind": "rat"], "bone"]])
+        #expect(person[path: "home"] == ["address": ["zip": 2]])
+        #expect(throws: Never.self) { try BSONDocument(bytes: person.bytes) }
+    }
+
+    @Test func pathsThatLeadNowhereAreErrors() {
+        for path in ["", ".", "a.", "pet.species.x", "pet.toys.9", "pet.toys.x", "a\0"] {
+            var copy = person
+            #expect(throws: BSONError.self, "\(path)") { try copy.setValue(1, atPath: path) }
+            #expect(copy == person)
+        }
+        var copy = person
+        let deep = Array(repeating: "a", count: 100_000).joined(separator: ".")
+        #expect(throws: BSONError.self) { try copy.setValue(1, atPath: deep) }
+    }
+
+    @Test func valuesAreRemovedByPath() throws {
+        var person = person
+        #expect(try person.removeValue(atPath: "pet.toys.0") == "ball")
+        #expect(try person.removeValue(atPath: "pet.toys.0.kind") == "mouse")
+        #expect(try person.removeValue(atPath: "pet.nothing") == nil)
+        #expect(try person.removeValue(atPath: "pet.species") == "cat")
+        #expect(person == ["pet": ["toys": [[:]]], "a.b": ["c": 1]])
+        #expect(throws: BSONError.self) { try person.removeValue(atPath: "pet.") }
+    }
+}
