@@ -4,13 +4,14 @@
  */
 #include "toolkit/ask.h"
 #include "toolkit/check.h"
+#include "toolkit/random.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static tansu_db *db;
 
-#define IDS(expected, query)          CHECK_TEXT(expected, ask_ids(db, query, NULL))
+#define IDS(expected, query) CHECK_TEXT(expected, ask_ids(db, query, NULL))
 #define HINTED(expected, query, hint) CHECK_TEXT(expected, ask_ids(db, query, hint))
 
 /* with -- a new database with the documents given, up to NULL. */
@@ -85,8 +86,8 @@ static void each_operator_may_take_another_element(void) {
 }
 
 static void negation_is_the_complement(void) {
-    static const char *const positive[] = {"{'a':{'$eq':5}}",    "{'a':{'$in':[5,null]}}",
-                                           "{'a':{'$gt':4}}",    "{'a':{'$exists':true}}",
+    static const char *const positive[] = {"{'a':{'$eq':5}}",      "{'a':{'$in':[5,null]}}",
+                                           "{'a':{'$gt':4}}",      "{'a':{'$exists':true}}",
                                            "{'a':{'$begin':'c'}}", "{'a.b':1}"};
     WITH("{'_id':1,'a':5}", "{'_id':2}", "{'_id':3,'a':null}", "{'_id':4,'a':[5,6]}",
          "{'_id':5,'a':'cat'}", "{'_id':6,'a':['dog','cat']}", "{'_id':7,'a':[]}",
@@ -186,7 +187,7 @@ static void order_is_across_kinds_and_stable(void) {
 
 static void fields_include_or_exclude(void) {
     WITH("{'_id':1,'a':1,'b':{'c':2,'d':3},'e':[{'f':1,'g':2},5,[{'f':3}]]}");
-#define FIELDS(expected, fields)                                                                   \
+#define FIELDS(expected, fields) \
     CHECK_TEXT(expected, ask_documents(db, "{}", "{'$fields':" fields "}"))
     FIELDS("{ \"_id\" : 1, \"a\" : 1 }", "{'a':1}");
     FIELDS("{ \"a\" : 1 }", "{'a':1,'_id':0}");
@@ -312,8 +313,8 @@ static void deep_and_wide_queries_are_bounded(void) {
     bson_append_document_end(&wide, &in);
     ask_index(db, "a", "{'a':1}", NULL);
     int64_t count = 0;
-    CHECK_STATUS(TANSU_OK, tansu_count(db, NULL, "c", bson_get_data(&wide), wide.len, NULL, 0,
-                                       &count, NULL));
+    CHECK_STATUS(TANSU_OK,
+                 tansu_count(db, NULL, "c", bson_get_data(&wide), wide.len, NULL, 0, &count, NULL));
     CHECK_INT(1, count);
     bson_destroy(&wide);
 
@@ -324,10 +325,44 @@ static void deep_and_wide_queries_are_bounded(void) {
         bson_append_null(&many, key, -1);
     }
     bson_append_int32(&many, "a", 1, 77);
-    CHECK_STATUS(TANSU_OK, tansu_count(db, NULL, "c", bson_get_data(&many), many.len, NULL, 0,
-                                       &count, NULL));
+    CHECK_STATUS(TANSU_OK,
+                 tansu_count(db, NULL, "c", bson_get_data(&many), many.len, NULL, 0, &count, NULL));
     CHECK_INT(1, count);
     bson_destroy(&many);
+    ask_close(db);
+}
+
+static void damaged_queries_end_in_an_error_or_an_answer(void) {
+    static const char *const queries[] = {
+        "{'a':{'$gt':5,'$lt':{'$numberLong':'9'}},'b.c':{'$in':[1,'x',null,[1],{'d':2}]}}",
+        "{'$or':[{'a':{'$begin':['x','y']}},{'$nor':[{'b':{'$exists':true}}]}],'c':{'$not':{'e':1}}"
+        "}",
+        "{'$orderby':{'a':1,'b.c':-1},'$skip':1,'$max':5,'$fields':{'a':1,'b.c':1},'$index':'a'}",
+    };
+    random_source r = random_start(7);
+    WITH("{'_id':1,'a':7,'b':[{'c':1},{'c':'x'}]}", "{'_id':2,'a':'xy','c':{'e':2}}");
+    ask_index(db, "a", "{'a':1}", NULL);
+    ask_index(db, "bc", "{'b.c':-1,'a':1}", NULL);
+    for (int round = 0; round < 4000; round++) {
+        bson_t *sound = ask_bson(queries[round % 3]);
+        uint8_t *bytes = bson_malloc(sound->len);
+        memcpy(bytes, bson_get_data(sound), sound->len);
+        for (uint64_t i = 1 + random_below(&r, 3); i > 0; i--)
+            bytes[4 + random_below(&r, sound->len - 4)] = (uint8_t)random_next(&r);
+        tansu_cursor *cursor = NULL;
+        tansu_document document;
+        bool hints = round % 3 == 2;
+        tansu_status status =
+            tansu_find(db, NULL, "c", hints ? NULL : bytes, hints ? 0 : sound->len,
+                       hints ? bytes : NULL, hints ? sound->len : 0, &cursor, NULL);
+        while (status == TANSU_OK)
+            status = tansu_cursor_next(cursor, &document, NULL);
+        CHECK(status == TANSU_DONE || status == TANSU_E_INVALID_BSON ||
+              status == TANSU_E_INVALID_QUERY || status == TANSU_E_UNSUPPORTED);
+        tansu_cursor_close(cursor);
+        bson_free(bytes);
+        bson_destroy(sound);
+    }
     ask_close(db);
 }
 
@@ -366,6 +401,7 @@ int main(void) {
     RUN(what_is_wrong_is_named);
     RUN(malformed_bytes_are_refused);
     RUN(deep_and_wide_queries_are_bounded);
+    RUN(damaged_queries_end_in_an_error_or_an_answer);
     RUN(a_sort_is_bounded);
     return check_finish();
 }

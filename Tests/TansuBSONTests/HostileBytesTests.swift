@@ -67,7 +67,9 @@ struct HostileBytesTests {
     }
 
     @Test func everyTruncationIsRefused() {
-        let document: BSONDocument = ["a": "text", "b": [1, 2.5, nil], "c": .codeWithScope(BSONCode("x", scope: ["y": 1]))]
+        let document: BSONDocument = [
+            "a": "text", "b": [1, 2.5, nil], "c": .codeWithScope(BSONCode("x", scope: ["y": 1])),
+        ]
         for count in 0..<document.bytes.count {
             #expect(throws: BSONError.self) { try BSONDocument(bytes: document.bytes.prefix(count)) }
         }
@@ -89,17 +91,18 @@ struct HostileBytesTests {
         #expect(throws: DecodingError.self) { try BSONDecoder().decode(Chain.self, from: nested(5000)) }
     }
 
-    @Test(arguments: [
-        ("09000000 08 6100 02 00", .invalidValue, "a"),
-        ("0E000000 02 6100 02000000 E900 00", .invalidUTF8, "a"),
-        ("0E000000 02 6100 02000000 6161 00", .missingTerminator, "a"),
-        ("0E000000 02 6100 09000000 6100 00", .invalidLength, "a"),
-        ("0D000000 03 6100 06000000 00 00", .invalidLength, "a"),
-        ("08000000 20 6100 00", .invalidType, nil),
-        ("08000000 08 6161 00", .missingTerminator, nil),
-        ("05000000 01", .missingTerminator, nil),
-        ("06000000 00", .invalidLength, nil),
-    ] as [(String, BSONError.Code, String?)])
+    @Test(
+        arguments: [
+            ("09000000 08 6100 02 00", .invalidValue, "a"),
+            ("0E000000 02 6100 02000000 E900 00", .invalidUTF8, "a"),
+            ("0E000000 02 6100 02000000 6161 00", .missingTerminator, "a"),
+            ("0E000000 02 6100 09000000 6100 00", .invalidLength, "a"),
+            ("0D000000 03 6100 06000000 00 00", .invalidLength, "a"),
+            ("08000000 20 6100 00", .invalidType, nil),
+            ("08000000 08 6161 00", .missingTerminator, nil),
+            ("05000000 01", .missingTerminator, nil),
+            ("06000000 00", .invalidLength, nil),
+        ] as [(String, BSONError.Code, String?)])
     func errorsTellCodeAndPath(_ hex: String, _ code: BSONError.Code, _ path: String?) {
         let error = #expect(throws: BSONError.self) { try BSONDocument(bytes: bytes(hex)) }
         #expect(error?.code == code)

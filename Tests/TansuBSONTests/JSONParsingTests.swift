@@ -46,7 +46,9 @@ struct JSONParsingTests {
     }
 
     @Test func duplicateKeysAreNamed() {
-        let error = #expect(throws: BSONError.self) { try BSONDocument(extendedJSON: #"{"pet": {"x": 1, "y": 2, "x": 3}}"#) }
+        let error = #expect(throws: BSONError.self) {
+            try BSONDocument(extendedJSON: #"{"pet": {"x": 1, "y": 2, "x": 3}}"#)
+        }
         #expect(error?.code == .duplicateKey)
         #expect(error?.message.contains("\"x\"") == true)
     }
@@ -69,6 +71,13 @@ struct JSONParsingTests {
         #expect(throws: Never.self) { try BSONValue(extendedJSON: arrays(200)) }
         let error = #expect(throws: BSONError.self) { try BSONValue(extendedJSON: arrays(201)) }
         #expect(error?.code == .tooDeep)
+        // Wrappers are not levels of the document.
+        func date(_ depth: Int) -> String {
+            String(repeating: #"{"a":"#, count: depth) + #"{"$date":{"$numberLong":"1"}}"#
+                + String(repeating: "}", count: depth)
+        }
+        #expect(throws: Never.self) { try BSONValue(extendedJSON: date(200)) }
+        #expect(throws: BSONError.self) { try BSONValue(extendedJSON: date(201)) }
         let objects = String(repeating: #"{"a":"#, count: 100_000)
         #expect(throws: BSONError.self) { try BSONValue(extendedJSON: objects) }
     }

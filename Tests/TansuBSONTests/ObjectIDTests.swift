@@ -46,7 +46,10 @@ struct ObjectIDTests {
         #expect(id.timestamp == Date(timeIntervalSince1970: 1_350_508_407))
     }
 
-    @Test(arguments: ["", "507f1f77bcf86cd79943901", "507f1f77bcf86cd7994390111", "507f1f77bcf86cd79943901g", "507f1f77bcf86cd7994390é"])
+    @Test(arguments: [
+        "", "507f1f77bcf86cd79943901", "507f1f77bcf86cd7994390111", "507f1f77bcf86cd79943901g",
+        "507f1f77bcf86cd7994390é",
+    ])
     func otherTextIsRefused(_ text: String) { #expect(ObjectID(text) == nil) }
 
     @Test func orderIsThatOfTheBytes() {

@@ -184,4 +184,14 @@ struct ImportTests {
         let count = try #require(Int(command.tansu("count", "db", "x").output.dropLast()))
         #expect(count > 10_000 && count < 50_000)
     }
+
+    @Test("a name that no collection can have is one mistake, not one a line")
+    func badName() throws {
+        let command = try Command()
+        let name = String(repeating: "x", count: 200)
+        let result = try command.tansu("import", "db", "-", "--collection", name, input: people)
+        #expect(result.status == 65)
+        #expect(result.error.contains("INVALID_NAME"))
+        #expect(result.error.split(separator: "\n").count == 1)
+    }
 }

@@ -18,7 +18,8 @@ struct PlanTextTests {
                 "direction": "backward", "sort": "index",
             ],
             "candidates": [
-                ["kind": "index", "index": "by_age", "chosen": true], ["kind": "scan", "chosen": false],
+                ["kind": "index", "index": "by_age", "chosen": true],
+                ["kind": "scan", "sort": "memory", "chosen": false],
             ],
             "keysExamined": 1, "documentsExamined": 1200, "returned": 0, "milliseconds": 0.25,
         ]
@@ -26,12 +27,12 @@ struct PlanTextTests {
             lines(report) == [
                 "Plan       index by_age, read backward",
                 "Bounds     name = \"Ann\"",
-                "Bounds     age ≥ 18 and < 30, or = 99",
+                "           age ≥ 18 and < 30, or = 99",
                 "Order      as the index has it, so nothing is sorted",
                 "Examined   1 index key, 1,200 documents",
                 "Returned   0 documents",
                 "Time       250 µs",
-                "Not taken  scan",
+                "Not taken  scan and sort",
             ])
     }
 

@@ -11,7 +11,7 @@ struct NumbersTests {
         #expect(Numbers.grouped(value) == text)
     }
 
-    @Test(arguments: [(0.0004, "0 µs"), (0.085, "85 µs"), (3.24, "3.2 ms"), (12_345, "12.35 s")])
+    @Test(arguments: [(0.0004, "0 µs"), (0.085, "85 µs"), (3.24, "3.2 ms"), (395.2, "395 ms"), (12_345, "12.35 s")])
     func duration(milliseconds: Double, text: String) {
         #expect(Numbers.duration(milliseconds: milliseconds) == text)
     }

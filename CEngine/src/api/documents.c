@@ -59,7 +59,10 @@ tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *collection,
     }
     if (status == TANSU_OK && ids != NULL && !ids_end(ids))
         status = error_memory(error);
-    return writing_end(&w, status, error);
+    status = writing_end(&w, status, error);
+    if (status != TANSU_OK && ids != NULL)
+        ids->size = 0;
+    return status;
 }
 
 tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,

@@ -41,6 +41,9 @@ tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error
         }
         r->version = txn->version;
     } else {
+        tansu_status status = database_check_open(r->db, error);
+        if (status != TANSU_OK)
+            return status;
         r->held = database_hold(r->db);
         r->version = r->held;
     }
@@ -72,7 +75,9 @@ tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error
         return TANSU_OK;
     }
     w->own = true;
-    status = database_begin_writing(db_inner(db), error);
+    status = database_check_open(db_inner(db), error);
+    if (status == TANSU_OK)
+        status = database_begin_writing(db_inner(db), error);
     if (status != TANSU_OK)
         return status;
     status = change_begin(db_inner(db), &w->change, error);
@@ -88,5 +93,7 @@ tansu_status writing_end(writing *w, tansu_status status, tansu_error *error) {
         change_abort(w->change);
     else if (status != TANSU_OK)
         change_roll_back(w->change, w->mark);
+    else
+        change_forget_steps(w->change, w->mark);
     return status;
 }

@@ -30,6 +30,7 @@ struct tansu_cursor {
     view view;
     query *query;
     query_run *run;
+    tansu_buffer copy; /* in a write transaction: the document last shown */
 };
 
 /* db_inner -- the database behind a handle. */

@@ -13,7 +13,11 @@ const char *json_scan_number(const char *text, const char *end, bool *integer);
 /* json_parse_integer -- reads an optional sign and digits; false when they are not an int64. */
 bool json_parse_integer(const char *text, size_t size, int64_t *result);
 
-typedef enum json_double_result { JSON_DOUBLE_OK, JSON_DOUBLE_RANGE, JSON_DOUBLE_MEMORY } json_double_result;
+typedef enum json_double_result {
+    JSON_DOUBLE_OK,
+    JSON_DOUBLE_RANGE,
+    JSON_DOUBLE_MEMORY
+} json_double_result;
 
 /* json_parse_double -- reads a number that json_scan_number() found, rounded correctly whatever the
  * locale is. RANGE: it is greater than every double. */
@@ -32,7 +36,7 @@ bool json_parse_date(const char *text, size_t size, int64_t *milliseconds);
 #define JSON_DATE_SIZE 32
 size_t json_format_date(char text[JSON_DATE_SIZE], int64_t milliseconds);
 
-/* json_sort_options -- puts the letters of regex options in order. */
+/* json_sort_options -- puts the letters of regex options in order, as BSON wants them. */
 void json_sort_options(char *options, size_t size);
 
 /* json_is_wrapper -- whether an object whose first key this is stands for a BSON type. */

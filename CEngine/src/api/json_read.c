@@ -107,9 +107,9 @@ static inline const char *plain_end(const char *p, const char *end, uint64_t *hi
         uint64_t word = load_u64(p);
         uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
         /* Exact up to the first byte found, which is all that counts. */
-        uint64_t found =
-            (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((word - ones * 0x20) & ~word)) &
-            tops;
+        uint64_t found = (((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
+                          ((word - ones * 0x20) & ~word)) &
+                         tops;
         if (found != 0) {
             unsigned bytes = (unsigned)__builtin_ctzll(found) >> 3;
             if (bytes > 0)
@@ -368,7 +368,7 @@ static bool check_keys(reader *r, size_t first) {
 /* open_level -- begins a document or array in the output. */
 static bool open_level(reader *r, uint32_t level, uint32_t nesting) {
     if (level > r->depth || nesting > r->depth + WRAPPER_LEVELS)
-        return fail(r, TANSU_E_INVALID_JSON, r->next, NULL,
+        return fail(r, TANSU_E_TOO_LARGE, r->next, NULL,
                     "Objects and arrays lie more than %u deep inside each other.", r->depth);
     return buffer_append(r->out, "\0\0\0", 4) || exhausted(r);
 }
@@ -426,10 +426,10 @@ static bool read_array(reader *r, uint32_t level, uint32_t nesting) {
 
 /* What is known about an object while it is read. */
 typedef struct object {
-    size_t start;   /* in the output */
-    size_t first;   /* of its keys */
-    bool wrapper;   /* its first key says that it stands for a type */
-    bool braces;    /* its first value is an object */
+    size_t start; /* in the output */
+    size_t first; /* of its keys */
+    bool wrapper; /* its first key says that it stands for a type */
+    bool braces;  /* its first value is an object */
 } object;
 
 /* read_member -- a key, a colon, a value. */
@@ -451,13 +451,16 @@ static bool read_member(reader *r, object *o, uint32_t level, uint32_t nesting) 
     skip_space(r);
     if (is_first) {
         const char *key = (const char *)r->out->data + element + 1;
-        o->wrapper = level > 1 && *key == '$' && json_is_wrapper(key, r->out->size - element - 2);
+        o->wrapper = nesting > 1 && *key == '$' && json_is_wrapper(key, r->out->size - element - 2);
         o->braces = at(r, '{');
     }
     if (is_first && !o->wrapper && level > r->depth)
         return open_level(r, level, nesting);
+    uint32_t below = level + 1;
+    if (o->wrapper)
+        below = strcmp((const char *)r->out->data + element + 1, "$scope") == 0 ? level : level - 1;
     uint8_t type;
-    if (!read_value(r, o->wrapper ? level : level + 1, nesting + 1, &type))
+    if (!read_value(r, below, nesting + 1, &type))
         return false;
     r->out->data[element] = type;
     return true;
@@ -483,7 +486,7 @@ static bool read_object(reader *r, uint32_t level, uint32_t nesting, uint8_t *ty
     object o = {.start = r->out->size, .first = r->key_count};
     const char *place = r->next;
     /* One level more may be an object that stands for a scalar; its first key will tell. */
-    if (!open_level(r, level > 1 ? level - 1 : level, nesting))
+    if (!open_level(r, nesting > 1 ? level - 1 : level, nesting))
         return false;
     r->next++;
     skip_space(r);
@@ -547,7 +550,7 @@ static bool read_root(reader *r) {
     if (r->next != r->end)
         return invalid(r, r->next, "Something stands behind the end of the object");
     const char *key = (const char *)r->out->data + 5;
-    if (*r->out->data > 5 && *key == '$' && json_is_wrapper(key, strlen(key)))
+    if (r->out->size > 5 && *key == '$' && json_is_wrapper(key, strlen(key)))
         return fail(r, TANSU_E_INVALID_JSON, r->text, key,
                     "%s makes this a single value, but a document is expected.", key);
     return true;

@@ -41,7 +41,8 @@ tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
     database *d = db_inner(db);
     pthread_mutex_lock(&d->state_mutex);
     uint64_t handles = d->handles;
-    d->closing = handles == 0;
+    if (handles == 0)
+        __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&d->state_mutex);
     if (handles != 0)
         return error_set(error, TANSU_E_BUSY, d->folder,
@@ -56,7 +57,7 @@ void tansu_close(tansu_db *db) {
     database *d = db_inner(db);
     pthread_mutex_lock(&d->state_mutex);
     bool now = d->handles == 0;
-    d->closing = true;
+    __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&d->state_mutex);
     if (now)
         database_close(d, NULL);
@@ -69,7 +70,12 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
     version *v = database_hold_head(d);
     uint64_t sequence = v->sequence;
     database_release(d, v);
-    return d->read_only ? TANSU_OK : log_sync(d->log, sequence, error);
+    if (d->read_only)
+        return TANSU_OK;
+    if (log_failed(d->log))
+        return error_set(error, TANSU_E_FAILED, d->folder,
+                         "an earlier sync failed: close the database and open it again");
+    return log_sync(d->log, sequence, error);
 }
 
 tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error) {

@@ -2,6 +2,7 @@
  * api/reading.c -- cursors, counting, explaining.
  */
 #include "api/handles.h"
+#include "base/buffer.h"
 #include "base/error.h"
 
 #include <stdlib.h>
@@ -53,7 +54,14 @@ tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document, t
         return misuse(cursor == NULL ? "cursor" : "document", error);
     if (cursor->txn != NULL && cursor->txn->ended)
         return error_set(error, TANSU_E_MISUSE, "cursor", "the cursor's transaction has ended");
-    return query_next(cursor->run, document, error);
+    tansu_status status = query_next(cursor->run, document, error);
+    if (status != TANSU_OK || cursor->txn == NULL || cursor->txn->change == NULL)
+        return status;
+    /* The frame of a write transaction may move at its next write, and the document in it. */
+    if (!buffer_set(&cursor->copy, document->data, document->size))
+        return error_memory(error);
+    document->data = cursor->copy.data;
+    return TANSU_OK;
 }
 
 void tansu_cursor_close(tansu_cursor *cursor) {
@@ -62,6 +70,7 @@ void tansu_cursor_close(tansu_cursor *cursor) {
     database *db = cursor->db;
     query_end(cursor->run);
     query_free(cursor->query);
+    tansu_buffer_free(&cursor->copy);
     if (cursor->version != NULL)
         database_release(db, cursor->version);
     tansu_txn *txn = cursor->txn;

@@ -11,6 +11,11 @@ tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability
     if (db == NULL || txn == NULL)
         return misuse(db == NULL ? "db" : "txn", error);
     *txn = NULL;
+    if ((unsigned)mode > TANSU_TXN_WRITE)
+        return error_set(error, TANSU_E_MISUSE, "mode", "the mode is not a tansu_txn_mode");
+    if ((unsigned)durability > TANSU_DURABILITY_INTERVAL)
+        return error_set(error, TANSU_E_MISUSE, "durability",
+                         "the durability is not a tansu_durability");
     database *d = db_inner(db);
     tansu_status status = database_enter(d, error);
     if (status != TANSU_OK)

@@ -115,7 +115,7 @@ tansu_status change_commit(change *c, tansu_durability durability, uint64_t *seq
     change_free(c);
     if (replay)
         return TANSU_OK;
-    worker_note_commit(db, bytes);
+    worker_note_commit(db, bytes, durability == TANSU_DURABILITY_INTERVAL);
     if (sequence != NULL)
         *sequence = number;
     if (!wait)
@@ -230,7 +230,6 @@ change_mark change_save_mark(const change *c) {
     return (change_mark){.steps = c->step_count,
                          .frame_size = c->frame_size,
                          .records = c->records,
-                         .next_collection = c->next_collection,
                          .changed = c->changed};
 }
 
@@ -267,6 +266,10 @@ static tansu_status step_back(change *c, const change_step *step) {
     return status;
 }
 
+void change_forget_steps(change *c, change_mark mark) {
+    c->step_count = mark.steps;
+}
+
 void change_roll_back(change *c, change_mark mark) {
     while (!c->broken && c->step_count > mark.steps) {
         if (step_back(c, &c->steps[c->step_count - 1]) != TANSU_OK)
@@ -278,6 +281,5 @@ void change_roll_back(change *c, change_mark mark) {
     log_shrink(c->db->log, mark.frame_size, mark.records);
     c->frame_size = mark.frame_size;
     c->records = mark.records;
-    c->next_collection = mark.next_collection;
     c->changed = mark.changed;
 }

@@ -74,13 +74,15 @@ typedef struct change_mark {
     size_t steps;
     uint64_t frame_size;
     uint32_t records;
-    uint32_t next_collection;
     bool changed;
 } change_mark;
 change_mark change_save_mark(const change *c);
-/* change_roll_back -- takes back puts, deletes and collection creations since the mark. When that
- * fails the change is broken. */
+/* change_roll_back -- takes back puts, deletes and collection creations since the mark. Numbers given
+ * out stay so: the chunks of a collection that was taken back are removed from the cabinet by its
+ * number. When rolling back fails the change is broken. */
 void change_roll_back(change *c, change_mark mark);
+/* change_forget_steps -- a call has succeeded: nobody goes back to its mark any more. */
+void change_forget_steps(change *c, change_mark mark);
 
 /* change_usable -- MISUSE when the change is broken. */
 tansu_status change_usable(const change *c, tansu_error *error);

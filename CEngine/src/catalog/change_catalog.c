@@ -207,8 +207,10 @@ tansu_status change_move_collection(change *c, const char *name, const char *to,
                                     tansu_error *error) {
     collection_state *state;
     tansu_status status = change_collection(c, name, 0, &state, error);
-    if (status != TANSU_OK)
-        return status;
+    if (status != TANSU_OK || state == NULL)
+        return status != TANSU_OK
+                   ? status
+                   : error_set(error, TANSU_E_NOT_FOUND, name, "there is no collection '%s'", name);
     bool found;
     uint32_t slot = version_slot(c->next, name, &found);
     collection_state **list = c->next->collections;
@@ -262,7 +264,6 @@ tansu_status change_add_index(change *c, const char *collection, index_definitio
         index_definition_free(definition);
         return status;
     }
-    retire_add(&c->made, free_definition, NULL, definition);
     view v = change_view(c);
     view_scan scan;
     view_scan_init(&scan, &v, state);
@@ -273,8 +274,11 @@ tansu_status change_add_index(change *c, const char *collection, index_definitio
     plain.unique = definition->unique && !c->replay;
     status = index_build(&c->writer, &plain, build_source, &scan, &index.entries, &index.multikey,
                          error);
-    if (status != TANSU_OK)
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
         return status;
+    }
+    retire_add(&c->made, free_definition, NULL, definition);
     state->indexes[state->index_count++] = index;
     if (definition->id >= c->next_index)
         c->next_index = definition->id + 1;

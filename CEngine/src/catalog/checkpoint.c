@@ -17,7 +17,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#define CABINET_NAME "index/blocks.tch"
+#define INDEX_FOLDER "index"
+#define CABINET_NAME INDEX_FOLDER "/blocks.tch"
 #define META_FORMAT 1
 
 /* ---- Writing ---- */
@@ -117,11 +118,11 @@ static tansu_status remove_dead(database *db, const uint64_t *blocks, size_t blo
 /* mark_open -- says in the MANIFEST, before the first write to the cabinet, that it may not be whole
  * should the machine stop. */
 static tansu_status mark_open(database *db, tansu_error *error) {
-    if (db->manifest.index_open)
-        return TANSU_OK;
     manifest m = db->manifest;
     m.index_open = true;
     fs_boot_id(m.boot);
+    if (db->manifest.index_open && strcmp(db->manifest.boot, m.boot) == 0)
+        return TANSU_OK;
     tansu_status status = manifest_write(db->calls, db->folder, &m, error);
     if (status == TANSU_OK)
         db->manifest = m;
@@ -356,6 +357,12 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
+    char *folder = fs_join(db->folder, INDEX_FOLDER); /* it may have been deleted */
+    if (folder == NULL)
+        status = error_memory(error);
+    else if (db->calls->mkdir(folder, 0755) != 0 && errno != EEXIST)
+        status = error_errno(error, folder, "make the folder", errno);
+    free(folder);
     static const char *const suffixes[] = {"", ".wal"}; /* the second is Tokyo Cabinet's own */
     for (int i = 0; status == TANSU_OK && i < 2; i++) {
         char name[64] = CABINET_NAME;

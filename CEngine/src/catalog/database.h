@@ -59,12 +59,13 @@ typedef struct database {
     pthread_t
         writer_thread; /* valid while `writing`: for telling a thread that it waits for itself */
     uint64_t handles;  /* open transactions and cursors */
-    bool closing;      /* tansu_close() was called while handles were open */
+    bool closing;      /* tansu_close() was called while handles were open; stored atomically */
     pthread_cond_t worker_wanted;
     bool worker_running;
     bool worker_stop;
     pthread_t worker;
     bool checkpoint_wanted;
+    bool sync_wanted; /* commits wait for the interval's end; atomic */
 
     pthread_mutex_t checkpoint_mutex; /* one checkpoint at a time */
     retire_list evicted;              /* blocks that no version had room to take over yet */
@@ -107,6 +108,8 @@ void database_versions_free(database *db);
 
 /* database_enter -- counts a handle. Errors: CLOSED. */
 tansu_status database_enter(database *db, tansu_error *error);
+/* database_check_open -- for calls too short to count. Errors: CLOSED. */
+tansu_status database_check_open(database *db, tansu_error *error);
 /* database_leave -- ends one; closes a database whose tansu_close() waited for it. */
 void database_leave(database *db);
 /* database_begin_writing -- waits for the writer's turn. Errors: BUSY, READ_ONLY, FAILED. */
@@ -117,8 +120,9 @@ void database_end_writing(database *db);
 
 tansu_status worker_start(database *db, tansu_error *error);
 void worker_stop(database *db);
-/* worker_note_commit -- called by the writer after each commit of that many log bytes. */
-void worker_note_commit(database *db, uint64_t bytes);
+/* worker_note_commit -- called by the writer after each commit of that many log bytes. `sync_later`:
+ * it is to be on the disk within the interval. */
+void worker_note_commit(database *db, uint64_t bytes, bool sync_later);
 
 /* checkpoint_write -- brings the cabinet up to the visible version. Errors: IO, FULL, MEMORY. */
 tansu_status checkpoint_write(database *db, tansu_error *error);

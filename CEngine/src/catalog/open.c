@@ -231,8 +231,9 @@ static tansu_status recover(database *db, const tansu_options *options, tansu_er
     return status;
 }
 
-tansu_status database_open(const tansu_options *options, const fs *calls, database **result,
-                           tansu_error *error) {
+/* open_database -- database_open(); `error` may be filled in by what turned out to be no error. */
+static tansu_status open_database(const tansu_options *options, const fs *calls, database **result,
+                                  tansu_error *error) {
     tansu_status status = check_options(options, error);
     if (status != TANSU_OK)
         return status;
@@ -277,6 +278,15 @@ tansu_status database_open(const tansu_options *options, const fs *calls, databa
     }
     *result = db;
     return TANSU_OK;
+}
+
+tansu_status database_open(const tansu_options *options, const fs *calls, database **result,
+                           tansu_error *error) {
+    tansu_error own;
+    tansu_status status = open_database(options, calls, result, &own);
+    if (status != TANSU_OK && error != NULL)
+        *error = own;
+    return status;
 }
 
 /* A folder whose content is being deleted. */

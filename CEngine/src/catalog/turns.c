@@ -8,14 +8,22 @@
 #include <errno.h>
 #include <time.h>
 
+/* closed -- the error for a database that waits for its last handles to end. */
+static tansu_status closed(tansu_error *error) {
+    return error_set(error, TANSU_E_CLOSED, NULL, "the database is being closed");
+}
+
 tansu_status database_enter(database *db, tansu_error *error) {
     pthread_mutex_lock(&db->state_mutex);
     bool closing = db->closing;
     if (!closing)
         db->handles++;
     pthread_mutex_unlock(&db->state_mutex);
-    return closing ? error_set(error, TANSU_E_CLOSED, NULL, "the database is being closed")
-                   : TANSU_OK;
+    return closing ? closed(error) : TANSU_OK;
+}
+
+tansu_status database_check_open(database *db, tansu_error *error) {
+    return __atomic_load_n(&db->closing, __ATOMIC_RELAXED) ? closed(error) : TANSU_OK;
 }
 
 void database_leave(database *db) {
@@ -42,10 +50,6 @@ static struct timespec deadline(uint32_t milliseconds) {
 tansu_status database_begin_writing(database *db, tansu_error *error) {
     if (db->read_only)
         return error_set(error, TANSU_E_READ_ONLY, db->folder, "the database is open read-only");
-    if (log_failed(db->log))
-        return error_set(
-            error, TANSU_E_FAILED, db->folder,
-            "an earlier sync failed, so nothing more is written: close and open again");
     tansu_status status = TANSU_OK;
     struct timespec until = {0};
     pthread_mutex_lock(&db->state_mutex);
@@ -62,6 +66,11 @@ tansu_status database_begin_writing(database *db, tansu_error *error) {
                                "another transaction has been writing for %u ms: try again",
                                db->busy_timeout_ms);
     }
+    /* Asked last: the writer that was waited for may be the one whose sync failed. */
+    if (status == TANSU_OK && log_failed(db->log))
+        status =
+            error_set(error, TANSU_E_FAILED, db->folder,
+                      "an earlier sync failed, so nothing more is written: close and open again");
     if (status == TANSU_OK) {
         db->writing = true;
         db->writer_thread = pthread_self();

@@ -29,15 +29,22 @@ static void sync_interval(database *db) {
 /* work -- waits for orders until told to stop. */
 static void *work(void *context) {
     database *db = context;
-    bool interval = db->durability == TANSU_DURABILITY_INTERVAL;
+    struct timespec until = {0};
+    bool waiting = false; /* a commit waits to be synced at `until` */
     pthread_mutex_lock(&db->state_mutex);
     while (!db->worker_stop) {
         bool due = false;
-        if (!db->checkpoint_wanted && interval) {
-            struct timespec until = due_in(db->interval_ms);
+        if (!waiting && db->sync_wanted) {
+            until = due_in(db->interval_ms);
+            waiting = true;
+        }
+        if (!db->checkpoint_wanted && waiting)
             due = pthread_cond_timedwait(&db->worker_wanted, &db->state_mutex, &until) == ETIMEDOUT;
-        } else if (!db->checkpoint_wanted) {
+        else if (!db->checkpoint_wanted)
             pthread_cond_wait(&db->worker_wanted, &db->state_mutex);
+        if (due) { /* commits from here on wait for the next time */
+            __atomic_store_n(&db->sync_wanted, false, __ATOMIC_RELAXED);
+            waiting = false;
         }
         bool checkpoint = db->checkpoint_wanted && !db->worker_stop;
         db->checkpoint_wanted = false;
@@ -73,7 +80,14 @@ void worker_stop(database *db) {
     db->worker_running = false;
 }
 
-void worker_note_commit(database *db, uint64_t bytes) {
+void worker_note_commit(database *db, uint64_t bytes, bool sync_later) {
+    if (sync_later && db->worker_running &&
+        !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED)) {
+        pthread_mutex_lock(&db->state_mutex);
+        __atomic_store_n(&db->sync_wanted, true, __ATOMIC_RELAXED);
+        pthread_cond_signal(&db->worker_wanted);
+        pthread_mutex_unlock(&db->state_mutex);
+    }
     uint64_t written = __atomic_add_fetch(&db->log_written, bytes, __ATOMIC_RELAXED);
     uint64_t since = __atomic_load_n(&db->checkpoint_at, __ATOMIC_RELAXED);
     if (written - since < db->checkpoint_bytes || !db->worker_running)

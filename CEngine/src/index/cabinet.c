@@ -7,19 +7,23 @@
  *    that a store into the map raises SIGBUS when the disk is full, and so does following a damaged
  *    offset. With tchdbsetxmsiz(0) only head and buckets are mapped, which it wrote when it made
  *    the file; all else goes through pread() and pwrite().
- *  - A transaction first saves what it overwrites in `path`.wal. When that write fails for a bucket, it
- *    is not told, and a rollback would then lose records: room for the .wal is reserved ahead.
+ *  - It takes a pwrite() that failed for one that succeeded (an int is compared with a size_t):
+ *    room in the file is allocated ahead, and each record is read back before the commit.
+ *  - A transaction first saves what it overwrites in `path`.wal. When that write fails for a
+ *    bucket, it is not told, and a rollback would then lose records: room for the .wal is reserved
+ *    ahead.
  *  - Killed while it writes to the .wal, it leaves half an item at the end. At the next opening it
  *    then restores the file, but goes on with the head that it read before. Half an item is cut off
  *    before it sees it: what belongs to it was not overwritten yet.
  *  - After any failed call the handle refuses all transactions: it is closed and opened again.
- *  - Fields of the head are believed: they are compared with the only values that we ever write. They
- *    and the .wal are in the byte order that Tokyo Cabinet was built for: Debian's is big-endian
- *    everywhere, others are the machine's.
+ *  - Fields of the head are believed: they are compared with the only values that we ever write.
+ *    They and the .wal are in the byte order that Tokyo Cabinet was built for: Debian's is
+ *    big-endian everywhere, others are the machine's.
  */
 #include "index/cabinet.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/fs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,36 +38,40 @@
 
 /* Buckets: 64 KiB of an empty file; records of a bucket form a search tree, so that even a million
  * blocks need few steps. Records lie at multiples of 64 bytes, 4096 free places are remembered. */
-#define BUCKETS     8191
+#define BUCKETS 8191
 #define ALIGN_POWER 6
-#define FREE_POWER  12
+#define FREE_POWER 12
 
-/* Fields of a Tokyo Cabinet file's head, and of its .wal: file size, then items of offset (8 bytes), size
- * (4 bytes) and what lay there; the first item is the head. */
-#define HEAD_SIZE   256
-#define HEAD_TYPE   32
-#define HEAD_FLAGS  33
-#define HEAD_APOW   34
-#define HEAD_FPOW   35
-#define HEAD_OPTS   36
-#define HEAD_BNUM   40
-#define WAL_FIRST   8
-#define WAL_ITEM    12
+/* Fields of a Tokyo Cabinet file's head, and of its .wal: file size, then items of offset (8
+ * bytes), size (4 bytes) and what lay there; the first item is the head. */
+#define HEAD_SIZE 256
+#define HEAD_TYPE 32
+#define HEAD_FLAGS 33
+#define HEAD_APOW 34
+#define HEAD_FPOW 35
+#define HEAD_OPTS 36
+#define HEAD_BNUM 40
+#define WAL_FIRST 8
+#define WAL_ITEM 12
 
-/* Room that is reserved in the .wal at a time, and what an operation may need beside twice its record. */
-#define WAL_STEP    (1024 * 1024)
-#define WAL_SMALL   8192
+/* Room that is allocated in the file and reserved in the .wal at a time, and what an operation
+ * may need in the .wal beside twice its record. */
+#define FILE_STEP (256 * 1024)
+#define WAL_STEP (1024 * 1024)
+#define WAL_SMALL 8192
 
-#define KEY_SIZE    9
-#define CRC_SIZE    4
+#define KEY_SIZE 9
+#define CRC_SIZE 4
 
 struct cabinet {
     char *path;
     char *wal_path;
     bool read_only;
     bool in_transaction;
-    int wal;              /* during a transaction, for reserving room */
-    uint64_t wal_room;    /* reserved and not yet used up */
+    int file; /* for allocating room; stays open, for closing it would end Tokyo Cabinet's lock */
+    int wal;  /* during a transaction, for reserving room */
+    uint64_t file_room;    /* where the file's allocated room ends */
+    uint64_t wal_room;     /* reserved and not yet used up */
     pthread_rwlock_t lock; /* the handle is opened again with this held for writing */
     TCHDB *hdb;
 };
@@ -96,18 +104,16 @@ static tansu_status failed(const cabinet *cab, TCHDB *hdb, int number, const cha
         return error_set(error, TANSU_E_CORRUPT, cab->path,
                          "The index file is damaged; delete the index folder of the closed "
                          "database and it is made anew.");
-    case TCENOPERM:
-        return error_errno(error, cab->path, what, EACCES);
+    case TCENOPERM: return error_errno(error, cab->path, what, EACCES);
     case TCEOPEN:
     case TCEWRITE:
     case TCETRUNC:
     case TCESYNC:
     case TCEMMAP:
     case TCESTAT:
-    case TCESEEK:
-        return error_errno(error, cab->path, what, number == 0 ? EIO : number);
+    case TCESEEK: return error_errno(error, cab->path, what, number == 0 ? EIO : number);
     default:
-        return error_set(error, TANSU_E_IO, cab->path, "The index file: %s failed (%s).", what,
+        return error_set(error, TANSU_E_IO, cab->path, "The index file: could not %s (%s).", what,
                          tchdberrmsg(tchdbecode(hdb)));
     }
 }
@@ -123,13 +129,13 @@ static tansu_status check_head(const cabinet *cab, head_facts *facts, tansu_erro
     *facts = (head_facts){false, false};
     int fd = open(cab->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT ? TANSU_OK : error_errno(error, cab->path, "opening", errno);
+        return errno == ENOENT ? TANSU_OK : error_errno(error, cab->path, "open", errno);
     uint8_t head[HEAD_SIZE];
     ssize_t got = pread(fd, head, sizeof(head), 0);
     int number = errno;
     close(fd);
     if (got < 0)
-        return error_errno(error, cab->path, "reading", number);
+        return error_errno(error, cab->path, "read", number);
     if (got == 0)
         return TANSU_OK;
     static const char magic[] = "ToKyO CaBiNeT\n";
@@ -164,16 +170,16 @@ static uint64_t wal_whole(int fd, uint64_t size, bool big_endian) {
 static tansu_status wal_trim(const cabinet *cab, bool big_endian, tansu_error *error) {
     int fd = open(cab->wal_path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT ? TANSU_OK : error_errno(error, cab->wal_path, "opening", errno);
+        return errno == ENOENT ? TANSU_OK : error_errno(error, cab->wal_path, "open", errno);
     struct stat info;
     tansu_status status = TANSU_OK;
     if (fstat(fd, &info) != 0) {
-        status = error_errno(error, cab->wal_path, "looking at", errno);
+        status = error_errno(error, cab->wal_path, "examine", errno);
     } else {
         uint64_t size = (uint64_t)info.st_size;
         uint64_t whole = size < WAL_FIRST ? 0 : wal_whole(fd, size, big_endian);
         if (whole != size && ftruncate(fd, (off_t)whole) != 0)
-            status = error_errno(error, cab->wal_path, "cutting", errno);
+            status = error_errno(error, cab->wal_path, "cut", errno);
     }
     close(fd);
     return status;
@@ -206,7 +212,7 @@ static tansu_status open_handle(cabinet *cab, bool create, tansu_error *error) {
         opened = tchdbopen(hdb, cab->path, mode);
     }
     if (!opened) {
-        status = failed(cab, hdb, errno, "opening", error);
+        status = failed(cab, hdb, errno, "open", error);
         tchdbdel(hdb);
         return status;
     }
@@ -223,6 +229,8 @@ static tansu_status open_handle(cabinet *cab, bool create, tansu_error *error) {
 /* cabinet_delete -- the end of a handle whose file is closed. */
 static void cabinet_delete(cabinet *cab) {
     pthread_rwlock_destroy(&cab->lock);
+    if (cab->file >= 0)
+        close(cab->file);
     free(cab->wal_path);
     free(cab->path);
     free(cab);
@@ -235,11 +243,11 @@ tansu_status cabinet_open(const char *path, bool create, bool read_only, cabinet
     if (cab == NULL)
         return error_memory(error);
     cab->read_only = read_only;
-    cab->wal = -1;
+    cab->wal = cab->file = -1;
     int number = pthread_rwlock_init(&cab->lock, NULL);
     if (number != 0) {
         free(cab);
-        return error_errno(error, path, "making a lock", number);
+        return error_errno(error, path, "make a lock", number);
     }
     size_t size = strlen(path) + sizeof(".wal");
     cab->path = malloc(size);
@@ -266,7 +274,7 @@ static tansu_status close_handle(cabinet *cab, tansu_error *error) {
     if (cab->hdb != NULL) {
         errno = 0;
         if (!tchdbclose(cab->hdb))
-            status = failed(cab, cab->hdb, errno, "closing", error);
+            status = failed(cab, cab->hdb, errno, "close", error);
         tchdbdel(cab->hdb);
         cab->hdb = NULL;
     }
@@ -314,10 +322,11 @@ tansu_status cabinet_get(cabinet *cab, enum cabinet_kind kind, uint64_t number,
     uint8_t *value = tchdbget(cab->hdb, key, KEY_SIZE, &size);
     tansu_status status = TANSU_OK;
     if (value == NULL && tchdbecode(cab->hdb) == TCENOREC)
-        status = error_set(error, TANSU_E_NOT_FOUND, cab->path, "The index file has no record %c%llu.",
-                           (int)kind, (unsigned long long)number);
+        status =
+            error_set(error, TANSU_E_NOT_FOUND, cab->path, "The index file has no record %c%llu.",
+                      (int)kind, (unsigned long long)number);
     else if (value == NULL)
-        status = failed(cab, cab->hdb, errno, "reading", error);
+        status = failed(cab, cab->hdb, errno, "read", error);
     pthread_rwlock_unlock(&cab->lock);
     if (status != TANSU_OK)
         return status;
@@ -334,8 +343,8 @@ tansu_status cabinet_get(cabinet *cab, enum cabinet_kind kind, uint64_t number,
     return TANSU_OK;
 }
 
-/* wal_reserve -- makes the disk promise `bytes` behind the .wal's end. A file system that cannot promise
- * is taken as it is. */
+/* wal_reserve -- makes the disk promise `bytes` behind the .wal's end. A file system that cannot
+ * promise is taken as it is. */
 static tansu_status wal_reserve(cabinet *cab, uint64_t bytes, tansu_error *error) {
     struct stat info;
     if (cab->wal < 0 || fstat(cab->wal, &info) != 0)
@@ -349,7 +358,7 @@ static tansu_status wal_reserve(cabinet *cab, uint64_t bytes, tansu_error *error
     int result = 0;
 #endif
     if (result != 0 && (errno == ENOSPC || errno == EDQUOT))
-        return error_errno(error, cab->wal_path, "reserving room in", errno);
+        return error_errno(error, cab->wal_path, "reserve room", errno);
     cab->wal_room = bytes;
     return TANSU_OK;
 }
@@ -365,12 +374,24 @@ static tansu_status wal_need(cabinet *cab, uint64_t bytes, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* wal_leave -- the transaction has ended. */
-static void wal_leave(cabinet *cab) {
+/* file_need -- sees to it that a record of that size can be put at the file's end. */
+static tansu_status file_need(cabinet *cab, uint64_t size, tansu_error *error) {
+    uint64_t end = tchdbfsiz(cab->hdb), need = size + 4 * KEY_SIZE + (2u << ALIGN_POWER);
+    if (end + need <= cab->file_room)
+        return TANSU_OK;
+    uint64_t step = need > FILE_STEP ? need : FILE_STEP;
+    if (fs_system.allocate(cab->file, end, step) != 0)
+        return error_errno(error, cab->path, "allocate room", errno);
+    cab->file_room = end + step;
+    return TANSU_OK;
+}
+
+/* transaction_ends -- forgets what it had reserved. */
+static void transaction_ends(cabinet *cab) {
     if (cab->wal >= 0)
         close(cab->wal);
     cab->wal = -1;
-    cab->wal_room = 0;
+    cab->wal_room = cab->file_room = 0;
     cab->in_transaction = false;
 }
 
@@ -379,23 +400,35 @@ tansu_status cabinet_begin(cabinet *cab, tansu_error *error) {
     if (cab->read_only)
         return error_set(error, TANSU_E_READ_ONLY, cab->path, "The index file is open read-only.");
     if (cab->in_transaction)
-        return error_set(error, TANSU_E_MISUSE, cab->path, "A checkpoint is being written already.");
+        return error_set(error, TANSU_E_MISUSE, cab->path,
+                         "A checkpoint is being written already.");
     if (cab->hdb == NULL || !tchdbtranbegin(cab->hdb)) {
         tansu_status status = open_again(cab, error);
         if (status != TANSU_OK)
             return status;
         errno = 0;
         if (!tchdbtranbegin(cab->hdb))
-            return failed(cab, cab->hdb, errno, "beginning a checkpoint", error);
+            return failed(cab, cab->hdb, errno, "begin a checkpoint", error);
     }
     cab->in_transaction = true;
     cab->wal = open(cab->wal_path, O_WRONLY | O_CLOEXEC);
-    if (cab->wal < 0) {
+    if (cab->file < 0)
+        cab->file = open(cab->path, O_RDWR | O_CLOEXEC);
+    if (cab->wal < 0 || cab->file < 0) {
         int number = errno;
         cabinet_abort(cab);
-        return error_errno(error, cab->wal_path, "opening", number);
+        return error_errno(error, cab->path, "open", number);
     }
     return TANSU_OK;
+}
+
+/* written -- reads back what was put. */
+static bool written(cabinet *cab, const uint8_t key[KEY_SIZE], const void *value, int size) {
+    int stored_size = 0;
+    void *stored = tchdbget(cab->hdb, key, KEY_SIZE, &stored_size);
+    bool same = stored != NULL && stored_size == size && memcmp(stored, value, (size_t)size) == 0;
+    free(stored);
+    return same;
 }
 
 /* cabinet_put -- record and checksum as one value. */
@@ -405,7 +438,9 @@ tansu_status cabinet_put(cabinet *cab, enum cabinet_kind kind, uint64_t number, 
         return error_set(error, TANSU_E_MISUSE, cab->path, "No checkpoint is being written.");
     if (size > INT_MAX / 4)
         return error_set(error, TANSU_E_TOO_LARGE, cab->path, "An index block is too large.");
-    tansu_status status = wal_need(cab, 2 * (uint64_t)size + WAL_SMALL, error);
+    tansu_status status = file_need(cab, size, error);
+    if (status == TANSU_OK)
+        status = wal_need(cab, 2 * (uint64_t)size + WAL_SMALL, error);
     if (status != TANSU_OK)
         return status;
     uint8_t key[KEY_SIZE], crc[CRC_SIZE], usual[4096];
@@ -419,7 +454,9 @@ tansu_status cabinet_put(cabinet *cab, enum cabinet_kind kind, uint64_t number, 
     memcpy(value + size, crc, CRC_SIZE);
     errno = 0;
     if (!tchdbput(cab->hdb, key, KEY_SIZE, value, (int)(size + CRC_SIZE)))
-        status = failed(cab, cab->hdb, errno, "writing", error);
+        status = failed(cab, cab->hdb, errno, "write", error);
+    else if (!written(cab, key, value, (int)(size + CRC_SIZE)))
+        status = error_errno(error, cab->path, "write", errno == 0 ? EIO : errno);
     if (value != usual)
         free(value);
     return status;
@@ -437,7 +474,7 @@ tansu_status cabinet_remove(cabinet *cab, enum cabinet_kind kind, uint64_t numbe
     make_key(key, kind, number);
     errno = 0;
     if (!tchdbout(cab->hdb, key, KEY_SIZE) && tchdbecode(cab->hdb) != TCENOREC)
-        return failed(cab, cab->hdb, errno, "removing", error);
+        return failed(cab, cab->hdb, errno, "remove a record", error);
     return TANSU_OK;
 }
 
@@ -447,20 +484,21 @@ tansu_status cabinet_commit(cabinet *cab, tansu_error *error) {
         return error_set(error, TANSU_E_MISUSE, cab->path, "No checkpoint is being written.");
     errno = 0;
     if (!tchdbtrancommit(cab->hdb)) {
-        tansu_status status = failed(cab, cab->hdb, errno, "ending a checkpoint", error);
+        tansu_status status = failed(cab, cab->hdb, errno, "end a checkpoint", error);
         cabinet_abort(cab);
         return status;
     }
-    wal_leave(cab);
+    transaction_ends(cab);
     return TANSU_OK;
 }
 
-/* cabinet_abort -- the handle's list of free places is lost with it, so that it is opened again anyway. */
+/* cabinet_abort -- the handle's list of free places is lost with it, so that it is opened again
+ * anyway. */
 void cabinet_abort(cabinet *cab) {
     if (!cab->in_transaction)
         return;
     tchdbtranabort(cab->hdb);
-    wal_leave(cab);
+    transaction_ends(cab);
     open_again(cab, NULL);
 }
 
@@ -474,7 +512,7 @@ tansu_status cabinet_sync(cabinet *cab, tansu_error *error) {
     if (cab->hdb == NULL)
         status = not_open(cab, error);
     else if (!tchdbmemsync(cab->hdb, true))
-        status = failed(cab, cab->hdb, errno, "syncing", error);
+        status = failed(cab, cab->hdb, errno, "sync", error);
     pthread_rwlock_unlock(&cab->lock);
     return status;
 }

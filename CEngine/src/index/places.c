@@ -1,8 +1,9 @@
 /*
  * index/places.c -- docno → place (see places.h).
  *
- * Chunks hang from segments that double in size: segment k has 64 * 2^k of them, so that no slot ever
- * moves and readers need no lock, and the few pointers to segments reach all docnos there can be.
+ * Chunks hang from segments that double in size: segment k has 64 * 2^k of them, so that no slot
+ * ever moves and readers need no lock, and the few pointers to segments reach all docnos there can
+ * be.
  */
 #include "index/places.h"
 #include "base/error.h"
@@ -13,8 +14,8 @@
 #include <string.h>
 
 #define FIRST_SEGMENT 64
-#define SEGMENTS      24 /* 64 * (2^24 - 1) chunks: more than 2^39 docnos need */
-#define MAX_CHUNK     ((INDEX_MAX_DOCNO + 1) / PLACES_CHUNK)
+#define SEGMENTS 24 /* 64 * (2^24 - 1) chunks: more than 2^39 docnos need */
+#define MAX_CHUNK ((INDEX_MAX_DOCNO + 1) / PLACES_CHUNK)
 
 typedef struct chunk {
     atomic_bool dirty;   /* changed since it was last written */
@@ -80,7 +81,8 @@ static uint64_t record_number(uint32_t collection, uint64_t number) {
 tansu_status places_new(uint32_t collection, cabinet *cab, uint64_t count, places **result,
                         tansu_error *error) {
     if (count > INDEX_MAX_DOCNO + 1)
-        return error_set(error, TANSU_E_CORRUPT, "places", "The stored number of places is damaged.");
+        return error_set(error, TANSU_E_CORRUPT, "places",
+                         "The stored number of places is damaged.");
     places *p = calloc(1, sizeof(*p));
     if (p == NULL)
         return error_memory(error);
@@ -153,7 +155,8 @@ static void publish(places *p, chunk_slot *slot, chunk *expected, chunk *made, c
     *result = expected;
 }
 
-/* find -- the chunk with that number, loaded if need be; NULL when none of its docnos was stored. */
+/* find -- the chunk with that number, loaded if need be; NULL when none of its docnos was
+ * stored. */
 static tansu_status find(places *p, uint64_t number, chunk **result, tansu_error *error) {
     *result = NULL;
     if (number >= MAX_CHUNK)
@@ -209,7 +212,8 @@ tansu_status places_prepare(places *p, uint64_t docno, tansu_error *error) {
     chunk *made = slot == NULL ? NULL : calloc(1, sizeof(*made));
     if (made == NULL)
         return error_memory(error);
-    /* A reader may turn NULL into ABSENT meanwhile, but nothing else: only the writer comes here. */
+    /* A reader may turn NULL into ABSENT meanwhile, but nothing else: only the writer comes
+     * here. */
     chunk *there = atomic_load(slot);
     publish(p, slot, there, made, &c);
     if (c == ABSENT) {

@@ -57,7 +57,9 @@ void tree_release(tree_store *store, tree *t);
 
 /* ---- Writing ---- */
 
-/* One writer's work between begin and commit. */
+/* One writer's work between begin and commit. It holds the version that it started from, as a reader
+ * does. A tree that somebody else may look at (a cursor of a write transaction, a savepoint) must not
+ * be changed in place: copy the tree value and go on with a greater epoch. */
 typedef struct tree_writer {
     tree_store *store;
     uint64_t epoch;       /* greater than that of any writer before: marks blocks as this one's */
@@ -65,7 +67,7 @@ typedef struct tree_writer {
 } tree_writer;
 
 /* tree_insert -- adds an entry; *existed (may be NULL) tells that it was there. On an error the tree
- * is as it was before. Keys: 1 byte to 64 MiB. Errors: MEMORY, IO, CORRUPT. */
+ * is as it was before. Keys: 1 byte to 64 MiB. Errors: MEMORY, IO, CORRUPT, TOO_LARGE. */
 tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_t size,
                          bool *existed, tansu_error *error);
 
@@ -150,8 +152,9 @@ tansu_status tree_cursor_docnos(tree_cursor *cursor, const uint8_t *bound, size_
  * tree_checkpoint -- writes every block of `t` that the cabinet does not have yet (children before
  * parents; clean subtrees are not entered) within the caller's cabinet transaction, and notes the
  * numbers in the blocks, so that later versions that share them need not write them again. Runs
- * beside a writer and readers; the caller holds the version. Block numbers noted here count only
- * after the cabinet's commit: on failure call tree_checkpoint_failed().
+ * beside a writer and readers; the caller holds the version until it has called one of the two
+ * below. Block numbers noted here count only after the cabinet's commit: on failure call
+ * tree_checkpoint_failed().
  * *root_block: the root's number.
  */
 tansu_status tree_checkpoint(tree_store *store, const tree *t, uint64_t *root_block,

@@ -87,8 +87,8 @@ void block_forget(tree_store *store, tree_block *block) {
     free(block);
 }
 
-/* block_free -- when memory for the list of free numbers is exhausted the cabinet keeps a record that
- * nothing refers to, until it is made anew: lost room, but no wrong answer. */
+/* block_free -- when memory for the list of free numbers is exhausted the cabinet keeps a record
+ * that nothing refers to, until it is made anew: lost room, but no wrong answer. */
 void block_free(tree_store *store, tree_block *block) {
     uint64_t number = atomic_load_explicit(&block->number, memory_order_acquire);
     if (number != 0 && (number & NUMBER_PENDING) == 0)

@@ -1,6 +1,6 @@
 /*
- * index/tree_block.h -- blocks of a tree and what all trees share. Private to index/tree*.c; may call
- * base and index/cabinet.h.
+ * index/tree_block.h -- blocks of a tree and what all trees share. Private to index/tree*.c; may
+ * call base and index/cabinet.h.
  *
  * A parent points at handles (tree_block), not at contents: old and new versions of a parent share
  * the handles of the children that did not change, so that a child that is loaded, stored or
@@ -20,11 +20,11 @@
  * leaf has room for four of them up to LEAF_LARGE. All blocks up to it take exactly this much, so
  * that the allocator sees one size. */
 #define BLOCK_BYTES 2048
-#define LEAF_LARGE  (64 * 1024)
+#define LEAF_LARGE (64 * 1024)
 /* Children of an inner block; their separators may take this much before it is split. */
-#define INNER_MAX   64
+#define INNER_MAX 64
 #define INNER_LARGE (16 * 1024)
-#define KEY_MAX     (64u * 1024 * 1024)
+#define KEY_MAX (64u * 1024 * 1024)
 
 /* What a handle's content begins with. */
 typedef struct tree_content {
@@ -46,10 +46,10 @@ typedef struct tree_inner {
 } tree_inner;
 
 struct tree_block {
-    uint64_t epoch;                    /* of the writer that made it; 0: it was stored before */
-    _Atomic(tree_content *) content;   /* NULL: not in memory */
-    atomic_uint_fast64_t number;       /* in the cabinet; 0: not there */
-    atomic_uint used;                  /* looked at since the last eviction passed by */
+    uint64_t epoch;                  /* of the writer that made it; 0: it was stored before */
+    _Atomic(tree_content *) content; /* NULL: not in memory */
+    atomic_uint_fast64_t number;     /* in the cabinet; 0: not there */
+    atomic_uint used;                /* looked at since the last eviction passed by */
 };
 
 /* Set in a block's number while the checkpoint that wrote it is not committed. */
@@ -66,6 +66,8 @@ struct tree_store {
     size_t pending_count, pending_capacity;
 };
 
+/* as_leaf, as_inner -- a content as what its level says that it is; leaf_page, inner_of: to be
+ * changed. */
 static inline const tree_leaf *as_leaf(const tree_content *content) {
     return (const tree_leaf *)content;
 }
@@ -78,6 +80,8 @@ static inline tree_page *leaf_page(tree_content *content) {
 static inline tree_inner *inner_of(tree_content *content) {
     return (tree_inner *)content;
 }
+
+/* inner_children -- one more than separators. */
 static inline uint32_t inner_children(const tree_inner *inner) {
     return inner->keys.count + 1;
 }
@@ -92,13 +96,14 @@ static inline uint32_t inner_slot(const tree_inner *inner, const uint8_t *key, s
 /* content_count -- entries under a content. */
 uint64_t content_count(const tree_content *content);
 
-/* content_leaf, content_inner -- allocate for a page of at least that many bytes (the capacity is set
- * in the page); NULL when memory is exhausted. */
+/* content_leaf, content_inner -- allocate for a page of at least that many bytes (the capacity
+ * is set in the page); NULL when memory is exhausted. */
 tree_content *content_leaf(tree_store *store, uint64_t page_bytes);
 tree_content *content_inner(tree_store *store, uint64_t page_bytes);
 void content_free(tree_store *store, tree_content *content);
 
-/* block_new -- a handle with a content; NULL when memory is exhausted (the content is not freed). */
+/* block_new -- a handle with a content; NULL when memory is exhausted (the content is not
+ * freed). */
 tree_block *block_new(tree_store *store, uint64_t epoch, tree_content *content, uint64_t number);
 
 /* block_free -- a handle and its content, as the end of a block that no version has any more: its

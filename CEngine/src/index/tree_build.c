@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 /* Room that is left in each block for later insertions: a tenth. */
-#define BUILD_LEAF  (BLOCK_BYTES - BLOCK_BYTES / 10 - (uint64_t)offsetof(tree_leaf, page))
+#define BUILD_LEAF (BLOCK_BYTES - BLOCK_BYTES / 10 - (uint64_t)offsetof(tree_leaf, page))
 #define BUILD_INNER (INNER_MAX - INNER_MAX / 10)
 /* A leaf of that many bytes has fewer entries than this, each having a slot and a length. */
-#define BUILD_REFS  (BLOCK_BYTES / 9)
+#define BUILD_REFS (BLOCK_BYTES / 9)
 
 /* The inner block of one level that is being filled. */
 typedef struct build_level {
@@ -40,8 +40,8 @@ typedef struct builder {
 static bool level_push(builder *b, uint32_t at, const uint8_t *separator, size_t size,
                        tree_block *child, uint64_t count);
 
-/* level_flush -- makes the level's block and pushes it one level up; a lone child goes up itself when
- * the tree ends here. */
+/* level_flush -- makes the level's block and pushes it one level up; a lone child goes up itself
+ * when the tree ends here. */
 static bool level_flush(builder *b, uint32_t at) {
     build_level *level = b->level[at];
     tree_store *store = b->writer->store;

@@ -1,6 +1,6 @@
 /*
- * index/tree_checkpoint.c -- blocks on their way to the cabinet, out of memory, and out of the cabinet
- * (see tree.h).
+ * index/tree_checkpoint.c -- blocks on their way to the cabinet, out of memory, and out of the
+ * cabinet (see tree.h).
  */
 #include "base/buffer.h"
 #include "base/error.h"
@@ -18,7 +18,8 @@ static bool put_page(tansu_buffer *record, const tree_page *page) {
     return true;
 }
 
-/* put_children -- appends the numbers and counts of an inner block's children, all stored before. */
+/* put_children -- appends the numbers and counts of an inner block's children, all stored
+ * before. */
 static bool put_children(tansu_buffer *record, const tree_inner *inner) {
     uint32_t children = inner_children(inner);
     for (uint32_t i = 0; i < children; i++) {
@@ -190,8 +191,8 @@ static tansu_status evict_below(tree_store *store, tree_block *block, uint64_t l
     return status;
 }
 
-/* tree_evict -- twice around at most, like a clock's hand: the first time only unused leaves go, the
- * second time those that were not used since the first. */
+/* tree_evict -- twice around at most, like a clock's hand: the first time only unused leaves go,
+ * the second time those that were not used since the first. */
 tansu_status tree_evict(tree_store *store, const tree *t, uint64_t limit, retire_list *retired,
                         tansu_error *error) {
     tansu_status status = TANSU_OK;

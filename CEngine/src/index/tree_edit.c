@@ -43,7 +43,8 @@ tansu_status edit_begin(tree_change *change, tree_writer *writer, tree_way *way,
     return retire_reserve(writer->retired, EDIT_BLOCKS) ? TANSU_OK : error_memory(error);
 }
 
-/* edit_block -- a block of the writer's own keeps its handle, so that its parent need not change. */
+/* edit_block -- a block of the writer's own keeps its handle, so that its parent need not
+ * change. */
 tree_block *edit_block(tree_change *change, tree_block *block, tree_content *content) {
     if (block != NULL && block->epoch == change->writer->epoch) {
         change->swapped[change->swapped_count].block = block;
@@ -66,7 +67,8 @@ void edit_drop(tree_change *change, tree_block *block) {
     change->replaced[change->replaced_count++] = block;
 }
 
-/* set_separator -- copies `size` bytes of a string: what it lies in may be freed before it is used. */
+/* set_separator -- copies `size` bytes of a string: what it lies in may be freed before it is
+ * used. */
 static bool set_separator(tree_change *change, const tree_ref *ref, uint32_t size) {
     tansu_buffer *buffer = &change->separators[change->separator_turn ^= 1];
     if (!buffer_reserve(buffer, (size_t)size + 1))
@@ -104,8 +106,8 @@ static void edit_apply(tree_inner *inner, const tree_edit *edit) {
     }
 }
 
-/* Children and separators of up to two inner blocks, with an edit applied, before they are dealt out to
- * new blocks. */
+/* Children and separators of up to two inner blocks, with an edit applied, before they are dealt
+ * out to new blocks. */
 typedef struct gathered {
     uint32_t children;
     tree_block *child[2 * INNER_MAX + 2];
@@ -278,8 +280,8 @@ static tansu_status edit_split(tree_change *change, tree_block *block, tree_inne
     return TANSU_OK;
 }
 
-/* edit_merge -- an inner block with few children joins a neighbour that has room; *merged false when
- * there is none. */
+/* edit_merge -- an inner block with few children joins a neighbour that has room; *merged false
+ * when there is none. */
 static tansu_status edit_merge(tree_change *change, uint32_t step, bool *merged,
                                tansu_error *error) {
     tree_way *way = change->way;
@@ -371,8 +373,7 @@ tansu_status edit_up(tree_change *change, tree_block **root, tansu_error *error)
     if (way->height == TREE_MAX_HEIGHT)
         return error_set(error, TANSU_E_TOO_LARGE, NULL, "The index has too many levels.");
     tree_ref separator = {edit->separator, NULL, edit->separator_size, 0};
-    uint64_t bytes =
-        sizeof(tree_page) + sizeof(tree_slot) + page_entry_size(edit->separator_size);
+    uint64_t bytes = sizeof(tree_page) + sizeof(tree_slot) + page_entry_size(edit->separator_size);
     tree_content *content = content_inner(change->writer->store, bytes);
     if (content == NULL)
         return error_memory(error);

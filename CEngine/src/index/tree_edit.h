@@ -1,10 +1,10 @@
 /*
- * index/tree_edit.h -- what inserting and removing share: the way down, and the change of the blocks
- * on the way back up. Private to index/tree*.c.
+ * index/tree_edit.h -- what inserting and removing share: the way down, and the change of the
+ * blocks on the way back up. Private to index/tree*.c.
  *
- * A change is made in two halves. The first goes up from the leaf and makes every block that is new,
- * and may fail: edit_undo() then leaves the tree as it was. The second, edit_finish(), puts the new
- * blocks in place and cannot fail.
+ * A change is made in two halves. The first goes up from the leaf and makes every block that is
+ * new, and may fail: edit_undo() then leaves the tree as it was. The second, edit_finish(), puts
+ * the new blocks in place and cannot fail.
  */
 #ifndef TANSU_INDEX_TREE_EDIT_H
 #define TANSU_INDEX_TREE_EDIT_H
@@ -23,8 +23,8 @@ typedef struct tree_way {
     bool owned; /* the leaf, and so all of the way, is of the writer's epoch */
 } tree_way;
 
-/* What becomes of a block's children: those from `first` on, `removed` of them (1 or 2), give way to
- * `added` ones. Possible: 1 by 1, 1 by 2 (split), 2 by 1 (merged), 1 by 0 (emptied). */
+/* What becomes of a block's children: those from `first` on, `removed` of them (1 or 2), give
+ * way to `added` ones. Possible: 1 by 1, 1 by 2 (split), 2 by 1 (merged), 1 by 0 (emptied). */
 typedef struct tree_edit {
     uint32_t first;
     uint32_t removed;
@@ -72,16 +72,16 @@ tansu_status way_find(tree_writer *writer, const tree *t, const uint8_t *key, si
 tansu_status edit_begin(tree_change *change, tree_writer *writer, tree_way *way,
                         tansu_error *error);
 
-/* edit_block -- the handle that holds `content` in place of what `block` holds now (a new one, or the
- * block itself when it is the writer's own). `block` NULL: a new one. NULL: memory is exhausted,
- * and the content is freed. */
+/* edit_block -- the handle that holds `content` in place of what `block` holds now (a new one,
+ * or the block itself when it is the writer's own). `block` NULL: a new one. NULL: memory is
+ * exhausted, and the content is freed. */
 tree_block *edit_block(tree_change *change, tree_block *block, tree_content *content);
 
 /* edit_drop -- notes a block that is in no tree afterwards. */
 void edit_drop(tree_change *change, tree_block *block);
 
-/* edit_separator -- sets the edit's separator to the shortest string that is greater than `left` and
- * not greater than `right`; false when memory is exhausted. */
+/* edit_separator -- sets the edit's separator to the shortest string that is greater than `left`
+ * and not greater than `right`; false when memory is exhausted. */
 bool edit_separator(tree_change *change, const tree_ref *left, const tree_ref *right);
 
 /* edit_up -- carries the edit from the leaf's parent to the root; *root is the tree's new root. */

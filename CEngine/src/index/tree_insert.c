@@ -38,8 +38,8 @@ static tree_content *leaf_copied(tree_store *store, const tree_page *page, uint3
     return content;
 }
 
-/* split_point -- how many of the entries go to the left: half of the bytes, and at least one to each
- * side. */
+/* split_point -- how many of the entries go to the left: half of the bytes, and at least one to
+ * each side. */
 static uint32_t split_point(const tree_ref *refs, uint32_t count) {
     uint64_t all = 0, left = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -52,8 +52,8 @@ static uint32_t split_point(const tree_ref *refs, uint32_t count) {
     return point;
 }
 
-/* leaf_appended -- the key goes behind a full leaf's last one: that leaf stays as it is, the key gets
- * a new one. With keys in rising order all leaves are full, and no bytes are copied. */
+/* leaf_appended -- the key goes behind a full leaf's last one: that leaf stays as it is, the key
+ * gets a new one. With keys in rising order all leaves are full, and no bytes are copied. */
 static tansu_status leaf_appended(tree_change *change, tree_block *block, const tree_page *page,
                                   const uint8_t *key, size_t size, tansu_error *error) {
     tree_store *store = change->writer->store;
@@ -61,8 +61,8 @@ static tansu_status leaf_appended(tree_change *change, tree_block *block, const 
     tree_ref ref = {key, NULL, (uint32_t)size, 0};
     /* Those that follow will share what this one shares with the one before. */
     uint32_t prefix = ref_common(&last, &ref);
-    tree_content *content = content_leaf(
-        store, sizeof(tree_page) + page_align(prefix) + sizeof(tree_slot) + 4 + size - prefix);
+    tree_content *content = content_leaf(store, sizeof(tree_page) + page_align(prefix) +
+                                                    sizeof(tree_slot) + 4 + size - prefix);
     if (content == NULL)
         return error_memory(error);
     page_fill(leaf_page(content), leaf_page(content)->capacity, 0, &ref, 1, prefix);
@@ -149,8 +149,7 @@ static tansu_status insert_first(tree_writer *writer, tree *t, const uint8_t *ke
                                  tansu_error *error) {
     tree_ref ref = {key, NULL, (uint32_t)size, 0};
     tree_content *content = refs_leaf(writer->store, &ref, 1);
-    tree_block *root =
-        content == NULL ? NULL : block_new(writer->store, writer->epoch, content, 0);
+    tree_block *root = content == NULL ? NULL : block_new(writer->store, writer->epoch, content, 0);
     if (root == NULL) {
         content_free(writer->store, content);
         return error_memory(error);
@@ -159,7 +158,8 @@ static tansu_status insert_first(tree_writer *writer, tree *t, const uint8_t *ke
     return TANSU_OK;
 }
 
-/* tree_insert -- as it is when the writer's own leaf has room, else by a change of the whole way. */
+/* tree_insert -- as it is when the writer's own leaf has room, else by a change of the whole
+ * way. */
 tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_t size,
                          bool *existed, tansu_error *error) {
     if (existed != NULL)

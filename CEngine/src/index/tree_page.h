@@ -1,6 +1,6 @@
 /*
- * index/tree_page.h -- the packed block of sorted byte strings that leaves consist of and that inner
- * blocks keep their separators in. Private to index/tree*.c; may call base.
+ * index/tree_page.h -- the packed block of sorted byte strings that leaves consist of and that
+ * inner blocks keep their separators in. Private to index/tree*.c; may call base.
  *
  * A page is one piece of memory, the same in memory as in the cabinet:
  *
@@ -9,8 +9,8 @@
  * What all strings begin with is stored once (prefix); the heap holds the rest of each (suffix),
  * behind its length: one byte below 128, otherwise four bytes, big-endian, with the top bit set. A
  * slot has the suffix's first four bytes as a number, so that a binary search touches the heap on
- * ties only, and where the suffix lies, counted back from the page's end: a page may be cut out of its gap
- * or get a larger one without touching a slot.
+ * ties only, and where the suffix lies, counted back from the page's end: a page may be cut out of
+ * its gap or get a larger one without touching a slot.
  */
 #ifndef TANSU_INDEX_TREE_PAGE_H
 #define TANSU_INDEX_TREE_PAGE_H
@@ -43,18 +43,19 @@ typedef struct tree_ref {
     uint32_t suffix_size;
 } tree_ref;
 
+/* page_align -- rounds a prefix's size up to where the slots begin. */
 static inline uint32_t page_align(uint32_t size) {
     return (size + 3) & ~(uint32_t)3;
 }
 
+/* page_slots -- the first slot. */
 static inline tree_slot *page_slots(const tree_page *page) {
     return (tree_slot *)(void *)(page->bytes + page_align(page->prefix_size));
 }
 
 /* page_suffix -- where the suffix of a slot lies, and its size. */
 static inline const uint8_t *page_suffix(const tree_page *page, uint32_t slot, uint32_t *size) {
-    const uint8_t *at =
-        (const uint8_t *)page + page->capacity - page_slots(page)[slot].offset;
+    const uint8_t *at = (const uint8_t *)page + page->capacity - page_slots(page)[slot].offset;
     if (at[0] < 0x80) {
         *size = at[0];
         return at + 1;
@@ -86,6 +87,7 @@ static inline tree_ref page_ref(const tree_page *page, uint32_t slot) {
     return ref;
 }
 
+/* ref_size -- bytes of both pieces. */
 static inline uint32_t ref_size(const tree_ref *ref) {
     return ref->prefix_size + ref->suffix_size;
 }
@@ -117,7 +119,8 @@ void page_remove(tree_page *page, uint32_t slot);
 /* page_copy -- makes `to` the same page with another capacity, which must hold front and heap. */
 void page_copy(tree_page *to, uint32_t capacity, const tree_page *from);
 
-/* page_measure -- bytes that a page of these sorted strings takes; *prefix_size: what they share. */
+/* page_measure -- bytes that a page of these sorted strings takes; *prefix_size: what they
+ * share. */
 uint64_t page_measure(const tree_ref *refs, uint32_t count, uint32_t *prefix_size);
 
 /* page_fill -- makes a page of sorted strings that page_measure() found to fit. */

@@ -22,8 +22,8 @@ static inline uint32_t *slot_at(tree_cursor *cursor) {
     return &cursor->path[cursor->height - 1].slot;
 }
 
-/* go_down -- from the child that the lowest step of the path has chosen to the first (or last) entry
- * below it. */
+/* go_down -- from the child that the lowest step of the path has chosen to the first (or last)
+ * entry below it. */
 static tansu_status go_down(tree_cursor *cursor, bool last, tansu_error *error) {
     for (;;) {
         struct tree_step *step = &cursor->path[cursor->height - 1];
@@ -74,8 +74,8 @@ static tansu_status previous_leaf(tree_cursor *cursor, bool *valid, tansu_error 
     return TANSU_OK;
 }
 
-/* descend -- to where the key is or belongs in the leaf that covers it; the slot may be one behind the
- * leaf's last. The tree is not empty. */
+/* descend -- to where the key is or belongs in the leaf that covers it; the slot may be one
+ * behind the leaf's last. The tree is not empty. */
 static tansu_status descend(tree_cursor *cursor, const uint8_t *key, size_t size,
                             tansu_error *error) {
     const tree_content *content;
@@ -276,7 +276,8 @@ tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *p
     tree_cursor_init(&cursor, store, t);
     bool valid;
     tansu_status status = tree_cursor_seek(&cursor, prefix, size, &valid, error);
-    if (status != TANSU_OK || !valid || !begins_with(page_at(&cursor), *slot_at(&cursor), prefix, size))
+    if (status != TANSU_OK || !valid ||
+        !begins_with(page_at(&cursor), *slot_at(&cursor), prefix, size))
         return status;
     *docno = tree_cursor_docno(&cursor);
     *found = true;

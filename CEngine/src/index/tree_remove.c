@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* Leaves with less than this, after an entry was taken out, look for a neighbour to join; both together
- * may have as much as LEAF_JOINED, so that the next insertions do not split them again. */
+/* Leaves with less than this, after an entry was taken out, look for a neighbour to join; both
+ * together may have as much as LEAF_JOINED, so that the next insertions do not split them again. */
 #define LEAF_SPARSE (BLOCK_BYTES / 4)
 #define LEAF_JOINED (BLOCK_BYTES * 3 / 4)
 

@@ -15,7 +15,7 @@ tansu_status tree_store_new(tree_store **result, tansu_error *error) {
     int failed = pthread_mutex_init(&store->mutex, NULL);
     if (failed != 0) {
         free(store);
-        return error_errno(error, NULL, "making a mutex", failed);
+        return error_errno(error, NULL, "make a mutex", failed);
     }
     atomic_init(&store->cab, NULL);
     atomic_init(&store->next_block, 1);
@@ -57,7 +57,8 @@ tansu_status tree_open(tree_store *store, uint64_t block, uint64_t count, tree *
     if (block == 0 && count == 0)
         return TANSU_OK;
     if (block == 0 || count == 0 || (block & NUMBER_PENDING) != 0)
-        return error_set(error, TANSU_E_CORRUPT, "index", "The stored root of an index is damaged.");
+        return error_set(error, TANSU_E_CORRUPT, "index",
+                         "The stored root of an index is damaged.");
     tree_block *root = block_new(store, 0, NULL, block);
     if (root == NULL)
         return error_memory(error);
@@ -70,7 +71,8 @@ uint64_t tree_root_block(const tree *t) {
     return t->root == NULL ? 0 : atomic_load(&t->root->number) & ~NUMBER_PENDING;
 }
 
-/* count_blocks -- how many blocks hang from a content, which is loaded with all inner ones below. */
+/* count_blocks -- how many blocks hang from a content, which is loaded with all inner ones
+ * below. */
 static tansu_status count_blocks(tree_store *store, const tree_content *content, size_t *blocks,
                                  tansu_error *error) {
     *blocks += 1;

@@ -7,6 +7,7 @@
 #include "log/segment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -45,6 +46,20 @@ static int compare_numbers(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+/* header_blank -- whether a segment's header was never written. */
+static bool header_blank(const log *l, uint32_t number) {
+    char *path = segment_path(l, number);
+    uint8_t header[SEGMENT_HEADER_SIZE] = {0};
+    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    bool blank = fd >= 0 && l->calls->read(fd, header, sizeof header, 0) >= 0;
+    if (fd >= 0)
+        l->calls->close(fd);
+    free(path);
+    for (size_t i = 0; i < sizeof header; i++)
+        blank = blank && header[i] == 0;
+    return blank;
+}
+
 /* open_segments -- maps every segment of the folder, which must be dense in number. */
 static tansu_status open_segments(log *l, tansu_error *error) {
     found_segments found = {0};
@@ -62,21 +77,9 @@ static tansu_status open_segments(log *l, tansu_error *error) {
         else
             status = segment_open(l, found.numbers[i], error);
         /* The newest segment may have been under way when the machine stopped, before its header
-         * was on the disk; nothing in it was acknowledged then. */
-        if (status == TANSU_E_CORRUPT && i > 0 && i == found.count - 1 && !l->read_only) {
-            char *path = segment_path(l, found.numbers[i]);
-            uint8_t first[SEGMENT_HEADER_SIZE] = {0};
-            int fd = path == NULL ? -1 : l->calls->open(path, 0, 0);
-            ssize_t n = fd < 0 ? -1 : l->calls->read(fd, first, sizeof first, 0);
-            if (fd >= 0)
-                l->calls->close(fd);
-            bool blank = n >= 0;
-            for (size_t k = 0; k < sizeof first; k++)
-                blank = blank && first[k] == 0;
-            if (blank && l->calls->unlink(path) == 0)
-                status = TANSU_OK;
-            free(path);
-        }
+         * was on the disk; nothing in it was acknowledged then. It is made anew when it is needed. */
+        if (status == TANSU_E_CORRUPT && i == found.count - 1 && header_blank(l, found.numbers[i]))
+            status = TANSU_OK;
     }
     free(found.numbers);
     return status;

@@ -129,6 +129,8 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
         return TANSU_OK;
     }
     uint64_t expected = sequence + 1;
+    if (position == 0 && ((const segment_header *)s->base)->base != expected)
+        return damage(l, number, 0, expected, error); /* the log's beginning is missing */
     uint64_t total = 0, done = 0;
     for (uint32_t i = number; segment_get(l, i) != NULL; i++)
         total += segment_get(l, i)->allocated;

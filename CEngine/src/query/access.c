@@ -40,28 +40,32 @@ void access_begin(const collection_state *collection, uint32_t number, access *a
     static const bool ascending = false;
     if (number == 0) {
         /* An `_id` is never an array: its index has one entry a document. */
-        *a = (access){.name = "_id", .entries = &collection->ids, .paths = &id_path,
-                      .descending = &ascending, .path_count = 1, .unique = true};
+        *a = (access){.name = "_id",
+                      .entries = &collection->ids,
+                      .paths = &id_path,
+                      .descending = &ascending,
+                      .path_count = 1,
+                      .unique = true};
         return;
     }
     const collection_index *index = &collection->indexes[number - 1];
     const index_definition *definition = index->definition;
-    *a = (access){.name = definition->name, .entries = &index->entries, .paths = definition->paths,
-                  .descending = definition->descending, .path_count = definition->path_count,
-                  .multikey = index->multikey, .unique = definition->unique};
+    *a = (access){.name = definition->name,
+                  .entries = &index->entries,
+                  .paths = definition->paths,
+                  .descending = definition->descending,
+                  .path_count = definition->path_count,
+                  .multikey = index->multikey,
+                  .unique = definition->unique};
 }
 
 /* preference -- which of several tests on a path of arrays makes the narrowest range, by its form. */
 static int preference(const test *t) {
     switch (t->op) {
-    case TEST_EQ:
-        return 3;
-    case TEST_IN:
-        return 2;
-    case TEST_BEGIN:
-        return 1;
-    default:
-        return 0;
+    case TEST_EQ: return 3;
+    case TEST_IN: return 2;
+    case TEST_BEGIN: return 1;
+    default: return 0;
     }
 }
 

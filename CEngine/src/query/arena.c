@@ -13,7 +13,7 @@ struct arena_chunk {
 };
 
 #define FIRST_CHUNK 1024
-#define LAST_CHUNK  (64 * 1024)
+#define LAST_CHUNK (64 * 1024)
 
 /* arena_alloc -- takes from the newest chunk, or makes one that is large enough. */
 void *arena_alloc(arena *a, size_t size) {

@@ -174,8 +174,8 @@ static bool complement(bounds_memory *memory, interval_list *list) {
             *list = result;
             return true;
         }
-        rest = (interval){
-            .low = i->high, .low_size = i->high_size, .low_edge = after(i->high_edge)};
+        rest =
+            (interval){.low = i->high, .low_size = i->high_size, .low_edge = after(i->high_edge)};
     }
     result.items[result.count++] = rest;
     *list = result;
@@ -219,8 +219,7 @@ bool bounds_intersect(bounds_memory *memory, const interval_list *a, const inter
         return false;
     for (uint32_t x = 0, y = 0; x < a->count && y < b->count;) {
         const interval *i = &a->items[x], *j = &b->items[y];
-        const interval *low =
-            bounds_compare(i->low, i->low_size, j->low, j->low_size) >= 0 ? i : j;
+        const interval *low = bounds_compare(i->low, i->low_size, j->low, j->low_size) >= 0 ? i : j;
         const interval *high = compare_ends(i, j) <= 0 ? i : j;
         if (!high->high ||
             bounds_compare(low->low, low->low_size, high->high, high->high_size) < 0) {

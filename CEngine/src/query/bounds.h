@@ -14,7 +14,7 @@ typedef struct edge {
 
 /* The keys from `low` on that are less than `high`, as value_key() writes them ascending. */
 typedef struct interval {
-    const uint8_t *low; /* size 0: from the start */
+    const uint8_t *low;  /* size 0: from the start */
     const uint8_t *high; /* NULL: to the end */
     size_t low_size;
     size_t high_size;

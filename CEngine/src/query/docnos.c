@@ -6,7 +6,7 @@
 
 #define RADIX_BITS 11
 #define RADIX_SIZE (1u << RADIX_BITS)
-#define FEW        96 /* up to here insertion sort beats clearing the radix counters */
+#define FEW 96 /* up to here insertion sort beats clearing the radix counters */
 
 /* docno_list_free -- the list is then empty. */
 void docno_list_free(docno_list *list) {
@@ -36,8 +36,8 @@ static tansu_status add_unique(docno_list *list, const view *v, const access *a,
                                const key_range *range, tansu_error *error) {
     bool found;
     uint64_t docno;
-    tansu_status status = tree_find_prefix(v->trees, a->entries, range->low, range->low_size,
-                                           &found, &docno, error);
+    tansu_status status =
+        tree_find_prefix(v->trees, a->entries, range->low, range->low_size, &found, &docno, error);
     if (status != TANSU_OK || !found)
         return status;
     if (!docno_list_reserve(list, 1))

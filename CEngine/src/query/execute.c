@@ -21,8 +21,12 @@ tansu_status run_begin(const query *q, const view *v, const collection_state *co
     run->to_skip = q->hints.skip;
     run->left = q->hints.max;
     planner *p = &run->planner;
-    *p = (planner){.q = q, .view = &run->view, .collection = collection, .purpose = purpose,
-                   .memory = {.arena = &run->memory}, .error = error};
+    *p = (planner){.q = q,
+                   .view = &run->view,
+                   .collection = collection,
+                   .purpose = purpose,
+                   .memory = {.arena = &run->memory},
+                   .error = error};
     tansu_status status = plan_choose(p);
     tansu_buffer_free(&p->memory.scratch);
     if (status != TANSU_OK)

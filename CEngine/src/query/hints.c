@@ -27,8 +27,7 @@ static tansu_status read_orderby(query *q, const char *context, const doc_value 
         if (q->hints.order_count == MAX_ORDER_PATHS)
             return bad(error, place, "An order has at most 32 paths.");
         order_path *by = &q->hints.order[q->hints.order_count];
-        tansu_status status =
-            query_path(q, iter.key, iter.key_size, place, &by->path, error);
+        tansu_status status = query_path(q, iter.key, iter.key_size, place, &by->path, error);
         if (status != TANSU_OK)
             return status;
         by->descending = direction < 0;

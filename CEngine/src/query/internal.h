@@ -27,14 +27,14 @@ enum test_op { TEST_EQ, TEST_GT, TEST_GTE, TEST_LT, TEST_LTE, TEST_IN, TEST_EXIS
 /* One condition on one path. Operands point into the query's own copy of the selector. */
 typedef struct test {
     enum test_op op;
-    bool negated;            /* selects exactly the documents that the positive form does not */
+    bool negated; /* selects exactly the documents that the positive form does not */
     const path *path;
-    enum value_kind kind;    /* of `operand` */
-    doc_value operand;       /* EQ GT GTE LT LTE */
-    doc_value *operands;     /* IN: sorted, no two equal; BEGIN: the prefixes */
+    enum value_kind kind; /* of `operand` */
+    doc_value operand;    /* EQ GT GTE LT LTE */
+    doc_value *operands;  /* IN: sorted, no two equal; BEGIN: the prefixes */
     uint32_t operand_count;
-    bool integral;           /* `operand` is an int32, or a whole number within ±2^53: */
-    int64_t integer;         /* its value, that int32, int64 and double compare with directly */
+    bool integral;   /* `operand` is an int32, or a whole number within ±2^53: */
+    int64_t integer; /* its value, that int32, int64 and double compare with directly */
 } test;
 
 enum node_kind { NODE_TRUE, NODE_FALSE, NODE_AND, NODE_OR, NODE_NOT, NODE_TEST };
@@ -45,8 +45,8 @@ typedef struct node {
     enum node_kind kind;
     struct node *first; /* AND OR NOT */
     struct node *last;
-    struct node *next;  /* sibling */
-    test *test;         /* TEST */
+    struct node *next; /* sibling */
+    test *test;        /* TEST */
 } node;
 
 /* ---- The parsed hints ---- */

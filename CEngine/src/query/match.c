@@ -111,29 +111,20 @@ static bool has_prefix(const test *t, const doc_value *value) {
 /* test_value -- one value by itself (see internal.h). */
 bool test_value(const test *t, const doc_value *value) {
     switch (t->op) {
-    case TEST_EXISTS:
-        return value->type != DOC_MISSING;
-    case TEST_IN:
-        return is_operand(t, value);
-    case TEST_BEGIN:
-        return has_prefix(t, value);
-    default:
-        break;
+    case TEST_EXISTS: return value->type != DOC_MISSING;
+    case TEST_IN: return is_operand(t, value);
+    case TEST_BEGIN: return has_prefix(t, value);
+    default: break;
     }
     /* Rule 7: values of another kind are never compared. */
     if (value->type != t->operand.type && value_kind_of(value->type) != t->kind)
         return false;
     switch (t->op) {
-    case TEST_GT:
-        return compare_operand(t, value) > 0;
-    case TEST_GTE:
-        return compare_operand(t, value) >= 0;
-    case TEST_LT:
-        return compare_operand(t, value) < 0;
-    case TEST_LTE:
-        return compare_operand(t, value) <= 0;
-    default:
-        return equals_operand(t, value);
+    case TEST_GT: return compare_operand(t, value) > 0;
+    case TEST_GTE: return compare_operand(t, value) >= 0;
+    case TEST_LT: return compare_operand(t, value) < 0;
+    case TEST_LTE: return compare_operand(t, value) <= 0;
+    default: return equals_operand(t, value);
     }
 }
 
@@ -260,30 +251,30 @@ static bool grow_fields(arena *memory, matcher *m) {
     return true;
 }
 
-/* find_field -- the field of a key, made if need be. *m moves to a conjunction below when this one is
- * full. NULL when memory is exhausted. */
-static match_field *find_field(arena *memory, matcher **m, const path_part *part) {
-    for (uint32_t i = 0; i < (*m)->field_count; i++) {
-        match_field *field = &(*m)->fields[i];
+/* find_field -- the field of a key, made if need be. When `*open` is full it moves on to a new conjunction
+ * below `m`. NULL when memory is exhausted. */
+static match_field *find_field(arena *memory, matcher *m, matcher **open, const path_part *part) {
+    for (uint32_t i = 0; i < (*open)->field_count; i++) {
+        match_field *field = &(*open)->fields[i];
         if (field->key_size == part->size && memcmp(field->key, part->name, part->size) == 0)
             return field;
     }
-    if ((*m)->field_count == MAX_FIELDS) {
-        *m = add_child(memory, *m);
-        if (!*m)
+    if ((*open)->field_count == MAX_FIELDS) {
+        *open = add_child(memory, m);
+        if (!*open)
             return NULL;
     }
-    if (!grow_fields(memory, *m))
+    if (!grow_fields(memory, *open))
         return NULL;
-    match_field *field = &(*m)->fields[(*m)->field_count++];
+    match_field *field = &(*open)->fields[(*open)->field_count++];
     *field = (match_field){part->name, part->size, true, NULL};
     return field;
 }
 
 /* add_test -- puts a test into its field. Equalities go first: they are the cheapest. */
-static bool add_test(arena *memory, matcher **m, const test *t, bool inverse) {
+static bool add_test(arena *memory, matcher *m, matcher **open, const test *t, bool inverse) {
     static const doc_value missing = {NULL, 0, DOC_MISSING};
-    match_field *field = find_field(memory, m, &t->path->parts[0]);
+    match_field *field = find_field(memory, m, open, &t->path->parts[0]);
     match_test *entry = arena_alloc(memory, sizeof *entry);
     if (!field || !entry)
         return false;
@@ -298,23 +289,19 @@ static bool add_test(arena *memory, matcher **m, const test *t, bool inverse) {
 
 /* compile -- fills a conjunction from a node; `negate` asks for the node's negation. */
 static bool compile(arena *memory, matcher *m, const node *n, bool negate) {
+    matcher *open = m;
     switch (n->kind) {
     case NODE_TRUE:
-    case NODE_FALSE:
-        m->negated = (n->kind == NODE_FALSE) != negate;
-        return true;
-    case NODE_TEST:
-        return add_test(memory, &m, n->test, n->test->negated != negate);
-    default:
-        break;
+    case NODE_FALSE: m->negated = (n->kind == NODE_FALSE) != negate; return true;
+    case NODE_TEST: return add_test(memory, m, &open, n->test, n->test->negated != negate);
+    default: break;
     }
     /* An AND is the conjunction of its children; an OR the negated one of its children's negations. */
     bool turn = n->kind == NODE_OR;
     m->negated = turn != negate;
-    matcher *tests = m;
     for (const node *child = n->first; child; child = child->next) {
         if (child->kind == NODE_TEST) {
-            if (!add_test(memory, &tests, child->test, child->test->negated != turn))
+            if (!add_test(memory, m, &open, child->test, child->test->negated != turn))
                 return false;
             continue;
         }

@@ -76,17 +76,13 @@ static node *reduce_group(node *n, enum node_kind kind, bool negate) {
 static node *reduce(node *n, bool negate) {
     switch (n->kind) {
     case NODE_TRUE:
-    case NODE_FALSE:
-        return constant(n, (n->kind == NODE_TRUE) != negate);
-    case NODE_AND:
-        return reduce_group(n, negate ? NODE_OR : NODE_AND, negate);
-    case NODE_OR:
-        return reduce_group(n, negate ? NODE_AND : NODE_OR, negate);
+    case NODE_FALSE: return constant(n, (n->kind == NODE_TRUE) != negate);
+    case NODE_AND: return reduce_group(n, negate ? NODE_OR : NODE_AND, negate);
+    case NODE_OR: return reduce_group(n, negate ? NODE_AND : NODE_OR, negate);
     case NODE_NOT:
         /* The parser gives a NOT exactly one child. */
         return reduce(n->first, !negate);
-    case NODE_TEST:
-        return reduce_test(n, negate);
+    case NODE_TEST: return reduce_test(n, negate);
     }
     return n;
 }

@@ -7,13 +7,13 @@
 
 /* Rough nanoseconds on the machine of docs/architecture.md; only their ratios matter. */
 #define COST_SCAN_DOCUMENT 70.0
-#define COST_FETCH         110.0 /* in docno order, nearly sequential in the log */
-#define COST_FETCH_FAR     180.0 /* in key order */
-#define COST_SEEK          300.0
-#define COST_KEY           4.0
-#define COST_SORT_DOCNO    12.0
-#define COST_GROUP         700.0 /* two seeks for each value of a walk in groups */
-#define COST_SORT_KEY      90.0  /* making and placing one sort key */
+#define COST_FETCH 110.0     /* in docno order, nearly sequential in the log */
+#define COST_FETCH_FAR 180.0 /* in key order */
+#define COST_SEEK 300.0
+#define COST_KEY 4.0
+#define COST_SORT_DOCNO 12.0
+#define COST_GROUP 700.0   /* two seeks for each value of a walk in groups */
+#define COST_SORT_KEY 90.0 /* making and placing one sort key */
 
 /* ---- Costs ---- */
 
@@ -52,8 +52,8 @@ double plan_cost(const planner *p, const plan *c) {
         return cost;
     double looked_at = share(p, keys, sorted_later);
     if (c->streamed) {
-        bool grouped = c->group_paths != 0 &&
-                       (c->backward || c->group_paths < c->accesses[0]->path_count);
+        bool grouped =
+            c->group_paths != 0 && (c->backward || c->group_paths < c->accesses[0]->path_count);
         cost += looked_at * (grouped ? COST_GROUP : COST_KEY);
         return cost + (needs_documents ? looked_at * COST_FETCH_FAR : 0);
     }
@@ -105,8 +105,7 @@ static bool is_fixed(const access *a, const path *path) {
  * an array has several entries for a document and can't serve. *group_paths: how many leading paths
  * make the order, 0 when every path of the order is held to one value.
  */
-static bool serves_order(const planner *p, const access *a, bool *backward,
-                         uint32_t *group_paths) {
+static bool serves_order(const planner *p, const access *a, bool *backward, uint32_t *group_paths) {
     uint32_t at = a->point_paths;
     bool decided = false;
     *backward = false;
@@ -130,8 +129,7 @@ static bool serves_order(const planner *p, const access *a, bool *backward,
 }
 
 /* consider_index -- the candidates that one index makes. */
-static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number,
-                                   bool named) {
+static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number, bool named) {
     access *a = arena_alloc(p->memory.arena, sizeof *a);
     if (!a)
         return error_memory(p->error);
@@ -139,8 +137,8 @@ static tansu_status consider_index(planner *p, const conjunction *c, uint32_t nu
     tansu_status status = access_bind(p, c, a);
     bool backward = false;
     uint32_t group_paths = 0;
-    bool ordered = p->order_count != 0 && status == TANSU_OK &&
-                   serves_order(p, a, &backward, &group_paths);
+    bool ordered =
+        p->order_count != 0 && status == TANSU_OK && serves_order(p, a, &backward, &group_paths);
     if (status != TANSU_OK || (a->bound_paths == 0 && !ordered && !named))
         return status;
     status = access_measure(p->view, a, false, p->error);

@@ -27,15 +27,15 @@ typedef struct access {
 
     key_range *ranges; /* ascending, none touching another */
     uint32_t range_count;
-    uint32_t bound_paths;  /* leading paths that the ranges are made of */
-    uint32_t point_paths;  /* leading paths that the ranges hold to a single value */
-    bool all_points;       /* every range is one value of every path */
+    uint32_t bound_paths; /* leading paths that the ranges are made of */
+    uint32_t point_paths; /* leading paths that the ranges hold to a single value */
+    bool all_points;      /* every range is one value of every path */
     interval_list bounds[TANSU_MAX_INDEX_PATHS]; /* for explain */
-    bool exact;            /* a document matches if and only if it has an entry in the ranges */
-    bool distinct;         /* no document has two entries in the ranges */
-    bool in_order;         /* the entries' docnos ascend */
-    bool estimated;        /* `keys` was not counted in every range */
-    uint64_t keys;         /* entries in the ranges */
+    bool exact;     /* a document matches if and only if it has an entry in the ranges */
+    bool distinct;  /* no document has two entries in the ranges */
+    bool in_order;  /* the entries' docnos ascend */
+    bool estimated; /* `keys` was not counted in every range */
+    uint64_t keys;  /* entries in the ranges */
 } access;
 
 enum plan_kind { PLAN_NONE, PLAN_SCAN, PLAN_INDEX, PLAN_UNION };
@@ -46,8 +46,8 @@ typedef struct plan {
     enum plan_sort sort;
     access **accesses; /* one for PLAN_INDEX, one a branch for PLAN_UNION */
     uint32_t access_count;
-    bool exact;        /* documents need no second look */
-    bool streamed;     /* entries are read in the answer's order, as they are asked for */
+    bool exact;    /* documents need no second look */
+    bool streamed; /* entries are read in the answer's order, as they are asked for */
     bool backward;
     uint32_t group_paths; /* leading paths that order the answer */
     uint64_t keys;
@@ -83,7 +83,7 @@ double plan_cost(const planner *p, const plan *candidate);
 /* ---- access.c ---- */
 
 #define MAX_CONJUNCTION 256 /* tests of one conjunction that planning looks at */
-#define MAX_RANGES      20000
+#define MAX_RANGES 20000
 
 /* The tests that all hold in every match of a branch. */
 typedef struct conjunction {

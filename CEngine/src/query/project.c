@@ -46,8 +46,9 @@ static tansu_status add_path(query *q, projection *p, const path *path, const ch
         bool last = i + 1 == path->count;
         field *found = find_field(*list, part->name, part->size);
         if (found && (last || !found->children))
-            return bad(error, place, "Two of the paths name the same field, or one lies below "
-                                     "another: leave one out.");
+            return bad(error, place,
+                       "Two of the paths name the same field, or one lies below "
+                       "another: leave one out.");
         if (!found) {
             found = arena_alloc(&q->memory, sizeof *found);
             if (!found)

@@ -118,22 +118,27 @@ static tansu_status add_compare(parser *p, node *parent, enum test_op op, const 
     return status;
 }
 
+/* read_eq -- equal to the operand. */
 static tansu_status read_eq(parser *p, node *parent, const char *name, const doc_value *operand) {
     return add_compare(p, parent, TEST_EQ, name, operand);
 }
 
+/* read_gt -- greater, among the operand's kind. */
 static tansu_status read_gt(parser *p, node *parent, const char *name, const doc_value *operand) {
     return add_compare(p, parent, TEST_GT, name, operand);
 }
 
+/* read_gte -- greater or equal, among the operand's kind. */
 static tansu_status read_gte(parser *p, node *parent, const char *name, const doc_value *operand) {
     return add_compare(p, parent, TEST_GTE, name, operand);
 }
 
+/* read_lt -- less, among the operand's kind. */
 static tansu_status read_lt(parser *p, node *parent, const char *name, const doc_value *operand) {
     return add_compare(p, parent, TEST_LT, name, operand);
 }
 
+/* read_lte -- less or equal, among the operand's kind. */
 static tansu_status read_lte(parser *p, node *parent, const char *name, const doc_value *operand) {
     return add_compare(p, parent, TEST_LTE, name, operand);
 }
@@ -178,9 +183,9 @@ static tansu_status read_in(parser *p, node *parent, const char *name, const doc
         status = copy_elements(p, t, operand, count);
     for (uint32_t i = 0; status == TANSU_OK && i < t->operand_count; i++) {
         if (t->operands[i].type == DOC_REGEX)
-            status = error_set(p->error, TANSU_E_UNSUPPORTED, place(p, name),
-                               "A regular expression ($regex) in %s is not in this version yet.",
-                               name);
+            status =
+                error_set(p->error, TANSU_E_UNSUPPORTED, place(p, name),
+                          "A regular expression ($regex) in %s is not in this version yet.", name);
     }
     return status;
 }
@@ -240,7 +245,6 @@ static tansu_status read_not(parser *p, node *parent, const char *name, const do
     return status == TANSU_OK ? read_condition(p, all, operand) : status;
 }
 
-/* read_branches -- the operand of $and, $or and $nor, both at the top and on a field. */
 static tansu_status read_branches(parser *p, node *parent, const char *name,
                                   const doc_value *operand);
 
@@ -350,6 +354,7 @@ static tansu_status read_branch(parser *p, node *parent, const char *name, const
     return p->path.size == 0 ? read_selector(p, all, &iter) : read_condition(p, all, value);
 }
 
+/* read_branches -- an AND, OR or NOT OR of the operand's elements. */
 static tansu_status read_branches(parser *p, node *parent, const char *name,
                                   const doc_value *operand) {
     doc_iter iter;

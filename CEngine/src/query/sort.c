@@ -123,9 +123,10 @@ static int compare_entries(const void *left, const void *right) {
 
 /* too_large -- the sort is over its bound. */
 static tansu_status too_large(tansu_error *error) {
-    return error_set(error, TANSU_E_TOO_LARGE, "hints.$orderby",
-                     "The sort needs more than 100 MiB of memory: create an index over the paths of "
-                     "$orderby, or ask for fewer documents with $max.");
+    return error_set(
+        error, TANSU_E_TOO_LARGE, "hints.$orderby",
+        "The sort needs more than 100 MiB of memory: create an index over the paths of "
+        "$orderby, or ask for fewer documents with $max.");
 }
 
 /* grow_entries -- room for one more entry. */

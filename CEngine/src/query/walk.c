@@ -5,7 +5,7 @@
 #include "index/definition.h"
 
 #define FIRST_ROOM 16
-#define LAST_ROOM  1024
+#define LAST_ROOM 1024
 
 /* walk_init -- at the first range, or backward at the last. */
 void walk_init(walk *w, const view *v, const collection_state *collection, const access *a,
@@ -88,18 +88,17 @@ static tansu_status seek_entry(walk *w, tansu_error *error) {
         if (high)
             status = tree_cursor_seek_before(&w->cursor, high, high_size, &valid, error);
         else if (w->access->entries->count != 0)
-            status = tree_cursor_seek_rank(&w->cursor, w->access->entries->count - 1, &valid,
-                                           error);
+            status =
+                tree_cursor_seek_rank(&w->cursor, w->access->entries->count - 1, &valid, error);
     }
     w->on_entry = false;
     if (status != TANSU_OK || !valid)
         return status;
     if (!tree_cursor_key(&w->cursor, &w->key))
         return error_memory(error);
-    int order = w->backward
-                    ? bounds_compare(w->key.data, w->key.size, range->low, range->low_size)
-                : high ? bounds_compare(high, high_size, w->key.data, w->key.size) - 1
-                       : 0;
+    int order = w->backward ? bounds_compare(w->key.data, w->key.size, range->low, range->low_size)
+                : high      ? bounds_compare(high, high_size, w->key.data, w->key.size) - 1
+                            : 0;
     w->on_entry = order >= 0;
     return TANSU_OK;
 }
@@ -150,9 +149,9 @@ static tansu_status gather_range(walk *w, bool *beyond, tansu_error *error) {
         part.low = w->group.data;
         part.low_size = w->group.size;
     }
-    bool cut = w->group_ends &&
-               (!part.high || bounds_compare(part.high, part.high_size, w->group_end.data,
-                                             w->group_end.size) > 0);
+    bool cut =
+        w->group_ends && (!part.high || bounds_compare(part.high, part.high_size, w->group_end.data,
+                                                       w->group_end.size) > 0);
     if (cut) {
         part.high = w->group_end.data;
         part.high_size = w->group_end.size;
@@ -165,10 +164,10 @@ static tansu_status gather_range(walk *w, bool *beyond, tansu_error *error) {
 static bool reaches_group(const walk *w) {
     const key_range *range = &w->access->ranges[w->range];
     if (w->backward)
-        return !range->high || bounds_compare(range->high, range->high_size, w->group.data,
-                                              w->group.size) > 0;
-    return !w->group_ends || bounds_compare(range->low, range->low_size, w->group_end.data,
-                                            w->group_end.size) < 0;
+        return !range->high ||
+               bounds_compare(range->high, range->high_size, w->group.data, w->group.size) > 0;
+    return !w->group_ends ||
+           bounds_compare(range->low, range->low_size, w->group_end.data, w->group_end.size) < 0;
 }
 
 /* gather_group -- all docnos of the group: it may be spread over several ranges. The walk then stands
@@ -207,8 +206,7 @@ static tansu_status single_entry(walk *w, uint64_t docno, bool *single, tansu_er
     if (!tree_cursor_key(&w->cursor, &w->key) || !docno_list_reserve(&w->batch, 1))
         return error_memory(error);
     if (bounds_compare(w->key.data, w->key.size, range->low, range->low_size) < 0 ||
-        (w->key.size >= w->group.size &&
-         memcmp(w->key.data, w->group.data, w->group.size) == 0))
+        (w->key.size >= w->group.size && memcmp(w->key.data, w->group.data, w->group.size) == 0))
         return TANSU_OK;
     *single = true;
     w->on_entry = true;

@@ -17,16 +17,16 @@ typedef struct walk {
     bool backward;
     uint32_t group_paths; /* 0: entries as they come */
 
-    uint32_t range;       /* number of the present range; range_count: the walk is over */
-    tansu_buffer edge;    /* where the rest of the present range begins (backward: ends) */
-    bool edge_set;        /* false: all of the present range is left */
-    bool edge_open;       /* backward: there is no upper end */
+    uint32_t range;    /* number of the present range; range_count: the walk is over */
+    tansu_buffer edge; /* where the rest of the present range begins (backward: ends) */
+    bool edge_set;     /* false: all of the present range is left */
+    bool edge_open;    /* backward: there is no upper end */
     tree_cursor cursor;
-    bool on_entry;        /* the cursor is on the next entry of the present range */
+    bool on_entry; /* the cursor is on the next entry of the present range */
 
     docno_list batch;
     size_t next;
-    size_t room;          /* entries to ask for next time: grows, so that a small limit reads little */
+    size_t room; /* entries to ask for next time: grows, so that a small limit reads little */
     tansu_buffer key;
     tansu_buffer group;     /* what the entries of the group begin with */
     tansu_buffer group_end; /* the first key behind the group */

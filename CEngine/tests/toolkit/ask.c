@@ -110,9 +110,8 @@ static const char *ask(tansu_db *db, const char *query, const char *hints, bool 
     tansu_cursor *cursor = NULL;
     tansu_document document;
     tansu_error error = {.code = TANSU_OK};
-    tansu_status status =
-        tansu_find(db, NULL, "c", q ? bson_get_data(q) : NULL, q ? q->len : 0,
-                   h ? bson_get_data(h) : NULL, h ? h->len : 0, &cursor, &error);
+    tansu_status status = tansu_find(db, NULL, "c", q ? bson_get_data(q) : NULL, q ? q->len : 0,
+                                     h ? bson_get_data(h) : NULL, h ? h->len : 0, &cursor, &error);
     answer[0] = '\0';
     while (status == TANSU_OK) {
         status = tansu_cursor_next(cursor, &document, &error);

@@ -1,5 +1,3 @@
-import CTansu
-
 extension Database.Collection {
     /// Creates an index, over the documents that are there and those to come, unless it is there.
     ///
@@ -29,21 +27,13 @@ extension Database.Collection {
     ///   - unique: Whether no two documents may have the same values.
     /// - Throws: As the form that takes a literal.
     public func ensureIndex(_ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false) throws {
-        if let name { try checkIndexName(name) }
+        try name?.checkName()
         let options: BSONDocument = unique ? ["unique": true] : [:]
         let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
         guard document.count == keys.count else {
             throw TansuError(.invalidIndex, "the same path stands twice in the index", context: name ?? self.name)
         }
-        try document.withUnsafeBytes { keys in
-            try options.withUnsafeBytes { options in
-                _ = try session.call(.write) { database, transaction, error in
-                    tansu_index_create(
-                        database, transaction, self.name, name, keys.baseAddress, keys.count, options.baseAddress,
-                        options.count, error)
-                }
-            }
-        }
+        try session.writing().ensureIndex(name, on: document, options: options, of: self.name)
     }
 
     /// Drops an index.
@@ -51,8 +41,8 @@ extension Database.Collection {
     /// - Parameter name: What it is called.
     /// - Throws: ``TansuError`` with `.notFound`, or what a commit can throw.
     public func dropIndex(_ name: String) throws {
-        try checkIndexName(name)
-        try session.call(.write) { tansu_index_drop($0, $1, self.name, name, $2) }
+        try name.checkName()
+        try session.writing().dropIndex(name, of: self.name)
     }
 
     /// The collection's indexes but that of `_id`. None when the collection does not exist.
@@ -60,18 +50,10 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.closed`.
     public func indexes() throws -> [Database.IndexInfo] {
         do {
-            let list = try session.document { database, transaction, buffer, error in
-                tansu_index_list(database, transaction, self.name, buffer, error)
-            }
+            let list = try session.reading.indexList(of: name)
             return list["indexes"]?.arrayValue?.compactMap(\.documentValue).map(Database.IndexInfo.init) ?? []
         } catch let error as TansuError where error.code == .notFound {
             return []
-        }
-    }
-
-    private func checkIndexName(_ name: String) throws {
-        if name.utf8.contains(0) {
-            throw TansuError(.invalidName, "a name cannot hold a NUL character", context: name)
         }
     }
 }

@@ -1,23 +1,10 @@
-import CTansu
-
 extension Database.Collection {
     /// The document with an id, or `nil` when there is none.
     ///
     /// - Parameter id: Its `_id`.
     /// - Throws: ``TansuError`` with `.invalidID`; `DecodingError`.
     public func get(_ id: some DocumentID) throws -> Element? {
-        try withEngineBuffer { buffer in
-            do {
-                try BSONDocument(id: id).withUnsafeBytes { id in
-                    _ = try session.call(.read) { database, transaction, error in
-                        tansu_get(database, transaction, name, id.baseAddress, id.count, &buffer, error)
-                    }
-                }
-            } catch let error as TansuError where error.code == .notFound {
-                return nil
-            }
-            return try codec.decode(buffer.bytes)
-        }
+        try session.reading.get(id.bsonID, from: name, codec.decode)
     }
 
     /// The documents that match, once they are asked for: nothing happens until then.

@@ -1,5 +1,3 @@
-import CTansu
-
 extension Database.Collection {
     /// Removes a document.
     ///
@@ -8,13 +6,7 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidID`, or what a commit can throw.
     @discardableResult
     public func remove(id: some DocumentID) throws -> Bool {
-        var removed: Int32 = 0
-        try BSONDocument(id: id).withUnsafeBytes { id in
-            _ = try session.call(.write) { database, transaction, error in
-                tansu_remove_id(database, transaction, name, id.baseAddress, id.count, &removed, error)
-            }
-        }
-        return removed != 0
+        try session.writing().remove(id: id.bsonID, from: name)
     }
 
     /// Removes the documents that match, in one commit. The empty query matches all.
@@ -26,23 +18,6 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidQuery`, or what a commit can throw.
     @discardableResult
     public func remove(_ query: BSONDocument, hints: BSONDocument = [:]) throws -> Int {
-        var removed: Int64 = 0
-        try query.withUnsafeBytes { query in
-            try hints.withUnsafeBytes { hints in
-                _ = try session.call(.write) { database, transaction, error in
-                    tansu_remove(
-                        database, transaction, name, query.baseAddress, query.count, hints.baseAddress, hints.count,
-                        &removed, error)
-                }
-            }
-        }
-        return Int(removed)
-    }
-}
-
-extension BSONDocument {
-    /// The form in which the engine takes an id.
-    init(id: some DocumentID) {
-        self = ["_id": id.bsonID]
+        try session.writing().remove(query, hints, from: name)
     }
 }

@@ -1,5 +1,3 @@
-import CTansu
-
 extension Database.Collection {
     /// Saves a document: inserts it, or replaces the one with the same `_id`.
     ///
@@ -9,7 +7,7 @@ extension Database.Collection {
     ///   or what a commit can throw: `.busy`, `.readOnly`, `.full`, `.io`, `.failed`; `EncodingError`.
     @discardableResult
     public func save(_ element: Element) throws -> BSONValue {
-        try write(element, TANSU_SAVE)
+        try write(element, .save)
     }
 
     /// Saves documents in one commit: inserts each, or replaces the one with the same `_id`.
@@ -20,7 +18,7 @@ extension Database.Collection {
     ///   and none is saved.
     @discardableResult
     public func save(_ elements: [Element]) throws -> [BSONValue] {
-        try write(elements, TANSU_SAVE)
+        try write(elements, .save)
     }
 
     /// Inserts a document whose `_id` must be new.
@@ -30,7 +28,7 @@ extension Database.Collection {
     /// - Throws: As `save`, and ``TansuError`` with `.exists` when the `_id` is taken.
     @discardableResult
     public func insert(_ element: Element) throws -> BSONValue {
-        try write(element, TANSU_INSERT)
+        try write(element, .insert)
     }
 
     /// Inserts documents whose `_id`s must be new, in one commit.
@@ -41,7 +39,7 @@ extension Database.Collection {
     ///   and none is inserted.
     @discardableResult
     public func insert(_ elements: [Element]) throws -> [BSONValue] {
-        try write(elements, TANSU_INSERT)
+        try write(elements, .insert)
     }
 
     /// Replaces the document with the same `_id`, which must be there.
@@ -51,13 +49,13 @@ extension Database.Collection {
     /// - Throws: As `save`, and ``TansuError`` with `.notFound` when there is no document with its `_id`.
     @discardableResult
     public func replace(_ element: Element) throws -> BSONValue {
-        try write(element, TANSU_REPLACE)
+        try write(element, .replace)
     }
 
-    private func write(_ element: Element, _ mode: tansu_save_mode) throws -> BSONValue {
+    private func write(_ element: Element, _ mode: SaveMode) throws -> BSONValue {
         var ids: [BSONValue] = []
         try codec.encode(element) { bytes in
-            ids = try save([tansu_document(data: bytes.baseAddress, size: bytes.count)], mode)
+            ids = try session.writing().save(bytes, sizes: [bytes.count], mode, in: name)
         }
         guard let id = ids.first else {
             throw TansuError(.misuse, "the engine did not tell the document's _id", context: name)
@@ -65,7 +63,7 @@ extension Database.Collection {
         return id
     }
 
-    private func write(_ elements: [Element], _ mode: tansu_save_mode) throws -> [BSONValue] {
+    private func write(_ elements: [Element], _ mode: SaveMode) throws -> [BSONValue] {
         // One run of bytes rather than as many pointers to keep alive as there are documents.
         var bytes: [UInt8] = []
         var sizes: [Int] = []
@@ -76,23 +74,6 @@ extension Database.Collection {
                 sizes.append(document.count)
             }
         }
-        return try bytes.withUnsafeBytes { bytes in
-            var next = bytes.baseAddress
-            let documents = sizes.map { size in
-                defer { next = next?.advanced(by: size) }
-                return tansu_document(data: next, size: size)
-            }
-            return try save(documents, mode)
-        }
-    }
-
-    private func save(_ documents: [tansu_document], _ mode: tansu_save_mode) throws -> [BSONValue] {
-        try withEngineBuffer { buffer in
-            try session.call(.write) { database, transaction, error in
-                tansu_save(database, transaction, name, documents, documents.count, mode, &buffer, error)
-            }
-            let answer = BSONDocument(trustedBytes: Array(buffer.bytes))
-            return answer["ids"]?.arrayValue.map(Array.init) ?? []
-        }
+        return try bytes.withUnsafeBytes { try session.writing().save($0, sizes: sizes, mode, in: name) }
     }
 }

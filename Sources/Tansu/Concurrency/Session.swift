@@ -1,5 +1,3 @@
-import CTansu
-
 /// Where collections and queries work: on their own at the newest commit, or inside a transaction; and on which
 /// threads their async forms do.
 struct Session: Sendable {
@@ -27,27 +25,20 @@ struct Session: Sendable {
         transactionLane = lane
     }
 
-    var scope: EngineScope { EngineScope(engine: database.engine, transaction: transaction) }
+    /// The engine's calls that read.
+    var reading: EngineScope { EngineScope(engine: database.engine, transaction: transaction) }
 
-    /// Calls the engine.
-    @discardableResult
-    func call(
-        _ kind: Kind,
-        _ body: (OpaquePointer, OpaquePointer?, UnsafeMutablePointer<tansu_error>) throws -> tansu_status
-    ) throws -> tansu_status {
-        try check(kind)
-        return try scope.call(body)
+    /// The engine's calls that write. Throws `.busy` where one would wait for itself.
+    func writing() throws -> EngineScope {
+        if transaction == nil { try database.refuseInsideOwnWrite() }
+        return reading
     }
 
     /// Runs `body` on the right thread and suspends the task meanwhile.
     func suspend<Result: Sendable>(
         _ kind: Kind, _ body: @escaping @Sendable (CancellationFlag) throws -> Result
     ) async throws -> Result {
-        try check(kind)
+        if kind == .write { _ = try writing() }
         return try await (transactionLane ?? (kind == .write ? database.writers : database.readers)).run(body)
-    }
-
-    private func check(_ kind: Kind) throws {
-        if kind == .write && transaction == nil { try database.refuseInsideOwnWrite() }
     }
 }

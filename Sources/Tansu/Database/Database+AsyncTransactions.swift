@@ -1,5 +1,3 @@
-import CTansu
-
 extension Database {
     /// The write transaction whose closure suspends and in which this task, or one that it started, runs.
     @TaskLocal private static var enclosing: EngineTransaction?
@@ -48,7 +46,7 @@ extension Database {
         try await transactionGate.enter()
         defer { transactionGate.leave() }
         let transaction = try await transactions.run { _ in
-            try self.begin(TANSU_TXN_WRITE, durability, lane: self.transactions)
+            try self.begin(.write(durability), lane: self.transactions)
         }
         let result: Result
         do {
@@ -82,7 +80,7 @@ extension Database {
     public func read<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (Transaction) async throws -> Result
     ) async throws -> Result {
-        let snapshot = try await readers.run { _ in try self.begin(TANSU_TXN_READ, nil, lane: self.readers) }
+        let snapshot = try await readers.run { _ in try self.begin(.read, lane: self.readers) }
         let result: Result
         do {
             result = try await body(snapshot)

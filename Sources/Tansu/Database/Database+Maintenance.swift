@@ -1,5 +1,3 @@
-import CTansu
-
 extension Database {
     /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for calls under way.
     /// Harmless when it is closed already; every other call then throws `.closed`.
@@ -14,14 +12,14 @@ extension Database {
     ///
     /// - Throws: ``TansuError`` with `.io`, `.failed` or `.closed`.
     public func sync() throws {
-        try engine.call { database in _ = try engineCall { tansu_sync(database, $0) } }
+        try engine.sync()
     }
 
     /// Writes changed index blocks now, so that the next opening has nothing to replay.
     ///
     /// - Throws: ``TansuError`` with `.io`, `.full`, `.readOnly` or `.closed`.
     public func checkpoint() throws {
-        try engine.call { database in _ = try engineCall { tansu_checkpoint(database, $0) } }
+        try engine.checkpoint()
     }
 
     /// Figures: path, store, sequence number of the newest commit, collections with their documents and indexes,
@@ -29,25 +27,17 @@ extension Database {
     ///
     /// - Throws: ``TansuError`` with `.closed`.
     public func stats() throws -> BSONDocument {
-        try Session(self).document { database, _, buffer, error in tansu_stats(database, buffer, error) }
+        try engine.stats()
     }
 
     /// Runs one command in JSON form and answers in JSON. A command that fails answers too: with
     /// `{"ok": false, "error": …}`.
     ///
     /// - Parameter command: The command, such as `{"op": "count", "collection": "people"}`.
-    /// - Throws: ``TansuError`` with `.closed` or `.memory`: there was no answer.
+    /// - Throws: ``TansuError`` with `.closed`, `.invalidJSON` (a NUL character), `.memory`, or `.busy` inside a write that
+    ///   awaits: there was no answer.
     public func executeJSON(_ command: String) throws -> String {
-        guard !command.utf8.contains(0) else {
-            throw TansuError(.invalidJSON, "a command cannot hold a NUL character")
-        }
         try refuseInsideOwnWrite()
-        return try engine.call { database in
-            var response: UnsafeMutablePointer<CChar>?
-            defer { tansu_free(response) }
-            let status = tansu_execute_json(database, command, &response)
-            guard let response else { throw TansuError(status: status, error: tansu_error()) }
-            return String(cString: response)
-        }
+        return try engine.executeJSON(command)
     }
 }

@@ -1,5 +1,3 @@
-import CTansu
-
 extension Database {
     /// Makes one atomic commit of everything that the closure does through the transaction.
     ///
@@ -27,7 +25,7 @@ extension Database {
         durability: Durability? = nil, _ body: (Transaction) throws -> Result
     ) throws -> Result {
         try refuseInsideOwnWrite()
-        let transaction = try begin(TANSU_TXN_WRITE, durability, lane: readers)
+        let transaction = try begin(.write(durability), lane: readers)
         let result: Result
         do {
             result = try body(transaction)
@@ -45,13 +43,12 @@ extension Database {
     /// - Returns: What the closure returns.
     /// - Throws: The closure's error, or ``TansuError`` with `.closed`.
     public func read<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-        let snapshot = try begin(TANSU_TXN_READ, nil, lane: readers)
+        let snapshot = try begin(.read, lane: readers)
         defer { snapshot.engine.abort() }
         return try body(snapshot)
     }
 
-    func begin(_ mode: tansu_txn_mode, _ durability: Durability?, lane: WorkLane) throws -> Transaction {
-        let value = durability?.engineValue ?? TANSU_DURABILITY_DEFAULT
-        return Transaction(self, try EngineTransaction(engine, mode: mode, durability: value), lane: lane)
+    func begin(_ mode: EngineTransaction.Mode, lane: WorkLane) throws -> Transaction {
+        Transaction(self, try EngineTransaction(engine, mode), lane: lane)
     }
 }

@@ -26,9 +26,7 @@ final class EngineCursor: @unchecked Sendable {
     private let lock = NSRecursiveLock()
 
     /// Starts a query.
-    init(_ scope: EngineScope, collection: String, query: UnsafeRawBufferPointer, hints: UnsafeRawBufferPointer)
-        throws
-    {
+    init(_ scope: EngineScope, collection: String, query: BSONDocument, hints: BSONDocument) throws {
         self.scope = scope
         handle = Handle()
         if let transaction = scope.transaction {
@@ -67,13 +65,15 @@ final class EngineCursor: @unchecked Sendable {
     }
 
     private func start(
-        _ database: OpaquePointer, _ transaction: OpaquePointer?, _ collection: String,
-        _ query: UnsafeRawBufferPointer, _ hints: UnsafeRawBufferPointer
+        _ database: OpaquePointer, _ transaction: OpaquePointer?, _ collection: String, _ query: BSONDocument,
+        _ hints: BSONDocument
     ) throws {
-        try engineCall {
-            tansu_find(
-                database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
-                &handle.pointer, $0)
+        try withBytes(query, hints) { query, hints in
+            _ = try engineCall {
+                tansu_find(
+                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
+                    &handle.pointer, $0)
+            }
         }
     }
 

@@ -1,22 +1,36 @@
 import CTansu
 
 /// Where a call of the engine runs: on its own, or inside a transaction.
+///
+/// Its extensions are the engine's calls with Swift's values: pointers and lengths stay in this folder, but for
+/// the bytes that encoders and decoders work on.
 struct EngineScope: Sendable {
     let engine: EngineDatabase
     let transaction: EngineTransaction?
 
     /// Runs `body` with the database and the transaction (or `nil`), with an error to fill in.
-    @discardableResult
     func call(
         _ body: (OpaquePointer, OpaquePointer?, UnsafeMutablePointer<tansu_error>) throws -> tansu_status
-    ) throws -> tansu_status {
+    ) throws {
         if let transaction {
-            return try transaction.call { database, handle in
-                try engineCall { try body(database, handle, $0) }
+            try transaction.call { database, handle in
+                _ = try engineCall { try body(database, handle, $0) }
+            }
+        } else {
+            try engine.call { database in
+                _ = try engineCall { try body(database, nil, $0) }
             }
         }
-        return try engine.call { database in
-            try engineCall { try body(database, nil, $0) }
+    }
+
+    /// The document that a call answers.
+    func document(
+        _ body: (OpaquePointer, OpaquePointer?, UnsafeMutablePointer<tansu_buffer>, UnsafeMutablePointer<tansu_error>)
+            throws -> tansu_status
+    ) throws -> BSONDocument {
+        try withEngineBuffer { buffer in
+            try call { try body($0, $1, &buffer, $2) }
+            return BSONDocument(trustedBytes: Array(buffer.bytes))
         }
     }
 }

@@ -12,12 +12,27 @@ final class EngineTransaction: @unchecked Sendable {
     private var handle: OpaquePointer?
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
 
+    /// What a transaction may do.
+    enum Mode: Sendable {
+        case read
+        /// `nil` is the database's own durability.
+        case write(Database.Durability?)
+    }
+
     /// Begins. Throws `.busy`, `.readOnly`, `.failed` or `.closed`.
-    init(_ engine: EngineDatabase, mode: tansu_txn_mode, durability: tansu_durability) throws {
+    init(_ engine: EngineDatabase, _ mode: Mode) throws {
         self.engine = engine
         (database, handle) = try engine.open { database in
             var handle: OpaquePointer?
-            try engineCall { tansu_txn_begin(database, mode, durability, &handle, $0) }
+            try engineCall { error in
+                switch mode {
+                case .read: tansu_txn_begin(database, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT, &handle, error)
+                case .write(let durability):
+                    tansu_txn_begin(
+                        database, TANSU_TXN_WRITE, durability?.engineValue ?? TANSU_DURABILITY_DEFAULT, &handle,
+                        error)
+                }
+            }
             return (database, handle)
         }
     }

@@ -1,5 +1,3 @@
-import CTansu
-
 extension Database.Query {
     /// All the documents, in an array.
     ///
@@ -23,28 +21,14 @@ extension Database.Query {
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`.
     public func count() throws -> Int {
-        var count: Int64 = 0
-        try withInput { query, hints in
-            _ = try session.call(.read) { database, transaction, error in
-                tansu_count(
-                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
-                    &count, error)
-            }
-        }
-        return Int(count)
+        try session.reading.count(filter, hints, in: collection)
     }
 
     /// How the documents are found: the plans considered, the one chosen, documents and keys examined, time.
     ///
     /// - Throws: As `all()`.
     public func explain() throws -> BSONDocument {
-        try withInput { query, hints in
-            try session.document { database, transaction, buffer, error in
-                tansu_explain(
-                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
-                    buffer, error)
-            }
-        }
+        try session.reading.explain(filter, hints, in: collection)
     }
 
     /// Runs a closure on one document after another, without holding them all.
@@ -77,20 +61,12 @@ extension Database.Query {
     }
 
     func makeEngineCursor() throws -> EngineCursor {
-        try withInput { query, hints in
-            try EngineCursor(session.scope, collection: collection, query: query, hints: hints)
-        }
+        try EngineCursor(session.reading, collection: collection, query: filter, hints: hints)
     }
 
     private func withCursor<Result>(_ body: (EngineCursor) throws -> Result) throws -> Result {
         let cursor = try makeEngineCursor()
         defer { cursor.close() }
         return try body(cursor)
-    }
-
-    private func withInput<Result>(
-        _ body: (_ query: UnsafeRawBufferPointer, _ hints: UnsafeRawBufferPointer) throws -> Result
-    ) rethrows -> Result {
-        try filter.withUnsafeBytes { query in try hints.withUnsafeBytes { hints in try body(query, hints) } }
     }
 }

@@ -61,7 +61,7 @@ public struct BSONDecoder: Sendable {
 
     /// Decodes a value from bytes in BSON's wire form, after checking all of them.
     ///
-    /// - Throws: ``BSONError`` when the bytes are not a valid document, and as ``decode(_:from:)``.
+    /// - Throws: ``BSONError`` when the bytes are not a valid document, and as with a document.
     public func decode<T: Decodable>(_ type: T.Type, from bytes: some Collection<UInt8>) throws -> T {
         let decoded = try bytes.withContiguousStorageIfAvailable { storage in
             let raw = UnsafeRawBufferPointer(storage)
@@ -73,8 +73,8 @@ public struct BSONDecoder: Sendable {
 
     /// Decodes a value from any value of a document.
     ///
-    /// - Throws: As ``decode(_:from:)-(_,BSONDocument)``.
-    public func decode<T: Decodable>(_ type: T.Type, from value: BSONValue) throws -> T {
+    /// - Throws: As with a document.
+    public func decodeValue<T: Decodable>(_ type: T.Type, from value: BSONValue) throws -> T {
         var buffer = ByteBuffer(capacity: 64)
         buffer.append(value)
         var decoder = self

@@ -209,6 +209,7 @@ struct DecoderState: @unchecked Sendable {
             return .valueNotFound(target, .init(codingPath: path, debugDescription: "a \(target) cannot be null"))
         }
         return .typeMismatch(
-            target, .init(codingPath: path, debugDescription: "a \(target) cannot be read from a value of type \(value.type)"))
+            target,
+            .init(codingPath: path, debugDescription: "a \(target) cannot be read from a value of type \(value.type)"))
     }
 }

@@ -176,7 +176,8 @@ extension EncoderState {
         let growth = moved.count - range.count
         buffer.truncate(to: start)
         buffer.replace(range, with: moved)
-        for index in frames.indices where created.map({ Int($0) }) != index && frames[index].typeAt >= range.lowerBound {
+        for index in frames.indices where created.map({ Int($0) }) != index && frames[index].typeAt >= range.lowerBound
+        {
             frames[index].typeAt += growth
             frames[index].valueStart += growth
         }

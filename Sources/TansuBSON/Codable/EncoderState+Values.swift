@@ -111,7 +111,9 @@ extension EncoderState {
             buffer.append(littleEndian: milliseconds)
             return options.date == .bsonDate ? .date : .int64
         }
-        guard let text = ISO8601.text(milliseconds) else { throw invalid("the year of the date is not one of 0...9999") }
+        guard let text = ISO8601.text(milliseconds) else {
+            throw invalid("the year of the date is not one of 0...9999")
+        }
         return write(text)
     }
 

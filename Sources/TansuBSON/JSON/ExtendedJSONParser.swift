@@ -9,6 +9,10 @@ struct ExtendedJSONParser: ~Copyable {
     private var keys: [Range<Int>] = []
     /// Whether the value read last was a wrapper: `{"$date": 5}` is refused, `{"$date": {"$numberLong": "5"}}` not.
     private var lastWasWrapper = false
+    private var deepest = 0
+
+    /// A wrapper nests up to two objects around what is a single value, which may stand at the greatest depth.
+    private static let depthLimit = BSONDocument.maximumDepth + 2
 
     private init(_ text: UnsafeBufferPointer<UInt8>) {
         scanner = JSONScanner(UnsafeRawBufferPointer(text))
@@ -33,6 +37,11 @@ struct ExtendedJSONParser: ~Copyable {
         let bytes = out.bytes
         guard let element = bytes.element(at: 0, end: bytes.count - 1), let value = bytes.value(element) else {
             throw scanner.error("the value cannot be stored")
+        }
+        if deepest > BSONDocument.maximumDepth, element.type == .document || element.type == .array {
+            // What is left when the wrappers are gone may still be too deep.
+            try BSONValidator.validate(
+                UnsafeRawBufferPointer(rebasing: bytes[element.valueStart..<element.valueEnd]))
         }
         return value
     }
@@ -95,7 +104,8 @@ struct ExtendedJSONParser: ~Copyable {
     }
 
     private mutating func array(depth: Int) throws {
-        guard depth <= BSONDocument.maximumDepth else { throw tooDeep() }
+        guard depth <= Self.depthLimit else { throw tooDeep() }
+        deepest = max(deepest, depth)
         let start = out.openDocument()
         scanner.advance()
         scanner.skipSpace()
@@ -116,7 +126,8 @@ struct ExtendedJSONParser: ~Copyable {
     }
 
     private mutating func object(typeAt: Int, depth: Int) throws {
-        guard depth <= BSONDocument.maximumDepth else { throw tooDeep() }
+        guard depth <= Self.depthLimit else { throw tooDeep() }
+        deepest = max(deepest, depth)
         let textStart = scanner.position
         out.store(BSONType.document.rawValue, at: typeAt)
         let start = out.openDocument()

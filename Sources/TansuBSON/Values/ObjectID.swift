@@ -42,7 +42,9 @@ public struct ObjectID: Sendable, Hashable {
 
     /// The 12 bytes of the id.
     public var bytes: [UInt8] {
-        (0..<12).map { $0 < 8 ? UInt8(truncatingIfNeeded: high >> (56 - 8 * $0)) : UInt8(truncatingIfNeeded: low >> (88 - 8 * $0)) }
+        (0..<12).map {
+            $0 < 8 ? UInt8(truncatingIfNeeded: high >> (56 - 8 * $0)) : UInt8(truncatingIfNeeded: low >> (88 - 8 * $0))
+        }
     }
 
     /// When the id was made, in seconds since 1970.

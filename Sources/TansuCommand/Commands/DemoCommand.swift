@@ -53,8 +53,7 @@ struct DemoCommand: Subcommand {
         try printer.done("built in \(Numbers.duration(try demo.createIndex()))")
 
         try printer.step(3, "Ask for the largest cities of Brazil")
-        try printer.detail("query  \(DemoQuery.query)")
-        try printer.detail("hints  \(DemoQuery.hints)")
+        try printer.question(DemoQuery.query, hints: DemoQuery.hints)
         try printer.table(try demo.answerTable())
 
         try printer.step(4, "How it was answered")

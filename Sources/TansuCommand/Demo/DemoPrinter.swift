@@ -1,3 +1,5 @@
+import TansuBSON
+
 /// Prints the demo's steps as they are done, so that something is to be seen all the time.
 struct DemoPrinter {
     private let writer = OutputWriter()
@@ -35,6 +37,16 @@ struct DemoPrinter {
     /// What a step came to.
     func done(_ text: String) throws {
         try line("     \(terminal.green("✓")) \(text)")
+    }
+
+    /// A query and its hints, a hint a line, so that they fit into a narrow terminal.
+    func question(_ query: BSONDocument, hints: BSONDocument) throws {
+        try detail("query  \(query)")
+        let texts = hints.map { "\(jsonText($0.key)):\($0.value)" }
+        for (number, text) in texts.enumerated() {
+            let start = number == 0 ? "hints  {" : "        "
+            try detail(start + text + (number == texts.count - 1 ? "}" : ","))
+        }
     }
 
     func table(_ table: TextTable) throws {

@@ -108,7 +108,7 @@ final class ImportJob {
         do {
             try database.collection(collectionName).save(documents.map(\.document))
             imported += documents.count
-        } catch let error as TansuError where Outcome(errorCode: error.code.description) == .badData {
+        } catch let error as TansuError where error.isAboutDocument {
             try saveOneByOne(documents)
         }
         onCommit(last.line)
@@ -126,9 +126,7 @@ final class ImportJob {
                 do {
                     try collection.save(document)
                     saved += 1
-                } catch let error as TansuError
-                    where Outcome(errorCode: error.code.description) == .badData
-                {
+                } catch let error as TansuError where error.isAboutDocument {
                     let failure = CommandFailure(error)
                     problems.append(BadRecord(line: line, message: failure.message))
                     if settings.isStrict { break }
@@ -137,6 +135,13 @@ final class ImportJob {
         }
         imported += saved
         for problem in problems { try report(problem) }
+    }
+}
+
+extension TansuError {
+    /// Whether a document is at fault, so that others may be saved all the same.
+    fileprivate var isAboutDocument: Bool {
+        [.invalidBSON, .invalidDocument, .invalidID, .tooLarge, .notUnique, .exists].contains(code)
     }
 }
 

@@ -28,7 +28,8 @@ enum Numbers {
     /// The same from milliseconds.
     static func duration(milliseconds: Double) -> String {
         if milliseconds < 1 { return "\(Int((milliseconds * 1000).rounded())) µs" }
-        if milliseconds < 1000 { return "\(decimals(milliseconds, 1)) ms" }
+        if milliseconds >= 10, milliseconds < 1000 { return "\(Int(milliseconds.rounded())) ms" }
+        if milliseconds < 10 { return "\(decimals(milliseconds, 1)) ms" }
         return "\(decimals(milliseconds / 1000, 2)) s"
     }
 

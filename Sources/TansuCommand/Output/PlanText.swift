@@ -62,8 +62,9 @@ struct PlanText {
         let accesses = branches.isEmpty ? [plan] : branches
         return accesses.flatMap { access -> [(label: String, value: String)] in
             let ranges = access["ranges"]?.documentValue ?? [:]
-            return ranges.map { path, intervals in
-                ("Bounds", PlanText.bounds(path: path, intervals: intervals.arrayValue ?? []))
+            return ranges.enumerated().map { number, range in
+                let text = PlanText.bounds(path: range.key, intervals: range.value.arrayValue ?? [])
+                return (number == 0 ? "Bounds" : "", text)
             }
         }
     }
@@ -102,8 +103,10 @@ struct PlanText {
     private var alternatives: String? {
         let candidates = report["candidates"]?.arrayValue?.compactMap(\.documentValue) ?? []
         let others = candidates.filter { $0["chosen"] != .bool(true) }.map { candidate in
-            candidate["index"] == nil
+            let access =
+                candidate["index"] == nil
                 ? TextTable.printable(candidate["kind"]?.stringValue ?? "") : "index \(name(candidate))"
+            return access + (candidate["sort"] == .string("memory") ? " and sort" : "")
         }
         return others.isEmpty ? nil : others.joined(separator: ", ")
     }

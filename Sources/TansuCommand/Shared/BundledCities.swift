@@ -4,7 +4,7 @@ import Foundation
 enum BundledCities {
     static let count = 34_006
     static let attribution =
-        "34,006 cities of over 15,000 people, from GeoNames (geonames.org), CC BY 4.0"
+        "34,006 cities from GeoNames (geonames.org), CC BY 4.0"
 
     /// Where the file is.
     ///

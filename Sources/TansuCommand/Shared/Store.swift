@@ -69,6 +69,8 @@ struct Store {
             failure.remedy = "Choose another folder; nothing was changed in this one."
             failure.status = mode == .create ? .cannotCreate : .noInput
         case .locked:
+            failure.message = "The database is open elsewhere."
+            failure.path = path
             failure.remedy = "Close it there, or wait, and try again."
         case .io where mode == .create && !FileManager.default.fileExists(atPath: path):
             failure.status = .cannotCreate

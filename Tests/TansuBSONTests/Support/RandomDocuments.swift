@@ -20,7 +20,8 @@ struct SeededGenerator: RandomNumberGenerator {
 extension SeededGenerator {
     mutating func text() -> String {
         let alphabet = Array("abc xyz09éß日本語🎉\n\"\\\t/<>$.")
-        return String((0..<Int.random(in: 0...12, using: &self)).compactMap { _ in alphabet.randomElement(using: &self) })
+        return String(
+            (0..<Int.random(in: 0...12, using: &self)).compactMap { _ in alphabet.randomElement(using: &self) })
     }
 
     mutating func double() -> Double {
@@ -43,7 +44,10 @@ extension SeededGenerator {
         switch Int.random(in: 0...(depth < 4 ? 21 : 19), using: &self) {
         case 0: return .double(double())
         case 1: return .string(text())
-        case 2: return .binary(BSONBinary(bytes(upTo: 9), subtype: .init(rawValue: [0, 1, 2, 4, 0x80].randomElement(using: &self) ?? 0)))
+        case 2:
+            return .binary(
+                BSONBinary(
+                    bytes(upTo: 9), subtype: .init(rawValue: [0, 1, 2, 4, 0x80].randomElement(using: &self) ?? 0)))
         case 3: return .undefined
         case 4: return .objectID(objectID())
         case 5: return .bool(.random(using: &self))
@@ -63,7 +67,8 @@ extension SeededGenerator {
         case 17: return .minKey
         case 18: return .maxKey
         case 19: return .int32(.random(in: -3...3, using: &self))
-        case 20: return .array(BSONArray((0..<Int.random(in: 0...12, using: &self)).map { _ in value(depth: depth + 1) }))
+        case 20:
+            return .array(BSONArray((0..<Int.random(in: 0...12, using: &self)).map { _ in value(depth: depth + 1) }))
         default: return .document(document(depth: depth + 1))
         }
     }

@@ -1,0 +1,282 @@
+/*
+ * api/command.c -- tansu_execute_json(): commands in JSON form (docs/json-commands.md).
+ *
+ * A request is read into BSON once, its members are held against the operation's row in a table, and
+ * the operation's function, which calls what any caller of tansu.h may call, appends its answer to
+ * the one text that grows until it is handed out.
+ */
+#include "api/command.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/* A request may hold many documents and lies around them: so much larger, and deeper, may it be. */
+#define REQUEST_SIZE ((size_t)1 << 30)
+#define REQUEST_DEPTH (TANSU_MAX_DEPTH + 8)
+
+#define BIT(member) (1u << (member))
+
+static const struct {
+    const char *name;
+    uint8_t type;
+    const char *kind; /* as the message says */
+} members[MEMBER_COUNT] = {
+    [MEMBER_OP] = {"op", DOC_STRING, "a text"},
+    [MEMBER_CANONICAL] = {"canonical", DOC_BOOL, "true or false"},
+    [MEMBER_COLLECTION] = {"collection", DOC_STRING, "a text"},
+    [MEMBER_DOCUMENTS] = {"documents", DOC_ARRAY, "an array"},
+    [MEMBER_ID] = {"id", DOC_MISSING, "a value"},
+    [MEMBER_QUERY] = {"query", DOC_DOCUMENT, "an object"},
+    [MEMBER_HINTS] = {"hints", DOC_DOCUMENT, "an object"},
+    [MEMBER_NAME] = {"name", DOC_STRING, "a text"},
+    [MEMBER_KEYS] = {"keys", DOC_DOCUMENT, "an object"},
+    [MEMBER_OPTIONS] = {"options", DOC_DOCUMENT, "an object"},
+    [MEMBER_TO] = {"to", DOC_STRING, "a text"},
+    [MEMBER_COMMANDS] = {"commands", DOC_ARRAY, "an array"},
+};
+
+/* What may stand in every command. */
+#define ALWAYS (BIT(MEMBER_OP) | BIT(MEMBER_CANONICAL))
+#define COLLECTION BIT(MEMBER_COLLECTION)
+#define DOCUMENTS BIT(MEMBER_DOCUMENTS)
+#define ID BIT(MEMBER_ID)
+#define QUERY BIT(MEMBER_QUERY)
+#define HINTS BIT(MEMBER_HINTS)
+#define NAME BIT(MEMBER_NAME)
+#define KEYS BIT(MEMBER_KEYS)
+#define OPTIONS BIT(MEMBER_OPTIONS)
+#define TO BIT(MEMBER_TO)
+#define COMMANDS BIT(MEMBER_COMMANDS)
+
+static const struct operation {
+    const char *name;
+    command_handler run; /* NULL: not in this version */
+    uint32_t needs;
+    uint32_t may;
+    bool in_transaction;
+} operations[] = {
+    {"save", command_save, COLLECTION | DOCUMENTS, 0, true},
+    {"insert", command_insert, COLLECTION | DOCUMENTS, 0, true},
+    {"get", command_get, COLLECTION | ID, 0, true},
+    {"find", command_find, COLLECTION, QUERY | HINTS, true},
+    {"count", command_count, COLLECTION, QUERY | HINTS, true},
+    {"explain", command_explain, COLLECTION, QUERY | HINTS, true},
+    {"remove", command_remove, COLLECTION, QUERY | HINTS | ID, true},
+    {"createIndex", command_create_index, COLLECTION | KEYS, NAME | OPTIONS, true},
+    {"dropIndex", command_drop_index, COLLECTION | NAME, 0, true},
+    {"indexes", command_indexes, COLLECTION, 0, true},
+    {"createCollection", command_create_collection, COLLECTION, OPTIONS, true},
+    {"dropCollection", command_drop_collection, COLLECTION, 0, true},
+    {"renameCollection", command_rename_collection, COLLECTION | TO, 0, true},
+    {"collections", command_collections, 0, 0, true},
+    {"stats", command_stats, 0, 0, false},
+    {"sync", command_sync, 0, 0, false},
+    {"checkpoint", command_checkpoint, 0, 0, false},
+    {"transaction", NULL, COMMANDS, 0, false},
+    {"update", NULL, 0, 0, true},
+    {"distinct", NULL, 0, 0, true},
+    {"aggregate", NULL, 0, 0, true},
+    {"compact", NULL, 0, 0, false},
+    {"verify", NULL, 0, 0, false},
+};
+
+/* is_transaction -- whether an operation is the one that runs others. */
+static bool is_transaction(const struct operation *operation) {
+    return (operation->needs & COMMANDS) != 0;
+}
+
+/* ---- Reading a command ---- */
+
+/* find_operation -- the operation that a command names. */
+static tansu_status find_operation(const uint8_t *request, size_t size,
+                                   const struct operation **operation, tansu_error *error) {
+    doc_value op;
+    size_t length;
+    if (!doc_find(request, size, "op", 2, &op))
+        return error_set(error, TANSU_E_INVALID_COMMAND, "op",
+                         "A command needs the member \"op\", the name of an operation.");
+    if (op.type != DOC_STRING)
+        return error_set(error, TANSU_E_INVALID_COMMAND, "op",
+                         "The member \"op\" must be a text, the name of an operation.");
+    const char *name = doc_string(&op, &length);
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        if (strlen(operations[i].name) == length && memcmp(operations[i].name, name, length) == 0) {
+            *operation = &operations[i];
+            return TANSU_OK;
+        }
+    }
+    return error_set(error, TANSU_E_INVALID_COMMAND, name, "There is no operation \"%.100s\".",
+                     name);
+}
+
+/* take_member -- puts a member of the request in its place. */
+static tansu_status take_member(command *c, const struct operation *operation, const doc_iter *iter,
+                                tansu_error *error) {
+    uint32_t allowed = operation->needs | operation->may | ALWAYS;
+    for (unsigned i = 0; i < MEMBER_COUNT; i++) {
+        if (!(allowed & BIT(i)) || strcmp(members[i].name, iter->key) != 0)
+            continue;
+        if (members[i].type != DOC_MISSING && members[i].type != iter->value.type)
+            return error_set(error, TANSU_E_INVALID_COMMAND, iter->key,
+                             "The member \"%s\" of \"%s\" must be %s.", iter->key, operation->name,
+                             members[i].kind);
+        size_t size;
+        if (iter->value.type == DOC_STRING && members[i].type == DOC_STRING &&
+            strlen(doc_string(&iter->value, &size)) != size)
+            return error_set(error, TANSU_E_INVALID_COMMAND, iter->key,
+                             "The member \"%s\" of \"%s\" may not hold the character NUL.",
+                             iter->key, operation->name);
+        c->given[i] = iter->value;
+        return TANSU_OK;
+    }
+    return error_set(error, TANSU_E_INVALID_COMMAND, iter->key,
+                     "The operation \"%s\" has no member \"%.100s\".", operation->name, iter->key);
+}
+
+/* take_members -- holds the request against the operation's row. */
+static tansu_status take_members(command *c, const struct operation *operation,
+                                 const uint8_t *request, size_t size, tansu_error *error) {
+    doc_iter iter;
+    doc_iter_init(&iter, request, size);
+    while (doc_iter_next(&iter)) {
+        tansu_status status = take_member(c, operation, &iter, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    for (unsigned i = 0; i < MEMBER_COUNT; i++) {
+        if ((operation->needs & BIT(i)) && !command_has(c, i))
+            return error_set(error, TANSU_E_INVALID_COMMAND, members[i].name,
+                             "The operation \"%s\" needs the member \"%s\", %s.", operation->name,
+                             members[i].name, members[i].kind);
+    }
+    if (command_has(c, MEMBER_CANONICAL))
+        c->canonical = doc_bool(&c->given[MEMBER_CANONICAL]);
+    return TANSU_OK;
+}
+
+/* ---- Running ---- */
+
+static tansu_status run_transaction(command *c, tansu_error *error);
+
+/* run_command -- runs one command and appends its answer. `around` has what does not come from the
+ * request; `within`: it is a transaction's command, and this one part of it. */
+static tansu_status run_command(const command *around, bool within, const uint8_t *request,
+                                size_t size, tansu_error *error) {
+    command c = {.db = around->db,
+                 .txn = around->txn,
+                 .answer = around->answer,
+                 .fault = around->fault,
+                 .canonical = around->canonical};
+    const struct operation *operation = NULL;
+    tansu_status status = find_operation(request, size, &operation, error);
+    if (status != TANSU_OK)
+        return status;
+    if (operation->run == NULL && !is_transaction(operation))
+        return error_set(error, TANSU_E_UNSUPPORTED, operation->name,
+                         "The operation \"%s\" is not in this version of the library.",
+                         operation->name);
+    if (within && !operation->in_transaction)
+        return error_set(error, TANSU_E_INVALID_COMMAND, operation->name,
+                         "The operation \"%s\" can't be part of a transaction.", operation->name);
+    status = take_members(&c, operation, request, size, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!command_put(&c, "{\"ok\": true"))
+        return error_memory(error);
+    status = is_transaction(operation) ? run_transaction(&c, error) : operation->run(&c, error);
+    if (status == TANSU_OK && !command_put(&c, "}"))
+        return error_memory(error);
+    return status;
+}
+
+/* run_all -- runs the commands of a transaction, and notes which one failed. */
+static tansu_status run_all(command *c, tansu_error *error) {
+    doc_iter iter;
+    doc_iter_value(&iter, &c->given[MEMBER_COMMANDS]);
+    for (int64_t number = 0; doc_iter_next(&iter); number++) {
+        c->fault->command = number;
+        if (iter.value.type != DOC_DOCUMENT)
+            return error_set(error, TANSU_E_INVALID_COMMAND, "commands",
+                             "Each of \"commands\" must be an object.");
+        if (number > 0 && !command_put(c, ", "))
+            return error_memory(error);
+        tansu_status status = run_command(c, true, iter.value.data, iter.value.size, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    c->fault->command = -1;
+    return TANSU_OK;
+}
+
+/* run_transaction -- {"op": "transaction", "commands": […]}: all or nothing. */
+static tansu_status run_transaction(command *c, tansu_error *error) {
+    tansu_status status =
+        tansu_txn_begin(c->db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &c->txn, error);
+    if (status != TANSU_OK)
+        return status;
+    status = command_put(c, ", \"results\": [") ? run_all(c, error) : error_memory(error);
+    if (status == TANSU_OK && !command_put(c, "]"))
+        status = error_memory(error);
+    if (status != TANSU_OK) {
+        tansu_txn_abort(c->txn);
+        return status;
+    }
+    status = tansu_txn_commit(c->txn, NULL, error);
+    if (status == TANSU_E_BUSY)
+        tansu_txn_abort(c->txn);
+    return status;
+}
+
+/* ---- The answer ---- */
+
+/* put_member -- appends a member whose value is a text. */
+static bool put_member(tansu_buffer *answer, const char *head, const char *value) {
+    return buffer_append(answer, head, strlen(head)) &&
+           json_write_string(answer, value, strlen(value));
+}
+
+/* put_place -- appends a member whose value is a number, unless it is negative. */
+static bool put_place(tansu_buffer *answer, const char *head, int64_t number) {
+    return number < 0 ||
+           (buffer_append(answer, head, strlen(head)) && json_write_integer(answer, number));
+}
+
+/* answer_error -- makes the answer of a command that failed. */
+static bool answer_error(tansu_buffer *answer, tansu_status status, const command_fault *fault,
+                         const tansu_error *error) {
+    answer->size = 0;
+    if (!put_member(answer, "{\"ok\": false, \"error\": {\"code\": ", tansu_status_name(status)) ||
+        !put_member(answer, ", \"message\": ", error->message))
+        return false;
+    if (error->context[0] != '\0' && !put_member(answer, ", \"path\": ", error->context))
+        return false;
+    return put_place(answer, ", \"offset\": ", error->offset) &&
+           put_place(answer, ", \"command\": ", fault->command) &&
+           put_place(answer, ", \"document\": ", fault->document) && buffer_append(answer, "}}", 2);
+}
+
+/* tansu_execute_json -- runs one command in JSON form. */
+tansu_status tansu_execute_json(tansu_db *db, const char *request, char **response) {
+    tansu_buffer bson = TANSU_BUFFER_INIT, answer = TANSU_BUFFER_INIT;
+    tansu_error error = {.offset = -1};
+    command_fault fault = {-1, -1};
+    command around = {.db = db, .answer = &answer, .fault = &fault};
+    tansu_status status;
+    if (response == NULL)
+        return TANSU_E_MISUSE;
+    *response = NULL;
+    if (db == NULL || request == NULL)
+        status = error_set(&error, TANSU_E_MISUSE, NULL, "A database and a request are needed.");
+    else
+        status = json_read(request, strlen(request), REQUEST_SIZE, REQUEST_DEPTH, &bson, &error);
+    if (status == TANSU_OK)
+        status = run_command(&around, false, bson.data, bson.size, &error);
+    tansu_buffer_free(&bson);
+    bool whole = status == TANSU_OK || answer_error(&answer, status, &fault, &error);
+    if (!whole || !buffer_append_byte(&answer, '\0')) {
+        tansu_buffer_free(&answer);
+        return status == TANSU_OK ? TANSU_E_MEMORY : status;
+    }
+    *response = (char *)answer.data;
+    return status;
+}

@@ -1,0 +1,72 @@
+/*
+ * api/command.h -- what the commands in JSON form share: one being run, and the operations' functions.
+ * Private to api/command*.c, which call the functions of tansu.h, base, and the JSON writer.
+ */
+#ifndef TANSU_API_COMMAND_H
+#define TANSU_API_COMMAND_H
+
+#include "api/json.h"
+
+/* The members that a request may have. */
+enum {
+    MEMBER_OP,
+    MEMBER_CANONICAL,
+    MEMBER_COLLECTION,
+    MEMBER_DOCUMENTS,
+    MEMBER_ID,
+    MEMBER_QUERY,
+    MEMBER_HINTS,
+    MEMBER_NAME,
+    MEMBER_KEYS,
+    MEMBER_OPTIONS,
+    MEMBER_TO,
+    MEMBER_COMMANDS,
+    MEMBER_COUNT
+};
+
+/* Which part of a request is at fault, counted from 0, or -1. */
+typedef struct command_fault {
+    int64_t command;  /* of a transaction */
+    int64_t document; /* of a save */
+} command_fault;
+
+/* One command being run. */
+typedef struct command {
+    tansu_db *db;
+    tansu_txn *txn; /* of the transaction that it is part of, or NULL */
+    tansu_buffer *answer;
+    command_fault *fault;
+    bool canonical;
+    doc_value given[MEMBER_COUNT]; /* in the request; DOC_MISSING when it has none */
+} command;
+
+/* command_has -- whether the request has a member. */
+static inline bool command_has(const command *c, unsigned member) {
+    return c->given[member].type != DOC_MISSING;
+}
+
+/* command_put -- appends a text to the answer; false when memory is exhausted. */
+bool command_put(command *c, const char *text);
+
+/* An operation: finds {"ok": true in the answer, and appends its members, each behind a comma. */
+typedef tansu_status (*command_handler)(command *c, tansu_error *error);
+
+tansu_status command_save(command *c, tansu_error *error);
+tansu_status command_insert(command *c, tansu_error *error);
+tansu_status command_get(command *c, tansu_error *error);
+tansu_status command_find(command *c, tansu_error *error);
+tansu_status command_count(command *c, tansu_error *error);
+tansu_status command_explain(command *c, tansu_error *error);
+tansu_status command_remove(command *c, tansu_error *error);
+tansu_status command_create_index(command *c, tansu_error *error);
+tansu_status command_drop_index(command *c, tansu_error *error);
+tansu_status command_indexes(command *c, tansu_error *error);
+tansu_status command_create_collection(command *c, tansu_error *error);
+tansu_status command_drop_collection(command *c, tansu_error *error);
+tansu_status command_rename_collection(command *c, tansu_error *error);
+tansu_status command_collections(command *c, tansu_error *error);
+tansu_status command_stats(command *c, tansu_error *error);
+tansu_status command_sync(command *c, tansu_error *error);
+tansu_status command_checkpoint(command *c, tansu_error *error);
+
+#endif

@@ -1,0 +1,285 @@
+/*
+ * api/command_ops.c -- the operations of the JSON commands, each over one function of tansu.h.
+ */
+#include "api/command.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/* command_put -- see command.h. */
+bool command_put(command *c, const char *text) {
+    return buffer_append(c->answer, text, strlen(text));
+}
+
+/* text_of -- a member that is a text, or NULL. */
+static const char *text_of(const command *c, unsigned member) {
+    size_t size;
+    return command_has(c, member) ? doc_string(&c->given[member], &size) : NULL;
+}
+
+/* collection_of -- the collection's name. */
+static const char *collection_of(const command *c) {
+    return text_of(c, MEMBER_COLLECTION);
+}
+
+/* put_count -- appends a member whose value is a number. */
+static tansu_status put_count(command *c, const char *head, int64_t count, tansu_error *error) {
+    return command_put(c, head) && json_write_integer(c->answer, count) ? TANSU_OK
+                                                                        : error_memory(error);
+}
+
+/* put_document -- appends a document that the engine made. */
+static tansu_status put_document(command *c, const char *head, const tansu_buffer *document,
+                                 tansu_error *error) {
+    return command_put(c, head) &&
+                   json_write_document(c->answer, document->data, document->size, c->canonical)
+               ? TANSU_OK
+               : error_memory(error);
+}
+
+/* put_members -- appends the members of a document that the engine made. */
+static tansu_status put_members(command *c, const tansu_buffer *document, tansu_error *error) {
+    return command_put(c, ", ") &&
+                   json_write_members(c->answer, document->data, document->size, c->canonical)
+               ? TANSU_OK
+               : error_memory(error);
+}
+
+/* id_document -- makes {"_id": value} of the member "id". */
+static bool id_document(const command *c, tansu_buffer *document) {
+    const doc_value *id = &c->given[MEMBER_ID];
+    if (!buffer_append(document, "\0\0\0", 4) || !buffer_append_byte(document, id->type) ||
+        !buffer_append(document, "_id", 4) || !buffer_append(document, id->data, id->size) ||
+        !buffer_append_byte(document, 0))
+        return false;
+    store_u32(document->data, (uint32_t)document->size);
+    return true;
+}
+
+/* ---- Writing documents ---- */
+
+/* list_documents -- the documents of the member "documents", in place; the caller frees *list. */
+static tansu_status list_documents(command *c, tansu_document **list, size_t *count,
+                                   tansu_error *error) {
+    doc_iter iter;
+    *count = 0;
+    doc_iter_value(&iter, &c->given[MEMBER_DOCUMENTS]);
+    while (doc_iter_next(&iter))
+        ++*count;
+    *list = calloc(*count + 1, sizeof **list);
+    if (*list == NULL)
+        return error_memory(error);
+    doc_iter_value(&iter, &c->given[MEMBER_DOCUMENTS]);
+    for (size_t i = 0; doc_iter_next(&iter); i++) {
+        if (iter.value.type != DOC_DOCUMENT) {
+            c->fault->document = (int64_t)i;
+            return error_set(error, TANSU_E_INVALID_COMMAND, "documents",
+                             "Each of \"documents\" must be an object.");
+        }
+        (*list)[i] = (tansu_document){iter.value.data, iter.value.size};
+    }
+    return TANSU_OK;
+}
+
+/* save -- both ways of saving. */
+static tansu_status save(command *c, tansu_save_mode mode, tansu_error *error) {
+    tansu_document *list = NULL;
+    tansu_buffer ids = TANSU_BUFFER_INIT;
+    size_t count;
+    tansu_status status = list_documents(c, &list, &count, error);
+    if (status == TANSU_OK) {
+        status = tansu_save(c->db, c->txn, collection_of(c), list, count, mode, &ids, error);
+        if (status == TANSU_OK) {
+            status = put_members(c, &ids, error);
+        } else {
+            c->fault->document = error->offset;
+            error->offset = -1;
+        }
+    }
+    free(list);
+    tansu_buffer_free(&ids);
+    return status;
+}
+
+/* command_save -- {"op": "save", "collection": …, "documents": […]}. */
+tansu_status command_save(command *c, tansu_error *error) {
+    return save(c, TANSU_SAVE, error);
+}
+
+/* command_insert -- the same with "insert". */
+tansu_status command_insert(command *c, tansu_error *error) {
+    return save(c, TANSU_INSERT, error);
+}
+
+/* command_remove -- by "query" or by "id". */
+tansu_status command_remove(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    int64_t removed = 0;
+    tansu_status status;
+    if (command_has(c, MEMBER_ID) == command_has(c, MEMBER_QUERY) ||
+        (command_has(c, MEMBER_ID) && command_has(c, MEMBER_HINTS)))
+        return error_set(error, TANSU_E_INVALID_COMMAND, "query",
+                         "The operation \"remove\" needs \"query\" (an empty one removes all "
+                         "documents; \"hints\" may stand beside it), or \"id\" alone.");
+    if (command_has(c, MEMBER_ID)) {
+        tansu_buffer id = TANSU_BUFFER_INIT;
+        int found = 0;
+        status = id_document(c, &id) ? tansu_remove_id(c->db, c->txn, collection_of(c), id.data,
+                                                       id.size, &found, error)
+                                     : error_memory(error);
+        removed = found;
+        tansu_buffer_free(&id);
+    } else {
+        status = tansu_remove(c->db, c->txn, collection_of(c), query->data, query->size,
+                              hints->data, hints->size, &removed, error);
+    }
+    return status == TANSU_OK ? put_count(c, ", \"removed\": ", removed, error) : status;
+}
+
+/* ---- Reading ---- */
+
+/* command_get -- a document by its "id", or null. */
+tansu_status command_get(command *c, tansu_error *error) {
+    tansu_buffer id = TANSU_BUFFER_INIT, document = TANSU_BUFFER_INIT;
+    tansu_status status = TANSU_E_MEMORY;
+    if (id_document(c, &id))
+        status = tansu_get(c->db, c->txn, collection_of(c), id.data, id.size, &document, error);
+    else
+        error_memory(error);
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"document\": ", &document, error);
+    else if (status == TANSU_E_NOT_FOUND)
+        status = command_put(c, ", \"document\": null") ? TANSU_OK : error_memory(error);
+    tansu_buffer_free(&id);
+    tansu_buffer_free(&document);
+    return status;
+}
+
+/* put_found -- appends the documents that a cursor gives. */
+static tansu_status put_found(command *c, tansu_cursor *cursor, tansu_error *error) {
+    tansu_document document;
+    tansu_status status;
+    bool first = true;
+    if (!command_put(c, ", \"documents\": ["))
+        return error_memory(error);
+    while ((status = tansu_cursor_next(cursor, &document, error)) == TANSU_OK) {
+        if ((!first && !command_put(c, ", ")) ||
+            !json_write_document(c->answer, document.data, document.size, c->canonical))
+            return error_memory(error);
+        first = false;
+    }
+    if (status != TANSU_DONE)
+        return status;
+    return command_put(c, "]") ? TANSU_OK : error_memory(error);
+}
+
+/* command_find -- the documents that match. */
+tansu_status command_find(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    tansu_cursor *cursor;
+    tansu_status status = tansu_find(c->db, c->txn, collection_of(c), query->data, query->size,
+                                     hints->data, hints->size, &cursor, error);
+    if (status != TANSU_OK)
+        return status;
+    status = put_found(c, cursor, error);
+    tansu_cursor_close(cursor);
+    return status;
+}
+
+/* command_count -- how many documents match. */
+tansu_status command_count(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    int64_t count = 0;
+    tansu_status status = tansu_count(c->db, c->txn, collection_of(c), query->data, query->size,
+                                      hints->data, hints->size, &count, error);
+    return status == TANSU_OK ? put_count(c, ", \"count\": ", count, error) : status;
+}
+
+/* command_explain -- how a query was run. */
+tansu_status command_explain(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer plan = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_explain(c->db, c->txn, collection_of(c), query->data, query->size,
+                                        hints->data, hints->size, &plan, error);
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"plan\": ", &plan, error);
+    tansu_buffer_free(&plan);
+    return status;
+}
+
+/* ---- Indexes ---- */
+
+/* command_create_index -- over "keys". */
+tansu_status command_create_index(command *c, tansu_error *error) {
+    const doc_value *keys = &c->given[MEMBER_KEYS], *options = &c->given[MEMBER_OPTIONS];
+    return tansu_index_create(c->db, c->txn, collection_of(c), text_of(c, MEMBER_NAME), keys->data,
+                              keys->size, options->data, options->size, error);
+}
+
+/* command_drop_index -- by "name". */
+tansu_status command_drop_index(command *c, tansu_error *error) {
+    return tansu_index_drop(c->db, c->txn, collection_of(c), text_of(c, MEMBER_NAME), error);
+}
+
+/* command_indexes -- the list of indexes. */
+tansu_status command_indexes(command *c, tansu_error *error) {
+    tansu_buffer list = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_index_list(c->db, c->txn, collection_of(c), &list, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &list, error);
+    tansu_buffer_free(&list);
+    return status;
+}
+
+/* ---- Collections ---- */
+
+/* command_create_collection -- unless it is there. */
+tansu_status command_create_collection(command *c, tansu_error *error) {
+    const doc_value *options = &c->given[MEMBER_OPTIONS];
+    return tansu_collection_ensure(c->db, c->txn, collection_of(c), options->data, options->size,
+                                   error);
+}
+
+/* command_drop_collection -- with all that is in it. */
+tansu_status command_drop_collection(command *c, tansu_error *error) {
+    return tansu_collection_drop(c->db, c->txn, collection_of(c), error);
+}
+
+/* command_rename_collection -- to "to". */
+tansu_status command_rename_collection(command *c, tansu_error *error) {
+    return tansu_collection_rename(c->db, c->txn, collection_of(c), text_of(c, MEMBER_TO), error);
+}
+
+/* command_collections -- the list of collections. */
+tansu_status command_collections(command *c, tansu_error *error) {
+    tansu_buffer list = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_collection_list(c->db, c->txn, &list, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &list, error);
+    tansu_buffer_free(&list);
+    return status;
+}
+
+/* ---- The database ---- */
+
+/* command_stats -- figures. */
+tansu_status command_stats(command *c, tansu_error *error) {
+    tansu_buffer figures = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_stats(c->db, &figures, error);
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"stats\": ", &figures, error);
+    tansu_buffer_free(&figures);
+    return status;
+}
+
+/* command_sync -- commits so far survive power loss. */
+tansu_status command_sync(command *c, tansu_error *error) {
+    return tansu_sync(c->db, error);
+}
+
+/* command_checkpoint -- the index files are brought up to date. */
+tansu_status command_checkpoint(command *c, tansu_error *error) {
+    return tansu_checkpoint(c->db, error);
+}

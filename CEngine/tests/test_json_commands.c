@@ -1,0 +1,225 @@
+/*
+ * test_json_commands.c -- commands in JSON form: every example of docs/json-commands.md answers as it
+ * says there, requests are held against what an operation takes, and transactions are whole.
+ */
+#include "toolkit/check.h"
+#include "toolkit/repo_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DOCUMENTATION "docs/json-commands.md"
+
+/* open_memory -- a new database. */
+static tansu_db *open_memory(void) {
+    tansu_db *db = NULL;
+    REQUIRE(tansu_open_path(NULL, &db) == TANSU_OK);
+    return db;
+}
+
+/* matches -- whether a text is what a pattern says, in which an ellipsis stands for anything. */
+static bool matches(const char *pattern, const char *text) {
+    static const char ellipsis[] = "…";
+    const char *wild = strstr(pattern, ellipsis);
+    if (wild == NULL)
+        return strcmp(pattern, text) == 0;
+    size_t head = (size_t)(wild - pattern);
+    if (strncmp(pattern, text, head) != 0)
+        return false;
+    for (const char *rest = text + head;; rest++) {
+        if (matches(wild + sizeof ellipsis - 1, rest))
+            return true;
+        if (*rest == '\0')
+            return false;
+    }
+}
+
+/* ask -- runs a command; its answer must match, and its status must be the one that the answer names. */
+static void ask(tansu_db *db, const char *request, const char *expected) {
+    char *answer = NULL;
+    tansu_status status = tansu_execute_json(db, request, &answer);
+    REQUIRE(answer != NULL);
+    if (!CHECK(matches(expected, answer)))
+        check_note("%s\nshould be %s\nis        %s", request, expected, answer);
+    char code[100];
+    snprintf(code, sizeof code, "\"code\": \"%s\"", tansu_status_name(status));
+    CHECK(status == TANSU_OK
+              ? strncmp(answer, "{\"ok\": true", 11) == 0
+              : strncmp(answer, "{\"ok\": false", 12) == 0 && strstr(answer, code) != NULL);
+    tansu_buffer bson = TANSU_BUFFER_INIT;
+    CHECK_STATUS(TANSU_OK, tansu_json_to_bson(answer, SIZE_MAX, &bson, NULL));
+    tansu_buffer_free(&bson);
+    tansu_free(answer);
+}
+
+/* the_documentation_is_true -- every example of it, in order, in one database. */
+static void the_documentation_is_true(void) {
+    size_t size;
+    char *text = repo_file_read(DOCUMENTATION, &size);
+    if (text == NULL) {
+        check_note("skipped: " DOCUMENTATION " is not there");
+        return;
+    }
+    tansu_db *db = open_memory();
+    unsigned examples = 0;
+    char *request = NULL;
+    bool fenced = false;
+    for (char *line = text, *next; line != NULL; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL)
+            *next++ = '\0';
+        if (strncmp(line, "```", 3) == 0) {
+            fenced = strcmp(line, "```json") == 0;
+            CHECK(request == NULL);
+        } else if (fenced && request != NULL) {
+            ask(db, request, line);
+            request = NULL;
+            examples++;
+        } else if (fenced && CHECK(strncmp(line, "> ", 2) == 0)) {
+            request = line + 2;
+        }
+    }
+    CHECK(examples > 30);
+    tansu_close(db);
+    free(text);
+}
+
+/* requests_are_held_against_the_table -- each fault is named. */
+static void requests_are_held_against_the_table(void) {
+    tansu_db *db = open_memory();
+    static const char *const cases[][2] = {
+        {"", "{\"ok\": false, \"error\": {\"code\": \"INVALID_JSON\", …, \"offset\": 0}}"},
+        {"[]", "{\"ok\": false, \"error\": {\"code\": \"INVALID_JSON\", …\"offset\": 0}}"},
+        {"{}", "…\"INVALID_COMMAND\"…needs the member \\\"op\\\"…"},
+        {"{\"op\": 1}", "…\"INVALID_COMMAND\"…\\\"op\\\" must be a text…\"path\": \"op\"…"},
+        {"{\"op\": \"find\\u0000\", \"collection\": \"c\"}", "…\"INVALID_COMMAND\"…"},
+        {"{\"op\": \"Find\", \"collection\": \"c\"}", "…\"INVALID_COMMAND\"…\"path\": \"Find\"…"},
+        {"{\"op\": \"find\", \"collection\": \"c\\u0000d\"}", "…\"INVALID_COMMAND\"…NUL…"},
+        {"{\"op\": \"find\", \"collection\": \"c\", \"query\": []}", "…must be an object…"},
+        {"{\"op\": \"find\", \"collection\": \"c\", \"hints\": 1}", "…must be an object…"},
+        {"{\"op\": \"find\", \"collection\": \"c\", \"canonical\": 1}", "…must be true or false…"},
+        {"{\"op\": \"find\", \"collection\": \"c\", \"id\": 1}", "…has no member \\\"id\\\"…"},
+        {"{\"op\": \"get\", \"collection\": \"c\"}", "…needs the member \\\"id\\\", a value…"},
+        {"{\"op\": \"save\", \"collection\": \"c\", \"documents\": {}}", "…must be an array…"},
+        {"{\"op\": \"save\", \"collection\": \"c\", \"documents\": [{}, 1]}",
+         "…\"INVALID_COMMAND\"…\"path\": \"documents\", \"document\": 1}}"},
+        {"{\"op\": \"remove\", \"collection\": \"c\", \"id\": 1, \"query\": {}}",
+         "…\"id\\\" alone…"},
+        {"{\"op\": \"remove\", \"collection\": \"c\", \"id\": 1, \"hints\": {}}",
+         "…\"id\\\" alone…"},
+        {"{\"op\": \"sync\", \"collection\": \"c\"}", "…has no member \\\"collection\\\"…"},
+        {"{\"op\": \"transaction\"}", "…needs the member \\\"commands\\\"…"},
+        {"{\"op\": \"transaction\", \"commands\": [1]}",
+         "…\"path\": \"commands\", \"command\": 0…"},
+        {"{\"op\": \"find\", \"op\": \"find\"}", "…\"INVALID_JSON\"…\\\"op\\\" comes twice…"},
+        {"{\"op\": \"distinct\"}", "…\"UNSUPPORTED\"…\"path\": \"distinct\"…"},
+        {"{\"op\": \"aggregate\"}", "…\"UNSUPPORTED\"…\"path\": \"aggregate\"…"},
+        {"{\"op\": \"compact\"}", "…\"UNSUPPORTED\"…\"path\": \"compact\"…"},
+        {"{\"op\": \"verify\"}", "…\"UNSUPPORTED\"…\"path\": \"verify\"…"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ask(db, cases[i][0], cases[i][1]);
+    ask(db, "{\"op\": \"collections\"}", "{\"ok\": true, \"collections\": []}");
+    char *answer = NULL;
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_execute_json(db, NULL, &answer));
+    CHECK(answer != NULL);
+    tansu_free(answer);
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_execute_json(NULL, "{\"op\": \"sync\"}", &answer));
+    CHECK(answer != NULL);
+    tansu_free(answer);
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_execute_json(db, "{}", NULL));
+    tansu_close(db);
+}
+
+/* transactions_are_whole -- whatever command fails, nothing of any is kept, and the next may write. */
+static void transactions_are_whole(void) {
+    static const char *const failing[] = {
+        "{\"op\": \"insert\", \"collection\": \"a\", \"documents\": [{\"_id\": 1}]}",
+        "{\"op\": \"find\", \"collection\": \"a\", \"query\": {\"$no\": 1}}",
+        "{\"op\": \"dropCollection\", \"collection\": \"none\"}",
+        "{\"op\": \"sync\"}",
+        "{\"op\": \"no\"}",
+        "{\"op\": \"update\"}",
+        "7",
+    };
+    tansu_db *db = open_memory();
+    ask(db, "{\"op\": \"save\", \"collection\": \"a\", \"documents\": [{\"_id\": 1, \"n\": 1}]}",
+        "{\"ok\": true, \"ids\": [1]}");
+    for (size_t i = 0; i < sizeof failing / sizeof *failing; i++) {
+        char request[1024];
+        snprintf(
+            request, sizeof request,
+            "{\"op\": \"transaction\", \"commands\": [{\"op\": \"remove\", \"collection\": \"a\", "
+            "\"query\": {}}, {\"op\": \"createIndex\", \"collection\": \"b\", \"keys\": "
+            "{\"x\": 1}}, {\"op\": \"save\", \"collection\": \"a\", \"documents\": "
+            "[{\"_id\": 1}]}, %s]}",
+            failing[i]);
+        ask(db, request, "{\"ok\": false, …\"command\": 3…}}");
+        ask(db, "{\"op\": \"find\", \"collection\": \"a\"}",
+            "{\"ok\": true, \"documents\": [{\"_id\": 1, \"n\": 1}]}");
+        ask(db, "{\"op\": \"collections\"}",
+            "{\"ok\": true, \"collections\": [{\"name\": \"a\", …}]}");
+    }
+    ask(db,
+        "{\"op\": \"transaction\", \"canonical\": true, \"commands\": [{\"op\": \"get\", "
+        "\"collection\": \"a\", \"id\": 1}, {\"op\": \"get\", \"collection\": \"a\", \"id\": 1, "
+        "\"canonical\": false}]}",
+        "{\"ok\": true, \"results\": [{\"ok\": true, \"document\": {\"_id\": {\"$numberInt\": "
+        "\"1\"}, "
+        "\"n\": {\"$numberInt\": \"1\"}}}, {\"ok\": true, \"document\": {\"_id\": 1, \"n\": 1}}]}");
+    tansu_close(db);
+}
+
+/* documents_may_be_as_deep_as_anywhere -- what lies around them in a request does not count. */
+static void documents_may_be_as_deep_as_anywhere(void) {
+    tansu_db *db = open_memory();
+    for (int depth = TANSU_MAX_DEPTH; depth <= TANSU_MAX_DEPTH + 1; depth++) {
+        char document[2048] = "{\"_id\": 1", request[4096];
+        for (int i = 1; i < depth; i++)
+            strcat(document, i == 1 ? ", \"a\": {" : "\"a\": {");
+        for (int i = 0; i < depth; i++)
+            strcat(document, "}");
+        snprintf(
+            request, sizeof request,
+            "{\"op\": \"transaction\", \"commands\": [{\"op\": \"save\", \"collection\": \"c\", "
+            "\"documents\": [%s]}]}",
+            document);
+        ask(db, request, depth == TANSU_MAX_DEPTH ? "{\"ok\": true…" : "…\"TOO_LARGE\"…");
+    }
+    tansu_close(db);
+}
+
+/* answers_may_be_long -- twenty thousand documents in one request and in one answer. */
+static void answers_may_be_long(void) {
+    enum { COUNT = 20000 };
+    tansu_db *db = open_memory();
+    char *request = malloc((size_t)COUNT * 64 + 100), *to = request, *answer = NULL;
+    to += sprintf(to, "{\"op\": \"save\", \"collection\": \"c\", \"documents\": [");
+    for (int i = 0; i < COUNT; i++)
+        to += sprintf(to, "%s{\"_id\": %d, \"text\": \"some text \\u00e9\"}", i > 0 ? ", " : "", i);
+    strcpy(to, "]}");
+    CHECK_STATUS(TANSU_OK, tansu_execute_json(db, request, &answer));
+    tansu_free(answer);
+    CHECK_STATUS(TANSU_OK,
+                 tansu_execute_json(db, "{\"op\": \"find\", \"collection\": \"c\"}", &answer));
+    tansu_buffer bson = TANSU_BUFFER_INIT;
+    CHECK_STATUS(TANSU_OK, tansu_json_to_bson(answer, SIZE_MAX, &bson, NULL));
+    int found = 0;
+    for (const char *p = answer; (p = strstr(p, "\"some text é\"")) != NULL; p++)
+        found++;
+    CHECK_INT(COUNT, found);
+    tansu_buffer_free(&bson);
+    tansu_free(answer);
+    free(request);
+    tansu_close(db);
+}
+
+int main(void) {
+    RUN(the_documentation_is_true);
+    RUN(requests_are_held_against_the_table);
+    RUN(transactions_are_whole);
+    RUN(documents_may_be_as_deep_as_anywhere);
+    RUN(answers_may_be_long);
+    return check_finish();
+}

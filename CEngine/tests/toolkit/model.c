@@ -1,0 +1,467 @@
+/*
+ * toolkit/model.c -- see model.h.
+ */
+#include "model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_VALUES 256 /* that one path may find; on the stack, and each has 256 bytes */
+
+/* ---- Order of values ---- */
+
+/* kind_of -- the rank of a type in rule 8. */
+static int kind_of(const bson_iter_t *value) {
+    switch (value ? bson_iter_type(value) : BSON_TYPE_NULL) {
+    case BSON_TYPE_MINKEY: return 0;
+    case BSON_TYPE_NULL:
+    case BSON_TYPE_UNDEFINED: return 1;
+    case BSON_TYPE_INT32:
+    case BSON_TYPE_INT64:
+    case BSON_TYPE_DOUBLE:
+    case BSON_TYPE_DECIMAL128: return 2;
+    case BSON_TYPE_UTF8:
+    case BSON_TYPE_SYMBOL: return 3;
+    case BSON_TYPE_DOCUMENT: return 4;
+    case BSON_TYPE_ARRAY: return 5;
+    case BSON_TYPE_BINARY: return 6;
+    case BSON_TYPE_OID: return 7;
+    case BSON_TYPE_BOOL: return 8;
+    case BSON_TYPE_DATE_TIME: return 9;
+    case BSON_TYPE_TIMESTAMP: return 10;
+    case BSON_TYPE_REGEX: return 11;
+    default: return 20;
+    }
+}
+
+/* A number in two exact parts. */
+typedef struct number {
+    int rank; /* NaN, -infinity, finite, infinity */
+    int64_t whole;
+    double rest; /* 0 to below 1 */
+} number;
+
+/* split -- takes a number apart. */
+static number split(const bson_iter_t *value) {
+    double real = 0;
+    if (BSON_ITER_HOLDS_INT32(value))
+        return (number){2, bson_iter_int32(value), 0};
+    if (BSON_ITER_HOLDS_INT64(value))
+        return (number){2, bson_iter_int64(value), 0};
+    if (BSON_ITER_HOLDS_DOUBLE(value)) {
+        real = bson_iter_double(value);
+    } else {
+        bson_decimal128_t decimal;
+        char text[BSON_DECIMAL128_STRING];
+        bson_iter_decimal128(value, &decimal);
+        bson_decimal128_to_string(&decimal, text);
+        real = strtod(text, NULL);
+    }
+    if (isnan(real))
+        return (number){0, 0, 0};
+    if (isinf(real))
+        return (number){real < 0 ? 1 : 3, 0, 0};
+    return (number){2, (int64_t)floor(real), real - floor(real)};
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* compare_numbers -- by exact value. */
+static int compare_numbers(const bson_iter_t *a, const bson_iter_t *b) {
+    number x = split(a), y = split(b);
+    if (x.rank != y.rank || x.rank != 2)
+        return ORDER(x.rank, y.rank);
+    return x.whole != y.whole ? ORDER(x.whole, y.whole) : ORDER(x.rest, y.rest);
+}
+
+/* compare_bytes -- by bytes, then by length. */
+static int compare_bytes(const void *a, size_t a_size, const void *b, size_t b_size) {
+    size_t least = a_size < b_size ? a_size : b_size;
+    int order = least == 0 ? 0 : memcmp(a, b, least);
+    return order != 0 ? order : ORDER(a_size, b_size);
+}
+
+/* text_of -- the bytes of a string or symbol. */
+static const char *text_of(const bson_iter_t *value, uint32_t *size) {
+    return BSON_ITER_HOLDS_SYMBOL(value) ? bson_iter_symbol(value, size)
+                                         : bson_iter_utf8(value, size);
+}
+
+/* compare_inside -- element by element; keys count in documents only. */
+static int compare_inside(const bson_iter_t *a, const bson_iter_t *b, bool keys) {
+    bson_iter_t x, y;
+    bson_iter_recurse(a, &x);
+    bson_iter_recurse(b, &y);
+    for (;;) {
+        bool more_x = bson_iter_next(&x), more_y = bson_iter_next(&y);
+        if (!more_x || !more_y)
+            return (int)more_x - (int)more_y;
+        int order = ORDER(kind_of(&x), kind_of(&y));
+        if (order == 0 && keys)
+            order = strcmp(bson_iter_key(&x), bson_iter_key(&y));
+        if (order == 0)
+            order = model_compare(&x, &y);
+        if (order != 0)
+            return order;
+    }
+}
+
+/* compare_binary -- by length, subtype, bytes. */
+static int compare_binary(const bson_iter_t *a, const bson_iter_t *b) {
+    bson_subtype_t a_type, b_type;
+    uint32_t a_size, b_size;
+    const uint8_t *x, *y;
+    bson_iter_binary(a, &a_type, &a_size, &x);
+    bson_iter_binary(b, &b_type, &b_size, &y);
+    if (a_size != b_size)
+        return ORDER(a_size, b_size);
+    return a_type != b_type ? ORDER(a_type, b_type) : compare_bytes(x, a_size, y, b_size);
+}
+
+/* model_compare -- see model.h. */
+int model_compare(const bson_iter_t *a, const bson_iter_t *b) {
+    int kind = kind_of(a);
+    if (kind != kind_of(b))
+        return ORDER(kind, kind_of(b));
+    uint32_t a_size, b_size, a_more, b_more;
+    switch (kind) {
+    case 2: return compare_numbers(a, b);
+    case 3: {
+        const char *x = text_of(a, &a_size), *y = text_of(b, &b_size);
+        return compare_bytes(x, a_size, y, b_size);
+    }
+    case 4: return compare_inside(a, b, true);
+    case 5: return compare_inside(a, b, false);
+    case 6: return compare_binary(a, b);
+    case 7: return memcmp(bson_iter_oid(a), bson_iter_oid(b), 12);
+    case 8: return (int)bson_iter_bool(a) - (int)bson_iter_bool(b);
+    case 9: return ORDER(bson_iter_date_time(a), bson_iter_date_time(b));
+    case 10:
+        bson_iter_timestamp(a, &a_size, &a_more);
+        bson_iter_timestamp(b, &b_size, &b_more);
+        return a_size != b_size ? ORDER(a_size, b_size) : ORDER(a_more, b_more);
+    case 11: {
+        const char *x, *y;
+        int order = strcmp(bson_iter_regex(a, &x), bson_iter_regex(b, &y));
+        return order != 0 ? order : strcmp(x, y);
+    }
+    default: return 0;
+    }
+}
+
+/* ---- What a path finds ---- */
+
+/* One value, or a missing one. */
+typedef struct found {
+    bool there;
+    bson_iter_t value;
+} found;
+
+typedef struct finds {
+    found list[MAX_VALUES];
+    size_t count;
+} finds;
+
+/* add -- notes a value (NULL: missing). */
+static void add(finds *f, const bson_iter_t *value) {
+    if (f->count == MAX_VALUES)
+        abort();
+    f->list[f->count].there = value != NULL;
+    if (value)
+        f->list[f->count].value = *value;
+    f->count++;
+}
+
+/* next_part -- the rest of a dotted path behind its first part, or NULL. */
+static const char *next_part(const char *path) {
+    const char *dot = strchr(path, '.');
+    return dot ? dot + 1 : NULL;
+}
+
+/* is_part -- whether the path's first part is a name. */
+static bool is_part(const char *path, const char *name) {
+    size_t size = strcspn(path, ".");
+    return strlen(name) == size && strncmp(path, name, size) == 0;
+}
+
+static void find_in_array(bson_iter_t array, const char *path, finds *f);
+
+/* find_in_document -- follows a path from the document whose elements the iterator walks. */
+static void find_in_document(bson_iter_t elements, const char *path, finds *f) {
+    while (bson_iter_next(&elements)) {
+        if (!is_part(path, bson_iter_key(&elements)))
+            continue;
+        const char *rest = next_part(path);
+        bson_iter_t inside;
+        if (!rest) {
+            add(f, &elements);
+        } else if (BSON_ITER_HOLDS_DOCUMENT(&elements)) {
+            bson_iter_recurse(&elements, &inside);
+            find_in_document(inside, rest, f);
+        } else if (BSON_ITER_HOLDS_ARRAY(&elements)) {
+            bson_iter_recurse(&elements, &inside);
+            find_in_array(inside, rest, f);
+        } else {
+            add(f, NULL);
+        }
+        return;
+    }
+    add(f, NULL);
+}
+
+/* find_in_array -- into each element that is a document, and to the one that the path numbers. */
+static void find_in_array(bson_iter_t array, const char *path, finds *f) {
+    while (bson_iter_next(&array)) {
+        bson_iter_t inside;
+        const char *rest = next_part(path);
+        if (BSON_ITER_HOLDS_DOCUMENT(&array)) {
+            bson_iter_recurse(&array, &inside);
+            find_in_document(inside, path, f);
+        }
+        if (!is_part(path, bson_iter_key(&array)))
+            continue;
+        if (!rest) {
+            add(f, &array);
+        } else if (BSON_ITER_HOLDS_DOCUMENT(&array)) {
+            bson_iter_recurse(&array, &inside);
+            find_in_document(inside, rest, f);
+        } else if (BSON_ITER_HOLDS_ARRAY(&array)) {
+            bson_iter_recurse(&array, &inside);
+            find_in_array(inside, rest, f);
+        }
+    }
+}
+
+/* find_values -- everything that a path finds. */
+static void find_values(const bson_t *doc, const char *path, finds *f) {
+    bson_iter_t elements;
+    f->count = 0;
+    bson_iter_init(&elements, doc);
+    find_in_document(elements, path, f);
+}
+
+/* ---- Matching ---- */
+
+/* begins -- whether a value is a string with the prefix (or one of the prefixes). */
+static bool begins(const bson_iter_t *value, const bson_iter_t *prefix) {
+    if (BSON_ITER_HOLDS_ARRAY(prefix)) {
+        bson_iter_t each;
+        bson_iter_recurse(prefix, &each);
+        while (bson_iter_next(&each)) {
+            if (begins(value, &each))
+                return true;
+        }
+        return false;
+    }
+    uint32_t size, prefix_size;
+    if (kind_of(value) != 3)
+        return false;
+    const char *text = text_of(value, &size), *with = text_of(prefix, &prefix_size);
+    return prefix_size <= size && memcmp(text, with, prefix_size) == 0;
+}
+
+/* passes -- whether one value (NULL: missing) passes a positive operator. */
+static bool passes(const bson_iter_t *value, const char *op, const bson_iter_t *operand) {
+    if (strcmp(op, "$in") == 0) {
+        bson_iter_t each;
+        bson_iter_recurse(operand, &each);
+        while (bson_iter_next(&each)) {
+            if (model_compare(value, &each) == 0)
+                return true;
+        }
+        return false;
+    }
+    if (strcmp(op, "$begin") == 0)
+        return value && begins(value, operand);
+    if (kind_of(value) != kind_of(operand))
+        return false;
+    int order = model_compare(value, operand);
+    if (strcmp(op, "$gt") == 0)
+        return order > 0;
+    if (strcmp(op, "$gte") == 0)
+        return order >= 0;
+    if (strcmp(op, "$lt") == 0)
+        return order < 0;
+    if (strcmp(op, "$lte") == 0)
+        return order <= 0;
+    return order == 0;
+}
+
+/* any_passes -- whether any value at a path, or any element of an array there, passes. */
+static bool any_passes(const bson_t *doc, const char *path, const char *op,
+                       const bson_iter_t *operand) {
+    finds f;
+    bool result = false;
+    find_values(doc, path, &f);
+    for (size_t i = 0; i < f.count && !result; i++) {
+        const bson_iter_t *value = f.list[i].there ? &f.list[i].value : NULL;
+        bson_iter_t each;
+        if (strcmp(op, "$exists") == 0) {
+            result = value != NULL;
+            continue;
+        }
+        result = passes(value, op, operand);
+        if (!value || !BSON_ITER_HOLDS_ARRAY(value))
+            continue;
+        bson_iter_recurse(value, &each);
+        while (!result && bson_iter_next(&each))
+            result = passes(&each, op, operand);
+    }
+    return result;
+}
+
+static bool meets(const bson_t *doc, const char *path, const bson_iter_t *condition);
+
+/* meets_each -- $and, $or, $nor over selectors (path NULL) or conditions. */
+static bool meets_each(const bson_t *doc, const char *path, const char *op,
+                       const bson_iter_t *operand) {
+    bson_iter_t each;
+    bool all = true, any = false;
+    bson_iter_recurse(operand, &each);
+    while (bson_iter_next(&each)) {
+        bool one;
+        if (path) {
+            one = meets(doc, path, &each);
+        } else {
+            const uint8_t *data;
+            uint32_t size;
+            bson_t selector;
+            bson_iter_document(&each, &size, &data);
+            bson_init_static(&selector, data, size);
+            one = model_matches(doc, &selector);
+        }
+        all = all && one;
+        any = any || one;
+    }
+    return strcmp(op, "$and") == 0 ? all : strcmp(op, "$or") == 0 ? any : !any;
+}
+
+/* meets_operator -- one operator on a path. */
+static bool meets_operator(const bson_t *doc, const char *path, const bson_iter_t *operator) {
+    const char *op = bson_iter_key(operator);
+    if (strcmp(op, "$not") == 0)
+        return !meets(doc, path, operator);
+    if (strcmp(op, "$ne") == 0)
+        return !any_passes(doc, path, "$eq", operator);
+    if (strcmp(op, "$nin") == 0)
+        return !any_passes(doc, path, "$in", operator);
+    if (strcmp(op, "$exists") == 0)
+        return any_passes(doc, path, op, operator) == bson_iter_as_bool(operator);
+    if (strcmp(op, "$and") == 0 || strcmp(op, "$or") == 0 || strcmp(op, "$nor") == 0)
+        return meets_each(doc, path, op, operator);
+    return any_passes(doc, path, op, operator);
+}
+
+/* meets -- whether a path meets a condition: a value, operators, or a sub-query. */
+static bool meets(const bson_t *doc, const char *path, const bson_iter_t *condition) {
+    bson_iter_t each;
+    if (!BSON_ITER_HOLDS_DOCUMENT(condition) || !bson_iter_recurse(condition, &each) ||
+        !bson_iter_next(&each))
+        return any_passes(doc, path, "$eq", condition);
+    do {
+        const char *key = bson_iter_key(&each);
+        if (key[0] == '$') {
+            if (!meets_operator(doc, path, &each))
+                return false;
+            continue;
+        }
+        char *longer = bson_strdup_printf("%s.%s", path, key);
+        bool result = meets(doc, longer, &each);
+        bson_free(longer);
+        if (!result)
+            return false;
+    } while (bson_iter_next(&each));
+    return true;
+}
+
+/* model_matches -- see model.h. */
+bool model_matches(const bson_t *doc, const bson_t *selector) {
+    bson_iter_t each;
+    bson_iter_init(&each, selector);
+    while (bson_iter_next(&each)) {
+        const char *key = bson_iter_key(&each);
+        bool result;
+        if (strcmp(key, "$not") == 0) {
+            const uint8_t *data;
+            uint32_t size;
+            bson_t inner;
+            bson_iter_document(&each, &size, &data);
+            bson_init_static(&inner, data, size);
+            result = !model_matches(doc, &inner);
+        } else if (key[0] == '$') {
+            result = meets_each(doc, NULL, key, &each);
+        } else {
+            result = meets(doc, key, &each);
+        }
+        if (!result)
+            return false;
+    }
+    return true;
+}
+
+/* ---- Order and window ---- */
+
+/* extreme -- the least (greatest) value that a path finds, elements of arrays counted one by one. */
+static found extreme(const bson_t *doc, const char *path, bool greatest) {
+    finds f, all;
+    found best = {.there = false};
+    find_values(doc, path, &f);
+    all.count = 0;
+    for (size_t i = 0; i < f.count; i++) {
+        bson_iter_t each;
+        if (!f.list[i].there || !BSON_ITER_HOLDS_ARRAY(&f.list[i].value)) {
+            add(&all, f.list[i].there ? &f.list[i].value : NULL);
+            continue;
+        }
+        bson_iter_recurse(&f.list[i].value, &each);
+        while (bson_iter_next(&each))
+            add(&all, &each);
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        found *one = &all.list[i];
+        int order = model_compare(one->there ? &one->value : NULL, best.there ? &best.value : NULL);
+        if (i == 0 || (greatest ? order > 0 : order < 0))
+            best = *one;
+    }
+    return best;
+}
+
+/* compare_documents -- in the order of $orderby. */
+static int compare_documents(const bson_t *a, const bson_t *b, bson_iter_t order) {
+    while (bson_iter_next(&order)) {
+        bool down = bson_iter_as_int64(&order) < 0;
+        found x = extreme(a, bson_iter_key(&order), down);
+        found y = extreme(b, bson_iter_key(&order), down);
+        int result = model_compare(x.there ? &x.value : NULL, y.there ? &y.value : NULL);
+        if (result != 0)
+            return down ? -result : result;
+    }
+    return 0;
+}
+
+/* model_find -- see model.h. The sort is an insertion sort, because that is plainly stable. */
+size_t model_find(bson_t *const *docs, size_t count, const bson_t *selector, const bson_t *hints,
+                  size_t *result) {
+    bson_iter_t order, inside;
+    size_t matches = 0;
+    bool sorted =
+        bson_iter_init_find(&order, hints, "$orderby") && bson_iter_recurse(&order, &inside);
+    for (size_t i = 0; i < count; i++) {
+        if (!model_matches(docs[i], selector))
+            continue;
+        size_t at = matches++;
+        for (; sorted && at > 0 && compare_documents(docs[i], docs[result[at - 1]], inside) < 0;
+             at--)
+            result[at] = result[at - 1];
+        result[at] = i;
+    }
+    size_t skip =
+        bson_iter_init_find(&order, hints, "$skip") ? (size_t)bson_iter_as_int64(&order) : 0;
+    size_t most =
+        bson_iter_init_find(&order, hints, "$max") ? (size_t)bson_iter_as_int64(&order) : SIZE_MAX;
+    if (skip > matches)
+        skip = matches;
+    memmove(result, result + skip, (matches - skip) * sizeof *result);
+    return matches - skip < most ? matches - skip : most;
+}

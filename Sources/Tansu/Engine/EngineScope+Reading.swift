@@ -1,0 +1,47 @@
+import CTansu
+
+extension EngineScope {
+    /// Runs `body` on the document with an id; `nil` when there is none.
+    ///
+    /// `body` runs when the call is over, for it may be a decoder that makes calls itself.
+    func get<Result>(
+        _ id: BSONValue, from collection: String, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        try withEngineBuffer { buffer in
+            do {
+                try (["_id": id] as BSONDocument).withUnsafeBytes { id in
+                    try call { database, transaction, error in
+                        tansu_get(database, transaction, collection, id.baseAddress, id.count, &buffer, error)
+                    }
+                }
+            } catch let error as TansuError where error.code == .notFound {
+                return nil
+            }
+            return try body(buffer.bytes)
+        }
+    }
+
+    /// How many documents match.
+    func count(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> Int {
+        var count: Int64 = 0
+        try withBytes(query, hints) { query, hints in
+            try call { database, transaction, error in
+                tansu_count(
+                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
+                    &count, error)
+            }
+        }
+        return Int(count)
+    }
+
+    /// How a query is run.
+    func explain(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> BSONDocument {
+        try withBytes(query, hints) { query, hints in
+            try document { database, transaction, buffer, error in
+                tansu_explain(
+                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
+                    buffer, error)
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CTansu
+
+/// What becomes of a document whose `_id` is there or not.
+enum SaveMode: Sendable {
+    case save
+    case insert
+    case replace
+
+    var engineValue: tansu_save_mode {
+        switch self {
+        case .save: TANSU_SAVE
+        case .insert: TANSU_INSERT
+        case .replace: TANSU_REPLACE
+        }
+    }
+}
+
+extension EngineScope {
+    /// Saves documents that lie one behind another, and returns their ids.
+    func save(
+        _ documents: UnsafeRawBufferPointer, sizes: [Int], _ mode: SaveMode, in collection: String
+    ) throws -> [BSONValue] {
+        var next = documents.baseAddress
+        let list = sizes.map { size in
+            defer { next = next?.advanced(by: size) }
+            return tansu_document(data: next, size: size)
+        }
+        let answer = try document { database, transaction, ids, error in
+            tansu_save(database, transaction, collection, list, list.count, mode.engineValue, ids, error)
+        }
+        return answer["ids"]?.arrayValue.map(Array.init) ?? []
+    }
+
+    /// Removes the document with an id; whether it was there.
+    func remove(id: BSONValue, from collection: String) throws -> Bool {
+        var removed: Int32 = 0
+        try (["_id": id] as BSONDocument).withUnsafeBytes { id in
+            try call { database, transaction, error in
+                tansu_remove_id(database, transaction, collection, id.baseAddress, id.count, &removed, error)
+            }
+        }
+        return removed != 0
+    }
+
+    /// Removes the documents that match; how many.
+    func remove(_ query: BSONDocument, _ hints: BSONDocument, from collection: String) throws -> Int {
+        var removed: Int64 = 0
+        try withBytes(query, hints) { query, hints in
+            try call { database, transaction, error in
+                tansu_remove(
+                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
+                    &removed, error)
+            }
+        }
+        return Int(removed)
+    }
+}
+
+/// Calls the closure with the bytes of two documents.
+func withBytes<Result>(
+    _ first: BSONDocument, _ second: BSONDocument,
+    _ body: (_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) throws -> Result
+) rethrows -> Result {
+    try first.withUnsafeBytes { first in try second.withUnsafeBytes { second in try body(first, second) } }
+}

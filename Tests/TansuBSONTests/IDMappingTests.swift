@@ -1,0 +1,54 @@
+import Testing
+
+@testable import TansuBSON
+
+struct IDMappingTests {
+    struct Person: Codable, Equatable { var id: Int; var friend: Friend }
+    struct Friend: Codable, Equatable { var id: Int }
+
+    @Test func idIsStoredAsUnderscoreIDAtTheTopOnly() throws {
+        let person = Person(id: 1, friend: Friend(id: 2))
+        let document = try BSONEncoder().encode(person)
+        #expect(document == ["_id": 1, "friend": ["id": 2]])
+        #expect(try BSONDecoder().decode(Person.self, from: document) == person)
+    }
+
+    @Test func theMappingCanBeTurnedOff() throws {
+        var encoder = BSONEncoder()
+        encoder.idMapping = .none
+        var decoder = BSONDecoder()
+        decoder.idMapping = .none
+        let person = Person(id: 1, friend: Friend(id: 2))
+        #expect(try encoder.encode(person) == ["id": 1, "friend": ["id": 2]])
+        #expect(try decoder.decode(Person.self, from: ["id": 1, "friend": ["id": 2]]) == person)
+        #expect(throws: DecodingError.self) { try decoder.decode(Person.self, from: ["_id": 1, "friend": ["id": 2]]) }
+    }
+
+    @Test func typesWithAKeyOfTheirOwnAreLeftAlone() throws {
+        struct Both: Codable, Equatable { var _id: Int; var id: String }
+        let both = Both(_id: 1, id: "x")
+        #expect(try BSONEncoder().encode(both) == ["_id": 1, "id": "x"])
+        #expect(try BSONDecoder().decode(Both.self, from: ["_id": 1, "id": "x"]) == both)
+        struct Renamed: Codable, Equatable {
+            var key: Int
+            enum CodingKeys: String, CodingKey { case key = "_id" }
+        }
+        #expect(try BSONEncoder().encode(Renamed(key: 3)) == ["_id": 3])
+    }
+
+    @Test func dictionariesAreLeftAlone() throws {
+        #expect(try BSONEncoder().encode(["id": 1, "_id": 2]).equalsIgnoringKeyOrder(["id": 1, "_id": 2]))
+        #expect(try BSONDecoder().decode([String: Int].self, from: ["_id": 1, "x": 2]) == ["_id": 1, "x": 2])
+    }
+
+    @Test func allKeysKnowTheMapping() throws {
+        struct Keys: Decodable {
+            enum CodingKeys: String, CodingKey { case id, name }
+            var keys: [String]
+            init(from decoder: any Decoder) throws {
+                keys = try decoder.container(keyedBy: CodingKeys.self).allKeys.map(\.stringValue)
+            }
+        }
+        #expect(try BSONDecoder().decode(Keys.self, from: ["_id": 1, "name": 2, "x": 3]).keys == ["id", "name"])
+    }
+}
