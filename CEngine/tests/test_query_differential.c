@@ -1,7 +1,8 @@
 /*
- * test_query_differential.c -- an index never changes an answer, nor its order: random documents, queries,
- * hints and indexes, also after documents were replaced and removed; the engine with whatever plan it likes, with no index, and with each index that
- * there is, against the plain model of toolkit/model.h.
+ * test_query_differential.c -- an index never changes an answer, nor its order: random documents,
+ * queries, hints and indexes, also after documents were replaced and removed; the engine with
+ * whatever plan it likes, with no index, and with each index that there is, against the plain model
+ * of toolkit/model.h.
  *
  * TANSU_SEED repeats a run; TANSU_ROUNDS sets how many databases are made (400).
  */

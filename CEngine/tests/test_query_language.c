@@ -1,6 +1,6 @@
 /*
- * test_query_language.c -- each operator, hint and rule of docs/query-language.md means what is written
- * there, and everything unknown or malformed is an error that names it.
+ * test_query_language.c -- each operator, hint and rule of docs/query-language.md means what is
+ * written there, and everything unknown or malformed is an error that names it.
  */
 #include "toolkit/ask.h"
 #include "toolkit/check.h"

@@ -1,6 +1,7 @@
 /*
- * test_query_plan.c -- the planner takes the index that helps, counts and sorts from it where that can't
- * change the answer, says what it did, and leaves an index alone where it could lose an answer.
+ * test_query_plan.c -- the planner takes the index that helps, counts and sorts from it where that
+ * can't change the answer, says what it did, and leaves an index alone where it could lose an
+ * answer.
  */
 #include "toolkit/ask.h"
 #include "toolkit/check.h"

@@ -170,7 +170,9 @@ static tansu_status write_locked(database *db, const version *v, uint32_t next_c
         tree_checkpoint_done(db->trees);
         pthread_mutex_lock(&db->version_mutex);
         db->dropped_count -= dropped_count;
-        memmove(db->dropped, db->dropped + dropped_count, db->dropped_count * sizeof *db->dropped);
+        if (db->dropped_count != 0)
+            memmove(db->dropped, db->dropped + dropped_count,
+                    db->dropped_count * sizeof *db->dropped);
         pthread_mutex_unlock(&db->version_mutex);
         __atomic_store_n(&db->checkpoint_sequence, v->sequence, __ATOMIC_RELAXED);
     } else {

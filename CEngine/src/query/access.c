@@ -2,13 +2,14 @@
  * query/access.c -- which ranges of one index hold every match of a conjunction.
  *
  * Why arrays take care. A document has, in an index, one entry for each combination of its paths'
- * values (index/definition.h), so it may have several values at a path, and each test is satisfied by
- * any of them (rule 4). Two tests on one path may be satisfied by two different values, so that no
- * single entry lies in both ranges: {a: {$gt: 5, $lt: 3}} selects {a: [1, 9]}. Such tests must not be
- * intersected; one of them makes the range, the others are looked at in the document. On different
- * paths there is no such trap: the entries are the whole cross product, so if one value of `a` lies in
- * the range of `a` and one value of `b` in the range of `b`, the entry of just these two is there.
- * Therefore bounds on several paths of a compound index are exact with arrays as well.
+ * values (index/definition.h), so it may have several values at a path, and each test is satisfied
+ * by any of them (rule 4). Two tests on one path may be satisfied by two different values, so that
+ * no single entry lies in both ranges: {a: {$gt: 5, $lt: 3}} selects {a: [1, 9]}. Such tests must
+ * not be intersected; one of them makes the range, the others are looked at in the document. On
+ * different paths there is no such trap: the entries are the whole cross product, so if one value
+ * of `a` lies in the range of `a` and one value of `b` in the range of `b`, the entry of just these
+ * two is there. Therefore bounds on several paths of a compound index are exact with arrays as
+ * well.
  */
 #include "index/definition.h"
 #include "query/plan.h"
@@ -59,7 +60,8 @@ void access_begin(const collection_state *collection, uint32_t number, access *a
                   .unique = definition->unique};
 }
 
-/* preference -- which of several tests on a path of arrays makes the narrowest range, by its form. */
+/* preference -- which of several tests on a path of arrays makes the narrowest range, by its
+ * form. */
 static int preference(const test *t) {
     switch (t->op) {
     case TEST_EQ: return 3;
@@ -132,7 +134,8 @@ static tansu_status end_behind(planner *p, key_range *range) {
     return range->high ? TANSU_OK : error_memory(p->error);
 }
 
-/* extend -- strings the intervals of the next path behind each range, which up to now are points. */
+/* extend -- strings the intervals of the next path behind each range, which up to now are
+ * points. */
 static tansu_status extend(planner *p, access *a, const interval_list *list) {
     size_t count = (size_t)a->range_count * list->count;
     key_range *ranges = arena_alloc(p->memory.arena, (count == 0 ? 1 : count) * sizeof *ranges);

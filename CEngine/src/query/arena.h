@@ -1,6 +1,6 @@
 /*
- * query/arena.h -- memory that is given back all at once: a compiled query's parts, a plan's bounds.
- * Part query; may call base.
+ * query/arena.h -- memory that is given back all at once: a compiled query's parts, a plan's
+ * bounds. Part query; may call base.
  */
 #ifndef TANSU_QUERY_ARENA_H
 #define TANSU_QUERY_ARENA_H

@@ -24,8 +24,8 @@ static const uint8_t *keep(bounds_memory *memory) {
     return arena_copy(memory->arena, memory->scratch.data, memory->scratch.size);
 }
 
-/* set_low -- an interval's lower end is the key of a value, or (beyond) the first key after those of
- * the value. */
+/* set_low -- an interval's lower end is the key of a value, or (beyond) the first key after those
+ * of the value. */
 static bool set_low(bounds_memory *memory, interval *i, const doc_value *value, bool beyond) {
     memory->scratch.size = 0;
     if (!value_key(&memory->scratch, value, false))
@@ -242,8 +242,8 @@ bool bounds_intersect(bounds_memory *memory, const interval_list *a, const inter
     return true;
 }
 
-/* turned_end -- the end of an interval over turned keys: all bits turned, then the successor, so that
- * the keys that begin with it stay on the right side. NULL in *bytes: there is no end. */
+/* turned_end -- the end of an interval over turned keys: all bits turned, then the successor, so
+ * that the keys that begin with it stay on the right side. NULL in *bytes: there is no end. */
 static bool turned_end(bounds_memory *memory, const uint8_t *bytes, size_t size,
                        const uint8_t **result, size_t *result_size) {
     memory->scratch.size = 0;
@@ -261,9 +261,9 @@ static bool turned_end(bounds_memory *memory, const uint8_t *bytes, size_t size,
 }
 
 /*
- * bounds_turn -- see bounds.h. With k a whole key and ~ for turned bits: no key is a prefix of `low` (nor
- * of `high`), so k >= low if and only if ~k is less than the successor of ~low, and k < high if and
- * only if ~k is not less than the successor of ~high.
+ * bounds_turn -- see bounds.h. With k a whole key and ~ for turned bits: no key is a prefix of
+ * `low` (nor of `high`), so k >= low if and only if ~k is less than the successor of ~low, and k <
+ * high if and only if ~k is not less than the successor of ~high.
  */
 bool bounds_turn(bounds_memory *memory, const interval_list *list, interval_list *result) {
     interval_list turned;

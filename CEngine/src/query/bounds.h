@@ -36,10 +36,11 @@ typedef struct bounds_memory {
 } bounds_memory;
 
 /*
- * bounds_of_test -- the exact set of keys of the values that pass a test: a value passes if and only if
- * its key is in the list. *usable false when there is no such set: $exists (null and missing have
- * one key), and a negated test unless every document has one value at the path (`single`), for a
- * document of several values may pass it with one and fail it with another. False: memory.
+ * bounds_of_test -- the exact set of keys of the values that pass a test: a value passes if and
+ * only if its key is in the list. *usable false when there is no such set: $exists (null and
+ * missing have one key), and a negated test unless every document has one value at the path
+ * (`single`), for a document of several values may pass it with one and fail it with another.
+ * False: memory.
  */
 bool bounds_of_test(bounds_memory *memory, const test *t, bool single, interval_list *result,
                     bool *usable);
@@ -48,8 +49,8 @@ bool bounds_of_test(bounds_memory *memory, const test *t, bool single, interval_
 bool bounds_intersect(bounds_memory *memory, const interval_list *a, const interval_list *b,
                       interval_list *result);
 
-/* bounds_turn -- the same intervals over the keys of a descending path, in their order there. False:
- * memory. */
+/* bounds_turn -- the same intervals over the keys of a descending path, in their order there.
+ * False: memory. */
 bool bounds_turn(bounds_memory *memory, const interval_list *list, interval_list *result);
 
 /* bounds_compare -- memcmp order of two byte strings, the shorter first. */

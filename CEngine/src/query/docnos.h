@@ -1,6 +1,6 @@
 /*
- * query/docnos.h -- growing lists of docnos, taken from index ranges and made into sets. Part query; may
- * call index and catalog.
+ * query/docnos.h -- growing lists of docnos, taken from index ranges and made into sets. Part
+ * query; may call index and catalog.
  */
 #ifndef TANSU_QUERY_DOCNOS_H
 #define TANSU_QUERY_DOCNOS_H
@@ -19,7 +19,8 @@ void docno_list_free(docno_list *list);
 /* docno_list_reserve -- room for `more` behind those there; false when memory is exhausted. */
 bool docno_list_reserve(docno_list *list, size_t more);
 
-/* docno_list_add_range -- appends the docnos of all entries in a range. Errors: MEMORY, IO, CORRUPT. */
+/* docno_list_add_range -- appends the docnos of all entries in a range. Errors: MEMORY, IO,
+ * CORRUPT. */
 tansu_status docno_list_add_range(docno_list *list, const view *v, const access *a,
                                   const key_range *range, tansu_error *error);
 

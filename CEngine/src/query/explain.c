@@ -126,7 +126,8 @@ static void suggest_tests(suggestion *s, const node *root, bool equalities) {
     }
 }
 
-/* write_suggestion -- for a scan or a sort in memory: equalities first, then the order, then a range. */
+/* write_suggestion -- for a scan or a sort in memory: equalities first, then the order, then a
+ * range. */
 static void write_suggestion(writer *w, const query_run *run) {
     const plan *p = run->plan;
     const hints *h = &run->q->hints;

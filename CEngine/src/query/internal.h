@@ -39,8 +39,8 @@ typedef struct test {
 
 enum node_kind { NODE_TRUE, NODE_FALSE, NODE_AND, NODE_OR, NODE_NOT, NODE_TEST };
 
-/* After normalise there is no NODE_NOT, no AND inside an AND, no OR inside an OR, and TRUE and FALSE
- * only at the root. */
+/* After normalise there is no NODE_NOT, no AND inside an AND, no OR inside an OR, and TRUE and
+ * FALSE only at the root. */
 typedef struct node {
     enum node_kind kind;
     struct node *first; /* AND OR NOT */
@@ -89,7 +89,8 @@ struct query {
     hints hints;
 };
 
-/* query_path -- parses a path that lives as long as the query; `context` names the place in errors. */
+/* query_path -- parses a path that lives as long as the query; `context` names the place in
+ * errors. */
 tansu_status query_path(query *q, const char *text, size_t size, const char *context,
                         const path **result, tansu_error *error);
 

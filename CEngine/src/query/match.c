@@ -1,10 +1,10 @@
 /*
  * query/match.c -- whether a stored document matches, read in place.
  *
- * A compiled selector is a tree of conjunctions. Each groups its tests by the top-level key that they
- * begin at, so that one pass over the document serves them all and stops at the first test that
- * fails. An OR is the negated conjunction of its negated branches (De Morgan), so that there is one
- * kind of tree node and one loop.
+ * A compiled selector is a tree of conjunctions. Each groups its tests by the top-level key that
+ * they begin at, so that one pass over the document serves them all and stops at the first test
+ * that fails. An OR is the negated conjunction of its negated branches (De Morgan), so that there
+ * is one kind of tree node and one loop.
  */
 #include "query/internal.h"
 
@@ -251,8 +251,8 @@ static bool grow_fields(arena *memory, matcher *m) {
     return true;
 }
 
-/* find_field -- the field of a key, made if need be. When `*open` is full it moves on to a new conjunction
- * below `m`. NULL when memory is exhausted. */
+/* find_field -- the field of a key, made if need be. When `*open` is full it moves on to a new
+ * conjunction below `m`. NULL when memory is exhausted. */
 static match_field *find_field(arena *memory, matcher *m, matcher **open, const path_part *part) {
     for (uint32_t i = 0; i < (*open)->field_count; i++) {
         match_field *field = &(*open)->fields[i];
@@ -296,7 +296,8 @@ static bool compile(arena *memory, matcher *m, const node *n, bool negate) {
     case NODE_TEST: return add_test(memory, m, &open, n->test, n->test->negated != negate);
     default: break;
     }
-    /* An AND is the conjunction of its children; an OR the negated one of its children's negations. */
+    /* An AND is the conjunction of its children; an OR the negated one of its children's
+     * negations. */
     bool turn = n->kind == NODE_OR;
     m->negated = turn != negate;
     for (const node *child = n->first; child; child = child->next) {

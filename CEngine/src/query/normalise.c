@@ -1,6 +1,6 @@
 /*
- * query/normalise.c -- nodes in the one form that matcher and planner read: NOT is pushed down to the
- * tests (exact by De Morgan, and rule 5 makes the negation of a test exact), AND and OR are
+ * query/normalise.c -- nodes in the one form that matcher and planner read: NOT is pushed down to
+ * the tests (exact by De Morgan, and rule 5 makes the negation of a test exact), AND and OR are
  * flattened, constants folded, $in lists sorted.
  */
 #include "query/internal.h"

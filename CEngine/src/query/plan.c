@@ -100,10 +100,10 @@ static bool is_fixed(const access *a, const path *path) {
 }
 
 /*
- * serves_order -- whether reading the ranges forward or backward gives the order asked for. Paths that
- * are held to one value order nothing; the others must be the index's next paths. An index that met
- * an array has several entries for a document and can't serve. *group_paths: how many leading paths
- * make the order, 0 when every path of the order is held to one value.
+ * serves_order -- whether reading the ranges forward or backward gives the order asked for. Paths
+ * that are held to one value order nothing; the others must be the index's next paths. An index
+ * that met an array has several entries for a document and can't serve. *group_paths: how many
+ * leading paths make the order, 0 when every path of the order is held to one value.
  */
 static bool serves_order(const planner *p, const access *a, bool *backward, uint32_t *group_paths) {
     uint32_t at = a->point_paths;
@@ -167,7 +167,8 @@ static tansu_status consider_index(planner *p, const conjunction *c, uint32_t nu
     return TANSU_OK;
 }
 
-/* best_access -- the index that leaves the fewest entries of a branch; NULL when none narrows it. */
+/* best_access -- the index that leaves the fewest entries of a branch; NULL when none narrows
+ * it. */
 static tansu_status best_access(planner *p, const node *branch, access **result) {
     conjunction *c = arena_alloc(p->memory.arena, sizeof *c);
     if (!c)

@@ -1,6 +1,6 @@
 /*
- * query/plan.h -- how a query is answered: candidates, their costs, the choice. Part query; may call
- * index and catalog.
+ * query/plan.h -- how a query is answered: candidates, their costs, the choice. Part query; may
+ * call index and catalog.
  */
 #ifndef TANSU_QUERY_PLAN_H
 #define TANSU_QUERY_PLAN_H
@@ -73,8 +73,8 @@ typedef struct planner {
     plan *chosen;
 } planner;
 
-/* plan_choose -- fills in candidates and chosen. Errors: INVALID_QUERY (no such index as $index names),
- * MEMORY, IO, CORRUPT. */
+/* plan_choose -- fills in candidates and chosen. Errors: INVALID_QUERY (no such index as $index
+ * names), MEMORY, IO, CORRUPT. */
 tansu_status plan_choose(planner *p);
 
 /* plan_cost -- a candidate's cost, given p->matches. */
@@ -95,13 +95,13 @@ typedef struct conjunction {
 /* conjunction_of -- reads a TEST or an AND. */
 void conjunction_of(const node *n, conjunction *c);
 
-/* access_count -- how many indexes a collection has, the one over `_id` included. access_begin -- an access to
- * the index of that number (0: `_id`), without ranges. */
+/* access_count -- how many indexes a collection has, the one over `_id` included. access_begin --
+ * an access to the index of that number (0: `_id`), without ranges. */
 uint32_t access_count(const collection_state *collection);
 void access_begin(const collection_state *collection, uint32_t number, access *a);
 
-/* access_bind -- makes the ranges for a conjunction; with bound_paths 0 the one range is everything.
- * Errors: MEMORY. */
+/* access_bind -- makes the ranges for a conjunction; with bound_paths 0 the one range is
+ * everything. Errors: MEMORY. */
 tansu_status access_bind(planner *p, const conjunction *c, access *a);
 
 /* access_measure -- counts the entries in the ranges. `exactly`: all of them, not a sample. */

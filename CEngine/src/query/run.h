@@ -37,7 +37,8 @@ struct query_run {
     uint64_t returned;
 };
 
-/* run_begin -- plans, and opens the source. *run: to be ended with query_end(), also on an error. */
+/* run_begin -- plans, and opens the source. *run: to be ended with query_end(), also on an
+ * error. */
 tansu_status run_begin(const query *q, const view *v, const collection_state *collection,
                        enum plan_purpose purpose, query_run **run, tansu_error *error);
 

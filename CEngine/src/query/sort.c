@@ -1,6 +1,6 @@
 /*
- * query/sort.c -- sort keys are value keys strung together, so that one memcmp orders two documents by
- * all paths. With few results wanted, a heap keeps only those.
+ * query/sort.c -- sort keys are value keys strung together, so that one memcmp orders two documents
+ * by all paths. With few results wanted, a heap keeps only those.
  */
 #include "query/sort.h"
 #include "base/bytes.h"

@@ -1,6 +1,6 @@
 /*
- * query/sort.h -- ordering matches in memory (rule 8 of docs/query-language.md). Part query; may call
- * base.
+ * query/sort.h -- ordering matches in memory (rule 8 of docs/query-language.md). Part query; may
+ * call base.
  */
 #ifndef TANSU_QUERY_SORT_H
 #define TANSU_QUERY_SORT_H
@@ -26,8 +26,8 @@ void sorter_free(sorter *s);
 tansu_status sorter_add(sorter *s, const hit *h, const uint8_t *doc, size_t size,
                         tansu_error *error);
 
-/* sorter_finish -- the wanted hits in order, to be freed by the caller. Equal ones stand in docno order.
- * Errors: MEMORY. */
+/* sorter_finish -- the wanted hits in order, to be freed by the caller. Equal ones stand in docno
+ * order. Errors: MEMORY. */
 tansu_status sorter_finish(sorter *s, hit **hits, size_t *count, tansu_error *error);
 
 #endif

@@ -96,15 +96,15 @@ static tansu_status seek_entry(walk *w, tansu_error *error) {
         return status;
     if (!tree_cursor_key(&w->cursor, &w->key))
         return error_memory(error);
-    int order = w->backward ? bounds_compare(w->key.data, w->key.size, range->low, range->low_size)
-                : high      ? bounds_compare(high, high_size, w->key.data, w->key.size) - 1
-                            : 0;
-    w->on_entry = order >= 0;
+    if (w->backward)
+        w->on_entry = bounds_compare(w->key.data, w->key.size, range->low, range->low_size) >= 0;
+    else
+        w->on_entry = !high || bounds_compare(w->key.data, w->key.size, high, high_size) < 0;
     return TANSU_OK;
 }
 
-/* document_key -- the beginning of the entries of all documents that are equal to one in the group's
- * paths, made from the document: where one path's key ends can't be seen in an entry. */
+/* document_key -- the beginning of the entries of all documents that are equal to one in the
+ * group's paths, made from the document: where one path's key ends can't be seen in an entry. */
 static tansu_status document_key(walk *w, uint64_t docno, tansu_error *error) {
     doc_ref ref;
     uint32_t size;
@@ -170,8 +170,8 @@ static bool reaches_group(const walk *w) {
            bounds_compare(range->low, range->low_size, w->group_end.data, w->group_end.size) < 0;
 }
 
-/* gather_group -- all docnos of the group: it may be spread over several ranges. The walk then stands
- * behind it. */
+/* gather_group -- all docnos of the group: it may be spread over several ranges. The walk then
+ * stands behind it. */
 static tansu_status gather_group(walk *w, tansu_error *error) {
     bool beyond = false;
     while (!is_over(w) && !beyond && reaches_group(w)) {
@@ -192,9 +192,9 @@ static tansu_status gather_group(walk *w, tansu_error *error) {
     return docno_list_sort(&w->batch) ? TANSU_OK : error_memory(error);
 }
 
-/* single_entry -- the quick way when the entry before the present one is in the same range and not in
- * its group, so that the group is this one entry: one step back instead of two seeks. Else *single is
- * false and the cursor's place is no longer of use. */
+/* single_entry -- the quick way when the entry before the present one is in the same range and not
+ * in its group, so that the group is this one entry: one step back instead of two seeks. Else
+ * *single is false and the cursor's place is no longer of use. */
 static tansu_status single_entry(walk *w, uint64_t docno, bool *single, tansu_error *error) {
     const key_range *range = &w->access->ranges[w->range];
     bool valid;

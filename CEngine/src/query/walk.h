@@ -1,6 +1,6 @@
 /*
- * query/walk.h -- docnos streamed from an index in key order, forward or backward. Part query; may call
- * index and catalog.
+ * query/walk.h -- docnos streamed from an index in key order, forward or backward. Part query; may
+ * call index and catalog.
  *
  * Documents that are equal in the order asked for come in docno order, whatever the direction and
  * whatever further paths the index has: they make a group, which is gathered and sorted.

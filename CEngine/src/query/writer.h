@@ -1,6 +1,6 @@
 /*
- * query/writer.h -- appending elements of a BSON document to a buffer (counts and plans). Part query; may
- * call base.
+ * query/writer.h -- appending elements of a BSON document to a buffer (counts and plans). Part
+ * query; may call base.
  *
  * A writer that ran out of memory stays so: the caller looks once, at the end.
  */

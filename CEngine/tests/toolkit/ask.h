@@ -25,8 +25,8 @@ void ask_save_bson(tansu_db *db, const bson_t *doc);
 /* ask_index -- creates an index of the collection "c". `options` may be NULL. */
 void ask_index(tansu_db *db, const char *name, const char *keys, const char *options);
 
-/* ask_ids -- the `_id`s of an answer in order, as relaxed JSON with spaces between; or the name of the
- * status and the error's context, as "INVALID_QUERY age.$gt". Valid until the next call. */
+/* ask_ids -- the `_id`s of an answer in order, as relaxed JSON with spaces between; or the name of
+ * the status and the error's context, as "INVALID_QUERY age.$gt". Valid until the next call. */
 const char *ask_ids(tansu_db *db, const char *query, const char *hints);
 
 /* ask_documents -- whole documents likewise, as relaxed JSON. */
@@ -35,8 +35,8 @@ const char *ask_documents(tansu_db *db, const char *query, const char *hints);
 /* ask_count -- the count, or -1 after an error. */
 int64_t ask_count(tansu_db *db, const char *query, const char *hints);
 
-/* ask_plan -- one field of the plan, by dotted path, as relaxed JSON; "" when it is not there. Valid until
- * the next call. */
+/* ask_plan -- one field of the plan, by dotted path, as relaxed JSON; "" when it is not there.
+ * Valid until the next call. */
 const char *ask_plan(tansu_db *db, const char *query, const char *hints, const char *path);
 
 #endif

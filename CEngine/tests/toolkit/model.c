@@ -402,7 +402,8 @@ bool model_matches(const bson_t *doc, const bson_t *selector) {
 
 /* ---- Order and window ---- */
 
-/* extreme -- the least (greatest) value that a path finds, elements of arrays counted one by one. */
+/* extreme -- the least (greatest) value that a path finds, elements of arrays counted one by
+ * one. */
 static found extreme(const bson_t *doc, const char *path, bool greatest) {
     finds f, all;
     found best = {.there = false};

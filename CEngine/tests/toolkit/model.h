@@ -8,15 +8,15 @@
 
 #include <bson/bson.h>
 
-/* model_compare -- the order of two values (rules 7 and 8); a NULL iterator is a missing value. Numbers
- * must be doubles, or decimals that are exact as doubles, below 2^62, or not finite. */
+/* model_compare -- the order of two values (rules 7 and 8); a NULL iterator is a missing value.
+ * Numbers must be doubles, or decimals that are exact as doubles, below 2^62, or not finite. */
 int model_compare(const bson_iter_t *a, const bson_iter_t *b);
 
 /* model_matches -- whether a document matches a valid selector. */
 bool model_matches(const bson_t *doc, const bson_t *selector);
 
-/* model_find -- the numbers of the documents that match, in the order and window that the hints ask for;
- * returns how many. `result` has room for `count`. */
+/* model_find -- the numbers of the documents that match, in the order and window that the hints ask
+ * for; returns how many. `result` has room for `count`. */
 size_t model_find(bson_t *const *docs, size_t count, const bson_t *selector, const bson_t *hints,
                   size_t *result);
 

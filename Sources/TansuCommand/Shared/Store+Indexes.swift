@@ -3,23 +3,23 @@ import TansuBSON
 
 extension Store {
     /// Creates an index, and tells its name.
-    ///
-    /// The keys are known only now, so they go to the engine as a command; the library's own call takes a literal.
+    /// - Parameter keys: Paths, each with 1 or -1.
     func createIndex(
         _ name: String?, on collection: String, keys: BSONDocument, unique: Bool = false
     ) throws -> String {
+        let paths = try keys.map { path, value -> Database.IndexKey in
+            switch value.intValue {
+            case 1: return Database.IndexKey(path, .ascending)
+            case -1: return Database.IndexKey(path, .descending)
+            default:
+                throw CommandFailure(
+                    code: "INVALID_INDEX", message: "The direction of \(path) is \(value).", path: path,
+                    remedy: "It is 1 (ascending) or -1 (descending).")
+            }
+        }
         let name = name ?? Store.indexName(for: keys)
-        let command: BSONDocument = [
-            "op": "createIndex", "collection": .string(collection), "name": .string(name),
-            "keys": .document(keys), "options": unique ? ["unique": true] : [:],
-        ]
-        let answer = try BSONDocument(extendedJSON: database.executeJSON(command.json()))
-        if answer["ok"]?.boolValue == true { return name }
-        let error = answer["error"]?.documentValue ?? [:]
-        throw CommandFailure(
-            code: error["code"]?.stringValue ?? "INTERNAL",
-            message: CommandFailure.sentence(error["message"]?.stringValue ?? answer.json()),
-            path: error["path"]?.stringValue ?? "")
+        try database.collection(collection).ensureIndex(name, on: paths, unique: unique)
+        return name
     }
 
     /// The name that the engine too gives an index without one: "name_1_age_-1".
