@@ -7,6 +7,7 @@
 #include "api/json_parts.h"
 
 #include "base/buffer.h"
+#include "base/decimal.h"
 
 #include <bson/bson.h>
 #include <math.h>
@@ -83,11 +84,17 @@ static bool put_double(tansu_buffer *text, double number, bool canonical) {
            put(text, "\"}");
 }
 
-/* put_decimal -- a decimal128. */
+/* put_decimal -- a decimal128. Of a coefficient that is too large for the format, which IEEE 754 has
+ * be zero, libbson may write more digits than it can read again: then it is written as that zero. */
 static bool put_decimal(tansu_buffer *text, const uint8_t *bytes) {
     char digits[BSON_DECIMAL128_STRING];
-    bson_decimal128_t decimal = {.low = load_u64(bytes), .high = load_u64(bytes + 8)};
+    bson_decimal128_t readable, decimal = {.low = load_u64(bytes), .high = load_u64(bytes + 8)};
     bson_decimal128_to_string(&decimal, digits);
+    if (decimal_is_zero(bytes) && !bson_decimal128_from_string(digits, &readable)) {
+        decimal.low = 0;
+        decimal.high &= ~(((uint64_t)1 << 49) - 1); /* sign and exponent stay */
+        bson_decimal128_to_string(&decimal, digits);
+    }
     return put(text, "{\"$numberDecimal\": \"") && put(text, digits) && put(text, "\"}");
 }
 

@@ -94,6 +94,17 @@ static int system_unmap(void *address, size_t size) {
     return munmap(address, size);
 }
 
+static void system_populate(void *address, size_t size) {
+#ifdef MADV_POPULATE_WRITE
+    (void)madvise(address, size, MADV_POPULATE_WRITE);
+#elif defined(__linux__)
+    (void)madvise(address, size, 23 /* MADV_POPULATE_WRITE of kernel 5.14, in older headers */);
+#else
+    (void)address;
+    (void)size;
+#endif
+}
+
 static int system_sync(int fd, void *mapped, size_t mapped_size) {
 #ifdef __APPLE__
     /* Darwin's fsync stops at the drive's cache, and does not write dirty mapped pages. */
@@ -162,6 +173,7 @@ const fs fs_system = {
     .allocate = system_allocate,
     .map = system_map,
     .unmap = system_unmap,
+    .populate = system_populate,
     .sync = system_sync,
     .sync_folder = system_sync_folder,
     .rename = rename,

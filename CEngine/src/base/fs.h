@@ -26,6 +26,9 @@ typedef struct fs {
     int (*allocate)(int fd, uint64_t offset, uint64_t size);
     void *(*map)(int fd, size_t size, bool writable);
     int (*unmap)(void *address, size_t size);
+    /* Brings mapped pages in for writing, many at a time: a page fault each costs several times as
+     * much. A hint: failing is no error. `address` is a multiple of the page size. */
+    void (*populate)(void *address, size_t size);
     /* Forces what was written, also through `mapped` (may be NULL), to the disk itself. */
     int (*sync)(int fd, void *mapped, size_t mapped_size);
     int (*sync_folder)(const char *path);

@@ -8,8 +8,56 @@
 
 #include <stdlib.h>
 
+/* What a change may have gathered and still be kept for the next. */
+#define STEPS_KEPT 1024u
+#define SCRATCH_KEPT (64u * 1024u)
+
+/* change_take -- the struct of an earlier change with the memory that it gathered, or a new one. */
+static change *change_take(database *db) {
+    change *c = db->spare;
+    db->spare = NULL;
+    return c != NULL ? c : calloc(1, sizeof *c);
+}
+
+/* change_discard -- frees the struct and its memory; fine on NULL. */
+void change_discard(change *c) {
+    if (c == NULL)
+        return;
+    pending_free(&c->pending);
+    free(c->steps);
+    free(c->dropped);
+    index_entries_free(&c->old_entries);
+    for (uint32_t i = 0; i < c->entry_sets; i++)
+        index_entries_free(&c->new_entries[i]);
+    free(c->new_entries);
+    tansu_buffer_free(&c->key);
+    tansu_buffer_free(&c->scratch);
+    free(c);
+}
+
+/* change_give_back -- keeps the struct for the next change, with its memory unless that is large. */
+static void change_give_back(change *c) {
+    database *db = c->db;
+    change kept = {.pending = c->pending,
+                   .steps = c->steps,
+                   .step_room = c->step_room,
+                   .dropped = c->dropped,
+                   .dropped_room = c->dropped_room,
+                   .old_entries = c->old_entries,
+                   .new_entries = c->new_entries,
+                   .entry_sets = c->entry_sets,
+                   .key = c->key,
+                   .scratch = c->scratch};
+    pending_clear(&kept.pending);
+    *c = kept;
+    if (kept.step_room > STEPS_KEPT || kept.scratch.capacity > SCRATCH_KEPT)
+        change_discard(c);
+    else
+        db->spare = c;
+}
+
 tansu_status change_begin(database *db, change **result, tansu_error *error) {
-    change *c = calloc(1, sizeof *c);
+    change *c = change_take(db);
     if (c == NULL)
         return error_memory(error);
     c->db = db;
@@ -17,7 +65,7 @@ tansu_status change_begin(database *db, change **result, tansu_error *error) {
     c->next = version_new(c->base->count);
     if (c->next == NULL) {
         database_release(db, c->base);
-        free(c);
+        change_give_back(c);
         return error_memory(error);
     }
     c->next->count = c->base->count;
@@ -32,21 +80,12 @@ tansu_status change_begin(database *db, change **result, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* change_free -- frees what is left of an ended change and gives the turn on. */
-static void change_free(change *c) {
+/* change_end -- lets the base go, keeps the struct, and gives the turn on. */
+static void change_end(change *c) {
     database *db = c->db;
     database_release(db, c->base);
-    pending_free(&c->pending);
-    free(c->steps);
-    free(c->dropped);
-    index_entries_free(&c->old_entries);
-    for (uint32_t i = 0; i < c->entry_sets; i++)
-        index_entries_free(&c->new_entries[i]);
-    free(c->new_entries);
-    tansu_buffer_free(&c->key);
-    tansu_buffer_free(&c->scratch);
     bool replay = c->replay;
-    free(c);
+    change_give_back(c);
     if (!replay)
         database_end_writing(db);
 }
@@ -68,7 +107,7 @@ void change_abort(change *c) {
     version_free(c->next);
     retire_forget(&c->retired);
     retire_run(&c->made);
-    change_free(c);
+    change_end(c);
 }
 
 /* store_places -- makes the changed documents' new places known. */
@@ -112,7 +151,7 @@ tansu_status change_commit(change *c, tansu_durability durability, uint64_t *seq
     retire_forget(&c->made);
     bool replay = c->replay;
     database_publish(db, v, &c->retired, !wait);
-    change_free(c);
+    change_end(c);
     if (replay)
         return TANSU_OK;
     worker_note_commit(db, bytes, durability == TANSU_DURABILITY_INTERVAL);

@@ -58,6 +58,9 @@ typedef struct change {
 /* change_begin -- starts on the head version; the caller has the writer's turn. */
 tansu_status change_begin(database *db, change **result, tansu_error *error);
 
+/* change_discard -- frees the spare struct of a database that is closing; fine on NULL. */
+void change_discard(change *c);
+
 /* change_commit -- ends it for good, frees it and gives the writer's turn to the next; only then waits
  * for the disk, if the durability asks for it. *sequence is 0 when nothing was changed. */
 tansu_status change_commit(change *c, tansu_durability durability, uint64_t *sequence,

@@ -74,6 +74,7 @@ typedef struct database {
     uint64_t log_written;             /* bytes of commits since opening; atomic */
 
     /* The writer's. */
+    struct change *spare; /* of the last change, with its memory, for the next */
     uint64_t next_epoch;
     uint32_t next_collection;
     uint32_t next_index;

@@ -16,6 +16,7 @@
 
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
+#define CRC_LINE       14u /* bytes of the last line, its newline and the one before it counted */
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);
@@ -67,7 +68,8 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
                            format, MANIFEST_FORMAT);
         goto end;
     }
-    if (sscanf(mark, "\ncrc %8x\n", &crc) != 1 ||
+    if (strlen(mark) != CRC_LINE || mark[CRC_LINE - 1] != '\n' ||
+        sscanf(mark, "\ncrc %8x\n", &crc) != 1 ||
         crc32(0, text.data, (uInt)(mark + 1 - body)) != crc ||
         sscanf(body, "tansu %*u\nuuid %32s\nindex %7s\nboot %63[^\n]\nend %llu\n", uuid, state,
                m->boot, &sequence) != 4 ||

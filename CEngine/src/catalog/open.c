@@ -335,6 +335,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     if (db->oldest != NULL)
         database_versions_free(db);
     retire_run(&db->evicted);
+    change_discard(db->spare);
     if (db->trees != NULL)
         tree_store_free(db->trees);
     tansu_error later;

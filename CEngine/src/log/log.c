@@ -191,6 +191,7 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
     }
     if (status != TANSU_OK)
         return status;
+    segment_populate(l, head, head->used + end);
     l->building = true;
     l->frame_size = end;
     l->frame_records++;

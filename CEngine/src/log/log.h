@@ -26,6 +26,7 @@ typedef struct segment {
     uint64_t mapped;    /* bytes of address space */
     uint64_t allocated; /* bytes of file, all with room on the disk */
     uint64_t used;      /* bytes up to the end of the last commit */
+    uint64_t populated; /* bytes whose pages were brought in for writing */
 } segment;
 
 struct log {

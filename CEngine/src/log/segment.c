@@ -19,6 +19,10 @@
 #define GROW_LEAST (256u * 1024u)
 #define GROW_MOST (4u * 1024u * 1024u)
 
+/* Pages are brought in by this many bytes: little enough that a sync, which writes them all, hardly
+ * notices. */
+#define POPULATE_STEP (256u * 1024u)
+
 /* Pages of the largest size in use, so that mappings end on a page everywhere. */
 #define MAP_UNIT (64u * 1024u)
 
@@ -106,6 +110,19 @@ tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) 
     }
     __atomic_store_n(&s->allocated, size, __ATOMIC_RELAXED); /* log_measure() looks */
     return TANSU_OK;
+}
+
+void segment_populate(const log *l, segment *s, uint64_t end) {
+    if (end <= s->populated)
+        return;
+    uint64_t from = s->populated > s->used ? s->populated : s->used;
+    from = from / MAP_UNIT * MAP_UNIT;
+    uint64_t to = (end + POPULATE_STEP - 1) / MAP_UNIT * MAP_UNIT;
+    if (to > s->allocated)
+        to = s->allocated; /* never a page that the file does not have */
+    if (to > from)
+        l->calls->populate(s->base + from, to - from);
+    s->populated = to > end ? to : end;
 }
 
 tansu_status segment_create(log *l, uint64_t base_sequence, uint64_t size, uint64_t room,

@@ -21,6 +21,9 @@ tansu_status segment_open(log *l, uint32_t number, tansu_error *error);
 /* segment_grow -- makes sure that the bytes up to `end` have room on the disk. */
 tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error);
 
+/* segment_populate -- has the pages up to `end` (within what is allocated) and some more brought in. */
+void segment_populate(const log *l, segment *s, uint64_t end);
+
 /* segment_close -- unmaps, closes and frees; fine on NULL. */
 void segment_close(log *l, segment *s);
 

@@ -61,6 +61,11 @@ static int unmap_file(void *address, size_t size) {
     return fs_system.unmap(address, size);
 }
 
+/* populate_file -- a hint that is passed on. */
+static void populate_file(void *address, size_t size) {
+    fs_system.populate(address, size);
+}
+
 static int sync_or_fail(int fd, void *mapped, size_t mapped_size) {
     atomic_fetch_add(&faults.syncs, 1);
     int wait = atomic_load(&faults.sync_wait_ms);
@@ -112,6 +117,7 @@ const fs fault_calls = {
     .allocate = allocate_or_fail,
     .map = map_file,
     .unmap = unmap_file,
+    .populate = populate_file,
     .sync = sync_or_fail,
     .sync_folder = count_folder_sync,
     .rename = rename_or_fail,

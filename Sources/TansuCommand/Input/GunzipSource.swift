@@ -1,4 +1,4 @@
-import CZlib
+import CTansuZlib
 
 /// Unpacks gzip on the way, member after member as `cat a.gz b.gz` makes them.
 ///

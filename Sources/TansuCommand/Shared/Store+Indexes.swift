@@ -24,7 +24,7 @@ extension Store {
 
     /// The name that the engine too gives an index without one: "name_1_age_-1".
     static func indexName(for keys: BSONDocument) -> String {
-        keys.map { "\($0.key)_\($0.value)" }.joined(separator: "_")
+        keys.map { "\($0.key)_\($0.value.intValue ?? 0)" }.joined(separator: "_")
     }
 
     /// The command line that creates an index with these keys.

@@ -1,4 +1,4 @@
-import CZlib
+import CTansuZlib
 import Testing
 
 /// The bytes as one gzip member.
