@@ -12,6 +12,8 @@ usage: ./build-engine.sh [options]
   --test          the same, then build and run the C tests
   --sanitize      build and run the C tests under AddressSanitizer and UndefinedBehaviorSanitizer
   --tsan          build and run the C tests under ThreadSanitizer
+  --fuzz [N]      build the fuzz targets of CEngine/fuzz with clang and sanitizers, and run each for N seconds
+                  (default: 60); what they find is kept in .build-engine/fuzz
   --uninstall     remove the library from the prefix
   --prefix DIR    where to install (default: /usr/local); a folder of your own needs no rights
   --jobs N        how many compilers at once (default: one a core)
@@ -20,7 +22,8 @@ usage: ./build-engine.sh [options]
 The environment variable CC chooses the compiler. Products are kept in .build-engine/.
 
 exit codes: 0 done, 2 wrong option, 3 no right to write to the prefix, 4 no compiler,
-            5 a needed package is missing and could not be installed, 6 the build failed, 7 a test failed
+            5 a needed package is missing and could not be installed, 6 the build failed,
+            7 a test failed or a fuzz target found something
 TEXT
 }
 
@@ -48,6 +51,7 @@ system=$(uname -s)
 prefix=/usr/local
 action=install
 jobs=
+seconds=60
 
 set_action() {
     [ "$action" = install ] || [ "$action" = "$1" ] || fail $EXIT_USAGE "--$action and --$1 do not go together"
@@ -57,6 +61,12 @@ set_action() {
 while [ $# -gt 0 ]; do
     case $1 in
         --test | --sanitize | --tsan | --uninstall) set_action "${1#--}" ;;
+        --fuzz)
+            set_action fuzz
+            case ${2:-} in
+                [0-9]*) seconds=$2 && shift ;;
+            esac
+            ;;
         --prefix | --jobs)
             [ $# -ge 2 ] || fail $EXIT_USAGE "$1 needs a value; see --help"
             option=${1#--}
@@ -83,6 +93,10 @@ esac
 [ -n "$jobs" ] || jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 case $jobs in
     *[!0-9]* | 0 | '') fail $EXIT_USAGE "--jobs needs a number of at least 1, not \"$jobs\"" ;;
+esac
+
+case $seconds in
+    *[!0-9]* | 0) fail $EXIT_USAGE "--fuzz needs a number of seconds of at least 1, not \"$seconds\"" ;;
 esac
 
 # --- Rights ---
@@ -312,6 +326,34 @@ run_tests() {
     engine_make "VARIANT=$1" check || fail $EXIT_TEST "a C test failed"
 }
 
+# require_fuzzer -- set CC to a clang that has libFuzzer
+require_fuzzer() {
+    mkdir -p "$products" 2>/dev/null || fail $EXIT_BUILD "cannot create $products"
+    for CC in ${CC:+"$CC"} clang; do
+        # shellcheck disable=SC2086
+        if compiles $CC -fsanitize=fuzzer-no-link,address,undefined && fuzzes $CC; then return; fi
+    done
+    fail $EXIT_COMPILER "fuzzing needs a clang with libFuzzer (-fsanitize=fuzzer), and \"$CC\" is none. On Debian and Ubuntu
+    it is in the packages clang and libclang-rt-dev; Swift's toolchain for Linux has one (usr/bin/clang); Apple's clang
+    has none: there, brew install llvm, and set CC to its clang"
+}
+
+# fuzzes -- true if a compiler command links a fuzz target
+fuzzes() {
+    echo 'int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size);
+    int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size) { return data == 0 && size != 0; }' >"$products/try.c"
+    # shellcheck disable=SC2086
+    "$@" ${LDFLAGS:-} -fsanitize=fuzzer,address,undefined "$products/try.c" -o "$products/try" >"$products/try.log" 2>&1
+}
+
+# run_fuzzers -- build every fuzz target and run each for so many seconds
+run_fuzzers() {
+    say "fuzz targets ($seconds s each, $CC)"
+    engine_make VARIANT=fuzz fuzzers || fail $EXIT_BUILD "the fuzz targets do not build with $CC"
+    engine_make VARIANT=fuzz "FUZZ_SECONDS=$seconds" fuzz ||
+        fail $EXIT_TEST "a fuzz target found something: the input is in .build-engine/fuzz; run the target with it to see it again"
+}
+
 uninstall() {
     if [ ! -e "$prefix/include/tansu.h" ] && [ ! -e "$prefix/lib/pkgconfig/tansu.pc" ]; then
         say "libtansu is not installed in $prefix"
@@ -342,6 +384,12 @@ case $action in
         require_compiler -fsanitize=thread
         use_fitting_linker -fsanitize=thread
         run_tests tsan
+        ;;
+    fuzz)
+        require_packages
+        require_fuzzer
+        use_fitting_linker -fsanitize=address,undefined
+        run_fuzzers
         ;;
     uninstall) uninstall ;;
 esac

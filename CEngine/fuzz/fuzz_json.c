@@ -2,9 +2,6 @@
  * fuzz_json.c -- whatever bytes are read as JSON: what is accepted is valid BSON, and written and
  * read again it is the same; so is its relaxed text after one turn. Bytes that are BSON as they come
  * are written without a fault.
- *
- *     clang -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc fuzz/fuzz_json.c \
- *         src/api/json*.c src/base/[a-z]*.c $(pkg-config --cflags --libs libbson-1.0) -lm
  */
 #include "tansu.h"
 

@@ -60,8 +60,8 @@ extern "C" {
 #define TANSU_MAX_DEPTH 100                        /* documents and arrays inside each other */
 #define TANSU_MAX_NAME 120                         /* bytes of a collection's or index's name */
 #define TANSU_MAX_INDEX_PATHS 16                   /* paths of one compound index */
-#define TANSU_MAX_INDEXES 64                       /* indexes of one collection, `_id` not counted */
-#define TANSU_MAX_INDEX_ENTRIES 10000              /* entries one document may make in one index */
+#define TANSU_MAX_INDEXES 64          /* indexes of one collection, `_id` not counted */
+#define TANSU_MAX_INDEX_ENTRIES 10000 /* entries one document may make in one index */
 #define TANSU_MAX_TRANSACTION_SIZE (1024u * 1024u * 1024u) /* bytes of one commit in the log */
 
 /* ---- Status and errors -------------------------------------------------------------------- */
@@ -69,43 +69,43 @@ extern "C" {
 /* What a call came to. The numbers never change; new ones may be added. */
 typedef enum tansu_status {
     TANSU_OK = 0,
-    TANSU_DONE = 1,               /* a cursor has no further document; not an error */
-    TANSU_E_MEMORY = 10,          /* out of memory; nothing was changed */
-    TANSU_E_MISUSE = 11,          /* a handle is NULL, of the wrong kind or in the wrong state */
-    TANSU_E_CLOSED = 12,          /* the database is closed or closing */
-    TANSU_E_IO = 13,              /* a system call failed; sys_errno says how */
-    TANSU_E_FULL = 14,            /* the disk is full; nothing of the commit was kept */
-    TANSU_E_LOCKED = 15,          /* another process, or another handle here, has it open */
-    TANSU_E_BUSY = 16,            /* another transaction is writing and the wait ran out, or this
+    TANSU_DONE = 1,            /* a cursor has no further document; not an error */
+    TANSU_E_MEMORY = 10,       /* out of memory; nothing was changed */
+    TANSU_E_MISUSE = 11,       /* a handle is NULL, of the wrong kind or in the wrong state */
+    TANSU_E_CLOSED = 12,       /* the database is closed or closing */
+    TANSU_E_IO = 13,           /* a system call failed; sys_errno says how */
+    TANSU_E_FULL = 14,         /* the disk is full; nothing of the commit was kept */
+    TANSU_E_LOCKED = 15,       /* another process, or another handle here, has it open */
+    TANSU_E_BUSY = 16,         /* another transaction is writing and the wait ran out, or this
                                      thread itself holds that transaction */
-    TANSU_E_READ_ONLY = 17,       /* opened read-only, or a write through a read transaction */
-    TANSU_E_CORRUPT = 18,         /* stored bytes do not check out; context names file and offset */
-    TANSU_E_VERSION = 19,         /* the files are of a newer format than this library reads */
-    TANSU_E_NOT_FOUND = 20,       /* no such database, collection, index or document */
-    TANSU_E_EXISTS = 21,          /* the name or the `_id` is taken */
-    TANSU_E_NOT_UNIQUE = 22,      /* a unique index already holds this value */
-    TANSU_E_INVALID_NAME = 23,    /* a collection or index name that is not allowed */
-    TANSU_E_INVALID_BSON = 24,    /* bytes that are not a valid BSON document */
-    TANSU_E_INVALID_DOCUMENT = 25,/* valid BSON that may not be stored (key, duplicate, ...) */
-    TANSU_E_INVALID_ID = 26,      /* an `_id` of a kind that cannot be one */
-    TANSU_E_INVALID_QUERY = 27,   /* an unknown or malformed operator, hint, path or operand */
-    TANSU_E_INVALID_INDEX = 28,   /* an index definition that makes no sense */
-    TANSU_E_INVALID_JSON = 29,    /* text that is not JSON, or not the extended JSON of BSON */
-    TANSU_E_INVALID_COMMAND = 30, /* a JSON command with an unknown or missing member */
-    TANSU_E_TOO_LARGE = 31,       /* over one of the bounds above */
-    TANSU_E_CANCELLED = 32,       /* stopped by the caller */
-    TANSU_E_TIMEOUT = 33,         /* stopped by its own time limit */
-    TANSU_E_FAILED = 34,          /* an earlier I/O error made the database read-only */
-    TANSU_E_UNSUPPORTED = 35      /* understood, but not in this version of the library */
+    TANSU_E_READ_ONLY = 17,    /* opened read-only, or a write through a read transaction */
+    TANSU_E_CORRUPT = 18,      /* stored bytes do not check out; context names file and offset */
+    TANSU_E_VERSION = 19,      /* the files are of a newer format than this library reads */
+    TANSU_E_NOT_FOUND = 20,    /* no such database, collection, index or document */
+    TANSU_E_EXISTS = 21,       /* the name or the `_id` is taken */
+    TANSU_E_NOT_UNIQUE = 22,   /* a unique index already holds this value */
+    TANSU_E_INVALID_NAME = 23, /* a collection or index name that is not allowed */
+    TANSU_E_INVALID_BSON = 24, /* bytes that are not a valid BSON document */
+    TANSU_E_INVALID_DOCUMENT = 25, /* valid BSON that may not be stored (key, duplicate, ...) */
+    TANSU_E_INVALID_ID = 26,       /* an `_id` of a kind that cannot be one */
+    TANSU_E_INVALID_QUERY = 27,    /* an unknown or malformed operator, hint, path or operand */
+    TANSU_E_INVALID_INDEX = 28,    /* an index definition that makes no sense */
+    TANSU_E_INVALID_JSON = 29,     /* text that is not JSON, or not the extended JSON of BSON */
+    TANSU_E_INVALID_COMMAND = 30,  /* a JSON command with an unknown or missing member */
+    TANSU_E_TOO_LARGE = 31,        /* over one of the bounds above */
+    TANSU_E_CANCELLED = 32,        /* stopped by the caller */
+    TANSU_E_TIMEOUT = 33,          /* stopped by its own time limit */
+    TANSU_E_FAILED = 34,           /* an earlier I/O error made the database read-only */
+    TANSU_E_UNSUPPORTED = 35       /* understood, but not in this version of the library */
 } tansu_status;
 
 /* What went wrong, for people (message, context) and for programs (code, path, offset). */
 typedef struct tansu_error {
     tansu_status code;
-    int sys_errno;      /* errno of the failed system call, or 0 */
-    int64_t offset;     /* byte offset in the input or file, or -1 */
-    char message[512];  /* one sentence: what is wrong and how to mend it */
-    char context[256];  /* where: a path, an operator, a file or a name; may be empty */
+    int sys_errno;     /* errno of the failed system call, or 0 */
+    int64_t offset;    /* byte offset in the input or file, or -1 */
+    char message[512]; /* one sentence: what is wrong and how to mend it */
+    char context[256]; /* where: a path, an operator, a file or a name; may be empty */
 } tansu_error;
 
 /* The lasting name of a status, such as "NOT_UNIQUE"; never NULL. */
@@ -124,7 +124,7 @@ typedef struct tansu_buffer {
     size_t capacity;
 } tansu_buffer;
 
-#define TANSU_BUFFER_INIT                                                                          \
+#define TANSU_BUFFER_INIT \
     { NULL, 0, 0 }
 
 /* A document that a call takes: `data` points at BSON, `size` is what the caller vouches for. */
@@ -155,8 +155,9 @@ typedef enum tansu_durability {
 
 typedef enum tansu_store {
     TANSU_STORE_PERSISTENT = 0, /* the folder `path` */
-    TANSU_STORE_TEMPORARY = 1,  /* a new folder (in `path`, or the system's place), removed at close */
-    TANSU_STORE_MEMORY = 2      /* no files at all */
+    TANSU_STORE_TEMPORARY =
+        1,                 /* a new folder (in `path`, or the system's place), removed at close */
+    TANSU_STORE_MEMORY = 2 /* no files at all */
 } tansu_store;
 
 /* Tells how much of a long opening is done. Called on the opening thread. */
@@ -164,18 +165,18 @@ typedef void (*tansu_progress)(void *context, uint64_t done, uint64_t total);
 
 /* How to open. Fill it with tansu_options_init() first, then change what differs. */
 typedef struct tansu_options {
-    uint32_t struct_size;        /* set by tansu_options_init(): lets the struct grow */
+    uint32_t struct_size; /* set by tansu_options_init(): lets the struct grow */
     tansu_store store;
-    const char *path;            /* the database's folder */
-    int read_only;               /* never writes; several read-only openers may share the folder */
-    int must_exist;              /* NOT_FOUND instead of creating a new database */
+    const char *path; /* the database's folder */
+    int read_only;    /* never writes; several read-only openers may share the folder */
+    int must_exist;   /* NOT_FOUND instead of creating a new database */
     tansu_durability durability;
-    uint32_t interval_ms;        /* for TANSU_DURABILITY_INTERVAL; default 100 */
-    uint32_t busy_timeout_ms;    /* how long a writer waits for another; default 60000 */
-    uint64_t segment_size;       /* bytes of a log segment, 1 MiB to 1 GiB; default 64 MiB */
-    uint64_t checkpoint_bytes;   /* log bytes between background checkpoints; default 64 MiB */
-    uint64_t index_cache_bytes;  /* bound on clean index blocks kept in memory; default 64 MiB */
-    tansu_progress progress;     /* recovery and index rebuilds; may be NULL */
+    uint32_t interval_ms;       /* for TANSU_DURABILITY_INTERVAL; default 100 */
+    uint32_t busy_timeout_ms;   /* how long a writer waits for another; default 60000 */
+    uint64_t segment_size;      /* bytes of a log segment, 1 MiB to 1 GiB; default 64 MiB */
+    uint64_t checkpoint_bytes;  /* log bytes between background checkpoints; default 64 MiB */
+    uint64_t index_cache_bytes; /* bound on clean index blocks kept in memory; default 64 MiB */
+    tansu_progress progress;    /* recovery and index rebuilds; may be NULL */
     void *progress_context;
 } tansu_options;
 
@@ -232,8 +233,9 @@ typedef enum tansu_txn_mode {
  * wait. A transaction may move from thread to thread but is used by one at a time.
  * Errors: BUSY, READ_ONLY, FAILED.
  */
-TANSU_API tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
-                                       tansu_txn **txn, tansu_error *error);
+TANSU_API tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode,
+                                       tansu_durability durability, tansu_txn **txn,
+                                       tansu_error *error);
 
 /*
  * Commits and frees the transaction, whatever the result. On an error nothing of it was kept,
@@ -243,6 +245,14 @@ TANSU_API tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_
  * Errors: FULL, IO, BUSY (one of its cursors is open: nothing happened, the transaction goes on).
  */
 TANSU_API tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error);
+
+/*
+ * Stops a transaction for good, from any thread: the call that is inside it now and every later one
+ * return CANCELLED (a long read soon, a short call perhaps after it has done its work), and so does
+ * tansu_txn_commit(), which then keeps nothing. The transaction must not be freed meanwhile: it is
+ * the caller's part that no commit or abort runs at the same time. Fine on NULL.
+ */
+TANSU_API void tansu_txn_cancel(tansu_txn *txn);
 
 /* Drops everything that the transaction did and frees it. Cursors of it that are still open end
  * with MISUSE at their next step. Fine on NULL. */
@@ -298,6 +308,45 @@ TANSU_API tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *co
                                     const void *query, size_t query_size, const void *hints,
                                     size_t hints_size, int64_t *removed, tansu_error *error);
 
+/*
+ * Updates the documents that match, in one commit. The matches are fixed before the first change.
+ * `update` (BSON) holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md), or is a
+ * whole document that takes the place of the match, which must then be one: ask for {"$max": 1}.
+ * `query` may be NULL (all documents) and have $upsert or $dropall beside its paths; `hints` (may be
+ * NULL) may have $orderby, $skip, $max, $index, $collation, $maxTimeMS, $upsert and $arrayFilters.
+ * *result (may be NULL): {"matched": n, "modified": n, "upserted": [_id, …]}, and "removed" after
+ * $dropall; documents that an update leaves as they were are matched and not modified.
+ * On an error nothing of the call is kept. Errors: INVALID_BSON, INVALID_QUERY (context names
+ * operator and path; also an operator that does not fit a document), INVALID_ID (it would change an
+ * `_id`), INVALID_DOCUMENT, TOO_LARGE, NOT_UNIQUE, EXISTS (an upsert with an `_id` that is taken),
+ * INVALID_NAME, and a commit's.
+ */
+TANSU_API tansu_status tansu_update(tansu_db *db, tansu_txn *txn, const char *collection,
+                                    const void *query, size_t query_size, const void *update,
+                                    size_t update_size, const void *hints, size_t hints_size,
+                                    tansu_buffer *result, tansu_error *error);
+
+/* What tansu_find_and_modify() does, and returns. */
+typedef enum tansu_modify_mode {
+    TANSU_MODIFY_RETURN_BEFORE = 0, /* update; the document as it was */
+    TANSU_MODIFY_RETURN_AFTER = 1,  /* update; the document as it is now */
+    TANSU_MODIFY_REMOVE = 2         /* remove, `update` is NULL; the document as it was */
+} tansu_modify_mode;
+
+/*
+ * Updates or removes the first document that matches, in the order of $orderby, and returns it, in
+ * one commit. Beside the hints of tansu_update(), $fields says what of it is returned. *result (may
+ * be NULL) is the document; its size is 0 when there is none: nothing matched, or an upsert was
+ * asked for what was before. Errors: as tansu_update(); MISUSE (an unknown mode, or an update
+ * beside REMOVE).
+ */
+TANSU_API tansu_status tansu_find_and_modify(tansu_db *db, tansu_txn *txn, const char *collection,
+                                             const void *query, size_t query_size,
+                                             const void *update, size_t update_size,
+                                             const void *hints, size_t hints_size,
+                                             tansu_modify_mode mode, tansu_buffer *result,
+                                             tansu_error *error);
+
 /* Removes the document whose id is the first value of `id`, a BSON document like {"_id": 7}.
  * *removed: 1, or 0 when there is none. Errors: INVALID_BSON, INVALID_ID, and a commit's. */
 TANSU_API tansu_status tansu_remove_id(tansu_db *db, tansu_txn *txn, const char *collection,
@@ -327,9 +376,16 @@ TANSU_API tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *coll
 
 /* Steps to the next document. On TANSU_OK *document points at memory that is valid until the
  * next call on this cursor. TANSU_DONE when there is none, then and at every later call.
- * Errors: CANCELLED, TOO_LARGE (a sort over its memory bound). */
+ * Errors: CANCELLED, TIMEOUT ($maxTimeMS), TOO_LARGE (a sort over its memory bound), INVALID_QUERY
+ * (a regular expression that needs more steps than one match may take). */
 TANSU_API tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document,
                                          tansu_error *error);
+
+/*
+ * Stops a cursor for good, from any thread: the step that is going on now, if it is a long one, and
+ * every later one return CANCELLED. The cursor must not be closed meanwhile. Fine on NULL.
+ */
+TANSU_API void tansu_cursor_cancel(tansu_cursor *cursor);
 
 /* Ends the cursor and unpins what it saw. Fine on NULL. */
 TANSU_API void tansu_cursor_close(tansu_cursor *cursor);
@@ -345,25 +401,75 @@ TANSU_API tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *c
                                      const void *query, size_t query_size, const void *hints,
                                      size_t hints_size, tansu_buffer *result, tansu_error *error);
 
+/* ---- Aggregates ----------------------------------------------------------------------------- */
+
+/*
+ * The different values that a path has in the documents that match, an array by its elements:
+ * {"values": [...]} in the order of values; of equal ones (1 and 1.0) the one inserted first. What
+ * is missing is no value. $skip and $max apply to the values; $explain makes it the plan.
+ * Errors: as tansu_find(), and TOO_LARGE (values over the memory bound).
+ */
+TANSU_API tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *collection,
+                                      const char *path, const void *query, size_t query_size,
+                                      const void *hints, size_t hints_size, tansu_buffer *result,
+                                      tansu_error *error);
+
+/*
+ * Groups the documents that match and tells figures about each group: {"groups": [{...}, ...]}.
+ * `group`: BSON {"by": path | [path, ...] | {name: path, ...}, "fields": {name: {operator: path}}}
+ * with the operators $count, $sum, $avg, $min, $max, $first, $last, $distinct
+ * (docs/query-language.md). Without "by" there is one group, also of no documents. Groups come in
+ * the order of their keys; $orderby (members of the groups), $skip and $max apply to groups;
+ * $explain makes it the plan.
+ * Errors: as tansu_find(), and TOO_LARGE (groups over the memory bound).
+ */
+TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char *collection,
+                                       const void *query, size_t query_size, const void *group,
+                                       size_t group_size, const void *hints, size_t hints_size,
+                                       tansu_buffer *result, tansu_error *error);
+
 /* ---- Indexes -------------------------------------------------------------------------------- */
 
 /*
  * Creates an index over the documents that are there and those to come; the collection is created
- * if need be. `keys`: BSON {path: 1 | -1, …}; `options`: BSON or NULL, {unique: bool}. The same
- * index again is no harm. A NULL or empty name becomes "path_1_other_-1" from the keys.
+ * if need be. `keys`: BSON {path: 1 | -1, …}; `options`: BSON or NULL, with
+ *   unique: bool           no two documents have one value in it
+ *   sparse: bool           documents in which none of the paths yields a value are left out
+ *   caseInsensitive: bool  strings by their Unicode case folding; for queries that ask for that
+ *   partialFilter: {…}     a selector of comparisons, $in, $exists and $begin: other documents are
+ *                          left out; queries use the index when they ask for none of those
+ * The same index again is no harm. A NULL or empty name becomes "path_1_other_-1" from the keys.
+ * Without `txn` others go on writing while it is built, see tansu_index_build(); in a transaction
+ * it is built in the writer's turn.
  * Errors: INVALID_NAME, INVALID_INDEX, EXISTS (the name with another definition), NOT_UNIQUE
- * (context names the values), TOO_LARGE (too many indexes or entries), and a commit's.
+ * (context names the index, the message the value), TOO_LARGE (too many indexes or entries), and a
+ * commit's.
  */
 TANSU_API tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collection,
                                           const char *name, const void *keys, size_t keys_size,
                                           const void *options, size_t options_size,
                                           tansu_error *error);
 
+/* Tells how many of about `total` documents a build has read; called on the building thread, with no
+ * lock held. Returning 0 ends the build, which leaves nothing behind. */
+typedef int (*tansu_build_progress)(void *context, uint64_t done, uint64_t total);
+
+/*
+ * tansu_index_create() in a commit of its own, on a collection in use: it is read as of one commit
+ * while others read and write, and what they changed is caught up with before the new index is
+ * committed. `progress` may be NULL. Errors: those of tansu_index_create(), CANCELLED.
+ */
+TANSU_API tansu_status tansu_index_build(tansu_db *db, const char *collection, const char *name,
+                                         const void *keys, size_t keys_size, const void *options,
+                                         size_t options_size, tansu_build_progress progress,
+                                         void *context, tansu_error *error);
+
 /* Drops an index by name. Errors: NOT_FOUND, and a commit's. */
 TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collection,
                                         const char *name, tansu_error *error);
 
-/* {"indexes": [{"name": …, "keys": {…}, "unique": bool, "multikey": bool, "entries": n}, …]}.
+/* {"indexes": [{"name": …, "keys": {…}, "unique": bool, "multikey": bool, "entries": n}, …]}, with
+ * "sparse": true, "caseInsensitive": true and "partialFilter": {…} where they were asked for.
  * Errors: NOT_FOUND. */
 TANSU_API tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
                                         tansu_buffer *result, tansu_error *error);

@@ -20,7 +20,7 @@ static bson_t documents[DOCUMENTS];
 
 typedef tansu_status (*builder)(tree_writer *writer, const index_definition *definition,
                                 index_source source, void *context, tree *result, bool *multikey,
-                                tansu_error *error);
+                                index_conflict *conflict, tansu_error *error);
 
 /* A source over the documents, which may break off with an error. */
 typedef struct walk {
@@ -123,7 +123,7 @@ static void build_and_check(builder build, const char *keys, bool unique, bool a
     tree built;
     bool multikey = false;
     walk all = {0, count, TANSU_DONE};
-    if (CHECK_OK(build(&writer, definition, step, &all, &built, &multikey, &error), &error)) {
+    if (CHECK_OK(build(&writer, definition, step, &all, &built, &multikey, NULL, &error), &error)) {
         CHECK(multikey == arrays);
         holds_all(store, &built, definition, count);
         tree_release(store, &built);
@@ -176,7 +176,8 @@ static void fails(builder build, const char *keys, uint32_t count, tansu_status 
     tree built;
     bool multikey = false;
     walk some = {0, count, last};
-    CHECK_STATUS(expected, build(&writer, definition, step, &some, &built, &multikey, &error));
+    CHECK_STATUS(expected,
+                 build(&writer, definition, step, &some, &built, &multikey, NULL, &error));
     CHECK(built.root == NULL && built.count == 0);
     if (expected == TANSU_E_NOT_UNIQUE)
         CHECK_TEXT("i", error.context);

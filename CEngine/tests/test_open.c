@@ -36,7 +36,7 @@ static tansu_status try_path(const char *path) {
 /* open_with_faults -- over the calls that fail when told to. */
 static tansu_db *open_with_faults(const tansu_options *options) {
     database *db = NULL;
-    REQUIRE(CHECK_OK(database_open(options, &fault_calls, &db, &call_error), &call_error));
+    REQUIRE(CHECK_OK(database_open(options, &fault_calls, NULL, &db, &call_error), &call_error));
     return (tansu_db *)db;
 }
 
@@ -443,7 +443,7 @@ static void indexes_of_an_earlier_start_of_the_machine_are_not_trusted(void) {
     manifest m;
     database *db = NULL;
     tansu_options options = call_options(folder);
-    REQUIRE(CHECK_OK(database_open(&options, &fs_system, &db, &call_error), &call_error));
+    REQUIRE(CHECK_OK(database_open(&options, &fs_system, NULL, &db, &call_error), &call_error));
     m = db->manifest;
     char boot[64];
     fs_boot_id(boot);

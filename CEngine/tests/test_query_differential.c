@@ -10,6 +10,7 @@
 #include "toolkit/check.h"
 #include "toolkit/model.h"
 #include "toolkit/random.h"
+#include "toolkit/random_operator.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 #define MAX_INDEXES 4
 #define QUERIES 60
 
-static uint64_t answers;
+static uint64_t answers, lacking_asked, lacking_refused;
 
 static const char *const paths[] = {"a", "b", "c", "a.b", "a.c", "b.0", "a.b.c", "c.a", "_id"};
 #define PATHS (sizeof paths / sizeof *paths)
@@ -57,7 +58,6 @@ static void put_number(random_source *r, bson_t *doc, const char *key) {
 
 /* put_value -- a value out of few, so that two are often equal. */
 static void put_value(random_source *r, bson_t *doc, const char *key, int depth) {
-    static const char *const texts[] = {"", "a", "ab", "abc", "b", "\xC3\xA4"};
     bson_t inner;
     bson_oid_t oid;
     uint64_t kind = random_below(r, depth > 0 ? 20 : 14);
@@ -84,7 +84,7 @@ static void put_value(random_source *r, bson_t *doc, const char *key, int depth)
     case 5:
     case 6:
     case 7:
-    case 8: bson_append_utf8(doc, key, -1, texts[random_below(r, 6)], -1); break;
+    case 8: bson_append_utf8(doc, key, -1, random_short_text(r), -1); break;
     case 14:
     case 15:
     case 16:
@@ -143,16 +143,38 @@ static void put_list(random_source *r, bson_t *doc, const char *key, bool texts)
     bson_append_array_end(doc, &list);
 }
 
+/* put_choices -- an array for $in of queries, where a regex may be among the values. */
+static void put_choices(random_source *r, bson_t *doc, const char *key) {
+    bson_t list;
+    if (random_chance(r, 70)) {
+        put_list(r, doc, key, false);
+        return;
+    }
+    bson_append_array_begin(doc, key, -1, &list);
+    random_regex_value(r, &list, "0");
+    put_value(r, &list, "1", 0);
+    bson_append_array_end(doc, &list);
+}
+
 /* put_operator -- one operator, not yet in `used`. */
 static void put_operator(random_source *r, bson_t *doc, uint32_t *used, int depth) {
     static const char *const compares[] = {"$eq", "$ne", "$gt", "$gte", "$lt", "$lte"};
     uint64_t which = random_below(r, depth > 0 ? 14 : 11);
+    bool special = random_chance(r, 35);
+    if (special) {
+        which = random_below(r, RANDOM_OPERATORS);
+        if (*used & 1u << (which + 14))
+            return;
+        *used |= 1u << (which + 14);
+        random_operator(r, doc, which);
+        return;
+    }
     if (*used & 1u << which)
         return;
     *used |= 1u << which;
     switch (which) {
-    case 6: put_list(r, doc, "$in", false); break;
-    case 7: put_list(r, doc, "$nin", false); break;
+    case 6: put_choices(r, doc, "$in"); break;
+    case 7: put_choices(r, doc, "$nin"); break;
     case 8: bson_append_bool(doc, "$exists", -1, random_chance(r, 50)); break;
     case 9: bson_append_utf8(doc, "$begin", -1, random_chance(r, 50) ? "a" : "ab", -1); break;
     case 10: put_list(r, doc, "$begin", true); break;
@@ -200,6 +222,8 @@ static void put_selector(random_source *r, bson_t *doc, int depth) {
     uint64_t count = random_below(r, 4);
     for (uint64_t i = 0; i < count; i++)
         put_condition(r, doc, pick_path(r), 2);
+    if (random_chance(r, 8))
+        put_condition(r, doc, random_chance(r, 50) ? "*" : "**", 0);
     if (depth == 0 || random_chance(r, 55))
         return;
     static const char *const logic[] = {"$or", "$or", "$and", "$nor"};
@@ -236,6 +260,8 @@ static bson_t *make_hints(random_source *r) {
         put_paths(r, &order, 3);
         bson_append_document_end(hints, &order);
     }
+    if (random_chance(r, 20))
+        random_collation(r, hints);
     if (random_chance(r, 25))
         bson_append_int32(hints, "$skip", -1, (int32_t)random_below(r, 6));
     if (random_chance(r, 35))
@@ -254,6 +280,7 @@ typedef struct world {
     size_t indexes;
     char names[MAX_INDEXES][8];
     bson_t *keys[MAX_INDEXES];
+    bson_t *options[MAX_INDEXES];
 } world;
 
 /* same_ids -- whether the engine's answer is the documents of these numbers, in this order. */
@@ -288,8 +315,10 @@ static void tell(const world *w, const bson_t *query, const bson_t *hints) {
     bson_free(h);
     for (size_t i = 0; i < w->indexes; i++) {
         char *keys = bson_as_relaxed_extended_json(w->keys[i], NULL);
-        check_note("index %s %s", w->names[i], keys);
+        char *options = bson_as_canonical_extended_json(w->options[i], NULL);
+        check_note("index %s %s %s", w->names[i], keys, options);
         bson_free(keys);
+        bson_free(options);
     }
     for (size_t i = 0; i < w->count; i++) {
         char *doc = bson_as_canonical_extended_json(w->docs[i], NULL);
@@ -308,6 +337,26 @@ static bson_t *with_index(const bson_t *hints, const char *name) {
     return more;
 }
 
+/* may_lack -- whether an index leaves documents out, so that a query may be refused it. */
+static bool may_lack(const world *w, size_t index) {
+    return bson_has_field(w->options[index], "sparse") ||
+           bson_has_field(w->options[index], "partialFilter");
+}
+
+/* refused_index -- whether the engine can't prove that the index which the hints name has every
+ * match. It must say so; this is asked of sparse and partial ones only. */
+static bool refused_index(const world *w, const bson_t *query, const bson_t *hints) {
+    int64_t number;
+    tansu_error error;
+    tansu_status status = tansu_count(w->db, NULL, "c", bson_get_data(query), query->len,
+                                      bson_get_data(hints), hints->len, &number, &error);
+    lacking_asked++;
+    if (status != TANSU_E_INVALID_QUERY || strcmp(error.context, "hints.$index") != 0)
+        return false;
+    lacking_refused++;
+    return true;
+}
+
 /* compare_one -- one query in all ways; false when an answer differs. */
 static bool compare_one(const world *w, const bson_t *query, const bson_t *hints) {
     size_t expected[MAX_DOCS];
@@ -317,6 +366,10 @@ static bool compare_one(const world *w, const bson_t *query, const bson_t *hints
         const char *name = i == 0 ? NULL : i == 1 ? "_id" : w->names[i - 2];
         bson_t *forced = with_index(hints, name);
         int64_t number = -1;
+        if (i >= 2 && may_lack(w, i - 2) && refused_index(w, query, forced)) {
+            bson_destroy(forced);
+            continue;
+        }
         same = CHECK(same_ids(w, query, forced, expected, count));
         CHECK_STATUS(TANSU_OK, tansu_count(w->db, NULL, "c", bson_get_data(query), query->len,
                                            bson_get_data(forced), forced->len, &number, NULL));
@@ -328,6 +381,33 @@ static bool compare_one(const world *w, const bson_t *query, const bson_t *hints
     if (!same)
         tell(w, query, hints);
     return same;
+}
+
+/* put_filter -- a partial filter of a form that queries often imply. */
+static void put_filter(random_source *r, bson_t *options) {
+    static const char *const compares[] = {"$gt", "$gte", "$lte", "$eq", "$ne"};
+    bson_t filter, inner;
+    bson_append_document_begin(options, "partialFilter", -1, &filter);
+    bson_append_document_begin(&filter, pick_path(r), -1, &inner);
+    switch (random_below(r, 4)) {
+    case 0: bson_append_bool(&inner, "$exists", -1, random_chance(r, 70)); break;
+    case 1: put_list(r, &inner, "$in", false); break;
+    default: put_value(r, &inner, compares[random_below(r, 5)], 0);
+    }
+    bson_append_document_end(&filter, &inner);
+    bson_append_document_end(options, &filter);
+}
+
+/* make_options -- of a random index; most have none. */
+static bson_t *make_options(random_source *r) {
+    bson_t *options = bson_new();
+    if (random_chance(r, 25))
+        bson_append_bool(options, "sparse", -1, true);
+    if (random_chance(r, 15))
+        bson_append_bool(options, "caseInsensitive", -1, true);
+    if (random_chance(r, 30))
+        put_filter(r, options);
+    return options;
 }
 
 /* make_world -- documents and indexes; half of the indexes are there before the documents. */
@@ -343,8 +423,10 @@ static void make_world(random_source *r, world *w) {
             snprintf(w->names[k], sizeof w->names[k], "i%d", (int)k);
             w->keys[k] = bson_new();
             put_paths(r, w->keys[k], 3);
+            w->options[k] = make_options(r);
             REQUIRE(CHECK_OK(tansu_index_create(w->db, NULL, "c", w->names[k],
-                                                bson_get_data(w->keys[k]), w->keys[k]->len, NULL, 0,
+                                                bson_get_data(w->keys[k]), w->keys[k]->len,
+                                                bson_get_data(w->options[k]), w->options[k]->len,
                                                 &error),
                              &error));
         }
@@ -404,6 +486,8 @@ static void end_world(world *w) {
         bson_destroy(w->docs[i]);
     for (size_t i = 0; i < w->indexes; i++)
         bson_destroy(w->keys[i]);
+    for (size_t i = 0; i < w->indexes; i++)
+        bson_destroy(w->options[i]);
     ask_close(w->db);
 }
 
@@ -431,6 +515,8 @@ static void every_plan_gives_the_same_answer(void) {
 
 int main(void) {
     RUN(every_plan_gives_the_same_answer);
-    printf("%llu answers compared\n", (unsigned long long)answers);
+    printf("%llu answers compared; sparse and partial indexes were of use in %llu of %llu cases\n",
+           (unsigned long long)answers, (unsigned long long)(lacking_asked - lacking_refused),
+           (unsigned long long)lacking_asked);
     return check_finish();
 }

@@ -110,8 +110,8 @@ static life random_life(random_source *source, const char *folder) {
     life l = {.options = call_options(folder), .seed = random_next(source)};
     l.options.durability =
         random_chance(source, 30) ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
-    l.options.checkpoint_bytes = random_chance(source, 70) ? 1 + random_below(source, 60000)
-                                                           : (uint64_t)64 << 20;
+    l.options.checkpoint_bytes =
+        random_chance(source, 70) ? 1 + random_below(source, 60000) : (uint64_t)64 << 20;
     l.options.index_cache_bytes = random_chance(source, 50) ? 1 : (uint64_t)64 << 20;
     l.delay_us = random_chance(source, 25) ? (unsigned)random_below(source, 4000)
                                            : (unsigned)random_below(source, 60000);

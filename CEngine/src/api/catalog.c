@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "catalog/collection.h"
+#include "query/filter.h"
 
 #include <bson/bson.h>
 
@@ -98,9 +99,10 @@ tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *r
 
 /* ---- Indexes ---- */
 
-tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collection,
-                                const char *name, const void *keys, size_t keys_size,
-                                const void *options, size_t options_size, tansu_error *error) {
+/* read_definition -- the definition that a call's arguments make. */
+static tansu_status read_definition(const char *collection, const char *name, const void *keys,
+                                    size_t keys_size, const void *options, size_t options_size,
+                                    index_definition **definition, tansu_error *error) {
     tansu_status status = name_check(collection, "collection", error);
     if (status == TANSU_OK)
         status = check_bson(keys, keys_size, false, "keys", error);
@@ -108,10 +110,26 @@ tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collec
         status = check_bson(options, options_size, true, "options", error);
     if (status == TANSU_OK && name != NULL && name[0] != 0)
         status = name_check(name, "index", error);
-    index_definition *definition;
     if (status == TANSU_OK)
-        status = index_definition_parse(name, keys, keys_size, options, options_size, &definition,
-                                        error);
+        status =
+            index_definition_parse(name, keys, keys_size, options, options_size, definition, error);
+    if (status != TANSU_OK)
+        return status;
+    status = index_definition_compile(*definition, &query_filters, error);
+    if (status != TANSU_OK)
+        index_definition_free(*definition);
+    return status;
+}
+
+tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collection,
+                                const char *name, const void *keys, size_t keys_size,
+                                const void *options, size_t options_size, tansu_error *error) {
+    if (txn == NULL)
+        return tansu_index_build(db, collection, name, keys, keys_size, options, options_size, NULL,
+                                 NULL, error);
+    index_definition *definition;
+    tansu_status status = read_definition(collection, name, keys, keys_size, options, options_size,
+                                          &definition, error);
     if (status != TANSU_OK)
         return status;
     writing w;
@@ -121,6 +139,27 @@ tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collec
         return status;
     }
     return writing_end(&w, change_index_create(w.change, collection, definition, error), error);
+}
+
+tansu_status tansu_index_build(tansu_db *db, const char *collection, const char *name,
+                               const void *keys, size_t keys_size, const void *options,
+                               size_t options_size, tansu_build_progress progress, void *context,
+                               tansu_error *error) {
+    if (db == NULL)
+        return misuse("db", error);
+    index_definition *definition;
+    tansu_status status = read_definition(collection, name, keys, keys_size, options, options_size,
+                                          &definition, error);
+    if (status != TANSU_OK)
+        return status;
+    status = database_enter(db_inner(db), error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    status = index_build_aside(db_inner(db), collection, definition, progress, context, error);
+    database_leave(db_inner(db));
+    return status;
 }
 
 tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collection,
@@ -139,14 +178,20 @@ static bool append_index(bson_t *list, uint32_t number, const collection_index *
     char key[16];
     const char *at;
     size_t length = bson_uint32_to_string(number, &at, key, sizeof key);
-    bson_t one, keys_view;
+    const index_definition *definition = index->definition;
+    bson_t one, keys_view, filter;
     tansu_buffer keys = TANSU_BUFFER_INIT;
-    bool done = index_definition_keys(index->definition, &keys) &&
+    bool done = index_definition_keys(definition, &keys) &&
                 bson_init_static(&keys_view, keys.data, keys.size) &&
                 bson_append_document_begin(list, at, (int)length, &one) &&
-                BSON_APPEND_UTF8(&one, "name", index->definition->name) &&
+                BSON_APPEND_UTF8(&one, "name", definition->name) &&
                 BSON_APPEND_DOCUMENT(&one, "keys", &keys_view) &&
-                BSON_APPEND_BOOL(&one, "unique", index->definition->unique) &&
+                BSON_APPEND_BOOL(&one, "unique", definition->unique) &&
+                (!definition->sparse || BSON_APPEND_BOOL(&one, "sparse", true)) &&
+                (!definition->fold || BSON_APPEND_BOOL(&one, "caseInsensitive", true)) &&
+                (definition->filter_bson == NULL ||
+                 (bson_init_static(&filter, definition->filter_bson, definition->filter_size) &&
+                  BSON_APPEND_DOCUMENT(&one, "partialFilter", &filter))) &&
                 BSON_APPEND_BOOL(&one, "multikey", index->multikey) &&
                 BSON_APPEND_INT64(&one, "entries", (int64_t)index->entries.count) &&
                 bson_append_document_end(list, &one);

@@ -33,6 +33,11 @@ static const struct {
     [MEMBER_OPTIONS] = {"options", DOC_DOCUMENT, "an object"},
     [MEMBER_TO] = {"to", DOC_STRING, "a text"},
     [MEMBER_COMMANDS] = {"commands", DOC_ARRAY, "an array"},
+    [MEMBER_PATH] = {"path", DOC_STRING, "a text"},
+    [MEMBER_GROUP] = {"group", DOC_DOCUMENT, "an object"},
+    [MEMBER_UPDATE] = {"update", DOC_DOCUMENT, "an object"},
+    [MEMBER_REMOVE] = {"remove", DOC_BOOL, "true or false"},
+    [MEMBER_RETURN] = {"return", DOC_STRING, "\"before\" or \"after\""},
 };
 
 /* What may stand in every command. */
@@ -47,6 +52,11 @@ static const struct {
 #define OPTIONS BIT(MEMBER_OPTIONS)
 #define TO BIT(MEMBER_TO)
 #define COMMANDS BIT(MEMBER_COMMANDS)
+#define PATH BIT(MEMBER_PATH)
+#define GROUP BIT(MEMBER_GROUP)
+#define UPDATE BIT(MEMBER_UPDATE)
+#define REMOVE BIT(MEMBER_REMOVE)
+#define RETURN BIT(MEMBER_RETURN)
 
 static const struct operation {
     const char *name;
@@ -61,6 +71,11 @@ static const struct operation {
     {"find", command_find, COLLECTION, QUERY | HINTS, true},
     {"count", command_count, COLLECTION, QUERY | HINTS, true},
     {"explain", command_explain, COLLECTION, QUERY | HINTS, true},
+    {"distinct", command_distinct, COLLECTION | PATH, QUERY | HINTS, true},
+    {"aggregate", command_aggregate, COLLECTION | GROUP, QUERY | HINTS, true},
+    {"update", command_update, COLLECTION | QUERY | UPDATE, HINTS, true},
+    {"findAndModify", command_find_and_modify, COLLECTION | QUERY, UPDATE | REMOVE | RETURN | HINTS,
+     true},
     {"remove", command_remove, COLLECTION, QUERY | HINTS | ID, true},
     {"createIndex", command_create_index, COLLECTION | KEYS, NAME | OPTIONS, true},
     {"dropIndex", command_drop_index, COLLECTION | NAME, 0, true},
@@ -73,7 +88,6 @@ static const struct operation {
     {"sync", command_sync, 0, 0, false},
     {"checkpoint", command_checkpoint, 0, 0, false},
     {"transaction", NULL, COMMANDS, 0, false},
-    {"update", NULL, 0, 0, true},
     {"distinct", NULL, 0, 0, true},
     {"aggregate", NULL, 0, 0, true},
     {"compact", NULL, 0, 0, false},

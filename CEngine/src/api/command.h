@@ -21,6 +21,11 @@ enum {
     MEMBER_OPTIONS,
     MEMBER_TO,
     MEMBER_COMMANDS,
+    MEMBER_PATH,
+    MEMBER_GROUP,
+    MEMBER_UPDATE,
+    MEMBER_REMOVE,
+    MEMBER_RETURN,
     MEMBER_COUNT
 };
 
@@ -57,7 +62,11 @@ tansu_status command_get(command *c, tansu_error *error);
 tansu_status command_find(command *c, tansu_error *error);
 tansu_status command_count(command *c, tansu_error *error);
 tansu_status command_explain(command *c, tansu_error *error);
+tansu_status command_distinct(command *c, tansu_error *error);
+tansu_status command_aggregate(command *c, tansu_error *error);
 tansu_status command_remove(command *c, tansu_error *error);
+tansu_status command_update(command *c, tansu_error *error);
+tansu_status command_find_and_modify(command *c, tansu_error *error);
 tansu_status command_create_index(command *c, tansu_error *error);
 tansu_status command_drop_index(command *c, tansu_error *error);
 tansu_status command_indexes(command *c, tansu_error *error);

@@ -138,6 +138,57 @@ tansu_status command_remove(command *c, tansu_error *error) {
     return status == TANSU_OK ? put_count(c, ", \"removed\": ", removed, error) : status;
 }
 
+/* command_update -- the documents that match "query", by "update". */
+tansu_status command_update(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *update = &c->given[MEMBER_UPDATE],
+                    *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer counts = TANSU_BUFFER_INIT;
+    tansu_status status =
+        tansu_update(c->db, c->txn, collection_of(c), query->data, query->size, update->data,
+                     update->size, hints->data, hints->size, &counts, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &counts, error);
+    tansu_buffer_free(&counts);
+    return status;
+}
+
+/* modify_mode -- what findAndModify is to do, from "remove", "update" and "return". */
+static tansu_status modify_mode(const command *c, tansu_modify_mode *mode, tansu_error *error) {
+    bool removes = command_has(c, MEMBER_REMOVE) && doc_bool(&c->given[MEMBER_REMOVE]);
+    const char *which = text_of(c, MEMBER_RETURN);
+    bool after = which != NULL && strcmp(which, "after") == 0;
+    if (removes == command_has(c, MEMBER_UPDATE) || (removes && which != NULL))
+        return error_set(error, TANSU_E_INVALID_COMMAND, "update",
+                         "The operation \"findAndModify\" needs \"update\" (\"return\" may stand "
+                         "beside it), or \"remove\": true.");
+    if (which != NULL && !after && strcmp(which, "before") != 0)
+        return error_set(error, TANSU_E_INVALID_COMMAND, "return",
+                         "The member \"return\" must be \"before\" or \"after\".");
+    *mode = removes ? TANSU_MODIFY_REMOVE
+            : after ? TANSU_MODIFY_RETURN_AFTER
+                    : TANSU_MODIFY_RETURN_BEFORE;
+    return TANSU_OK;
+}
+
+/* command_find_and_modify -- the first match, as it was or is, or null. */
+tansu_status command_find_and_modify(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *update = &c->given[MEMBER_UPDATE],
+                    *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer document = TANSU_BUFFER_INIT;
+    tansu_modify_mode mode = TANSU_MODIFY_RETURN_BEFORE;
+    tansu_status status = modify_mode(c, &mode, error);
+    if (status == TANSU_OK)
+        status = tansu_find_and_modify(c->db, c->txn, collection_of(c), query->data, query->size,
+                                       update->data, update->size, hints->data, hints->size, mode,
+                                       &document, error);
+    if (status == TANSU_OK && document.size != 0)
+        status = put_document(c, ", \"document\": ", &document, error);
+    else if (status == TANSU_OK)
+        status = command_put(c, ", \"document\": null") ? TANSU_OK : error_memory(error);
+    tansu_buffer_free(&document);
+    return status;
+}
+
 /* ---- Reading ---- */
 
 /* command_get -- a document by its "id", or null. */
@@ -209,13 +260,63 @@ tansu_status command_explain(command *c, tansu_error *error) {
     return status;
 }
 
+/* command_distinct -- the different values of "path". */
+tansu_status command_distinct(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer values = TANSU_BUFFER_INIT;
+    tansu_status status =
+        tansu_distinct(c->db, c->txn, collection_of(c), text_of(c, MEMBER_PATH), query->data,
+                       query->size, hints->data, hints->size, &values, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &values, error);
+    tansu_buffer_free(&values);
+    return status;
+}
+
+/* command_aggregate -- groups and figures about them, as "group" says. */
+tansu_status command_aggregate(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *group = &c->given[MEMBER_GROUP],
+                    *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer groups = TANSU_BUFFER_INIT;
+    tansu_status status =
+        tansu_aggregate(c->db, c->txn, collection_of(c), query->data, query->size, group->data,
+                        group->size, hints->data, hints->size, &groups, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &groups, error);
+    tansu_buffer_free(&groups);
+    return status;
+}
+
 /* ---- Indexes ---- */
+
+/* put_index_name -- appends the name that the index was given, or else the one that it has from its
+ * keys: path, direction, and so on, with "_" between. */
+static tansu_status put_index_name(command *c, tansu_error *error) {
+    const char *given = text_of(c, MEMBER_NAME);
+    tansu_buffer name = TANSU_BUFFER_INIT;
+    doc_iter iter;
+    int64_t direction;
+    bool good = given == NULL || buffer_append(&name, given, strlen(given));
+    bool valid = name.size == 0 && doc_iter_value(&iter, &c->given[MEMBER_KEYS]);
+    while (good && valid && doc_iter_next(&iter)) {
+        const char *end = doc_as_int64(&iter.value, &direction) && direction < 0 ? "_-1" : "_1";
+        good = (name.size == 0 || buffer_append_byte(&name, '_')) &&
+               buffer_append(&name, iter.key, iter.key_size) &&
+               buffer_append(&name, end, strlen(end));
+    }
+    good = good && command_put(c, ", \"name\": ") &&
+           json_write_string(c->answer, (const char *)name.data, name.size);
+    tansu_buffer_free(&name);
+    return good ? TANSU_OK : error_memory(error);
+}
 
 /* command_create_index -- over "keys". */
 tansu_status command_create_index(command *c, tansu_error *error) {
     const doc_value *keys = &c->given[MEMBER_KEYS], *options = &c->given[MEMBER_OPTIONS];
-    return tansu_index_create(c->db, c->txn, collection_of(c), text_of(c, MEMBER_NAME), keys->data,
-                              keys->size, options->data, options->size, error);
+    tansu_status status =
+        tansu_index_create(c->db, c->txn, collection_of(c), text_of(c, MEMBER_NAME), keys->data,
+                           keys->size, options->data, options->size, error);
+    return status == TANSU_OK ? put_index_name(c, error) : status;
 }
 
 /* command_drop_index -- by "name". */

@@ -22,6 +22,9 @@ static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *e
         return error_set(error, TANSU_E_MISUSE, "txn", "the transaction has ended");
     if (txn->db != db_inner(db))
         return error_set(error, TANSU_E_MISUSE, "txn", "the transaction is of another database");
+    if (interrupt_asked(&txn->interrupt))
+        return error_set(error, TANSU_E_CANCELLED, "txn",
+                         "the transaction was cancelled: abort it");
     return TANSU_OK;
 }
 
@@ -37,6 +40,7 @@ tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error
             status = change_usable(txn->change, error);
             r->version = txn->change->next;
             r->view = change_view(txn->change);
+            r->view.interrupt = &txn->interrupt;
             return status;
         }
         r->version = txn->version;
@@ -47,7 +51,10 @@ tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error
         r->held = database_hold(r->db);
         r->version = r->held;
     }
-    r->view = (view){.log = r->db->log, .trees = r->db->trees, .sequence = r->version->sequence};
+    r->view = (view){.log = r->db->log,
+                     .trees = r->db->trees,
+                     .sequence = r->version->sequence,
+                     .interrupt = txn != NULL ? &txn->interrupt : NULL};
     return TANSU_OK;
 }
 

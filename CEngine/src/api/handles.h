@@ -17,10 +17,11 @@ struct tansu_db {
 struct tansu_txn {
     database *db;
     tansu_durability durability;
-    change *change;   /* NULL in a read transaction, and after a failed begin */
-    version *version; /* held by a read transaction */
-    uint32_t cursors; /* open ones */
-    bool ended;       /* aborted while cursors were open: the last of them frees this */
+    change *change;      /* NULL in a read transaction, and after a failed begin */
+    version *version;    /* held by a read transaction */
+    uint32_t cursors;    /* open ones */
+    interrupt interrupt; /* tansu_txn_cancel() */
+    bool ended;          /* aborted while cursors were open: the last of them frees this */
 };
 
 struct tansu_cursor {
@@ -30,7 +31,8 @@ struct tansu_cursor {
     view view;
     query *query;
     query_run *run;
-    tansu_buffer copy; /* in a write transaction: the document last shown */
+    interrupt interrupt; /* tansu_cursor_cancel() */
+    tansu_buffer copy;   /* in a write transaction: the document last shown */
 };
 
 /* db_inner -- the database behind a handle. */

@@ -4,6 +4,7 @@
 #include "api/handles.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "query/filter.h"
 
 #include <bson/bson.h>
 
@@ -24,7 +25,7 @@ tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error
     if (options == NULL || db == NULL)
         return misuse(db == NULL ? "db" : "options", error);
     *db = NULL;
-    return database_open(options, &fs_system, (database **)db, error);
+    return database_open(options, &fs_system, &query_filters, (database **)db, error);
 }
 
 tansu_status tansu_open_path(const char *path_utf8, tansu_db **db) {

@@ -34,8 +34,10 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
     if (status == TANSU_OK) {
         c->version = r.held;
         c->view = r.view;
-        status = query_start(c->query, &c->view, version_collection(r.version, collection), &c->run,
-                             error);
+        c->interrupt.outer = r.view.interrupt;
+        c->view.interrupt = &c->interrupt;
+        status = query_start(c->query, r.version, &c->view,
+                             version_collection(r.version, collection), &c->run, error);
     }
     if (status != TANSU_OK) {
         tansu_cursor_close(c);
@@ -54,6 +56,8 @@ tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document, t
         return misuse(cursor == NULL ? "cursor" : "document", error);
     if (cursor->txn != NULL && cursor->txn->ended)
         return error_set(error, TANSU_E_MISUSE, "cursor", "the cursor's transaction has ended");
+    if (interrupt_asked(&cursor->interrupt))
+        return error_set(error, TANSU_E_CANCELLED, "cursor", "the cursor was cancelled");
     tansu_status status = query_next(cursor->run, document, error);
     if (status != TANSU_OK || cursor->txn == NULL || cursor->txn->change == NULL)
         return status;
@@ -62,6 +66,11 @@ tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document, t
         return error_memory(error);
     document->data = cursor->copy.data;
     return TANSU_OK;
+}
+
+void tansu_cursor_cancel(tansu_cursor *cursor) {
+    if (cursor != NULL)
+        interrupt_ask(&cursor->interrupt);
 }
 
 void tansu_cursor_close(tansu_cursor *cursor) {

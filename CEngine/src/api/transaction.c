@@ -64,12 +64,23 @@ tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *e
         return error_set(error, TANSU_E_BUSY, "txn",
                          "%u cursors of the transaction are open: close them first", txn->cursors);
     tansu_status status = TANSU_OK;
-    if (txn->change != NULL)
+    bool cancelled = interrupt_asked(&txn->interrupt);
+    if (cancelled)
+        status = error_set(error, TANSU_E_CANCELLED, "txn",
+                           "the transaction was cancelled: nothing of it was kept");
+    if (txn->change != NULL && cancelled)
+        change_abort(txn->change);
+    else if (txn->change != NULL)
         status = change_commit(txn->change, txn->durability, sequence, error);
     else
         database_release(txn->db, txn->version);
     txn_free(txn);
     return status;
+}
+
+void tansu_txn_cancel(tansu_txn *txn) {
+    if (txn != NULL)
+        interrupt_ask(&txn->interrupt);
 }
 
 void tansu_txn_abort(tansu_txn *txn) {

@@ -117,8 +117,24 @@ tansu_status change_collection_rename(change *c, const char *name, const char *t
 /* change_index_create -- takes over `definition` (whatever the result). */
 tansu_status change_index_create(change *c, const char *collection, index_definition *definition,
                                  tansu_error *error);
+/* change_index_adopt -- the same with a tree that was built before (catalog/build_index.c) and holds
+ * exactly the entries of the documents as this change sees them; there is no index of that name. Takes
+ * the tree over when it succeeds, and the definition whatever the result. */
+tansu_status change_index_adopt(change *c, const char *collection, index_definition *definition,
+                                const tree *entries, bool multikey, tansu_error *error);
 tansu_status change_index_drop(change *c, const char *collection, const char *name,
                                tansu_error *error);
+
+/* ---- Indexes in the background (catalog/build_index.c) ---- */
+
+/*
+ * index_build_aside -- creates an index in a commit of its own. A collection with more than a few
+ * documents is read as of one commit while others go on writing; only what changed since then is
+ * done in the writer's turn. `progress` may be NULL. Takes the definition over. Errors: those of
+ * tansu_index_build().
+ */
+tansu_status index_build_aside(database *db, const char *collection, index_definition *definition,
+                               tansu_build_progress progress, void *context, tansu_error *error);
 
 /* ---- Replay (catalog/replay.c) ---- */
 

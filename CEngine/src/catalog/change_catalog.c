@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "catalog/collection.h"
+#include "catalog/conflict.h"
 #include "index/build.h"
 
 #include <bson/bson.h>
@@ -252,14 +253,28 @@ static tansu_status build_source(void *context, uint64_t *docno, const uint8_t *
     return view_scan_next(context, docno, &ref, doc, size, error);
 }
 
+/* attach_index -- puts an index into the private version, which was given room for it. */
+static void attach_index(change *c, collection_state *state, index_definition *definition,
+                         const tree *entries, bool multikey) {
+    retire_add(&c->made, free_definition, NULL, definition); /* there is room */
+    state->indexes[state->index_count++] =
+        (collection_index){.definition = definition, .entries = *entries, .multikey = multikey};
+    if (definition->id >= c->next_index)
+        c->next_index = definition->id + 1;
+}
+
+/* prepare_index -- the private state with room for one more index. */
+static tansu_status prepare_index(change *c, const char *collection, collection_state **state,
+                                  tansu_error *error) {
+    if (!retire_reserve(&c->made, 1))
+        return error_memory(error);
+    return change_collection(c, collection, 1, state, error);
+}
+
 tansu_status change_add_index(change *c, const char *collection, index_definition *definition,
                               tansu_error *error) {
     collection_state *state = NULL;
-    tansu_status status = TANSU_OK;
-    if (!retire_reserve(&c->made, 1))
-        status = error_memory(error);
-    else
-        status = change_collection(c, collection, 1, &state, error);
+    tansu_status status = prepare_index(c, collection, &state, error);
     if (status != TANSU_OK) {
         index_definition_free(definition);
         return status;
@@ -267,22 +282,23 @@ tansu_status change_add_index(change *c, const char *collection, index_definitio
     view v = change_view(c);
     view_scan scan;
     view_scan_init(&scan, &v, state);
-    collection_index index = {.definition = definition};
+    tree entries;
+    bool multikey = false;
+    index_conflict conflict = {.docno = 0};
     /* In replay the places may be newer than the log so far: what they show is then made right by
      * the rest of the tail, but it may hold a value twice for the moment. */
     index_definition plain = *definition;
     plain.unique = definition->unique && !c->replay;
-    status = index_build(&c->writer, &plain, build_source, &scan, &index.entries, &index.multikey,
-                         error);
-    if (status != TANSU_OK) {
+    status =
+        index_build(&c->writer, &plain, build_source, &scan, &entries, &multikey, &conflict, error);
+    if (status == TANSU_E_NOT_UNIQUE)
+        conflict_of_build(&v, state, definition, &conflict, error);
+    tansu_buffer_free(&conflict.entry);
+    if (status == TANSU_OK)
+        attach_index(c, state, definition, &entries, multikey);
+    else
         index_definition_free(definition);
-        return status;
-    }
-    retire_add(&c->made, free_definition, NULL, definition);
-    state->indexes[state->index_count++] = index;
-    if (definition->id >= c->next_index)
-        c->next_index = definition->id + 1;
-    return TANSU_OK;
+    return status;
 }
 
 /* find_index -- the number of a collection's index, or UINT32_MAX. */
@@ -296,25 +312,60 @@ static uint32_t find_index(const collection_state *state, const char *name) {
 /* index_record -- the record of a new index. */
 static tansu_status index_record(change *c, uint32_t collection, const index_definition *definition,
                                  tansu_error *error) {
-    bson_t payload = BSON_INITIALIZER, options;
-    tansu_buffer keys = TANSU_BUFFER_INIT;
-    bson_t keys_view;
+    bson_t payload = BSON_INITIALIZER;
+    tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
+    bson_t keys_view, options_view;
     tansu_status status;
     uint64_t at;
     if (!index_definition_keys(definition, &keys) ||
+        !index_definition_options(definition, &options) ||
         !bson_init_static(&keys_view, keys.data, keys.size) ||
+        !bson_init_static(&options_view, options.data, options.size) ||
         !bson_append_int64(&payload, "id", -1, definition->id) ||
         !bson_append_utf8(&payload, "name", -1, definition->name, -1) ||
         !bson_append_document(&payload, "keys", -1, &keys_view) ||
-        !bson_append_document_begin(&payload, "options", -1, &options) ||
-        (definition->unique && !bson_append_bool(&options, "unique", -1, true)) ||
-        !bson_append_document_end(&payload, &options))
+        !bson_append_document(&payload, "options", -1, &options_view))
         status = error_memory(error);
     else
         status = change_record(c, RECORD_INDEX_CREATE, 0, collection, 0, 0, bson_get_data(&payload),
                                payload.len, &at, error);
     tansu_buffer_free(&keys);
+    tansu_buffer_free(&options);
     bson_destroy(&payload);
+    return status;
+}
+
+/* record_index -- writes the record and adds the index, built here or (`entries`) before. Takes the
+ * definition over. */
+static tansu_status record_index(change *c, const collection_state *state,
+                                 index_definition *definition, const tree *entries, bool multikey,
+                                 tansu_error *error) {
+    uint64_t frame_size = c->frame_size;
+    uint32_t records = c->records, next_index = c->next_index;
+    bool changed = c->changed;
+    char name[TANSU_MAX_NAME + 1];
+    memcpy(name, state->name, sizeof name);
+    definition->id = c->next_index;
+    tansu_status status = index_record(c, state->id, definition, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    collection_state *own = NULL;
+    if (entries == NULL) {
+        status = change_add_index(c, name, definition, error);
+    } else if ((status = prepare_index(c, name, &own, error)) == TANSU_OK) {
+        attach_index(c, own, definition, entries, multikey);
+    } else {
+        index_definition_free(definition);
+    }
+    if (status != TANSU_OK) {
+        c->frame_size = frame_size;
+        c->records = records;
+        c->changed = changed;
+        c->next_index = next_index;
+        log_shrink(c->db->log, frame_size, records);
+    }
     return status;
 }
 
@@ -343,24 +394,13 @@ tansu_status change_index_create(change *c, const char *collection, index_defini
         index_definition_free(definition);
         return status;
     }
-    definition->id = c->next_index;
-    uint64_t frame_size = c->frame_size;
-    uint32_t records = c->records, next_index = c->next_index;
-    bool changed = c->changed;
-    status = index_record(c, state->id, definition, error);
-    if (status != TANSU_OK) {
-        index_definition_free(definition);
-        return status;
-    }
-    status = change_add_index(c, collection, definition, error);
-    if (status != TANSU_OK) {
-        c->frame_size = frame_size;
-        c->records = records;
-        c->changed = changed;
-        c->next_index = next_index;
-        log_shrink(c->db->log, frame_size, records);
-    }
-    return status;
+    return record_index(c, state, definition, NULL, false, error);
+}
+
+tansu_status change_index_adopt(change *c, const char *collection, index_definition *definition,
+                                const tree *entries, bool multikey, tansu_error *error) {
+    return record_index(c, version_collection(c->next, collection), definition, entries, multikey,
+                        error);
 }
 
 tansu_status change_remove_index(change *c, const char *collection, const char *name,

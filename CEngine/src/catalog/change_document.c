@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/value.h"
 #include "catalog/collection.h"
+#include "catalog/conflict.h"
 
 #include <stdlib.h>
 
@@ -27,18 +28,10 @@ static int entry_compare(const index_entries *a, uint32_t i, const index_entries
     return order != 0 ? order : x->size < y->size ? -1 : x->size > y->size;
 }
 
-/* not_unique -- the error that names index and value. */
-static tansu_status not_unique(const collection_state *state, const index_definition *definition,
-                               tansu_error *error) {
-    return error_set(error, TANSU_E_NOT_UNIQUE, definition->name,
-                     "unique index '%s' of collection '%s' already holds this value: save the "
-                     "document with another one, or under the `_id` that has it",
-                     definition->name, state->name);
-}
-
 /* check_unique -- whether the new entries of a unique index are free, or the document's own. */
 static tansu_status check_unique(change *c, const collection_state *state, uint32_t i,
-                                 uint64_t docno, tansu_error *error) {
+                                 const uint8_t *doc, size_t size, uint64_t docno,
+                                 tansu_error *error) {
     const index_entries *entries = &c->new_entries[i];
     for (uint32_t k = 0; k < entries->count; k++) {
         bool found;
@@ -49,7 +42,9 @@ static tansu_status check_unique(change *c, const collection_state *state, uint3
         if (status != TANSU_OK)
             return status;
         if (found && holder != docno)
-            return not_unique(state, state->indexes[i].definition, error);
+            return conflict_error(state->name, state->indexes[i].definition, doc, size,
+                                  entries->bytes.data + entries->list[k].offset,
+                                  entries->list[k].size, error);
     }
     return TANSU_OK;
 }
@@ -70,7 +65,7 @@ static tansu_status make_new_entries(change *c, const collection_state *state, c
         const index_definition *definition = state->indexes[i].definition;
         status = index_entries_make(&c->new_entries[i], definition, doc, size, docno, error);
         if (status == TANSU_OK && definition->unique && !c->replay)
-            status = check_unique(c, state, i, docno, error);
+            status = check_unique(c, state, i, doc, size, docno, error);
     }
     return status;
 }

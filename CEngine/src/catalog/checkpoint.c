@@ -29,20 +29,23 @@ static bool append_index(bson_t *list, uint32_t number, const collection_index *
     char key[16];
     const char *at;
     size_t length = bson_uint32_to_string(number, &at, key, sizeof key);
-    bson_t one, keys_view;
-    tansu_buffer keys = TANSU_BUFFER_INIT;
+    bson_t one, keys_view, options_view;
+    tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
     bool done = index_definition_keys(index->definition, &keys) &&
+                index_definition_options(index->definition, &options) &&
                 bson_init_static(&keys_view, keys.data, keys.size) &&
+                bson_init_static(&options_view, options.data, options.size) &&
                 bson_append_document_begin(list, at, (int)length, &one) &&
                 BSON_APPEND_INT64(&one, "id", index->definition->id) &&
                 BSON_APPEND_UTF8(&one, "name", index->definition->name) &&
                 BSON_APPEND_DOCUMENT(&one, "keys", &keys_view) &&
-                BSON_APPEND_BOOL(&one, "unique", index->definition->unique) &&
+                BSON_APPEND_DOCUMENT(&one, "options", &options_view) &&
                 BSON_APPEND_BOOL(&one, "multikey", index->multikey) &&
                 BSON_APPEND_INT64(&one, "block", (int64_t)block) &&
                 BSON_APPEND_INT64(&one, "count", (int64_t)index->entries.count) &&
                 bson_append_document_end(list, &one);
     tansu_buffer_free(&keys);
+    tansu_buffer_free(&options);
     return done;
 }
 
@@ -245,7 +248,7 @@ static bool bool_of(const uint8_t *doc, size_t size, const char *key) {
 /* load_index -- one secondary index. */
 static tansu_status load_index(database *db, const doc_value *part, collection_index *index,
                                tansu_error *error) {
-    doc_value name, keys;
+    doc_value name, keys, options = {NULL, 0, DOC_MISSING};
     uint64_t id, block, count;
     size_t length;
     if (part->type != DOC_DOCUMENT || !int_of(part->data, part->size, "id", &id) ||
@@ -254,13 +257,24 @@ static tansu_status load_index(database *db, const doc_value *part, collection_i
         !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
         !doc_find(part->data, part->size, "keys", 4, &keys) || keys.type != DOC_DOCUMENT)
         return TANSU_E_CORRUPT;
+    /* The first version had `unique` beside the keys, as its only option. */
+    bool older = !doc_find(part->data, part->size, "options", 7, &options);
+    if (!older && options.type != DOC_DOCUMENT)
+        return TANSU_E_CORRUPT;
     index_definition *definition;
     tansu_status status = index_definition_parse(doc_string(&name, &length), keys.data, keys.size,
-                                                 NULL, 0, &definition, error);
+                                                 older ? NULL : options.data,
+                                                 older ? 0 : options.size, &definition, error);
     if (status != TANSU_OK)
         return status;
     definition->id = (uint32_t)id;
-    definition->unique = bool_of(part->data, part->size, "unique");
+    if (older)
+        definition->unique = bool_of(part->data, part->size, "unique");
+    status = index_definition_compile(definition, db->filters, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
     *index = (collection_index){.definition = definition,
                                 .multikey = bool_of(part->data, part->size, "multikey")};
     return tree_open(db->trees, block, count, &index->entries, error);

@@ -27,6 +27,7 @@ typedef struct dropped_places {
 
 typedef struct database {
     const fs *calls;
+    const index_filter_calls *filters; /* of partial indexes */
     tansu_store store;
     bool read_only;
     bool abandoned; /* opening failed: closing only frees */
@@ -80,8 +81,10 @@ typedef struct database {
     uint32_t next_index;
 } database;
 
-/* database_open -- all of tansu_open(), over the given file calls. */
-tansu_status database_open(const tansu_options *options, const fs *calls, database **result,
+/* database_open -- all of tansu_open(), over the given file calls. `filters` (NULL: databases with
+ * partial indexes can't be opened) comes from the query part, which this part may not call. */
+tansu_status database_open(const tansu_options *options, const fs *calls,
+                           const index_filter_calls *filters, database **result,
                            tansu_error *error);
 
 /* database_close -- ends the worker, writes a checkpoint, syncs, frees. No handles may be open. */
@@ -116,6 +119,9 @@ void database_leave(database *db);
 /* database_begin_writing -- waits for the writer's turn. Errors: BUSY, READ_ONLY, FAILED. */
 tansu_status database_begin_writing(database *db, tansu_error *error);
 void database_end_writing(database *db);
+/* database_check_turn -- the errors of database_begin_writing() that waiting can't mend: READ_ONLY,
+ * BUSY when this thread itself is writing. */
+tansu_status database_check_turn(database *db, tansu_error *error);
 
 /* ---- Worker and checkpoints (catalog/worker.c, catalog/checkpoint.c) ---- */
 

@@ -16,7 +16,7 @@
 
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
-#define CRC_LINE       14u /* bytes of the last line, its newline and the one before it counted */
+#define CRC_LINE 14u /* bytes of the last line, its newline and the one before it counted */
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);

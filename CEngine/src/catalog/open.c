@@ -232,7 +232,8 @@ static tansu_status recover(database *db, const tansu_options *options, tansu_er
 }
 
 /* open_database -- database_open(); `error` may be filled in by what turned out to be no error. */
-static tansu_status open_database(const tansu_options *options, const fs *calls, database **result,
+static tansu_status open_database(const tansu_options *options, const fs *calls,
+                                  const index_filter_calls *filters, database **result,
                                   tansu_error *error) {
     tansu_status status = check_options(options, error);
     if (status != TANSU_OK)
@@ -241,6 +242,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     status = database_new(options, calls, &db, error);
     if (status != TANSU_OK)
         return status;
+    db->filters = filters;
     char *log_folder = NULL;
     switch (options->store) {
     case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest, error); break;
@@ -280,10 +282,11 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     return TANSU_OK;
 }
 
-tansu_status database_open(const tansu_options *options, const fs *calls, database **result,
+tansu_status database_open(const tansu_options *options, const fs *calls,
+                           const index_filter_calls *filters, database **result,
                            tansu_error *error) {
     tansu_error own;
-    tansu_status status = open_database(options, calls, result, &own);
+    tansu_status status = open_database(options, calls, filters, result, &own);
     if (status != TANSU_OK && error != NULL)
         *error = own;
     return status;

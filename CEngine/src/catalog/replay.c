@@ -107,8 +107,8 @@ static const char *text_of(const uint8_t *payload, uint32_t size, const char *ke
 }
 
 /* index_of -- the definition in an index creation's payload. */
-static tansu_status index_of(const uint8_t *payload, uint32_t size, index_definition **definition,
-                             tansu_error *error) {
+static tansu_status index_of(const change *c, const uint8_t *payload, uint32_t size,
+                             index_definition **definition, tansu_error *error) {
     doc_value id, keys, options;
     int64_t number;
     const char *name = text_of(payload, size, "name");
@@ -118,8 +118,12 @@ static tansu_status index_of(const uint8_t *payload, uint32_t size, index_defini
         return TANSU_E_CORRUPT;
     tansu_status status = index_definition_parse(name, keys.data, keys.size, options.data,
                                                  options.size, definition, error);
-    if (status == TANSU_OK)
-        (*definition)->id = (uint32_t)number;
+    if (status != TANSU_OK)
+        return status;
+    (*definition)->id = (uint32_t)number;
+    status = index_definition_compile(*definition, c->db->filters, error);
+    if (status != TANSU_OK)
+        index_definition_free(*definition);
     return status;
 }
 
@@ -151,8 +155,8 @@ static tansu_status replay_catalog(change *c, const record_header *record, log_p
     }
     case RECORD_INDEX_CREATE: {
         index_definition *definition;
-        tansu_status status = index_of(payload, size, &definition, error);
-        if (status == TANSU_E_MEMORY)
+        tansu_status status = index_of(c, payload, size, &definition, error);
+        if (status == TANSU_E_MEMORY || status == TANSU_E_UNSUPPORTED)
             return status;
         if (status != TANSU_OK)
             return damaged(place, "an index definition that makes no sense", error);

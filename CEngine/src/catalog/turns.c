@@ -47,6 +47,22 @@ static struct timespec deadline(uint32_t milliseconds) {
     return t;
 }
 
+/* own_turn -- the error for a thread that waits for itself. */
+static tansu_status own_turn(tansu_error *error) {
+    return error_set(error, TANSU_E_BUSY, NULL,
+                     "this thread's own write transaction is open: pass it to the call, or end it "
+                     "first");
+}
+
+tansu_status database_check_turn(database *db, tansu_error *error) {
+    if (db->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, db->folder, "the database is open read-only");
+    pthread_mutex_lock(&db->state_mutex);
+    bool own = db->writing && pthread_equal(db->writer_thread, pthread_self());
+    pthread_mutex_unlock(&db->state_mutex);
+    return own ? own_turn(error) : TANSU_OK;
+}
+
 tansu_status database_begin_writing(database *db, tansu_error *error) {
     if (db->read_only)
         return error_set(error, TANSU_E_READ_ONLY, db->folder, "the database is open read-only");
@@ -57,10 +73,7 @@ tansu_status database_begin_writing(database *db, tansu_error *error) {
         until = deadline(db->busy_timeout_ms);
     while (db->writing && status == TANSU_OK) {
         if (pthread_equal(db->writer_thread, pthread_self()))
-            status =
-                error_set(error, TANSU_E_BUSY, NULL,
-                          "this thread's own write transaction is open: pass it to the call, or "
-                          "end it first");
+            status = own_turn(error);
         else if (pthread_cond_timedwait(&db->state_changed, &db->state_mutex, &until) == ETIMEDOUT)
             status = error_set(error, TANSU_E_BUSY, NULL,
                                "another transaction has been writing for %u ms: try again",

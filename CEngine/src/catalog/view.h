@@ -5,6 +5,7 @@
 #ifndef TANSU_CATALOG_VIEW_H
 #define TANSU_CATALOG_VIEW_H
 
+#include "base/interrupt.h"
 #include "catalog/version.h"
 
 struct log;
@@ -16,6 +17,7 @@ typedef struct view {
     tree_store *trees;
     uint64_t sequence;             /* records up to this commit are seen */
     const struct pending *pending; /* a write transaction's own changes, or NULL */
+    const interrupt *interrupt;    /* what stops a long read, or NULL; outlives the view */
 } view;
 
 /* A document's stored version: where it lies. Stays valid as long as the view (also when a write

@@ -81,8 +81,7 @@ void worker_stop(database *db) {
 }
 
 void worker_note_commit(database *db, uint64_t bytes, bool sync_later) {
-    if (sync_later && db->worker_running &&
-        !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED)) {
+    if (sync_later && db->worker_running && !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED)) {
         pthread_mutex_lock(&db->state_mutex);
         __atomic_store_n(&db->sync_wanted, true, __ATOMIC_RELAXED);
         pthread_cond_signal(&db->worker_wanted);

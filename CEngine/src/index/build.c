@@ -42,6 +42,7 @@ typedef struct build_run {
     /* Where tree_build() has come to. */
     size_t next;
     bool repeated; /* it came to a value that a unique index already has */
+    index_conflict *conflict;
 } build_run;
 
 /* ---- Sorting ---- */
@@ -224,11 +225,17 @@ static bool run_next(void *context, const uint8_t **key, size_t *size) {
     return true;
 }
 
-/* not_unique -- the error for a value that two documents have. */
-static tansu_status not_unique(const index_definition *definition, tansu_error *error) {
-    return error_set(error, TANSU_E_NOT_UNIQUE, definition->name,
+/* not_unique -- the error for a value that two documents have, `item` being the later one's. */
+static tansu_status not_unique(build_run *run, const build_item *item, tansu_error *error) {
+    const uint8_t *entry = run->bytes.data + item->offset;
+    if (run->conflict != NULL) {
+        run->conflict->docno = entry_docno(entry + item->size - INDEX_DOCNO_SIZE);
+        if (!buffer_set(&run->conflict->entry, entry, item->size))
+            return error_memory(error);
+    }
+    return error_set(error, TANSU_E_NOT_UNIQUE, run->definition->name,
                      "The index '%s' can't be unique: two documents have the same value.",
-                     definition->name);
+                     run->definition->name);
 }
 
 /* run_insert -- inserts a sorted run into the tree of those before. */
@@ -243,7 +250,7 @@ static tansu_status run_insert(build_run *run, tansu_error *error) {
             status = tree_find_prefix(run->writer->store, &run->tree, key, size - INDEX_DOCNO_SIZE,
                                       &found, &docno, error);
         if (status == TANSU_OK && found)
-            status = not_unique(run->definition, error);
+            status = not_unique(run, &run->items[i], error);
         if (status == TANSU_OK)
             status = tree_insert(run->writer, &run->tree, key, size, NULL, error);
     }
@@ -266,7 +273,7 @@ static tansu_status run_flush(build_run *run, tansu_error *error) {
         run->next = 0;
         status = tree_build(run->writer, run_next, run, &run->tree, error);
         if (status == TANSU_OK && run->repeated)
-            status = not_unique(run->definition, error);
+            status = not_unique(run, &run->items[run->next], error);
         run->started = true;
     }
     run->bytes.size = 0;
@@ -277,8 +284,8 @@ static tansu_status run_flush(build_run *run, tansu_error *error) {
 /* index_build -- see build.h. */
 tansu_status index_build(tree_writer *writer, const index_definition *definition,
                          index_source source, void *context, tree *result, bool *multikey,
-                         tansu_error *error) {
-    build_run run = {.writer = writer, .definition = definition};
+                         index_conflict *conflict, tansu_error *error) {
+    build_run run = {.writer = writer, .definition = definition, .conflict = conflict};
     index_entries entries = {.list = NULL};
     bool arrays = false;
     tansu_status status;

@@ -11,13 +11,20 @@
 typedef tansu_status (*index_source)(void *context, uint64_t *docno, const uint8_t **doc,
                                      uint32_t *size, tansu_error *error);
 
+/* Two documents that have one value of a unique index: the later one, and its entry. */
+typedef struct index_conflict {
+    uint64_t docno;
+    tansu_buffer entry; /* to be freed by the caller; empty when there was no conflict */
+} index_conflict;
+
 /*
  * index_build -- collects the entries of all documents, sorts them and builds the tree from below;
  * beyond a bound on memory in runs that are inserted one after the other. On an error nothing is
- * left of the tree. Errors: NOT_UNIQUE (context names the index), TOO_LARGE, MEMORY, and the source's.
+ * left of the tree. Errors: NOT_UNIQUE (context names the index; `conflict`, which may be NULL, says
+ * more), TOO_LARGE, MEMORY, and the source's.
  */
 tansu_status index_build(tree_writer *writer, const index_definition *definition,
                          index_source source, void *context, tree *result, bool *multikey,
-                         tansu_error *error);
+                         index_conflict *conflict, tansu_error *error);
 
 #endif

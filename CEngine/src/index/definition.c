@@ -82,6 +82,42 @@ static tansu_status read_keys(index_definition *definition, const uint8_t *keys,
     return status;
 }
 
+/* read_filter -- takes over a partial filter. */
+static tansu_status read_filter(index_definition *definition, const doc_value *value,
+                                tansu_error *error) {
+    if (value->type != DOC_DOCUMENT)
+        return error_set(error, TANSU_E_INVALID_INDEX, "partialFilter",
+                         "The option partialFilter is a query, such as {\"active\": true}.");
+    definition->filter_bson = malloc(value->size);
+    if (definition->filter_bson == NULL)
+        return error_memory(error);
+    memcpy(definition->filter_bson, value->data, value->size);
+    definition->filter_size = value->size;
+    return TANSU_OK;
+}
+
+/* read_option -- takes over one option. */
+static tansu_status read_option(index_definition *definition, const doc_iter *option,
+                                tansu_error *error) {
+    bool *flag = NULL;
+    if (strcmp(option->key, "partialFilter") == 0 && definition->filter_bson == NULL)
+        return read_filter(definition, &option->value, error);
+    if (strcmp(option->key, "unique") == 0)
+        flag = &definition->unique;
+    else if (strcmp(option->key, "sparse") == 0)
+        flag = &definition->sparse;
+    else if (strcmp(option->key, "caseInsensitive") == 0)
+        flag = &definition->fold;
+    if (flag == NULL)
+        return error_set(error, TANSU_E_INVALID_INDEX, option->key,
+                         "This is not an index option; there are: unique, sparse, "
+                         "caseInsensitive and, once, partialFilter.");
+    if (!doc_as_bool(&option->value, flag))
+        return error_set(error, TANSU_E_INVALID_INDEX, option->key,
+                         "The option %s is true or false.", option->key);
+    return TANSU_OK;
+}
+
 /* read_options -- takes over the options; NULL is none. */
 static tansu_status read_options(index_definition *definition, const uint8_t *options,
                                  size_t options_size, tansu_error *error) {
@@ -92,15 +128,9 @@ static tansu_status read_options(index_definition *definition, const uint8_t *op
         return status;
     doc_iter iter;
     doc_iter_init(&iter, options, options_size);
-    while (doc_iter_next(&iter)) {
-        if (strcmp(iter.key, "unique") != 0)
-            return error_set(error, TANSU_E_INVALID_INDEX, iter.key,
-                             "This is not an index option; there is: unique.");
-        if (!doc_as_bool(&iter.value, &definition->unique))
-            return error_set(error, TANSU_E_INVALID_INDEX, iter.key,
-                             "The option unique is true or false.");
-    }
-    return TANSU_OK;
+    while (status == TANSU_OK && doc_iter_next(&iter))
+        status = read_option(definition, &iter, error);
+    return status;
 }
 
 /* make_name -- joins paths and directions to a name: "name_1_age_-1". */
@@ -165,12 +195,33 @@ void index_definition_free(index_definition *definition) {
         return;
     for (uint32_t i = 0; i < TANSU_MAX_INDEX_PATHS; i++)
         path_free(&definition->paths[i]);
+    if (definition->filter != NULL)
+        definition->filter_calls->free(definition->filter);
+    free(definition->filter_bson);
     free(definition);
+}
+
+/* index_definition_compile -- makes the partial filter ready. */
+tansu_status index_definition_compile(index_definition *definition, const index_filter_calls *calls,
+                                      tansu_error *error) {
+    if (definition->filter_bson == NULL || definition->filter != NULL)
+        return TANSU_OK;
+    if (calls == NULL)
+        return error_set(error, TANSU_E_UNSUPPORTED, definition->name,
+                         "The index '%s' has a partial filter, which can't be read here.",
+                         definition->name);
+    tansu_status status = calls->compile(definition->filter_bson, definition->filter_size,
+                                         &definition->filter, error);
+    if (status == TANSU_OK)
+        definition->filter_calls = calls;
+    return status;
 }
 
 /* index_definition_equal -- the same paths, directions and options. */
 bool index_definition_equal(const index_definition *a, const index_definition *b) {
-    if (a->path_count != b->path_count || a->unique != b->unique)
+    if (a->path_count != b->path_count || a->unique != b->unique || a->sparse != b->sparse ||
+        a->fold != b->fold || a->filter_size != b->filter_size ||
+        (a->filter_size != 0 && memcmp(a->filter_bson, b->filter_bson, a->filter_size) != 0))
         return false;
     for (uint32_t i = 0; i < a->path_count; i++) {
         if (a->descending[i] != b->descending[i] || !paths_equal(&a->paths[i], &b->paths[i]))
@@ -199,5 +250,34 @@ bool index_definition_keys(const index_definition *definition, tansu_buffer *bso
     }
     *out = 0;
     bson->size += size;
+    return true;
+}
+
+/* index_definition_options -- appends the options document as BSON. */
+bool index_definition_options(const index_definition *definition, tansu_buffer *bson) {
+    static const char filter_key[] = "partialFilter";
+    const struct {
+        const char *key;
+        bool on;
+    } flags[] = {{"unique", definition->unique},
+                 {"sparse", definition->sparse},
+                 {"caseInsensitive", definition->fold}};
+    uint8_t head[4] = {0};
+    size_t start = bson->size;
+    bool done = buffer_append(bson, head, sizeof head);
+    for (size_t i = 0; done && i < sizeof flags / sizeof *flags; i++) {
+        done = !flags[i].on || (buffer_append_byte(bson, DOC_BOOL) &&
+                                buffer_append(bson, flags[i].key, strlen(flags[i].key) + 1) &&
+                                buffer_append_byte(bson, 1));
+    }
+    if (done && definition->filter_bson != NULL)
+        done = buffer_append_byte(bson, DOC_DOCUMENT) &&
+               buffer_append(bson, filter_key, sizeof filter_key) &&
+               buffer_append(bson, definition->filter_bson, definition->filter_size);
+    if (!done || !buffer_append_byte(bson, 0)) {
+        bson->size = start;
+        return false;
+    }
+    store_u32(bson->data + start, (uint32_t)(bson->size - start));
     return true;
 }

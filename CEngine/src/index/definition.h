@@ -7,10 +7,27 @@
 
 #include "base/path.h"
 
+/* How a partial filter is read and asked. The meaning of a selector lies in the query part, which this
+ * part may not call: whoever opens a database hands this table down (query/filter.h has the one). */
+typedef struct index_filter_calls {
+    /* compile -- errors: INVALID_INDEX and those of a selector. */
+    tansu_status (*compile)(const uint8_t *selector, size_t size, void **filter,
+                            tansu_error *error);
+    /* matches -- any number of threads at once. */
+    bool (*matches)(const void *filter, const uint8_t *doc, size_t size);
+    void (*free)(void *filter);
+} index_filter_calls;
+
 /* Immutable once made; shared by reference count between versions of the catalog. */
 typedef struct index_definition {
     uint32_t id; /* unique in the database, never used again */
     bool unique;
+    bool sparse; /* documents in which no path yields a value have no entry */
+    bool fold;   /* caseInsensitive: keys are those of the values' case foldings (base/fold.h) */
+    uint8_t *filter_bson; /* partialFilter: only documents that match have entries; NULL: all */
+    uint32_t filter_size;
+    const index_filter_calls *filter_calls;
+    void *filter; /* compiled */
     uint32_t path_count;
     path paths[TANSU_MAX_INDEX_PATHS];
     bool descending[TANSU_MAX_INDEX_PATHS];
@@ -18,21 +35,30 @@ typedef struct index_definition {
 } index_definition;
 
 /*
- * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool}; NULL is
- * none). An empty name is made from the keys ("name_1_age_-1"). Errors: INVALID_INDEX (no path, a
- * direction other than 1 or -1, a path twice, a path that no stored document has, an unknown
- * option), INVALID_NAME, INVALID_BSON, TOO_LARGE, MEMORY.
+ * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool, sparse: bool,
+ * caseInsensitive: bool, partialFilter: {…}}; NULL is none). An empty name is made from the keys
+ * ("name_1_age_-1"). Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path twice, a
+ * path that no stored document has, an unknown option), INVALID_NAME, INVALID_BSON, TOO_LARGE,
+ * MEMORY.
  */
 tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
                                     const uint8_t *options, size_t options_size,
                                     index_definition **result, tansu_error *error);
 void index_definition_free(index_definition *definition);
 
+/* index_definition_compile -- makes the partial filter ready, if there is one; to be called before
+ * entries are made. Errors: those of `calls`, and UNSUPPORTED when `calls` is NULL. */
+tansu_status index_definition_compile(index_definition *definition, const index_filter_calls *calls,
+                                      tansu_error *error);
+
 /* index_definition_equal -- the same paths, directions and options (name and id aside). */
 bool index_definition_equal(const index_definition *a, const index_definition *b);
 
 /* index_definition_keys -- appends the keys document {path: 1 | -1, …} as BSON. */
 bool index_definition_keys(const index_definition *definition, tansu_buffer *bson);
+
+/* index_definition_options -- appends the options document likewise, without those that are off. */
+bool index_definition_options(const index_definition *definition, tansu_buffer *bson);
 
 /* The last bytes of every entry: the docno, big-endian, so that entries of equal values lie in
  * insertion order. */
@@ -53,6 +79,7 @@ typedef struct index_entries {
     uint32_t capacity;
     bool multikey;        /* an array was met on a path, at its end or on the way */
     tansu_buffer scratch; /* of index_entries_make() alone, as are the following */
+    tansu_buffer folded;
     struct index_entry *keys;
     uint32_t key_count;
     uint32_t key_capacity;
@@ -65,8 +92,10 @@ void index_entries_free(index_entries *entries);
  * paths' values, value_key() of each value (in the path's direction) one after the other and the
  * docno. A path yields: for each value that path_walk() shows, its key; for an array at the end,
  * the key of the whole array and of each element (elements that are arrays as whole values);
- * DOC_MISSING as null; and when the walk shows nothing at all, KIND_NOTHING. Errors: TOO_LARGE
- * (more than TANSU_MAX_INDEX_ENTRIES, or 64 MiB of them; context names the index), MEMORY.
+ * DOC_MISSING as null; and when the walk shows nothing at all, KIND_NOTHING. A sparse index has no
+ * entry of a document whose paths all show nothing or DOC_MISSING only, a partial one none of a
+ * document that does not match. Errors: TOO_LARGE (more than TANSU_MAX_INDEX_ENTRIES, or 64 MiB of
+ * them; context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
                                 const uint8_t *doc, size_t size, uint64_t docno,
@@ -86,6 +115,11 @@ static inline void entry_put_docno(uint8_t *tail, uint64_t docno) {
     tail[3] = (uint8_t)(docno >> 8);
     tail[4] = (uint8_t)docno;
 }
+
+/* index_entry_values -- which value of each path an entry of a document was made from; DOC_MISSING
+ * where none is there (or memory is exhausted). For messages. */
+void index_entry_values(const index_definition *definition, const uint8_t *doc, size_t doc_size,
+                        const uint8_t *entry, size_t size, doc_value *values);
 
 /* key_successor -- turns a key into the smallest byte string greater than everything that begins
  * with it; false when there is none (all bytes 0xFF). */

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/fold.h"
 #include "base/value.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ typedef struct index_entry index_entry;
 void index_entries_free(index_entries *entries) {
     tansu_buffer_free(&entries->bytes);
     tansu_buffer_free(&entries->scratch);
+    tansu_buffer_free(&entries->folded);
     free(entries->list);
     free(entries->keys);
     *entries = (index_entries){.list = NULL};
@@ -91,18 +93,29 @@ static uint32_t remove_repeats(const uint8_t *bytes, index_entry *list, uint32_t
     return kept;
 }
 
+/* put_key -- appends a value's key in an index. */
+static bool put_key(index_entries *entries, const index_definition *definition, tansu_buffer *key,
+                    const doc_value *value, bool descending) {
+    doc_value folded;
+    if (!definition->fold)
+        return value_key(key, value, descending);
+    return fold_value(&entries->folded, value, &folded) && value_key(key, &folded, descending);
+}
+
 /* What the visitor of one path gathers. */
 typedef struct gathering {
     index_entries *entries;
+    const index_definition *definition;
     bool descending;
-    bool failed; /* out of memory */
+    bool present; /* a value was met that is not missing */
+    bool failed;  /* out of memory */
 } gathering;
 
 /* gather_key -- adds one value's key to the scratch buffer and the list of keys. */
 static bool gather_key(gathering *gathering, const doc_value *value) {
     index_entries *entries = gathering->entries;
     size_t offset = entries->scratch.size;
-    if (!value_key(&entries->scratch, value, gathering->descending) ||
+    if (!put_key(entries, gathering->definition, &entries->scratch, value, gathering->descending) ||
         entries->scratch.size > UINT32_MAX ||
         !grow(&entries->keys, entries->key_count, &entries->key_capacity)) {
         gathering->failed = true;
@@ -116,6 +129,7 @@ static bool gather_key(gathering *gathering, const doc_value *value) {
 /* gather -- adds a value that a path shows and, of an array, its elements. */
 static bool gather(void *context, const doc_value *value) {
     gathering *gathering = context;
+    gathering->present = gathering->present || value->type != DOC_MISSING;
     if (!gather_key(gathering, value))
         return false;
     if (value->type != DOC_ARRAY)
@@ -147,12 +161,14 @@ typedef struct key_run {
 /* gather_path -- makes the run of one path. */
 static tansu_status gather_path(index_entries *entries, const index_definition *definition,
                                 uint32_t at, const uint8_t *doc, size_t size, key_run *run,
-                                tansu_error *error) {
-    gathering gathering = {entries, definition->descending[at], false};
+                                bool *present, tansu_error *error) {
+    gathering gathering = {
+        .entries = entries, .definition = definition, .descending = definition->descending[at]};
     bool through_array = false;
     run->first = entries->key_count;
     path_walk(&definition->paths[at], doc, size, gather, &gathering, &through_array);
     entries->multikey = entries->multikey || through_array;
+    *present = *present || gathering.present;
     if (!gathering.failed && entries->key_count == run->first) {
         uint8_t kind = KIND_NOTHING;
         size_t offset = entries->scratch.size;
@@ -238,15 +254,19 @@ static bool within_bounds(const index_entries *entries, const key_run *runs, uin
  * when it has one (or memory is exhausted: *failed). */
 static bool make_plain(index_entries *entries, const index_definition *definition,
                        const uint8_t *doc, size_t size, uint64_t docno, bool *failed) {
+    bool present = false;
     for (uint32_t i = 0; i < definition->path_count; i++) {
         doc_value value;
         if (!path_get(&definition->paths[i], doc, size, &value) || value.type == DOC_ARRAY)
             return false;
-        if (!value_key(&entries->bytes, &value, definition->descending[i])) {
+        present = present || value.type != DOC_MISSING;
+        if (!put_key(entries, definition, &entries->bytes, &value, definition->descending[i])) {
             *failed = true;
             return false;
         }
     }
+    if (definition->sparse && !present)
+        return true;
     *failed = !add_entry(entries, 0, docno);
     return !*failed;
 }
@@ -258,7 +278,10 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
     entries->bytes.size = 0;
     entries->count = 0;
     entries->multikey = false;
-    bool failed = false;
+    bool failed = false, present = false;
+    if (definition->filter != NULL &&
+        !definition->filter_calls->matches(definition->filter, doc, size))
+        return TANSU_OK;
     if (make_plain(entries, definition, doc, size, docno, &failed))
         return TANSU_OK;
     if (failed)
@@ -269,9 +292,14 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
     entries->scratch.size = 0;
     entries->key_count = 0;
     for (uint32_t i = 0; i < definition->path_count; i++) {
-        tansu_status status = gather_path(entries, definition, i, doc, size, &runs[i], error);
+        tansu_status status =
+            gather_path(entries, definition, i, doc, size, &runs[i], &present, error);
         if (status != TANSU_OK)
             return status;
+    }
+    if (definition->sparse && !present) {
+        entries->multikey = false; /* says something about the documents in the index only */
+        return TANSU_OK;
     }
     if (!within_bounds(entries, runs, definition->path_count))
         return too_many(definition, error);

@@ -11,22 +11,49 @@
  * two is there. Therefore bounds on several paths of a compound index are exact with arrays as
  * well.
  */
-#include "index/definition.h"
+#include "query/collation.h"
+#include "query/filter.h"
 #include "query/plan.h"
 
 #define SAMPLED_RANGES 64
 
-/* conjunction_of -- tests at the node or right below it; anything else makes it not whole. */
+/* is_either -- whether a node is an OR of tests on one path. */
+static bool is_either(const node *n) {
+    if (n->kind != NODE_OR)
+        return false;
+    const test *first = n->first->kind == NODE_TEST ? n->first->test : NULL;
+    for (const node *child = n->first; child; child = child->next) {
+        if (child->kind != NODE_TEST || !first->path || !child->test->path ||
+            !path_equal(child->test->path, first->path))
+            return false;
+    }
+    return true;
+}
+
+/* conjunction_of -- clauses at the node or right below it; anything else makes it not whole. */
 void conjunction_of(const node *n, conjunction *c) {
     c->count = 0;
+    c->either_count = 0;
+    c->branch = n;
     c->whole = true;
     const node *child = n->kind == NODE_AND ? n->first : n;
     for (; child; child = n->kind == NODE_AND ? child->next : NULL) {
         if (child->kind == NODE_TEST && c->count < MAX_CONJUNCTION)
             c->tests[c->count++] = child->test;
+        else if (c->either_count < MAX_EITHERS && is_either(child))
+            c->eithers[c->either_count++] = child;
         else if (child->kind != NODE_TRUE)
             c->whole = false;
     }
+}
+
+/* conjunction_has -- see plan.h. */
+bool conjunction_has(const conjunction *c, const node *either) {
+    for (uint32_t i = 0; i < c->either_count; i++) {
+        if (c->eithers[i] == either)
+            return true;
+    }
+    return false;
 }
 
 /* access_count -- the `_id` index and the others. */
@@ -46,7 +73,8 @@ void access_begin(const collection_state *collection, uint32_t number, access *a
                       .paths = &id_path,
                       .descending = &ascending,
                       .path_count = 1,
-                      .unique = true};
+                      .unique = true,
+                      .complete = true};
         return;
     }
     const collection_index *index = &collection->indexes[number - 1];
@@ -56,36 +84,162 @@ void access_begin(const collection_state *collection, uint32_t number, access *a
                   .paths = definition->paths,
                   .descending = definition->descending,
                   .path_count = definition->path_count,
+                  .definition = definition,
                   .multikey = index->multikey,
-                  .unique = definition->unique};
+                  .unique = definition->unique,
+                  .fold = definition->fold,
+                  .narrower = definition->sparse || definition->filter != NULL};
 }
 
-/* preference -- which of several tests on a path of arrays makes the narrowest range, by its
- * form. */
-static int preference(const test *t) {
+/* ---- Sparse and partial indexes ---- */
+
+/* finds_value -- whether every match has a value at a path of the index, so that it is in a sparse
+ * one. */
+static bool finds_value(planner *p, const conjunction *c, const access *a) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        for (uint32_t k = 0; k < a->path_count; k++) {
+            const test *t = c->tests[i];
+            if (t->path && path_equal(t->path, &a->paths[k]) && test_finds_value(&p->memory, t))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* is_complete -- whether the index has an entry of every match. */
+static bool is_complete(planner *p, const conjunction *c, const access *a) {
+    const index_definition *d = a->definition;
+    if (!d || !a->narrower)
+        return true;
+    if (d->filter) {
+        const node *filter = filter_node(d->filter);
+        if (!node_implies(&p->memory, c->branch, filter) &&
+            !node_implies(&p->memory, p->q->root, filter))
+            return false;
+    }
+    return !d->sparse || finds_value(p, c, a);
+}
+
+/* says_already -- whether all documents in the index pass a test, so that it need not be asked: it
+ * follows from the partial filter, or asks a sparse index's only path for a value. */
+static bool says_already(planner *p, const access *a, const test *t) {
+    const index_definition *d = a->definition;
+    if (!d || !t->path)
+        return false;
+    node asked = {.kind = NODE_TEST, .test = (test *)t};
+    if (d->filter && node_implies(&p->memory, filter_node(d->filter), &asked))
+        return true;
+    return d->sparse && d->path_count == 1 && t->op == TEST_EXISTS && !t->negated &&
+           t->wild == WILD_NONE && path_equal(t->path, &a->paths[0]);
+}
+
+/* ---- Bounds ---- */
+
+/* touches -- whether it makes a difference to a test in which form strings are compared. */
+static bool touches(const test *t) {
     switch (t->op) {
-    case TEST_EQ: return 3;
-    case TEST_IN: return 2;
-    case TEST_BEGIN: return 1;
+    case TEST_EXISTS: return false;
+    case TEST_IN:
+        for (uint32_t i = 0; i < t->operand_count; i++) {
+            if (collation_touches(&t->operands[i]))
+                return true;
+        }
+        return false;
+    case TEST_EQ:
+    case TEST_GT:
+    case TEST_GTE:
+    case TEST_LT:
+    case TEST_LTE:
+    case TEST_BETWEEN: return collation_touches(&t->operand);
+    default: return true;
+    }
+}
+
+/* same_form -- whether the index has strings in the form that the test compares. */
+static bool same_form(const access *a, const test *t) {
+    bool by_bytes = t->collation == NULL;
+    bool folded = t->collation != NULL && t->collation->fold && !t->collation->numeric;
+    return (a->fold ? folded : by_bytes) || !touches(t);
+}
+
+/* test_bounds -- bounds_of_test() in an index. */
+static bool test_bounds(planner *p, const access *a, const test *t, interval_list *list,
+                        bool *usable, bool *exact) {
+    *usable = false;
+    return !same_form(a, t) || bounds_of_test(&p->memory, t, !a->multikey, list, usable, exact);
+}
+
+/* either_bounds -- the keys of all tests of an OR together; a document passes it by any value that
+ * passes any of them. */
+static bool either_bounds(planner *p, const access *a, const node *either, interval_list *list,
+                          bool *usable, bool *exact) {
+    interval *all = NULL;
+    size_t count = 0;
+    *exact = true;
+    for (const node *child = either->first; child; child = child->next) {
+        interval_list one;
+        bool exactly = false;
+        if (!test_bounds(p, a, child->test, &one, usable, &exactly))
+            return false;
+        if (!*usable)
+            return true;
+        *exact = *exact && exactly;
+        interval *more = arena_alloc(p->memory.arena, (count + one.count + 1) * sizeof *more);
+        if (!more)
+            return false;
+        if (count != 0)
+            memcpy(more, all, count * sizeof *more);
+        if (one.count != 0)
+            memcpy(more + count, one.items, one.count * sizeof *more);
+        all = more;
+        count += one.count;
+        if (count > MAX_RANGES) {
+            *usable = false;
+            return true;
+        }
+    }
+    return bounds_unite(&p->memory, all, count, list);
+}
+
+/* clause_bounds -- of a clause that is on the path with that number. */
+static bool clause_bounds(planner *p, const conjunction *c, uint32_t clause, const access *a,
+                          uint32_t which, interval_list *list, bool *usable, bool *exact) {
+    *usable = false;
+    const node *either = clause < c->count ? NULL : c->eithers[clause - c->count];
+    const test *t = either ? either->first->test : c->tests[clause];
+    if (!t->path || !path_equal(t->path, &a->paths[which]))
+        return true;
+    return either ? either_bounds(p, a, either, list, usable, exact)
+                  : test_bounds(p, a, t, list, usable, exact);
+}
+
+/* preference -- which of several clauses on a path of arrays makes the narrowest range, by its
+ * form. */
+static int preference(const conjunction *c, uint32_t clause) {
+    if (clause >= c->count)
+        return 2;
+    switch (c->tests[clause]->op) {
+    case TEST_EQ: return 4;
+    case TEST_IN: return 3;
+    case TEST_BEGIN:
+    case TEST_BETWEEN: return 1;
     default: return 0;
     }
 }
 
 /* path_bounds -- the intervals that a conjunction leaves of one path; *found false when none of its
- * tests says anything. Tests that the intervals express exactly are marked in `used`. */
+ * clauses says anything. Clauses that the intervals express exactly are marked in `used`. */
 static tansu_status path_bounds(planner *p, const conjunction *c, const access *a, uint32_t which,
                                 bool *used, interval_list *result, bool *found) {
-    const test *best = NULL;
+    uint32_t best = 0;
+    bool best_exact = false;
     *found = false;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const test *t = c->tests[i];
+    for (uint32_t i = 0; i < c->count + c->either_count; i++) {
         interval_list list;
-        bool usable;
-        if (!path_equal(t->path, &a->paths[which]))
+        bool usable, exact = false;
+        if (a->multikey && *found && preference(c, i) <= preference(c, best))
             continue;
-        if (a->multikey && best && preference(t) <= preference(best))
-            continue;
-        if (!bounds_of_test(&p->memory, t, !a->multikey, &list, &usable))
+        if (!clause_bounds(p, c, i, a, which, &list, &usable, &exact))
             return error_memory(p->error);
         if (!usable)
             continue;
@@ -95,15 +249,14 @@ static tansu_status path_bounds(planner *p, const conjunction *c, const access *
         } else {
             *result = list;
         }
-        best = t;
+        best = i;
+        best_exact = exact;
         *found = true;
-        if (!a->multikey)
+        if (!a->multikey && exact)
             used[i] = true;
     }
-    for (uint32_t i = 0; a->multikey && i < c->count; i++) {
-        if (c->tests[i] == best)
-            used[i] = true;
-    }
+    if (a->multikey && *found && best_exact)
+        used[best] = true;
     return TANSU_OK;
 }
 
@@ -180,10 +333,13 @@ static bool all_points(const interval_list *list) {
 }
 
 /* conclude -- what follows from the ranges for the plan. */
-static void conclude(access *a, const conjunction *c, const bool *used, bool points) {
-    a->exact = c->whole;
+static void conclude(planner *p, access *a, const conjunction *c, bool points) {
     for (uint32_t i = 0; i < c->count; i++)
-        a->exact = a->exact && used[i];
+        a->used[i] = a->used[i] || says_already(p, a, c->tests[i]);
+    a->complete = is_complete(p, c, a);
+    a->exact = c->whole && a->complete;
+    for (uint32_t i = 0; i < c->count + c->either_count; i++)
+        a->exact = a->exact && a->used[i];
     a->all_points = points && a->bound_paths == a->path_count;
     bool one = a->range_count <= 1;
     a->in_order = one && a->all_points;
@@ -192,9 +348,10 @@ static void conclude(access *a, const conjunction *c, const bool *used, bool poi
 
 /* access_bind -- see plan.h. */
 tansu_status access_bind(planner *p, const conjunction *c, access *a) {
-    bool used[MAX_CONJUNCTION] = {false};
     key_range *all = arena_alloc(p->memory.arena, sizeof *all);
-    if (!all)
+    uint32_t clauses = c->count + c->either_count;
+    a->used = arena_alloc(p->memory.arena, (size_t)clauses + 1);
+    if (!all || !a->used)
         return error_memory(p->error);
     all->low = (const uint8_t *)"";
     a->ranges = all;
@@ -202,14 +359,14 @@ tansu_status access_bind(planner *p, const conjunction *c, access *a) {
     bool points = true;
     for (uint32_t i = 0; i < a->path_count && points; i++) {
         interval_list list, turned;
-        bool found, kept[MAX_CONJUNCTION];
-        memcpy(kept, used, sizeof kept);
+        bool found, kept[MAX_CLAUSES];
+        memcpy(kept, a->used, clauses);
         tansu_status status = path_bounds(p, c, a, i, kept, &list, &found);
         if (status != TANSU_OK)
             return status;
         if (!found || (uint64_t)a->range_count * list.count > MAX_RANGES)
             break;
-        memcpy(used, kept, sizeof used);
+        memcpy(a->used, kept, clauses);
         a->bounds[i] = list;
         if (a->descending[i]) {
             if (!bounds_turn(&p->memory, &list, &turned))
@@ -224,7 +381,7 @@ tansu_status access_bind(planner *p, const conjunction *c, access *a) {
         if (points && a->range_count == 1 && a->point_paths == i)
             a->point_paths++;
     }
-    conclude(a, c, used, points);
+    conclude(p, a, c, points);
     return TANSU_OK;
 }
 

@@ -106,6 +106,31 @@ static bool of_compare(bounds_memory *memory, const test *t, interval_list *list
     return true;
 }
 
+/* of_between -- a range with both ends in it, of one kind. */
+static bool of_between(bounds_memory *memory, const test *t, interval_list *list) {
+    interval *i = &list->items[0];
+    *i = (interval){.low_edge = {"$gte", &t->operand}, .high_edge = {"$lte", &t->operands[0]}};
+    if (!set_low(memory, i, &t->operand, false) || !set_high(memory, i, &t->operands[0], true))
+        return false;
+    list->count = bounds_compare(i->low, i->low_size, i->high, i->high_size) < 0;
+    return true;
+}
+
+/* of_absent -- the keys that a path has where it finds no value: null's and nothing's. */
+static bool of_absent(bounds_memory *memory, interval_list *list) {
+    if (!new_list(memory, 2, list) || !set_kind(memory, &list->items[0], KIND_NOTHING) ||
+        !set_kind(memory, &list->items[1], KIND_NULL))
+        return false;
+    list->count = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        static const doc_value null = {NULL, 0, DOC_NULL};
+        edge e = {"$eq", &null};
+        list->items[i].point = true;
+        list->items[i].low_edge = list->items[i].high_edge = e;
+    }
+    return true;
+}
+
 /* compare_lows -- orders intervals for qsort(). */
 static int compare_lows(const void *a, const void *b) {
     const interval *x = a, *y = b;
@@ -191,8 +216,10 @@ static bool of_positive(bounds_memory *memory, const test *t, interval_list *lis
         list->count = 1;
         return set_point(memory, &list->items[0], &t->operand);
     }
-    if (t->op == TEST_BEGIN)
+    if (t->op == TEST_BEGIN || t->op == TEST_REGEX)
         return of_prefixes(memory, t, list);
+    if (t->op == TEST_BETWEEN)
+        return of_between(memory, t, list);
     if (t->op != TEST_IN)
         return of_compare(memory, t, list);
     for (uint32_t n = 0; n < t->operand_count; n++) {
@@ -202,13 +229,136 @@ static bool of_positive(bounds_memory *memory, const test *t, interval_list *lis
     return true;
 }
 
+/* has_bounds -- whether a positive test selects values by an interval of keys. */
+static bool has_bounds(const test *t) {
+    switch (t->op) {
+    case TEST_EQ:
+    case TEST_GT:
+    case TEST_GTE:
+    case TEST_LT:
+    case TEST_LTE:
+    case TEST_IN:
+    case TEST_BEGIN: return true;
+    case TEST_BETWEEN:
+        return t->operand_count == 1 && value_kind_of(t->operands[0].type) == t->kind;
+    case TEST_REGEX: return t->operand_count == 1;
+    default: return false;
+    }
+}
+
+/* of_value -- bounds_of_test() of a test of one value. */
+static bool of_value(bounds_memory *memory, const test *t, interval_list *list, bool *usable) {
+    *usable = has_bounds(t) && !t->collation && (!t->negated || t->op != TEST_REGEX);
+    if (!*usable)
+        return true;
+    return of_positive(memory, t, list) && (!t->negated || complement(memory, list));
+}
+
+/* of_element -- the keys of an element that passes all tests of $elemMatch or $allMatch: an array has
+ * an entry for each of its elements, so one of them lies there. Of fields of elements nothing is
+ * known here. */
+static bool of_element(bounds_memory *memory, const test *t, interval_list *result, bool *usable) {
+    const node *all = t->condition->value;
+    const node *n = all && all->kind == NODE_AND ? all->first : all;
+    for (; n; n = all->kind == NODE_AND ? n->next : NULL) {
+        interval_list list;
+        bool found;
+        if (n->kind != NODE_TEST)
+            continue;
+        if (!of_value(memory, n->test, &list, &found))
+            return false;
+        if (!found)
+            continue;
+        if (*usable && !bounds_intersect(memory, result, &list, result))
+            return false;
+        if (!*usable)
+            *result = list;
+        *usable = true;
+    }
+    return true;
+}
+
 /* bounds_of_test -- see bounds.h. */
 bool bounds_of_test(bounds_memory *memory, const test *t, bool single, interval_list *result,
-                    bool *usable) {
-    *usable = t->op != TEST_EXISTS && (!t->negated || single);
+                    bool *usable, bool *exact) {
+    *usable = false;
+    if (!t->negated && (t->op == TEST_ELEMENT || t->op == TEST_ALL_ELEMENTS)) {
+        *exact = false;
+        return t->wild != WILD_NONE || !t->path || of_element(memory, t, result, usable);
+    }
+    if (!t->path || t->wild != WILD_NONE || t->whole)
+        return true;
+    *exact = t->op != TEST_EXISTS && t->op != TEST_REGEX;
+    if (t->op == TEST_EXISTS) {
+        *usable = t->negated;
+        return !t->negated || of_absent(memory, result);
+    }
+    *usable = has_bounds(t) && (!t->negated || (single && *exact));
     if (!*usable)
         return true;
     return of_positive(memory, t, result) && (!t->negated || complement(memory, result));
+}
+
+/* bounds_unite -- see bounds.h. What touches becomes one, unless it is points: these stay what they
+ * are, so that more paths can be strung behind them. */
+bool bounds_unite(bounds_memory *memory, const interval *items, size_t count,
+                  interval_list *result) {
+    if (!new_list(memory, count, result))
+        return false;
+    if (count != 0)
+        memcpy(result->items, items, count * sizeof *items);
+    qsort(result->items, count, sizeof *result->items, compare_lows);
+    uint32_t kept = 0;
+    for (size_t n = 0; n < count; n++) {
+        const interval *i = &result->items[n];
+        interval *last = kept == 0 ? NULL : &result->items[kept - 1];
+        if (last &&
+            (!last->high || bounds_compare(i->low, i->low_size, last->high, last->high_size) < 0)) {
+            if (compare_ends(i, last) > 0) {
+                if (last->point)
+                    last->low_edge = (edge){"$gte", last->low_edge.value};
+                last->high = i->high;
+                last->high_size = i->high_size;
+                last->high_edge = i->high_edge;
+                last->point = false;
+            }
+            continue;
+        }
+        result->items[kept++] = *i;
+    }
+    result->count = kept;
+    return true;
+}
+
+/* bounds_within -- see bounds.h. Intervals of one list do not touch, so that what lies in `b` lies in
+ * one of its intervals; an answer of false may be wrong where two of them meet. */
+bool bounds_within(const interval_list *a, const interval_list *b) {
+    for (uint32_t x = 0; x < a->count; x++) {
+        const interval *i = &a->items[x];
+        bool inside = false;
+        for (uint32_t y = 0; !inside && y < b->count; y++) {
+            const interval *j = &b->items[y];
+            inside = bounds_compare(j->low, j->low_size, i->low, i->low_size) <= 0 &&
+                     compare_ends(i, j) <= 0;
+        }
+        if (!inside)
+            return false;
+    }
+    return true;
+}
+
+/* bounds_hold_nothing -- see bounds.h. */
+bool bounds_hold_nothing(const interval_list *list) {
+    static const uint8_t keys[] = {KIND_NOTHING, KIND_NULL};
+    for (uint32_t n = 0; n < list->count; n++) {
+        const interval *i = &list->items[n];
+        for (size_t k = 0; k < sizeof keys; k++) {
+            if (bounds_compare(i->low, i->low_size, &keys[k], 1) <= 0 &&
+                (!i->high || bounds_compare(&keys[k], 1, i->high, i->high_size) < 0))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* bounds_intersect -- see bounds.h. Both lists are walked side by side. */

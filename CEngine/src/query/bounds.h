@@ -36,14 +36,29 @@ typedef struct bounds_memory {
 } bounds_memory;
 
 /*
- * bounds_of_test -- the exact set of keys of the values that pass a test: a value passes if and
- * only if its key is in the list. *usable false when there is no such set: $exists (null and
- * missing have one key), and a negated test unless every document has one value at the path
- * (`single`), for a document of several values may pass it with one and fail it with another.
- * False: memory.
+ * bounds_of_test -- keys of the values that pass a test. Exact (*exact): a value passes if and only if
+ * its key is in the list. Otherwise the list has the key of some value of every document that passes,
+ * and of others: $exists false (null and missing have one key), a regular expression with a known
+ * beginning. *usable false when there is no such set: $exists true, tests that speak of whole
+ * arrays, of other paths than one, or of values in ways that have no order; and a negated test unless
+ * every document has one value at the path (`single`), for a document of several values may pass it
+ * with one and fail it with another. Keys are those of the operands: of an index that has strings in
+ * another form, only when the operands have that form. False: memory.
  */
 bool bounds_of_test(bounds_memory *memory, const test *t, bool single, interval_list *result,
-                    bool *usable);
+                    bool *usable, bool *exact);
+
+/* bounds_unite -- the keys that are in any of the lists, of which `items` holds the intervals in any
+ * order. False: memory. */
+bool bounds_unite(bounds_memory *memory, const interval *items, size_t count,
+                  interval_list *result);
+
+/* bounds_within -- whether all keys of `a` are in `b`. */
+bool bounds_within(const interval_list *a, const interval_list *b);
+
+/* bounds_hold_nothing -- whether the list has the key of null and missing, or that of a path which
+ * yields nothing. */
+bool bounds_hold_nothing(const interval_list *list);
 
 /* bounds_intersect -- the keys that are in both. False: memory. */
 bool bounds_intersect(bounds_memory *memory, const interval_list *a, const interval_list *b,

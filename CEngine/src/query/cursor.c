@@ -1,6 +1,7 @@
 /*
  * query/cursor.c -- what other parts call: cursors, counts, docno lists, explanations.
  */
+#include "query/join.h"
 #include "query/run.h"
 #include "query/writer.h"
 #include <stdlib.h>
@@ -90,15 +91,70 @@ static tansu_status start_one(const query *q, const view *v, const collection_st
     return TANSU_OK;
 }
 
+/* next_result -- the next result, joined and projected. */
+static tansu_status next_result(query_run *run, tansu_document *document, tansu_error *error) {
+    const hints *h = &run->q->hints;
+    hit found;
+    const uint8_t *doc;
+    uint32_t size;
+    tansu_status status = run_hit(run, &found, &doc, &size, error);
+    if (status != TANSU_OK)
+        return status;
+    tansu_document stored = {doc, size};
+    *document = stored;
+    if (h->joins && run->version) {
+        status = join_apply(h->joins, run->version, &run->view, &stored, &run->joined, error);
+        *document = (tansu_document){run->joined.data, run->joined.size};
+    }
+    if (status == TANSU_OK && h->fields) {
+        status = projection_apply(run->q, &run->match, &stored, document, &run->output, error);
+        *document = (tansu_document){run->output.data, run->output.size};
+    }
+    return status;
+}
+
+/* All results of a query with joins in a write transaction. */
+#define MAX_ANSWER ((size_t)256 * 1024 * 1024)
+
+/* fix_joined -- makes all results now: the collections that are joined may change as well. */
+static tansu_status fix_joined(query_run *run, tansu_error *error) {
+    tansu_document document;
+    tansu_status status;
+    while ((status = next_result(run, &document, error)) == TANSU_OK) {
+        if (run->answer.size + document.size > MAX_ANSWER)
+            return error_set(error, TANSU_E_TOO_LARGE, "$do",
+                             "In a write transaction the results of a query with joins may take "
+                             "%zu MiB: narrow the query, or set $max.",
+                             MAX_ANSWER / (1024 * 1024));
+        if (!buffer_append(&run->answer, document.data, document.size))
+            return error_memory(error);
+    }
+    run->answered = true;
+    return status == TANSU_DONE ? TANSU_OK : status;
+}
+
+/* next_answer -- the next of the results that were made before. */
+static tansu_status next_answer(query_run *run, tansu_document *document) {
+    if (run->next_answer == run->answer.size)
+        return TANSU_DONE;
+    const uint8_t *doc = run->answer.data + run->next_answer;
+    *document = (tansu_document){doc, load_u32(doc)};
+    run->next_answer += document->size;
+    return TANSU_OK;
+}
+
 /* query_start -- see query.h. */
-tansu_status query_start(const query *q, const view *v, const collection_state *collection,
-                         query_run **result, tansu_error *error) {
+tansu_status query_start(const query *q, const version *version, const view *v,
+                         const collection_state *collection, query_run **result,
+                         tansu_error *error) {
     if (q->hints.explain || q->hints.only_count)
         return start_one(q, v, collection, result, error);
     query_run *run;
     tansu_status status = run_begin(q, v, collection, PLAN_DOCUMENTS, &run, error);
+    if (status == TANSU_OK)
+        run->version = version;
     if (status == TANSU_OK && v->pending)
-        status = fix_answer(run, error);
+        status = q->hints.joins ? fix_joined(run, error) : fix_answer(run, error);
     if (status != TANSU_OK) {
         query_end(run);
         return status;
@@ -116,21 +172,10 @@ tansu_status query_next(query_run *run, tansu_document *document, tansu_error *e
         *document = (tansu_document){run->output.data, run->output.size};
         return TANSU_OK;
     }
-    hit h;
-    const uint8_t *doc;
-    uint32_t size;
-    tansu_status status = run_hit(run, &h, &doc, &size, error);
-    if (status != TANSU_OK) {
-        run->done = true;
-        return status;
-    }
-    *document = (tansu_document){doc, size};
-    if (run->q->hints.fields) {
-        if (!projection_apply(run->q->hints.fields, doc, size, &run->output))
-            return error_memory(error);
-        *document = (tansu_document){run->output.data, run->output.size};
-    }
-    return TANSU_OK;
+    tansu_status status =
+        run->answered ? next_answer(run, document) : next_result(run, document, error);
+    run->done = status != TANSU_OK;
+    return status;
 }
 
 /* query_count -- see query.h. */

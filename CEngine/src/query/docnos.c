@@ -144,3 +144,16 @@ bool docno_list_sort(docno_list *list) {
     list->count = kept;
     return true;
 }
+
+/* docno_list_retain -- see docnos.h. */
+void docno_list_retain(docno_list *list, const docno_list *other) {
+    size_t kept = 0;
+    for (size_t i = 0, k = 0; i < list->count && k < other->count;) {
+        uint64_t a = list->items[i], b = other->items[k];
+        if (a == b)
+            list->items[kept++] = a;
+        i += a <= b;
+        k += b <= a;
+    }
+    list->count = kept;
+}

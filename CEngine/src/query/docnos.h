@@ -31,4 +31,7 @@ tansu_status docno_list_add_access(docno_list *list, const view *v, const access
 /* docno_list_sort -- ascending and each once; false when memory is exhausted. */
 bool docno_list_sort(docno_list *list);
 
+/* docno_list_retain -- keeps what is in the other list as well; both are sorted. */
+void docno_list_retain(docno_list *list, const docno_list *other);
+
 #endif

@@ -20,6 +20,7 @@ tansu_status run_begin(const query *q, const view *v, const collection_state *co
     run->purpose = purpose;
     run->to_skip = q->hints.skip;
     run->left = q->hints.max;
+    run_watch(run);
     planner *p = &run->planner;
     *p = (planner){.q = q,
                    .view = &run->view,
@@ -49,18 +50,41 @@ void query_end(query_run *run) {
     docno_list_free(&run->docnos);
     free(run->hits);
     tansu_buffer_free(&run->output);
+    tansu_buffer_free(&run->joined);
+    tansu_buffer_free(&run->answer);
+    match_context_free(&run->match);
     arena_free(&run->memory);
     free(run);
 }
 
 /* ---- The source: docnos that may match ---- */
 
+/* gather_common -- the docnos that are in the ranges of both indexes. */
+static tansu_status gather_common(query_run *run, tansu_error *error) {
+    const plan *p = run->plan;
+    docno_list other = {NULL, 0, 0};
+    tansu_status status = docno_list_add_access(&run->docnos, &run->view, p->accesses[0], error);
+    if (status == TANSU_OK)
+        status = docno_list_add_access(&other, &run->view, p->accesses[1], error);
+    run->keys_examined += run->docnos.count + other.count;
+    if (status == TANSU_OK && (!docno_list_sort(&run->docnos) || !docno_list_sort(&other)))
+        status = error_memory(error);
+    if (status == TANSU_OK)
+        docno_list_retain(&run->docnos, &other);
+    docno_list_free(&other);
+    return status;
+}
+
 /* gather -- all docnos of the plan's ranges, ascending, each once. */
 static tansu_status gather(query_run *run, tansu_error *error) {
     const plan *p = run->plan;
+    if (p->kind == PLAN_INTERSECTION)
+        return gather_common(run, error);
     for (uint32_t i = 0; i < p->access_count; i++) {
-        tansu_status status =
-            docno_list_add_access(&run->docnos, &run->view, p->accesses[i], error);
+        tansu_status status = run->watched ? run_check(run, error) : TANSU_OK;
+        if (status != TANSU_OK)
+            return status;
+        status = docno_list_add_access(&run->docnos, &run->view, p->accesses[i], error);
         if (status != TANSU_OK)
             return status;
     }
@@ -102,6 +126,12 @@ static bool needs_documents(const query_run *run) {
     return run->purpose == PLAN_DOCUMENTS || run->plan->sort == PLAN_SORT_MEMORY;
 }
 
+/* matches -- whether a document matches; also true when that could not be found out, so that the
+ * search ends there: the context has the error. */
+static inline bool matches(query_run *run, const uint8_t *doc, size_t size) {
+    return matcher_run(run->q->matcher, &run->match, doc, size) || run->match.status != TANSU_OK;
+}
+
 /* next_match -- the next document that matches, in the source's order. */
 static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
                                tansu_error *error) {
@@ -111,14 +141,20 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
         return TANSU_DONE;
     if (p->kind == PLAN_SCAN) {
         do {
+            status = run_step(run, error);
+            if (status != TANSU_OK)
+                return status;
             status = view_scan_next(&run->scan, &h->docno, &h->ref, doc, size, error);
             if (status != TANSU_OK)
                 return status;
             run->documents_examined++;
-        } while (!p->exact && !matcher_run(run->q->matcher, *doc, *size));
-        return TANSU_OK;
+        } while (!p->exact && !matches(run, *doc, *size));
+        return match_context_status(&run->match, error);
     }
     do {
+        status = run_step(run, error);
+        if (status != TANSU_OK)
+            return status;
         status = next_docno(run, &h->docno, error);
         if (status != TANSU_OK)
             return status;
@@ -131,8 +167,8 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
         status = fetch(run, h, doc, size, error);
         if (status != TANSU_OK)
             return status;
-    } while (!p->exact && !matcher_run(run->q->matcher, *doc, *size));
-    return TANSU_OK;
+    } while (!p->exact && !matches(run, *doc, *size));
+    return match_context_status(&run->match, error);
 }
 
 /* ---- Sort and window ---- */
@@ -156,7 +192,7 @@ static tansu_status sort_all(query_run *run, sorter *s, tansu_error *error) {
 /* sort_matches -- fixes the answer in the order asked for, in memory. */
 static tansu_status sort_matches(query_run *run, tansu_error *error) {
     const hints *order = &run->q->hints;
-    sorter *s = sorter_new(order->order, order->order_count, run->planner.limit);
+    sorter *s = sorter_new(order->order, order->order_count, run->q->collation, run->planner.limit);
     if (!s)
         return error_memory(error);
     tansu_status status = sort_all(run, s, error);

@@ -4,14 +4,18 @@
  * sort}, candidates: [{kind, index, sort, keys, cost, chosen}, …], keysExamined, documentsExamined,
  * returned, milliseconds, suggestion}.
  */
+#include "index/definition.h"
+#include "query/join.h"
 #include "query/run.h"
 #include "query/writer.h"
+
+#include <math.h>
 
 #define MAX_SHOWN 50 /* intervals of one path */
 
 /* kind_name -- the plan's kind for people. */
 static const char *kind_name(enum plan_kind kind) {
-    static const char *const names[] = {"none", "scan", "index", "union"};
+    static const char *const names[] = {"none", "scan", "index", "union", "intersection"};
     return names[kind];
 }
 
@@ -56,7 +60,7 @@ static void write_plan(writer *w, const plan *p) {
         write_access(w, p->accesses[0]);
         writer_string(w, "direction", p->backward ? "backward" : "forward");
     }
-    if (p->kind == PLAN_UNION) {
+    if (p->kind == PLAN_UNION || p->kind == PLAN_INTERSECTION) {
         size_t array = writer_open(w, "branches", DOC_ARRAY);
         for (uint32_t i = 0; i < p->access_count && i < MAX_SHOWN; i++) {
             char key[12];
@@ -99,6 +103,11 @@ typedef struct suggestion {
     uint32_t count;
 } suggestion;
 
+/* suggests -- whether a test is of a kind that an index would narrow. */
+static bool suggests(const test *t) {
+    return t->path && !t->negated && !t->special && t->wild == WILD_NONE && t->op != TEST_EXISTS;
+}
+
 /* suggest -- adds a path unless it is there or there is no more room. */
 static void suggest(suggestion *s, const path *path, bool descending) {
     for (uint32_t i = 0; i < s->count; i++) {
@@ -115,7 +124,7 @@ static void suggest(suggestion *s, const path *path, bool descending) {
 static void suggest_tests(suggestion *s, const node *root, bool equalities) {
     const node *n = root->kind == NODE_AND ? root->first : root;
     for (; n; n = root->kind == NODE_AND ? n->next : NULL) {
-        if (n->kind != NODE_TEST || n->test->negated || n->test->op == TEST_EXISTS)
+        if (n->kind != NODE_TEST || !suggests(n->test))
             continue;
         bool equality = n->test->op == TEST_EQ || n->test->op == TEST_IN;
         uint32_t before = s->count;
@@ -124,6 +133,39 @@ static void suggest_tests(suggestion *s, const node *root, bool equalities) {
         if (!equalities && s->count > before)
             return; /* one range at the most can narrow an index */
     }
+}
+
+/* leads_with -- whether an index begins with the suggested paths: the first `equalities` of them in
+ * any order and direction, the rest as they stand, or all of them turned. */
+static bool leads_with(const index_definition *d, const suggestion *s, uint32_t equalities) {
+    bool decided = false, turned = false;
+    if (d->path_count < s->count || d->sparse || d->fold || d->filter)
+        return false;
+    for (uint32_t i = 0; i < equalities; i++) {
+        bool found = false;
+        for (uint32_t k = 0; !found && k < equalities; k++)
+            found = path_equal(s->paths[i], &d->paths[k]);
+        if (!found)
+            return false;
+    }
+    for (uint32_t i = equalities; i < s->count; i++) {
+        bool against = d->descending[i] != s->descending[i];
+        if (!path_equal(s->paths[i], &d->paths[i]) || (decided && against != turned))
+            return false;
+        decided = true;
+        turned = against;
+    }
+    return true;
+}
+
+/* is_there -- whether the collection has such an index already, which then can't help: it met arrays,
+ * or reading it costs more. */
+static bool is_there(const collection_state *collection, const suggestion *s, uint32_t equalities) {
+    for (uint32_t i = 0; i < collection->index_count; i++) {
+        if (leads_with(collection->indexes[i].definition, s, equalities))
+            return true;
+    }
+    return s->count == 1 && strcmp(s->paths[0]->text, "_id") == 0;
 }
 
 /* write_suggestion -- for a scan or a sort in memory: equalities first, then the order, then a
@@ -135,13 +177,12 @@ static void write_suggestion(writer *w, const query_run *run) {
         return;
     suggestion s = {.count = 0};
     suggest_tests(&s, run->q->root, true);
-    for (uint32_t i = 0; i < h->order_count; i++)
+    uint32_t equalities = s.count;
+    for (uint32_t i = 0; i < h->order_count && !run->q->collation; i++)
         suggest(&s, h->order[i].path, h->order[i].descending);
     if (h->order_count == 0)
         suggest_tests(&s, run->q->root, false);
-    bool index_is_there = p->kind == PLAN_INDEX && p->accesses[0]->bound_paths >= s.count;
-    bool only_id = s.count == 1 && strcmp(s.paths[0]->text, "_id") == 0;
-    if (s.count == 0 || index_is_there || only_id)
+    if (s.count == 0 || is_there(run->collection, &s, equalities))
         return;
     size_t start = writer_open(w, "suggestion", DOC_DOCUMENT);
     for (uint32_t i = 0; i < s.count; i++)
@@ -159,7 +200,8 @@ tansu_status explain_write(const query_run *run, double milliseconds, tansu_buff
     writer_int64(&w, "keysExamined", (int64_t)(run->keys_examined + run->walk.keys_examined));
     writer_int64(&w, "documentsExamined", (int64_t)run->documents_examined);
     writer_int64(&w, "returned", (int64_t)run->returned);
-    writer_double(&w, "milliseconds", milliseconds);
+    writer_double(&w, "milliseconds", round(milliseconds * 1000) / 1000);
+    join_explain(run->q->hints.joins, &w);
     write_suggestion(&w, run);
     writer_end(&w, start);
     return w.failed ? error_memory(error) : TANSU_OK;

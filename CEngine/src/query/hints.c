@@ -1,8 +1,12 @@
 /*
  * query/hints.c -- the document beside the query: order, window, fields, index, what is wanted.
  */
+#include "query/collation.h"
 #include "query/internal.h"
+#include "query/join.h"
 #include <stdio.h>
+
+#define MAX_MILLISECONDS INT32_MAX
 
 typedef tansu_status (*hint_reader)(query *q, const char *context, const doc_value *value,
                                     tansu_error *error);
@@ -107,6 +111,75 @@ static tansu_status read_index(query *q, const char *context, const doc_value *v
     return q->hints.index_name ? TANSU_OK : error_memory(error);
 }
 
+/* read_do -- the joins; they may stand beside the query as well. */
+static tansu_status read_do(query *q, const char *context, const doc_value *value,
+                            tansu_error *error) {
+    return join_parse(q, value, context, error);
+}
+
+/* read_max_time -- how long the query may take; 0 is without a limit. */
+static tansu_status read_max_time(query *q, const char *context, const doc_value *value,
+                                  tansu_error *error) {
+    tansu_status status = read_count(context, value, &q->hints.max_milliseconds, error);
+    if (status == TANSU_OK && q->hints.max_milliseconds > MAX_MILLISECONDS)
+        return bad(error, context, "The limit must be at most 2147483647 milliseconds.");
+    return status;
+}
+
+/* read_collation -- was read before the selector: see hints_collation(). */
+static tansu_status read_collation(query *q, const char *context, const doc_value *value,
+                                   tansu_error *error) {
+    (void)q;
+    (void)context;
+    (void)value;
+    (void)error;
+    return TANSU_OK;
+}
+
+/* collation_flag -- one member of a collation, or a name of one; false when it is unknown. */
+static bool *collation_flag(collation *c, const char *name) {
+    if (strcmp(name, "caseInsensitive") == 0)
+        return &c->fold;
+    return strcmp(name, "numeric") == 0 ? &c->numeric : NULL;
+}
+
+/* hints_collation -- see internal.h. */
+tansu_status hints_collation(query *q, const uint8_t *doc, size_t size, tansu_error *error) {
+    static const char place[] = "hints.$collation";
+    doc_value value;
+    doc_iter iter;
+    if (!doc_find(doc, size, "$collation", 10, &value))
+        return TANSU_OK;
+    collation *c = arena_alloc(&q->memory, sizeof *c);
+    if (!c)
+        return error_memory(error);
+    if (value.type == DOC_STRING) {
+        size_t length;
+        const char *name = doc_string(&value, &length);
+        bool *flag = collation_flag(c, name);
+        if (!flag && strcmp(name, "binary") != 0)
+            return bad(error, place,
+                       "There is no such collation: it is \"binary\", "
+                       "\"caseInsensitive\" or \"numeric\".");
+        if (flag)
+            *flag = true;
+    } else if (value.type != DOC_DOCUMENT || !doc_iter_value(&iter, &value)) {
+        return bad(error, place,
+                   "The collation must be a name, or a document such as "
+                   "{\"caseInsensitive\": true, \"numeric\": true}.");
+    } else {
+        while (doc_iter_next(&iter)) {
+            bool *flag = collation_flag(c, iter.key);
+            if (!flag || !doc_as_bool(&iter.value, flag))
+                return bad(error, place,
+                           "The members of a collation are caseInsensitive and "
+                           "numeric, each true or false.");
+        }
+    }
+    q->collation = c->fold || c->numeric ? c : NULL;
+    return TANSU_OK;
+}
+
 /* Every hint of the language; `read` NULL: not in this version yet. */
 static const struct hint {
     const char *name;
@@ -120,11 +193,11 @@ static const struct hint {
     {"$onlycount", read_onlycount},
     {"$explain", read_explain},
     {"$index", read_index},
-    {"$maxTimeMS", NULL},
-    {"$collation", NULL},
+    {"$maxTimeMS", read_max_time},
+    {"$collation", read_collation},
     {"$upsert", NULL},
     {"$dropall", NULL},
-    {"$do", NULL},
+    {"$do", read_do},
 };
 
 /* read_hint -- one hint. */

@@ -2,9 +2,13 @@
  * query/internal.h -- what the files of the query part share: the parsed query, its stages' entry
  * points. No other part includes this.
  *
- *   selector.c, hints.c   BSON → nodes and hints, every unknown thing an error
+ *   selector.c, hints.c   BSON → nodes and hints, every unknown thing an error; operators.c and
+ *                         operators_field.c read the operators, parse.h is between the three
  *   normalise.c           nodes → AND / OR over tests, negation pushed down to the tests
- *   match.c               nodes → matcher, run over raw BSON
+ *   match.c               nodes → matcher, run over raw BSON; test.c has the rarer tests, with
+ *                         regex.c (PCRE2) and collation.c (forms of strings) behind it
+ *   condition.c           the same for one value, and which element matched
+ *   interrupt.c           time limits and cancellation
  *   bounds.c              tests on a path → intervals of index keys
  *   plan.c, plan_cost.c   candidates, costs, the choice
  *   docnos.c, walk.c      docnos from index ranges: as a sorted set, or streamed in key order
@@ -18,23 +22,63 @@
 #include "base/error.h"
 #include "base/value.h"
 #include "query/arena.h"
+#include "query/condition.h"
 #include "query/query.h"
 
 /* ---- The parsed selector ---- */
 
-enum test_op { TEST_EQ, TEST_GT, TEST_GTE, TEST_LT, TEST_LTE, TEST_IN, TEST_EXISTS, TEST_BEGIN };
+enum test_op {
+    TEST_EQ,
+    TEST_GT,
+    TEST_GTE,
+    TEST_LT,
+    TEST_LTE,
+    TEST_IN,
+    TEST_EXISTS,
+    TEST_BEGIN,
+    TEST_BETWEEN,
+    TEST_END,
+    TEST_CONTAINS,
+    TEST_TOKEN, /* any of the operands is a token of the string */
+    TEST_REGEX,
+    TEST_TYPE,
+    TEST_MOD,
+    TEST_SIZE,
+    TEST_ELEMENT,      /* some element of an array meets `condition` */
+    TEST_ALL_ELEMENTS, /* every one does, and there is one */
+    TEST_KEY           /* some key of a document does, as a string */
+};
+
+/* Paths that find more than what they name. */
+enum wild { WILD_NONE, WILD_FIELDS /* "*" */, WILD_ANYWHERE /* "**" */ };
+
+typedef struct collation collation;
+typedef struct regex regex;
+typedef struct subcondition subcondition;
 
 /* One condition on one path. Operands point into the query's own copy of the selector. */
 typedef struct test {
     enum test_op op;
     bool negated; /* selects exactly the documents that the positive form does not */
-    const path *path;
+    bool special; /* not one of the first eight operators, or with a collation */
+    bool whole;   /* speaks of an array, not of its elements */
+    enum wild wild;
+    const path *path;     /* NULL: inside a condition on a value itself */
     enum value_kind kind; /* of `operand` */
-    doc_value operand;    /* EQ GT GTE LT LTE */
-    doc_value *operands;  /* IN: sorted, no two equal; BEGIN: the prefixes */
+    doc_value operand;    /* EQ GT GTE LT LTE; BETWEEN: the lower */
+    doc_value *operands;  /* IN: sorted, no two equal; BEGIN END CONTAINS TOKEN: the texts; BETWEEN:
+                             the upper; REGEX: the text that all matches begin with, if any */
     uint32_t operand_count;
     bool integral;   /* `operand` is an int32, or a whole number within ±2^53: */
-    int64_t integer; /* its value, that int32, int64 and double compare with directly */
+    int64_t integer; /* its value, that int32, int64 and double compare with directly. SIZE: the
+                        size; MOD: the remainder */
+    int64_t divisor; /* MOD */
+    const collation *collation; /* strings of values take its form before they are compared, as the
+                                   operands have; NULL: strings are compared by their bytes */
+    const regex *regex;         /* REGEX */
+    const subcondition *condition; /* ELEMENT ALL_ELEMENTS KEY */
+    const uint32_t *types;         /* TYPE: a bit for each type byte, 8 words */
+    const char *place;             /* path and operator, for errors of a run (REGEX) */
 } test;
 
 enum node_kind { NODE_TRUE, NODE_FALSE, NODE_AND, NODE_OR, NODE_NOT, NODE_TEST };
@@ -59,6 +103,7 @@ typedef struct order_path {
 } order_path;
 
 typedef struct projection projection;
+typedef struct join_spec join_spec;
 typedef struct matcher matcher;
 
 enum index_choice { INDEX_ANY, INDEX_NONE, INDEX_NAMED };
@@ -72,7 +117,9 @@ typedef struct hints {
     bool explain;
     enum index_choice index_choice;
     const char *index_name;
-    projection *fields; /* NULL: whole documents */
+    projection *fields;        /* NULL: whole documents */
+    join_spec *joins;          /* $do; NULL: none */
+    uint64_t max_milliseconds; /* 0: no bound */
 } hints;
 
 /* Paths are owned by the query: path_parse() allocates them one by one. */
@@ -84,6 +131,8 @@ typedef struct path_link {
 struct query {
     arena memory;
     path_link *paths;
+    regex *regexes;
+    const collation *collation; /* $collation; NULL: by bytes */
     node *root;
     matcher *matcher;
     hints hints;
@@ -103,6 +152,9 @@ tansu_status selector_parse(query *q, const uint8_t *doc, size_t size, tansu_err
 /* hints_parse -- sets q->hints likewise. */
 tansu_status hints_parse(query *q, const uint8_t *doc, size_t size, tansu_error *error);
 
+/* hints_collation -- sets q->collation from the hints; before selector_parse(), which needs it. */
+tansu_status hints_collation(query *q, const uint8_t *doc, size_t size, tansu_error *error);
+
 /* normalise -- the same meaning in the form that matcher and planner want; works in place. */
 node *normalise(node *n);
 
@@ -111,14 +163,35 @@ void node_append(node *parent, node *child);
 
 /* ---- Matching ---- */
 
+/* What an element, or a key, must be. */
+struct subcondition {
+    matcher *matcher; /* asks the fields of a document, or of an array by position; NULL: */
+    node *value;      /* asks the value itself; the tests have no path */
+};
+
+/* subcondition_holds -- whether one value meets it. */
+bool subcondition_holds(const subcondition *s, match_context *c, const doc_value *value);
+
+/* subcondition_parse -- reads a condition of its own inside a selector, or by itself. */
+tansu_status subcondition_parse(query *q, const doc_value *operand, const char *place,
+                                subcondition **result, tansu_error *error);
+
 /* matcher_compile -- NULL when memory is exhausted. The matcher lives in the arena. */
 matcher *matcher_compile(arena *memory, const node *root);
 
-/* matcher_run -- whether a stored document matches. Allocates nothing. */
-bool matcher_run(const matcher *m, const uint8_t *doc, size_t size);
+/* matcher_run -- whether a stored document matches; c->status tells whether that could be found
+ * out. Allocates nothing but what the context keeps. */
+bool matcher_run(const matcher *m, match_context *c, const uint8_t *doc, size_t size);
 
-/* test_value -- whether one value, not looking into arrays and not negated, passes. */
-bool test_value(const test *t, const doc_value *value);
+/* test_value -- whether one value, not looking into arrays and not negated, passes. `c` may be NULL
+ * for a missing value. */
+bool test_value(const test *t, match_context *c, const doc_value *value);
+
+/* test_special -- the same for the tests that are marked so. */
+bool test_special(const test *t, match_context *c, const doc_value *value);
+
+/* match_fail -- the context's first error; false. `message` NULL is memory. */
+bool match_fail(match_context *c, tansu_status status, const char *place, const char *message);
 
 /* ---- Projection ---- */
 
@@ -126,7 +199,10 @@ bool test_value(const test *t, const doc_value *value);
 tansu_status projection_parse(query *q, const doc_value *fields, projection **result,
                               tansu_error *error);
 
-/* projection_apply -- replaces `out` by the projected document; false when memory is exhausted. */
-bool projection_apply(const projection *p, const uint8_t *doc, size_t size, tansu_buffer *out);
+/* projection_apply -- replaces `out` by what q->hints.fields leaves of `shown`; "path.$" asks how
+ * `stored`, the document that it was before any join, matched. Errors: MEMORY, and what stops a
+ * match. */
+tansu_status projection_apply(const query *q, match_context *context, const tansu_document *stored,
+                              const tansu_document *shown, tansu_buffer *out, tansu_error *error);
 
 #endif

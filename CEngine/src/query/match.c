@@ -26,6 +26,7 @@ typedef struct match_field {
 
 struct matcher {
     bool negated;
+    match_test *wild; /* tests of "*" and "**" */
     uint32_t field_count;
     uint32_t field_capacity;
     match_field *fields;
@@ -109,7 +110,9 @@ static bool has_prefix(const test *t, const doc_value *value) {
 }
 
 /* test_value -- one value by itself (see internal.h). */
-bool test_value(const test *t, const doc_value *value) {
+bool test_value(const test *t, match_context *c, const doc_value *value) {
+    if (t->special)
+        return test_special(t, c, value);
     switch (t->op) {
     case TEST_EXISTS: return value->type != DOC_MISSING;
     case TEST_IN: return is_operand(t, value);
@@ -131,22 +134,29 @@ bool test_value(const test *t, const doc_value *value) {
 /* ---- Testing what a path finds ---- */
 
 /* holds_at -- the value at a path's end, and if it is an array its elements too (rule 4). */
-static bool holds_at(const test *t, const doc_value *value) {
-    if (test_value(t, value))
+static bool holds_at(const test *t, match_context *c, const doc_value *value) {
+    if (test_value(t, c, value))
         return true;
     doc_iter iter;
-    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
+    if (value->type != DOC_ARRAY || t->whole || !doc_iter_value(&iter, value))
         return false;
     while (doc_iter_next(&iter)) {
-        if (test_value(t, &iter.value))
+        if (test_value(t, c, &iter.value))
             return true;
     }
     return false;
 }
 
+/* A test on its way through a path. */
+typedef struct visiting {
+    const test *test;
+    match_context *context;
+} visiting;
+
 /* visit -- ends the walk at the first value that passes. */
 static bool visit(void *context, const doc_value *value) {
-    return !holds_at(context, value);
+    const visiting *v = context;
+    return !holds_at(v->test, v->context, value);
 }
 
 /* find_part -- the value of a key in a document that is a value. */
@@ -165,33 +175,62 @@ static inline bool find_part(const path_part *part, doc_value *value) {
 }
 
 /* holds -- whether a test, not negated, holds, given the value of the path's first part. */
-static bool holds(const test *t, const doc_value *top, const uint8_t *doc, size_t size) {
+static bool holds(const test *t, match_context *c, const doc_value *top, const uint8_t *doc,
+                  size_t size) {
     static const doc_value missing = {NULL, 0, DOC_MISSING};
     const path *p = t->path;
     doc_value value = *top;
     for (uint32_t i = 1; i < p->count; i++) {
-        if (value.type == DOC_ARRAY)
-            return !path_walk(p, doc, size, visit, (void *)t, NULL);
+        if (value.type == DOC_ARRAY) {
+            visiting v = {t, c};
+            return !path_walk(p, doc, size, visit, &v, NULL);
+        }
         if (value.type != DOC_DOCUMENT || !find_part(&p->parts[i], &value)) {
             value = missing;
             break;
         }
     }
-    return holds_at(t, &value);
+    return holds_at(t, c, &value);
+}
+
+/* holds_below -- "**": a value, or any that it holds. Recursion is bounded by the document's checked
+ * depth. */
+static bool holds_below(const test *t, match_context *c, const doc_value *value) {
+    if (test_value(t, c, value))
+        return true;
+    doc_iter iter;
+    if ((value->type != DOC_DOCUMENT && value->type != DOC_ARRAY) || !doc_iter_value(&iter, value))
+        return false;
+    while (doc_iter_next(&iter)) {
+        if (holds_below(t, c, &iter.value))
+            return true;
+    }
+    return false;
+}
+
+/* holds_anywhere -- a test of "*" or "**". */
+static bool holds_anywhere(const test *t, match_context *c, const uint8_t *doc, size_t size) {
+    doc_iter iter;
+    bool valid = doc_iter_init(&iter, doc, size);
+    while (valid && doc_iter_next(&iter)) {
+        if (t->wild == WILD_FIELDS ? holds_at(t, c, &iter.value) : holds_below(t, c, &iter.value))
+            return true;
+    }
+    return false;
 }
 
 /* field_passes -- all tests that begin at one key. */
-static inline bool field_passes(const match_field *field, const doc_value *value,
+static inline bool field_passes(const match_field *field, match_context *c, const doc_value *value,
                                 const uint8_t *doc, size_t size) {
     for (const match_test *test = field->tests; test; test = test->next) {
-        if (holds(test->test, value, doc, size) == test->inverse)
+        if (holds(test->test, c, value, doc, size) == test->inverse)
             return false;
     }
     return true;
 }
 
 /* fields_pass -- all fields of a conjunction, in one pass over the document. */
-static bool fields_pass(const matcher *m, const uint8_t *doc, size_t size) {
+static bool fields_pass(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
     uint64_t pending = UINT64_MAX >> (64 - m->field_count);
     doc_iter iter;
     bool valid = doc_iter_init(&iter, doc, size);
@@ -201,7 +240,7 @@ static bool fields_pass(const matcher *m, const uint8_t *doc, size_t size) {
             if (iter.key_size != field->key_size || iter.key[0] != field->key[0] ||
                 memcmp(iter.key, field->key, field->key_size) != 0)
                 continue;
-            if (!field_passes(field, &iter.value, doc, size))
+            if (!field_passes(field, c, &iter.value, doc, size))
                 return false;
             pending &= ~(left & -left);
             if (pending == 0)
@@ -217,10 +256,12 @@ static bool fields_pass(const matcher *m, const uint8_t *doc, size_t size) {
 }
 
 /* matcher_run -- see internal.h. Recursion is as deep as the selector at most. */
-bool matcher_run(const matcher *m, const uint8_t *doc, size_t size) {
-    bool all = m->field_count == 0 || fields_pass(m, doc, size);
+bool matcher_run(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
+    bool all = m->field_count == 0 || fields_pass(m, c, doc, size);
     for (const matcher *child = m->children; all && child; child = child->next)
-        all = matcher_run(child, doc, size);
+        all = matcher_run(child, c, doc, size);
+    for (const match_test *test = m->wild; all && test; test = test->next)
+        all = holds_anywhere(test->test, c, doc, size) != test->inverse;
     return all != m->negated;
 }
 
@@ -274,16 +315,23 @@ static match_field *find_field(arena *memory, matcher *m, matcher **open, const 
 /* add_test -- puts a test into its field. Equalities go first: they are the cheapest. */
 static bool add_test(arena *memory, matcher *m, matcher **open, const test *t, bool inverse) {
     static const doc_value missing = {NULL, 0, DOC_MISSING};
-    match_field *field = find_field(memory, m, open, &t->path->parts[0]);
     match_test *entry = arena_alloc(memory, sizeof *entry);
-    if (!field || !entry)
+    if (!entry)
+        return false;
+    if (t->wild != WILD_NONE) {
+        *entry = (match_test){t, inverse, m->wild};
+        m->wild = entry;
+        return true;
+    }
+    match_field *field = find_field(memory, m, open, &t->path->parts[0]);
+    if (!field)
         return false;
     match_test **where = &field->tests;
     while (t->op != TEST_EQ && *where)
         where = &(*where)->next;
     *entry = (match_test){t, inverse, *where};
     *where = entry;
-    field->passes_missing = field->passes_missing && test_value(t, &missing) != inverse;
+    field->passes_missing = field->passes_missing && test_value(t, NULL, &missing) != inverse;
     return true;
 }
 

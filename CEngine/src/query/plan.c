@@ -1,8 +1,9 @@
 /*
  * query/plan.c -- the candidates: a scan, each index that narrows or orders the answer, a union of
- * indexes for an $or; and the choice of the cheapest.
+ * indexes for an $or, what two indexes have in common; and the choice of the cheapest.
  */
 #include "query/plan.h"
+#include "query/collation.h"
 #include <math.h>
 
 /* Rough nanoseconds on the machine of docs/architecture.md; only their ratios matter. */
@@ -38,7 +39,7 @@ double plan_cost(const planner *p, const plan *c) {
     bool sorted_later = c->sort == PLAN_SORT_MEMORY;
     bool needs_documents = p->purpose == PLAN_DOCUMENTS || !c->exact || sorted_later;
     double cost = sorted_later ? sort_cost(p) : 0;
-    double keys = (double)c->keys;
+    double keys = (double)c->keys; /* of an intersection: docnos that are in both */
     if (c->kind == PLAN_NONE)
         return 0;
     if (c->kind == PLAN_SCAN) {
@@ -57,7 +58,10 @@ double plan_cost(const planner *p, const plan *c) {
         cost += looked_at * (grouped ? COST_GROUP : COST_KEY);
         return cost + (needs_documents ? looked_at * COST_FETCH_FAR : 0);
     }
-    cost += keys * (COST_KEY + COST_SORT_DOCNO);
+    double entries = 0;
+    for (uint32_t i = 0; i < c->access_count; i++)
+        entries += (double)c->accesses[i]->keys;
+    cost += entries * (COST_KEY + COST_SORT_DOCNO);
     return cost + (needs_documents ? looked_at * COST_FETCH : 0);
 }
 
@@ -103,13 +107,17 @@ static bool is_fixed(const access *a, const path *path) {
  * serves_order -- whether reading the ranges forward or backward gives the order asked for. Paths
  * that are held to one value order nothing; the others must be the index's next paths. An index
  * that met an array has several entries for a document and can't serve. *group_paths: how many
- * leading paths make the order, 0 when every path of the order is held to one value.
+ * leading paths make the order, 0 when every path of the order is held to one value. Strings must be
+ * ordered in the form that the index has them in. That a sparse or partial index has every match was
+ * proven before; so it leaves out of the order what is not in the answer.
  */
 static bool serves_order(const planner *p, const access *a, bool *backward, uint32_t *group_paths) {
     uint32_t at = a->point_paths;
     bool decided = false;
     *backward = false;
-    if (a->multikey)
+    const collation *by_form = p->q->collation;
+    bool folded = by_form != NULL && by_form->fold && !by_form->numeric;
+    if (a->multikey || (a->fold ? !folded : by_form != NULL))
         return false;
     for (uint32_t i = 0; i < p->order_count; i++) {
         const order_path *by = &p->q->hints.order[i];
@@ -128,6 +136,15 @@ static bool serves_order(const planner *p, const access *a, bool *backward, uint
     return true;
 }
 
+/* leaves_out -- the error for an index that $index names and that may lack matches. */
+static tansu_status leaves_out(const planner *p, const access *a) {
+    return error_set(
+        p->error, TANSU_E_INVALID_QUERY, "hints.$index",
+        "The index \"%.120s\" is sparse or partial, and the query may select documents "
+        "that are not in it.",
+        a->name);
+}
+
 /* consider_index -- the candidates that one index makes. */
 static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number, bool named) {
     access *a = arena_alloc(p->memory.arena, sizeof *a);
@@ -137,9 +154,12 @@ static tansu_status consider_index(planner *p, const conjunction *c, uint32_t nu
     tansu_status status = access_bind(p, c, a);
     bool backward = false;
     uint32_t group_paths = 0;
+    if (status == TANSU_OK && !a->complete)
+        return named ? leaves_out(p, a) : TANSU_OK;
     bool ordered =
         p->order_count != 0 && status == TANSU_OK && serves_order(p, a, &backward, &group_paths);
-    if (status != TANSU_OK || (a->bound_paths == 0 && !ordered && !named))
+    bool narrows = a->bound_paths != 0 || a->narrower;
+    if (status != TANSU_OK || (!narrows && !ordered && !named))
         return status;
     status = access_measure(p->view, a, false, p->error);
     if (status != TANSU_OK)
@@ -156,8 +176,10 @@ static tansu_status consider_index(planner *p, const conjunction *c, uint32_t nu
         candidate->backward = backward;
         candidate->group_paths = group_paths;
     }
-    if (a->bound_paths == 0 && !named)
+    if (!narrows && !named)
         return TANSU_OK;
+    if (narrows)
+        p->narrowing[p->narrowing_count++] = a;
     status = add_index(p, a, &candidate);
     if (status != TANSU_OK)
         return status;
@@ -181,11 +203,12 @@ static tansu_status best_access(planner *p, const node *branch, access **result)
             return error_memory(p->error);
         access_begin(p->collection, i, a);
         tansu_status status = access_bind(p, c, a);
-        if (status == TANSU_OK && a->bound_paths != 0)
+        bool narrows = a->complete && (a->bound_paths != 0 || a->narrower);
+        if (status == TANSU_OK && narrows)
             status = access_measure(p->view, a, false, p->error);
         if (status != TANSU_OK)
             return status;
-        if (a->bound_paths != 0 && (!*result || a->keys < (*result)->keys))
+        if (narrows && (!*result || a->keys < (*result)->keys))
             *result = a;
     }
     return TANSU_OK;
@@ -226,18 +249,85 @@ static tansu_status consider_union(planner *p, const node *either, bool whole) {
     return TANSU_OK;
 }
 
-/* consider_unions -- each OR that every match must satisfy. */
-static tansu_status consider_unions(planner *p) {
+/* consider_unions -- each OR that every match must satisfy, unless it is as good as a test. */
+static tansu_status consider_unions(planner *p, const conjunction *c) {
     const node *root = p->q->root;
     if (root->kind == NODE_OR)
-        return consider_union(p, root, true);
+        return conjunction_has(c, root) ? TANSU_OK : consider_union(p, root, true);
     tansu_status status = TANSU_OK;
     for (const node *n = root->kind == NODE_AND ? root->first : NULL; status == TANSU_OK && n;
          n = n->next) {
-        if (n->kind == NODE_OR)
+        if (n->kind == NODE_OR && !conjunction_has(c, n))
             status = consider_union(p, n, false);
     }
     return status;
+}
+
+/* ---- Intersections ---- */
+
+/* Indexes of which pairs are thought of: those that narrow most. */
+#define MAX_PAIRED 8
+
+/* adds_to -- whether an access is exact about a clause that the other is not. */
+static bool adds_to(const conjunction *c, const access *a, const access *other) {
+    for (uint32_t i = 0; i < c->count + c->either_count; i++) {
+        if (a->used[i] && !other->used[i])
+            return true;
+    }
+    return false;
+}
+
+/* add_intersection -- the candidate that takes the docnos which two indexes have in common. A document
+ * that satisfies the clauses of both has an entry in the ranges of each, and what is exact in one of
+ * them is exact in their intersection; so arrays make no difference here. */
+static tansu_status add_intersection(planner *p, const conjunction *c, access *a, access *b,
+                                     uint64_t common) {
+    plan *candidate = add_candidate(p, PLAN_INTERSECTION);
+    access **list = arena_alloc(p->memory.arena, 2 * sizeof *list);
+    if (!candidate || !list)
+        return error_memory(p->error);
+    list[0] = a;
+    list[1] = b;
+    candidate->accesses = list;
+    candidate->access_count = 2;
+    candidate->keys = common;
+    candidate->exact = c->whole;
+    for (uint32_t i = 0; i < c->count + c->either_count; i++)
+        candidate->exact = candidate->exact && (a->used[i] || b->used[i]);
+    if (common < p->matches)
+        p->matches = common;
+    return TANSU_OK;
+}
+
+/* sort_narrowing -- the accesses with the fewest entries first. */
+static void sort_narrowing(planner *p) {
+    for (uint32_t i = 1; i < p->narrowing_count; i++) {
+        access *moved = p->narrowing[i];
+        uint32_t at = i;
+        for (; at > 0 && p->narrowing[at - 1]->keys > moved->keys; at--)
+            p->narrowing[at] = p->narrowing[at - 1];
+        p->narrowing[at] = moved;
+    }
+}
+
+/* consider_intersection -- the pair that has the fewest documents in common if their conditions are
+ * independent of each other. */
+static tansu_status consider_intersection(planner *p, const conjunction *c) {
+    double documents = (double)p->collection->count, least = documents;
+    access *first = NULL, *second = NULL;
+    sort_narrowing(p);
+    for (uint32_t i = 0; i < p->narrowing_count && i < MAX_PAIRED; i++) {
+        for (uint32_t k = i + 1; k < p->narrowing_count && k < MAX_PAIRED; k++) {
+            access *a = p->narrowing[i], *b = p->narrowing[k];
+            double common = documents == 0 ? 0 : (double)a->keys * (double)b->keys / documents;
+            if (common < least && adds_to(c, a, b) && adds_to(c, b, a)) {
+                least = common;
+                first = a;
+                second = b;
+            }
+        }
+    }
+    return first ? add_intersection(p, c, first, second, (uint64_t)ceil(least)) : TANSU_OK;
 }
 
 /* consider_named -- the index that $index names, and nothing else. */
@@ -264,7 +354,9 @@ static tansu_status consider_all(planner *p, const conjunction *c) {
         return TANSU_OK;
     for (uint32_t i = 0; status == TANSU_OK && i < access_count(p->collection); i++)
         status = consider_index(p, c, i, false);
-    return status == TANSU_OK ? consider_unions(p) : status;
+    if (status == TANSU_OK)
+        status = consider_unions(p, c);
+    return status == TANSU_OK ? consider_intersection(p, c) : status;
 }
 
 /* plan_choose -- see plan.h. */

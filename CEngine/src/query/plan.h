@@ -22,8 +22,12 @@ typedef struct access {
     const path *paths;
     const bool *descending;
     uint32_t path_count;
+    const index_definition *definition; /* NULL: the index over `_id` */
     bool multikey;
     bool unique;
+    bool fold;     /* keys are those of case foldings */
+    bool complete; /* it has every match: of sparse and partial indexes to be proven */
+    bool narrower; /* it leaves documents out, so that reading all of it may help */
 
     key_range *ranges; /* ascending, none touching another */
     uint32_t range_count;
@@ -32,19 +36,21 @@ typedef struct access {
     bool all_points;      /* every range is one value of every path */
     interval_list bounds[TANSU_MAX_INDEX_PATHS]; /* for explain */
     bool exact;     /* a document matches if and only if it has an entry in the ranges */
+    bool *used;     /* for each clause of the conjunction, whether the ranges are exact about it */
     bool distinct;  /* no document has two entries in the ranges */
     bool in_order;  /* the entries' docnos ascend */
     bool estimated; /* `keys` was not counted in every range */
     uint64_t keys;  /* entries in the ranges */
 } access;
 
-enum plan_kind { PLAN_NONE, PLAN_SCAN, PLAN_INDEX, PLAN_UNION };
+enum plan_kind { PLAN_NONE, PLAN_SCAN, PLAN_INDEX, PLAN_UNION, PLAN_INTERSECTION };
 enum plan_sort { PLAN_SORT_NONE, PLAN_SORT_INDEX, PLAN_SORT_MEMORY };
 
 typedef struct plan {
     enum plan_kind kind;
     enum plan_sort sort;
-    access **accesses; /* one for PLAN_INDEX, one a branch for PLAN_UNION */
+    access **accesses; /* one for PLAN_INDEX, one a branch for PLAN_UNION, two for
+                          PLAN_INTERSECTION */
     uint32_t access_count;
     bool exact;    /* documents need no second look */
     bool streamed; /* entries are read in the answer's order, as they are asked for */
@@ -66,9 +72,11 @@ typedef struct planner {
     bounds_memory memory;
     tansu_error *error;
 
-    uint32_t order_count; /* 0 when the order cannot matter */
-    uint64_t limit;       /* skip + max */
-    uint64_t matches;     /* the best upper estimate so far */
+    uint32_t order_count;                     /* 0 when the order cannot matter */
+    uint64_t limit;                           /* skip + max */
+    uint64_t matches;                         /* the best upper estimate so far */
+    access *narrowing[TANSU_MAX_INDEXES + 1]; /* those whose ranges leave documents out */
+    uint32_t narrowing_count;
     plan *candidates;
     plan *chosen;
 } planner;
@@ -85,15 +93,25 @@ double plan_cost(const planner *p, const plan *candidate);
 #define MAX_CONJUNCTION 256 /* tests of one conjunction that planning looks at */
 #define MAX_RANGES 20000
 
-/* The tests that all hold in every match of a branch. */
+#define MAX_EITHERS 16 /* ORs of tests on one path, of the same */
+#define MAX_CLAUSES (MAX_CONJUNCTION + MAX_EITHERS)
+
+/* The tests that all hold in every match of a branch. An OR of tests on one path is as good as a test:
+ * its keys are those of all its tests. Clauses are numbered through: tests, then ORs. */
 typedef struct conjunction {
     const test *tests[MAX_CONJUNCTION];
+    const node *eithers[MAX_EITHERS];
     uint32_t count;
+    uint32_t either_count;
+    const node *branch;
     bool whole; /* there is nothing else to the branch */
 } conjunction;
 
-/* conjunction_of -- reads a TEST or an AND. */
+/* conjunction_of -- reads a branch. */
 void conjunction_of(const node *n, conjunction *c);
+
+/* conjunction_has -- whether an OR is among its clauses. */
+bool conjunction_has(const conjunction *c, const node *either);
 
 /* access_count -- how many indexes a collection has, the one over `_id` included. access_begin --
  * an access to the index of that number (0: `_id`), without ranges. */
@@ -101,7 +119,7 @@ uint32_t access_count(const collection_state *collection);
 void access_begin(const collection_state *collection, uint32_t number, access *a);
 
 /* access_bind -- makes the ranges for a conjunction; with bound_paths 0 the one range is
- * everything. Errors: MEMORY. */
+ * everything. Unless `complete` comes out true the access must not be used. Errors: MEMORY. */
 tansu_status access_bind(planner *p, const conjunction *c, access *a);
 
 /* access_measure -- counts the entries in the ranges. `exactly`: all of them, not a sample. */

@@ -2,6 +2,9 @@
  * query/query.c -- compiling and freeing a query.
  */
 #include "query/internal.h"
+#include "query/join.h"
+#include "query/regex.h"
+#include "query/writer.h"
 #include <stdlib.h>
 
 /* path_equal -- part by part: how the path was written does not count. */
@@ -54,11 +57,41 @@ static tansu_status keep_document(query *q, const uint8_t *doc, size_t size, con
     return *copy ? TANSU_OK : error_memory(error);
 }
 
+/* take_join -- $do stands in the query as well as in the hints: it is read, and `*selector` becomes a
+ * copy without it. */
+static tansu_status take_join(query *q, const uint8_t **selector, size_t *size,
+                              tansu_error *error) {
+    tansu_buffer rest = TANSU_BUFFER_INIT;
+    writer w = {.out = &rest};
+    doc_value join;
+    doc_iter iter;
+    if (!doc_find(*selector, *size, "$do", 3, &join))
+        return TANSU_OK;
+    tansu_status status = TANSU_OK;
+    size_t start = writer_begin(&w);
+    bool valid = doc_iter_init(&iter, *selector, *size);
+    while (valid && status == TANSU_OK && doc_iter_next(&iter)) {
+        if (strcmp(iter.key, "$do") == 0)
+            status = join_parse(q, &iter.value, "$do", error);
+        else
+            writer_value(&w, iter.key, &iter.value);
+    }
+    writer_end(&w, start);
+    if (status == TANSU_OK) {
+        *size = rest.size;
+        *selector = w.failed ? NULL : arena_copy(&q->memory, rest.data, rest.size);
+        if (!*selector)
+            status = error_memory(error);
+    }
+    tansu_buffer_free(&rest);
+    return status;
+}
+
 /* compile -- all stages into a new query. */
 static tansu_status compile(query *q, const uint8_t *selector, size_t selector_size,
                             const uint8_t *hints, size_t hints_size, tansu_error *error) {
     static const uint8_t empty[5] = {5};
-    const uint8_t *copy;
+    const uint8_t *copy, *hints_copy = NULL;
     q->hints.max = UINT64_MAX;
     if (!selector) {
         selector = empty;
@@ -66,12 +99,15 @@ static tansu_status compile(query *q, const uint8_t *selector, size_t selector_s
     }
     tansu_status status = keep_document(q, selector, selector_size, &copy, error);
     if (status == TANSU_OK)
+        status = take_join(q, &copy, &selector_size, error);
+    if (status == TANSU_OK && hints)
+        status = keep_document(q, hints, hints_size, &hints_copy, error);
+    if (status == TANSU_OK && hints)
+        status = hints_collation(q, hints_copy, hints_size, error);
+    if (status == TANSU_OK)
         status = selector_parse(q, copy, selector_size, error);
-    if (status == TANSU_OK && hints) {
-        status = keep_document(q, hints, hints_size, &copy, error);
-        if (status == TANSU_OK)
-            status = hints_parse(q, copy, hints_size, error);
-    }
+    if (status == TANSU_OK && hints)
+        status = hints_parse(q, hints_copy, hints_size, error);
     if (status != TANSU_OK)
         return status;
     q->root = normalise(q->root);
@@ -100,6 +136,7 @@ void query_free(query *q) {
         return;
     for (path_link *link = q->paths; link; link = link->next)
         path_free(&link->path);
+    regex_free_all(q->regexes);
     arena_free(&q->memory);
     free(q);
 }

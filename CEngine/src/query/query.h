@@ -29,11 +29,12 @@ typedef struct query_run query_run;
 
 /*
  * query_start -- plans and begins. `collection` NULL is an empty one. `q` and the view's version must
- * outlive the run. In a view with pending changes the whole answer is fixed here, so that the
+ * outlive the run, and so must `version`, which has the collections that $do names (NULL: none). In a view with pending changes the whole answer is fixed here, so that the
  * transaction may go on writing.
  */
-tansu_status query_start(const query *q, const view *v, const collection_state *collection,
-                         query_run **result, tansu_error *error);
+tansu_status query_start(const query *q, const version *version, const view *v,
+                         const collection_state *collection, query_run **result,
+                         tansu_error *error);
 
 /* query_next -- the next result: a stored document in place, or a projected one, or the one document
  * of $onlycount / $explain, valid until the next call. TANSU_DONE at the end. */

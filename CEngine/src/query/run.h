@@ -21,6 +21,7 @@ struct query_run {
     size_t next_docno;
     walk walk;
 
+    match_context match;
     bool fixed; /* the answer is in `hits` */
     hit *hits;
     size_t hit_count;
@@ -28,9 +29,19 @@ struct query_run {
     uint64_t to_skip;
     uint64_t left; /* results still to give */
 
+    const version *version; /* with the collections that $do names */
+    tansu_buffer joined;    /* a document with others in place of ids */
+    tansu_buffer answer;    /* of a pending view with joins: all results, one behind the other */
+    size_t next_answer;
+    bool answered;
+
     tansu_buffer output; /* a projected document, or the one document of a count or a plan */
     bool one_document;
     bool done;
+
+    bool watched;      /* it may be stopped: */
+    uint64_t deadline; /* of the clock of interrupt.c; 0: none */
+    uint32_t steps;    /* since the start, to ask now and then only */
 
     uint64_t keys_examined;
     uint64_t documents_examined;
@@ -49,6 +60,17 @@ tansu_status run_hit(query_run *run, hit *h, const uint8_t **doc, uint32_t *size
 
 /* run_count -- how many run_hit() would give, from the index alone where it can tell. */
 tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error);
+
+/* run_watch -- starts the clock of $maxTimeMS. */
+void run_watch(query_run *run);
+
+/* run_check -- errors: TIMEOUT, CANCELLED. */
+tansu_status run_check(const query_run *run, tansu_error *error);
+
+/* run_step -- the same at every 64th call; to be called for each document or key looked at. */
+static inline tansu_status run_step(query_run *run, tansu_error *error) {
+    return run->watched && run->steps++ % 64 == 0 ? run_check(run, error) : TANSU_OK;
+}
 
 /* explain_write -- appends the plan document of a run that is over. */
 tansu_status explain_write(const query_run *run, double milliseconds, tansu_buffer *result,

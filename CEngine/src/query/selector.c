@@ -4,39 +4,37 @@
  *
  * Recursion is bounded by the depth that doc_check() allowed.
  */
-#include "query/internal.h"
-
-#define DOUBLE_EXACT ((int64_t)1 << 53) /* up to here every whole number is a double */
-
-typedef struct parser {
-    query *q;
-    tansu_error *error;
-    tansu_buffer path;    /* the text of the path that is being read; empty at the top */
-    tansu_buffer context; /* room for an error's place */
-} parser;
+#include "query/parse.h"
 
 /* ---- Errors ---- */
 
-/* place -- "path.name" for an error's context. */
-static const char *place(parser *p, const char *name) {
-    p->context.size = 0;
+/* parse_place -- see parse.h. */
+const char *parse_place(parser *p, const char *name) {
+    tansu_buffer *out = &p->context;
+    const tansu_buffer *parts[] = {&p->prefix, &p->path};
+    out->size = 0;
     bool fine = true;
-    if (p->path.size != 0)
-        fine = buffer_append(&p->context, p->path.data, p->path.size) &&
-               (*name == 0 || buffer_append_byte(&p->context, '.'));
-    fine = fine && buffer_append(&p->context, name, strlen(name) + 1);
-    return fine ? (const char *)p->context.data : name;
+    for (int i = 0; i < 2; i++) {
+        if (parts[i]->size == 0)
+            continue;
+        fine = fine && (out->size == 0 || buffer_append_byte(out, '.')) &&
+               buffer_append(out, parts[i]->data, parts[i]->size);
+    }
+    if (*name)
+        fine = fine && (out->size == 0 || buffer_append_byte(out, '.')) &&
+               buffer_append(out, name, strlen(name));
+    fine = fine && buffer_append_byte(out, 0);
+    return fine ? (const char *)out->data : name;
 }
 
-/* bad -- INVALID_QUERY at an operator of the present path. */
-static tansu_status bad(parser *p, const char *name, const char *message) {
-    return error_set(p->error, TANSU_E_INVALID_QUERY, place(p, name), "%s", message);
+/* parse_bad -- see parse.h. */
+tansu_status parse_bad(parser *p, const char *name, const char *message) {
+    return error_set(p->error, TANSU_E_INVALID_QUERY, parse_place(p, name), "%s", message);
 }
 
-/* later -- UNSUPPORTED at an operator of the present path. */
-static tansu_status later(parser *p, const char *name) {
-    return error_set(p->error, TANSU_E_UNSUPPORTED, place(p, name),
-                     "The operator %s is not in this version of the library yet.", name);
+/* parse_at_top -- see parse.h. */
+bool parse_at_top(const parser *p) {
+    return p->path.size == 0 && !p->self;
 }
 
 /* ---- Making nodes ---- */
@@ -59,8 +57,8 @@ void node_append(node *parent, node *child) {
     parent->last = child;
 }
 
-/* add_node -- a new child of `parent`. */
-static tansu_status add_node(parser *p, node *parent, enum node_kind kind, node **result) {
+/* parse_add -- see parse.h. */
+tansu_status parse_add(parser *p, node *parent, enum node_kind kind, node **result) {
     *result = new_node(p, kind);
     if (!*result)
         return error_memory(p->error);
@@ -68,233 +66,28 @@ static tansu_status add_node(parser *p, node *parent, enum node_kind kind, node 
     return TANSU_OK;
 }
 
-/* add_test -- a new test of the present path as a child of `parent`. */
-static tansu_status add_test(parser *p, node *parent, enum test_op op, const char *name,
-                             test **result) {
+/* parse_add_test -- see parse.h. */
+tansu_status parse_add_test(parser *p, node *parent, enum test_op op, const char *name,
+                            test **result) {
     node *n;
-    tansu_status status = add_node(p, parent, NODE_TEST, &n);
+    tansu_status status = parse_add(p, parent, NODE_TEST, &n);
     if (status != TANSU_OK)
         return status;
     n->test = arena_alloc(&p->q->memory, sizeof *n->test);
     if (!n->test)
         return error_memory(p->error);
     n->test->op = op;
+    n->test->wild = p->wild;
     *result = n->test;
-    return query_path(p->q, (const char *)p->path.data, p->path.size, place(p, name),
+    if (p->self)
+        return TANSU_OK;
+    return query_path(p->q, (const char *)p->path.data, p->path.size, parse_place(p, name),
                       &n->test->path, p->error);
 }
 
-/* add_negation -- a NOT as a child of `parent`, for what follows to be put into. */
-static tansu_status add_negation(parser *p, node **parent) {
-    return add_node(p, *parent, NODE_NOT, parent);
-}
-
-/* set_operand -- the value that a test compares with, and what makes that quick. */
-static void set_operand(test *t, const doc_value *value) {
-    t->operand = *value;
-    t->kind = value_kind_of(value->type);
-    int64_t whole;
-    if (t->kind == KIND_NUMBER && value->type != DOC_DECIMAL128 && doc_as_int64(value, &whole) &&
-        whole >= -DOUBLE_EXACT && whole <= DOUBLE_EXACT) {
-        t->integral = true;
-        t->integer = whole;
-    }
-}
-
-/* ---- Operators on a field ---- */
-
-typedef tansu_status (*operator_reader)(parser *p, node *parent, const char *name,
-                                        const doc_value *operand);
-
-static tansu_status read_condition(parser *p, node *parent, const doc_value *value);
-
-/* add_compare -- a comparison with one value. */
-static tansu_status add_compare(parser *p, node *parent, enum test_op op, const char *name,
-                                const doc_value *operand) {
-    test *t;
-    tansu_status status = add_test(p, parent, op, name, &t);
-    if (status == TANSU_OK)
-        set_operand(t, operand);
-    return status;
-}
-
-/* read_eq -- equal to the operand. */
-static tansu_status read_eq(parser *p, node *parent, const char *name, const doc_value *operand) {
-    return add_compare(p, parent, TEST_EQ, name, operand);
-}
-
-/* read_gt -- greater, among the operand's kind. */
-static tansu_status read_gt(parser *p, node *parent, const char *name, const doc_value *operand) {
-    return add_compare(p, parent, TEST_GT, name, operand);
-}
-
-/* read_gte -- greater or equal, among the operand's kind. */
-static tansu_status read_gte(parser *p, node *parent, const char *name, const doc_value *operand) {
-    return add_compare(p, parent, TEST_GTE, name, operand);
-}
-
-/* read_lt -- less, among the operand's kind. */
-static tansu_status read_lt(parser *p, node *parent, const char *name, const doc_value *operand) {
-    return add_compare(p, parent, TEST_LT, name, operand);
-}
-
-/* read_lte -- less or equal, among the operand's kind. */
-static tansu_status read_lte(parser *p, node *parent, const char *name, const doc_value *operand) {
-    return add_compare(p, parent, TEST_LTE, name, operand);
-}
-
-/* read_ne -- everything that $eq does not select (rule 5). */
-static tansu_status read_ne(parser *p, node *parent, const char *name, const doc_value *operand) {
-    tansu_status status = add_negation(p, &parent);
-    return status == TANSU_OK ? read_eq(p, parent, name, operand) : status;
-}
-
-/* array_size -- how many elements; false when it is not an array. */
-static bool array_size(const doc_value *value, uint32_t *count) {
-    doc_iter iter;
-    *count = 0;
-    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
-        return false;
-    while (doc_iter_next(&iter))
-        ++*count;
-    return true;
-}
-
-/* copy_elements -- the array's elements as the test's operands. */
-static tansu_status copy_elements(parser *p, test *t, const doc_value *array, uint32_t count) {
-    t->operands = arena_alloc(&p->q->memory, count * sizeof *t->operands);
-    if (!t->operands)
-        return error_memory(p->error);
-    doc_iter iter;
-    doc_iter_value(&iter, array);
-    while (t->operand_count < count && doc_iter_next(&iter))
-        t->operands[t->operand_count++] = iter.value;
-    return TANSU_OK;
-}
-
-/* read_in -- any of the values of an array. */
-static tansu_status read_in(parser *p, node *parent, const char *name, const doc_value *operand) {
-    uint32_t count;
-    if (!array_size(operand, &count))
-        return bad(p, name, "The operand must be an array of values.");
-    test *t;
-    tansu_status status = add_test(p, parent, TEST_IN, name, &t);
-    if (status == TANSU_OK)
-        status = copy_elements(p, t, operand, count);
-    for (uint32_t i = 0; status == TANSU_OK && i < t->operand_count; i++) {
-        if (t->operands[i].type == DOC_REGEX)
-            status =
-                error_set(p->error, TANSU_E_UNSUPPORTED, place(p, name),
-                          "A regular expression ($regex) in %s is not in this version yet.", name);
-    }
-    return status;
-}
-
-/* read_nin -- everything that $in does not select (rule 5). */
-static tansu_status read_nin(parser *p, node *parent, const char *name, const doc_value *operand) {
-    tansu_status status = add_negation(p, &parent);
-    return status == TANSU_OK ? read_in(p, parent, name, operand) : status;
-}
-
-/* read_exists -- {"$exists": true} or its negation. */
-static tansu_status read_exists(parser *p, node *parent, const char *name,
-                                const doc_value *operand) {
-    bool wanted;
-    if (!doc_as_bool(operand, &wanted))
-        return bad(p, name, "The operand must be true or false.");
-    tansu_status status = wanted ? TANSU_OK : add_negation(p, &parent);
-    test *t;
-    return status == TANSU_OK ? add_test(p, parent, TEST_EXISTS, name, &t) : status;
-}
-
-/* read_begin -- strings that begin with a prefix, or with one of several. */
-static tansu_status read_begin(parser *p, node *parent, const char *name,
-                               const doc_value *operand) {
-    uint32_t count = 1;
-    bool several = array_size(operand, &count);
-    if (!several && operand->type != DOC_STRING)
-        return bad(p, name, "The operand must be a string or an array of strings.");
-    if (several && count == 0)
-        return bad(p, name, "The array of prefixes is empty.");
-    test *t;
-    tansu_status status = add_test(p, parent, TEST_BEGIN, name, &t);
-    if (status != TANSU_OK)
-        return status;
-    if (several) {
-        status = copy_elements(p, t, operand, count);
-    } else {
-        t->operands = arena_alloc(&p->q->memory, sizeof *t->operands);
-        if (!t->operands)
-            return error_memory(p->error);
-        t->operands[t->operand_count++] = *operand;
-    }
-    for (uint32_t i = 0; status == TANSU_OK && i < t->operand_count; i++) {
-        if (t->operands[i].type != DOC_STRING)
-            status = bad(p, name, "The operand must be a string or an array of strings.");
-    }
-    return status;
-}
-
-/* read_not -- the negation of any condition on the same path. */
-static tansu_status read_not(parser *p, node *parent, const char *name, const doc_value *operand) {
-    (void)name;
-    tansu_status status = add_negation(p, &parent);
-    node *all;
-    if (status == TANSU_OK)
-        status = add_node(p, parent, NODE_AND, &all);
-    return status == TANSU_OK ? read_condition(p, all, operand) : status;
-}
-
-static tansu_status read_branches(parser *p, node *parent, const char *name,
-                                  const doc_value *operand);
-
-/* Every operator of the language that stands on a field; `read` NULL: not in this version yet. */
-static const struct field_operator {
-    const char *name;
-    operator_reader read;
-} field_operators[] = {
-    {"$eq", read_eq},
-    {"$ne", read_ne},
-    {"$gt", read_gt},
-    {"$gte", read_gte},
-    {"$lt", read_lt},
-    {"$lte", read_lte},
-    {"$in", read_in},
-    {"$nin", read_nin},
-    {"$exists", read_exists},
-    {"$begin", read_begin},
-    {"$beginsWith", read_begin},
-    {"$not", read_not},
-    {"$and", read_branches},
-    {"$or", read_branches},
-    {"$nor", read_branches},
-    {"$bt", NULL},
-    {"$between", NULL},
-    {"$endsWith", NULL},
-    {"$contains", NULL},
-    {"$regex", NULL},
-    {"$options", NULL},
-    {"$icase", NULL},
-    {"$strand", NULL},
-    {"$stror", NULL},
-    {"$all", NULL},
-    {"$size", NULL},
-    {"$elemMatch", NULL},
-    {"$allMatch", NULL},
-    {"$type", NULL},
-    {"$mod", NULL},
-    {"$keyMapMatch", NULL},
-};
-
-/* read_operator -- one operator of the present path. */
-static tansu_status read_operator(parser *p, node *parent, const char *name,
-                                  const doc_value *operand) {
-    for (size_t i = 0; i < sizeof field_operators / sizeof *field_operators; i++) {
-        const struct field_operator *known = &field_operators[i];
-        if (strcmp(known->name, name) == 0)
-            return known->read ? known->read(p, parent, name, operand) : later(p, name);
-    }
-    return bad(p, name, "There is no such operator on a field.");
+/* parse_add_not -- see parse.h. */
+tansu_status parse_add_not(parser *p, node **parent) {
+    return parse_add(p, *parent, NODE_NOT, parent);
 }
 
 /* ---- Conditions and selectors ---- */
@@ -307,35 +100,70 @@ static bool path_push(parser *p, const doc_iter *iter, size_t *before) {
            buffer_append(&p->path, iter->key, iter->key_size);
 }
 
+/* wild_of -- whether a path is "*" or "**". */
+static enum wild wild_of(const parser *p, const char *key) {
+    if (p->path.size != 0)
+        return WILD_NONE;
+    return strcmp(key, "*") == 0 ? WILD_FIELDS : strcmp(key, "**") == 0 ? WILD_ANYWHERE : WILD_NONE;
+}
+
 /* read_field -- the condition under one key that is a path. */
 static tansu_status read_field(parser *p, node *parent, const doc_iter *iter) {
     if (iter->key_size == 0)
-        return bad(p, "", "A path may not be empty.");
-    bool whole = p->path.size == 0 && (strcmp(iter->key, "*") == 0 || strcmp(iter->key, "**") == 0);
-    if (whole)
-        return later(p, iter->key);
+        return parse_bad(p, "", "A path may not be empty.");
+    if (p->self)
+        return parse_bad(p, iter->key,
+                         "This condition asks a value itself: fields of it can't "
+                         "stand beside.");
+    if (p->wild != WILD_NONE)
+        return parse_bad(p, iter->key,
+                         "A sub-query can't stand under \"*\" or \"**\": use "
+                         "$eq for a whole document, or $elemMatch.");
     size_t before;
-    tansu_status status = path_push(p, iter, &before) ? read_condition(p, parent, &iter->value)
+    p->wild = wild_of(p, iter->key);
+    tansu_status status = path_push(p, iter, &before) ? parse_condition(p, parent, &iter->value)
                                                       : error_memory(p->error);
     p->path.size = before;
+    p->wild = WILD_NONE;
     return status;
 }
 
-/* read_condition -- what a path must be: operators, a sub-query (rule 3) or a value. */
-static tansu_status read_condition(parser *p, node *parent, const doc_value *value) {
+/* read_operators -- the operators on the present path; $options belongs to $regex. */
+static tansu_status read_operators(parser *p, node *parent, const doc_value *value) {
+    doc_iter iter;
+    doc_value options, regex;
+    bool with_options = doc_find(value->data, value->size, "$options", 8, &options) &&
+                        doc_find(value->data, value->size, "$regex", 6, &regex);
+    const doc_value *outer = p->regex_options;
+    p->regex_options = with_options ? &options : NULL;
+    tansu_status status = TANSU_OK;
+    bool valid = doc_iter_value(&iter, value);
+    while (valid && status == TANSU_OK && doc_iter_next(&iter)) {
+        if (iter.key[0] != '$')
+            status = parse_bad(p, "",
+                               "Operators and fields may not stand side by side in one document.");
+        else
+            status = parse_operator(p, parent, iter.key, &iter.value);
+    }
+    p->regex_options = outer;
+    return status;
+}
+
+/* parse_condition -- operators, a sub-query (rule 3) or a value. */
+tansu_status parse_condition(parser *p, node *parent, const doc_value *value) {
     if (value->type == DOC_REGEX)
-        return later(p, "$regex");
+        return parse_regex_value(p, parent, "", value);
     doc_iter iter;
     if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value) || !doc_iter_next(&iter))
-        return read_eq(p, parent, "", value); /* {} as well: there is nothing to ask below it */
-    bool operators = iter.key[0] == '$';
+        return parse_eq(p, parent, "", value); /* {} as well: there is nothing to ask below it */
+    if (iter.key[0] == '$')
+        return read_operators(p, parent, value);
     tansu_status status = TANSU_OK;
     do {
-        if ((iter.key[0] == '$') != operators)
-            return bad(p, operators ? "" : iter.key,
-                       "Operators and fields may not stand side by side in one document.");
-        status = operators ? read_operator(p, parent, iter.key, &iter.value)
-                           : read_field(p, parent, &iter);
+        if (iter.key[0] == '$')
+            return parse_bad(p, iter.key,
+                             "Operators and fields may not stand side by side in one document.");
+        status = read_field(p, parent, &iter);
     } while (status == TANSU_OK && doc_iter_next(&iter));
     return status;
 }
@@ -346,30 +174,29 @@ static tansu_status read_selector(parser *p, node *parent, doc_iter *iter);
 static tansu_status read_branch(parser *p, node *parent, const char *name, const doc_value *value) {
     doc_iter iter;
     if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
-        return bad(p, name, "The operand must be an array of documents.");
+        return parse_bad(p, name, "The operand must be an array of documents.");
     node *all;
-    tansu_status status = add_node(p, parent, NODE_AND, &all);
+    tansu_status status = parse_add(p, parent, NODE_AND, &all);
     if (status != TANSU_OK)
         return status;
-    return p->path.size == 0 ? read_selector(p, all, &iter) : read_condition(p, all, value);
+    return parse_at_top(p) ? read_selector(p, all, &iter) : parse_condition(p, all, value);
 }
 
-/* read_branches -- an AND, OR or NOT OR of the operand's elements. */
-static tansu_status read_branches(parser *p, node *parent, const char *name,
-                                  const doc_value *operand) {
+/* parse_branches -- an AND, OR or NOT OR of the operand's elements. */
+tansu_status parse_branches(parser *p, node *parent, const char *name, const doc_value *operand) {
     doc_iter iter;
     if (operand->type != DOC_ARRAY || !doc_iter_value(&iter, operand))
-        return bad(p, name, "The operand must be an array of documents.");
+        return parse_bad(p, name, "The operand must be an array of documents.");
     tansu_status status = TANSU_OK;
     if (strcmp(name, "$nor") == 0)
-        status = add_negation(p, &parent);
+        status = parse_add_not(p, &parent);
     node *branches;
     if (status == TANSU_OK)
-        status = add_node(p, parent, strcmp(name, "$and") == 0 ? NODE_AND : NODE_OR, &branches);
+        status = parse_add(p, parent, strcmp(name, "$and") == 0 ? NODE_AND : NODE_OR, &branches);
     while (status == TANSU_OK && doc_iter_next(&iter))
         status = read_branch(p, branches, name, &iter.value);
     if (status == TANSU_OK && !branches->first)
-        return bad(p, name, "The array of conditions is empty.");
+        return parse_bad(p, name, "The array of conditions is empty.");
     return status;
 }
 
@@ -378,22 +205,23 @@ static tansu_status read_logic(parser *p, node *parent, const char *name,
                                const doc_value *operand) {
     static const char *const foreseen[] = {"$do", "$upsert", "$dropall"};
     if (strcmp(name, "$and") == 0 || strcmp(name, "$or") == 0 || strcmp(name, "$nor") == 0)
-        return read_branches(p, parent, name, operand);
+        return parse_branches(p, parent, name, operand);
     if (strcmp(name, "$not") == 0) {
         doc_iter iter;
         if (operand->type != DOC_DOCUMENT || !doc_iter_value(&iter, operand))
-            return bad(p, name, "The operand must be a document.");
+            return parse_bad(p, name, "The operand must be a document.");
         node *all;
-        tansu_status status = add_negation(p, &parent);
+        tansu_status status = parse_add_not(p, &parent);
         if (status == TANSU_OK)
-            status = add_node(p, parent, NODE_AND, &all);
+            status = parse_add(p, parent, NODE_AND, &all);
         return status == TANSU_OK ? read_selector(p, all, &iter) : status;
     }
     for (size_t i = 0; i < sizeof foreseen / sizeof *foreseen; i++) {
         if (strcmp(name, foreseen[i]) == 0)
-            return later(p, name);
+            return parse_bad(p, name,
+                             "It stands beside the whole query only, where it has a meaning.");
     }
-    return bad(p, name, "There is no such operator at the top of a query.");
+    return parse_bad(p, name, "There is no such operator at the top of a query.");
 }
 
 /* read_selector -- the keys of a whole selector, joined by AND (rule 1). */
@@ -405,9 +233,92 @@ static tansu_status read_selector(parser *p, node *parent, doc_iter *iter) {
     return status;
 }
 
+/* ---- Conditions inside ---- */
+
+/* asks_value -- whether a condition is of operators on the value itself, and not of fields; $and and
+ * its like are what their first branch is. */
+static bool asks_value(const doc_value *condition) {
+    doc_iter iter;
+    if (condition->type == DOC_ARRAY)
+        return doc_iter_value(&iter, condition) && doc_iter_next(&iter) && asks_value(&iter.value);
+    if (condition->type != DOC_DOCUMENT)
+        return true;
+    if (!doc_iter_value(&iter, condition) || !doc_iter_next(&iter) || iter.key[0] != '$')
+        return false;
+    bool logic = strcmp(iter.key, "$and") == 0 || strcmp(iter.key, "$or") == 0 ||
+                 strcmp(iter.key, "$nor") == 0 || strcmp(iter.key, "$not") == 0;
+    return !logic || asks_value(&iter.value);
+}
+
+/* read_inner -- a condition with a root of its own. */
+static tansu_status read_inner(parser *p, const doc_value *operand, subcondition *s) {
+    doc_iter iter;
+    node *root = new_node(p, NODE_AND);
+    if (!root)
+        return error_memory(p->error);
+    p->self = asks_value(operand);
+    tansu_status status = TANSU_OK;
+    if (p->self)
+        status = parse_condition(p, root, operand);
+    else if (doc_iter_value(&iter, operand))
+        status = read_selector(p, root, &iter);
+    if (status != TANSU_OK)
+        return status;
+    root = normalise(root);
+    if (p->self)
+        s->value = root;
+    else
+        s->matcher = matcher_compile(&p->q->memory, root);
+    return p->self || s->matcher ? TANSU_OK : error_memory(p->error);
+}
+
+/* parse_inner -- see parse.h. */
+tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
+                         const subcondition **result) {
+    subcondition *s = arena_alloc(&p->q->memory, sizeof *s);
+    if (!s)
+        return error_memory(p->error);
+    const char *place = parse_place(p, name);
+    parser outer = *p;
+    p->prefix = p->path = (tansu_buffer){0};
+    p->wild = WILD_NONE;
+    p->regex_options = NULL;
+    tansu_status status = buffer_append(&p->prefix, place, strlen(place))
+                              ? read_inner(p, operand, s)
+                              : error_memory(p->error);
+    tansu_buffer_free(&p->prefix);
+    tansu_buffer_free(&p->path);
+    p->prefix = outer.prefix;
+    p->path = outer.path;
+    p->wild = outer.wild;
+    p->self = outer.self;
+    p->regex_options = outer.regex_options;
+    *result = s;
+    return status;
+}
+
+/* parser_free -- its buffers. */
+static void parser_free(parser *p) {
+    tansu_buffer_free(&p->prefix);
+    tansu_buffer_free(&p->path);
+    tansu_buffer_free(&p->context);
+    tansu_buffer_free(&p->scratch);
+}
+
+/* subcondition_parse -- see internal.h. */
+tansu_status subcondition_parse(query *q, const doc_value *operand, const char *place,
+                                subcondition **result, tansu_error *error) {
+    parser p = {.q = q, .error = error, .collation = q->collation};
+    const subcondition *read = NULL;
+    tansu_status status = parse_inner(&p, place, operand, &read);
+    parser_free(&p);
+    *result = (subcondition *)read;
+    return status;
+}
+
 /* selector_parse -- reads the whole selector. */
 tansu_status selector_parse(query *q, const uint8_t *doc, size_t size, tansu_error *error) {
-    parser p = {.q = q, .error = error};
+    parser p = {.q = q, .error = error, .collation = q->collation};
     doc_iter iter;
     tansu_status status = TANSU_OK;
     q->root = new_node(&p, NODE_AND);
@@ -415,7 +326,6 @@ tansu_status selector_parse(query *q, const uint8_t *doc, size_t size, tansu_err
         status = error_memory(error);
     else if (doc_iter_init(&iter, doc, size))
         status = read_selector(&p, q->root, &iter);
-    tansu_buffer_free(&p.path);
-    tansu_buffer_free(&p.context);
+    parser_free(&p);
     return status;
 }

@@ -4,6 +4,7 @@
  */
 #include "query/sort.h"
 #include "base/bytes.h"
+#include "query/collation.h"
 #include <stdlib.h>
 
 /* Up to here the wanted results are kept in a heap; above, everything is kept and sorted. */
@@ -20,6 +21,7 @@ typedef struct sort_entry {
 struct sorter {
     const order_path *order;
     uint32_t order_count;
+    const collation *collation;
     uint64_t keep;
     bool heap;
     sort_entry *entries; /* heap: the greatest is first */
@@ -27,16 +29,19 @@ struct sorter {
     size_t capacity;
     tansu_buffer keys;
     tansu_buffer scratch;
-    size_t key_bytes; /* of the heap's entries */
+    tansu_buffer forms[2]; /* of the extreme so far, and of a value beside it */
+    size_t key_bytes;      /* of the heap's entries */
 };
 
 /* sorter_new -- see sort.h. */
-sorter *sorter_new(const order_path *order, uint32_t order_count, uint64_t keep) {
+sorter *sorter_new(const order_path *order, uint32_t order_count, const collation *by,
+                   uint64_t keep) {
     sorter *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->order = order;
     s->order_count = order_count;
+    s->collation = by;
     s->keep = keep;
     s->heap = keep <= MAX_HEAP;
     return s;
@@ -51,6 +56,8 @@ void sorter_free(sorter *s) {
     free(s->entries);
     tansu_buffer_free(&s->keys);
     tansu_buffer_free(&s->scratch);
+    tansu_buffer_free(&s->forms[0]);
+    tansu_buffer_free(&s->forms[1]);
     free(s);
 }
 
@@ -58,16 +65,28 @@ void sorter_free(sorter *s) {
 
 /* The least or greatest value that a path has found so far. */
 typedef struct extreme {
-    doc_value value;
+    sorter *sorter;
+    doc_value value; /* in the form of the collation */
+    bool failed;     /* memory was exhausted */
     bool found;
     bool greatest;
 } extreme;
 
 /* consider -- keeps the more extreme of two values. */
 static void consider(extreme *e, const doc_value *value) {
-    int order = e->found ? value_compare(value, &e->value) : 0;
-    if (!e->found || (e->greatest ? order > 0 : order < 0))
-        e->value = *value;
+    sorter *s = e->sorter;
+    doc_value form = *value;
+    if (s->collation && !collation_value(s->collation, &s->forms[1], value, &form)) {
+        e->failed = true;
+        return;
+    }
+    int order = e->found ? value_compare(&form, &e->value) : 0;
+    if (!e->found || (e->greatest ? order > 0 : order < 0)) {
+        tansu_buffer kept = s->forms[1];
+        s->forms[1] = s->forms[0];
+        s->forms[0] = kept;
+        e->value = form;
+    }
     e->found = true;
 }
 
@@ -89,13 +108,15 @@ static bool make_key(sorter *s, const uint8_t *doc, size_t size) {
     s->scratch.size = 0;
     for (uint32_t i = 0; i < s->order_count; i++) {
         const order_path *by = &s->order[i];
-        extreme e = {.value = {NULL, 0, DOC_MISSING}, .greatest = by->descending};
+        extreme e = {.sorter = s, .value = {NULL, 0, DOC_MISSING}, .greatest = by->descending};
         doc_value value;
-        if (path_get(by->path, doc, size, &value) && value.type != DOC_ARRAY)
-            e.value = value;
-        else
+        if (!path_get(by->path, doc, size, &value) || value.type == DOC_ARRAY)
             path_walk(by->path, doc, size, visit, &e, NULL);
-        if (!value_key(&s->scratch, &e.value, by->descending))
+        else if (s->collation)
+            consider(&e, &value);
+        else
+            e.value = value;
+        if (e.failed || !value_key(&s->scratch, &e.value, by->descending))
             return false;
     }
     return true;

@@ -18,8 +18,10 @@ typedef struct hit {
 
 typedef struct sorter sorter;
 
-/* sorter_new -- `keep`: how many of the first are wanted (UINT64_MAX: all). NULL: memory. */
-sorter *sorter_new(const order_path *order, uint32_t order_count, uint64_t keep);
+/* sorter_new -- `by`: how strings compare (NULL: by bytes); `keep`: how many of the first are wanted
+ * (UINT64_MAX: all). NULL: memory. */
+sorter *sorter_new(const order_path *order, uint32_t order_count, const collation *by,
+                   uint64_t keep);
 void sorter_free(sorter *s);
 
 /* sorter_add -- errors: MEMORY, TOO_LARGE. */

@@ -2,6 +2,7 @@
  * query/walk.c -- see walk.h.
  */
 #include "query/walk.h"
+#include "base/fold.h"
 #include "index/definition.h"
 
 #define FIRST_ROOM 16
@@ -26,6 +27,7 @@ void walk_free(walk *w) {
     docno_list_free(&w->batch);
     tansu_buffer_free(&w->edge);
     tansu_buffer_free(&w->key);
+    tansu_buffer_free(&w->folded);
     tansu_buffer_free(&w->group);
     tansu_buffer_free(&w->group_end);
 }
@@ -119,6 +121,8 @@ static tansu_status document_key(walk *w, uint64_t docno, tansu_error *error) {
     for (uint32_t i = 0; i < w->group_paths; i++) {
         doc_value value;
         (void)path_get(&w->access->paths[i], doc, size, &value);
+        if (w->access->fold && !fold_value(&w->folded, &value, &value))
+            return error_memory(error);
         if (!value_key(&w->group, &value, w->access->descending[i]))
             return error_memory(error);
     }

@@ -28,6 +28,7 @@ typedef struct walk {
     size_t next;
     size_t room; /* entries to ask for next time: grows, so that a small limit reads little */
     tansu_buffer key;
+    tansu_buffer folded;
     tansu_buffer group;     /* what the entries of the group begin with */
     tansu_buffer group_end; /* the first key behind the group */
     bool group_ends;

@@ -43,6 +43,14 @@ bson_t *ask_bson(const char *json) {
         check_note("%s: %s", text, error.message);
     REQUIRE(doc != NULL);
     free(text);
+    /* To libbson's JSON these two are no operators but parts of values. */
+    uint8_t *bytes = (uint8_t *)bson_get_data(doc);
+    for (uint32_t i = 0; i + 7 <= doc->len; i++) {
+        if (memcmp(bytes + i, "$REGEX", 7) == 0)
+            memcpy(bytes + i, "$regex", 6);
+        if (memcmp(bytes + i, "$TYPE", 6) == 0)
+            memcpy(bytes + i, "$type", 5);
+    }
     return doc;
 }
 

@@ -15,7 +15,8 @@ tansu_db *ask_open(void);
 /* ask_close -- closes it; a failed check when something was still open. */
 void ask_close(tansu_db *db);
 
-/* ask_bson -- BSON from JSON; single quotes stand for double ones. NULL text: NULL. */
+/* ask_bson -- BSON from JSON; single quotes stand for double ones, $REGEX and $TYPE for the
+ * operators $regex and $type. NULL text: NULL. */
 bson_t *ask_bson(const char *json);
 
 /* ask_save -- saves a JSON document in the collection "c". */

@@ -1,7 +1,7 @@
 /*
  * toolkit/model.c -- see model.h.
  */
-#include "model.h"
+#include "model_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,7 +129,7 @@ int model_compare(const bson_iter_t *a, const bson_iter_t *b) {
     case 2: return compare_numbers(a, b);
     case 3: {
         const char *x = text_of(a, &a_size), *y = text_of(b, &b_size);
-        return compare_bytes(x, a_size, y, b_size);
+        return model_order_texts(x, a_size, y, b_size);
     }
     case 4: return compare_inside(a, b, true);
     case 5: return compare_inside(a, b, false);
@@ -241,39 +241,47 @@ static void find_values(const bson_t *doc, const char *path, finds *f) {
     find_in_document(elements, path, f);
 }
 
-/* ---- Matching ---- */
-
-/* begins -- whether a value is a string with the prefix (or one of the prefixes). */
-static bool begins(const bson_iter_t *value, const bson_iter_t *prefix) {
-    if (BSON_ITER_HOLDS_ARRAY(prefix)) {
-        bson_iter_t each;
-        bson_iter_recurse(prefix, &each);
-        while (bson_iter_next(&each)) {
-            if (begins(value, &each))
-                return true;
-        }
-        return false;
+/* add_below -- what is inside a value, at any depth. */
+static void add_below(const bson_iter_t *value, finds *f) {
+    bson_iter_t inside;
+    if (!BSON_ITER_HOLDS_DOCUMENT(value) && !BSON_ITER_HOLDS_ARRAY(value))
+        return;
+    bson_iter_recurse(value, &inside);
+    while (bson_iter_next(&inside)) {
+        add(f, &inside);
+        add_below(&inside, f);
     }
-    uint32_t size, prefix_size;
-    if (kind_of(value) != 3)
-        return false;
-    const char *text = text_of(value, &size), *with = text_of(prefix, &prefix_size);
-    return prefix_size <= size && memcmp(text, with, prefix_size) == 0;
 }
 
-/* passes -- whether one value (NULL: missing) passes a positive operator. */
-static bool passes(const bson_iter_t *value, const char *op, const bson_iter_t *operand) {
+/* find_all -- what the paths "*" and "**" find. */
+static void find_all(const bson_t *doc, bool deep, finds *f) {
+    bson_iter_t elements;
+    f->count = 0;
+    bson_iter_init(&elements, doc);
+    while (bson_iter_next(&elements)) {
+        add(f, &elements);
+        if (deep)
+            add_below(&elements, f);
+    }
+}
+
+/* ---- Matching ---- */
+
+/* model_passes -- see model_parts.h. */
+bool model_passes(const bson_iter_t *value, const char *op, const bson_iter_t *operand) {
     if (strcmp(op, "$in") == 0) {
         bson_iter_t each;
         bson_iter_recurse(operand, &each);
         while (bson_iter_next(&each)) {
-            if (model_compare(value, &each) == 0)
+            if (BSON_ITER_HOLDS_REGEX(&each) ? model_passes(value, "$regex", &each)
+                                             : model_compare(value, &each) == 0)
                 return true;
         }
         return false;
     }
-    if (strcmp(op, "$begin") == 0)
-        return value && begins(value, operand);
+    bool known, special = model_special(value, op, operand, &known);
+    if (known)
+        return special;
     if (kind_of(value) != kind_of(operand))
         return false;
     int order = model_compare(value, operand);
@@ -293,7 +301,10 @@ static bool any_passes(const bson_t *doc, const char *path, const char *op,
                        const bson_iter_t *operand) {
     finds f;
     bool result = false;
-    find_values(doc, path, &f);
+    if (path[0] == '*')
+        find_all(doc, strcmp(path, "**") == 0, &f);
+    else
+        find_values(doc, path, &f);
     for (size_t i = 0; i < f.count && !result; i++) {
         const bson_iter_t *value = f.list[i].there ? &f.list[i].value : NULL;
         bson_iter_t each;
@@ -301,12 +312,12 @@ static bool any_passes(const bson_t *doc, const char *path, const char *op,
             result = value != NULL;
             continue;
         }
-        result = passes(value, op, operand);
-        if (!value || !BSON_ITER_HOLDS_ARRAY(value))
+        result = model_passes(value, op, operand);
+        if (!value || !BSON_ITER_HOLDS_ARRAY(value) || model_speaks_of_arrays(op))
             continue;
         bson_iter_recurse(value, &each);
         while (!result && bson_iter_next(&each))
-            result = passes(&each, op, operand);
+            result = model_passes(&each, op, operand);
     }
     return result;
 }
@@ -337,9 +348,42 @@ static bool meets_each(const bson_t *doc, const char *path, const char *op,
     return strcmp(op, "$and") == 0 ? all : strcmp(op, "$or") == 0 ? any : !any;
 }
 
+/* meets_list -- $all and $strand: each of the operands, by whatever element. */
+static bool meets_list(const bson_t *doc, const char *path, const char *op,
+                       const bson_iter_t *operand) {
+    bson_iter_t each, inside;
+    bool any = false;
+    bson_iter_recurse(operand, &each);
+    while (bson_iter_next(&each)) {
+        any = true;
+        bool result;
+        if (strcmp(op, "$strand") == 0)
+            result = any_passes(doc, path, "$stror", &each);
+        else if (BSON_ITER_HOLDS_DOCUMENT(&each) && bson_iter_recurse(&each, &inside) &&
+                 bson_iter_next(&inside) && bson_iter_key(&inside)[0] == '$')
+            result = any_passes(doc, path, bson_iter_key(&inside), &inside);
+        else
+            result = any_passes(doc, path, "$eq", &each);
+        if (!result)
+            return false;
+    }
+    return any;
+}
+
 /* meets_operator -- one operator on a path. */
 static bool meets_operator(const bson_t *doc, const char *path, const bson_iter_t *operator) {
     const char *op = bson_iter_key(operator);
+    if (strcmp(op, "$options") == 0)
+        return true;
+    if (strcmp(op, "$all") == 0 || strcmp(op, "$strand") == 0)
+        return meets_list(doc, path, op, operator);
+    if (strcmp(op, "$icase") == 0) {
+        bool outer = model_now.icase;
+        model_now.icase = true;
+        bool result = meets(doc, path, operator);
+        model_now.icase = outer;
+        return result;
+    }
     if (strcmp(op, "$not") == 0)
         return !meets(doc, path, operator);
     if (strcmp(op, "$ne") == 0)
@@ -362,6 +406,10 @@ static bool meets(const bson_t *doc, const char *path, const bson_iter_t *condit
     do {
         const char *key = bson_iter_key(&each);
         if (key[0] == '$') {
+            bson_iter_t beside;
+            bson_iter_recurse(condition, &beside);
+            model_now.options =
+                bson_iter_find(&beside, "$options") ? bson_iter_utf8(&beside, NULL) : NULL;
             if (!meets_operator(doc, path, &each))
                 return false;
             continue;
@@ -446,6 +494,15 @@ size_t model_find(bson_t *const *docs, size_t count, const bson_t *selector, con
                   size_t *result) {
     bson_iter_t order, inside;
     size_t matches = 0;
+    model_now = (model_mode){false, false, false, NULL};
+    if (bson_iter_init_find(&order, hints, "$collation") && bson_iter_recurse(&order, &inside)) {
+        while (bson_iter_next(&inside)) {
+            if (strcmp(bson_iter_key(&inside), "numeric") == 0)
+                model_now.numeric = bson_iter_bool(&inside);
+            else
+                model_now.fold = bson_iter_bool(&inside);
+        }
+    }
     bool sorted =
         bson_iter_init_find(&order, hints, "$orderby") && bson_iter_recurse(&order, &inside);
     for (size_t i = 0; i < count; i++) {
@@ -464,5 +521,6 @@ size_t model_find(bson_t *const *docs, size_t count, const bson_t *selector, con
     if (skip > matches)
         skip = matches;
     memmove(result, result + skip, (matches - skip) * sizeof *result);
+    model_now = (model_mode){false, false, false, NULL};
     return matches - skip < most ? matches - skip : most;
 }

@@ -1,0 +1,140 @@
+/*
+ * query/aggregate_parts.h -- what the files of aggregates share. Inner header of part query.
+ *
+ *   aggregate.c         group and hints documents → an aggregation, every unknown thing an error
+ *   accumulate.c        figures: one accumulator fed with documents
+ *   aggregate_run.c     documents → groups → the answer, in order
+ *   aggregate_index.c   the same groups from an index, where that can't differ
+ */
+#ifndef TANSU_QUERY_AGGREGATE_PARTS_H
+#define TANSU_QUERY_AGGREGATE_PARTS_H
+
+#include "query/aggregate.h"
+#include "query/keyset.h"
+#include "query/run.h"
+#include "query/sum.h"
+#include "query/writer.h"
+
+#define MAX_GROUP_PATHS 32
+#define MAX_GROUP_FIELDS 100
+
+enum figure {
+    FIGURE_COUNT, /* of documents when it has no path, otherwise of values */
+    FIGURE_SUM,
+    FIGURE_AVG,
+    FIGURE_MIN,
+    FIGURE_MAX,
+    FIGURE_FIRST,
+    FIGURE_LAST,
+    FIGURE_DISTINCT
+};
+
+/* One member of the answer's groups. */
+typedef struct figure_field {
+    enum figure figure;
+    const char *name;
+    const path *path;   /* NULL: none */
+    doc_value constant; /* FIGURE_SUM without a path: what each document adds */
+} figure_field;
+
+/* One path that groups are made by. */
+typedef struct group_path {
+    const char *name;
+    const path *path;
+} group_path;
+
+/* A value with its own bytes. */
+typedef struct kept_value {
+    uint8_t *data;
+    size_t capacity;
+    uint32_t size;
+    uint8_t type;
+    bool set;
+} kept_value;
+
+/* One distinct value. */
+typedef struct distinct_item {
+    keyset_item head;
+    doc_value value;
+} distinct_item;
+
+/* What an accumulator has so far. */
+typedef struct accumulator {
+    uint64_t count;
+    sum sum;
+    kept_value kept;
+    keyset values; /* of distinct_item */
+} accumulator;
+
+typedef struct group {
+    keyset_item head;
+    kept_value *keys; /* one a path: the values of the group's first document */
+    accumulator accumulators[];
+} group;
+
+struct aggregation {
+    query *q;
+    aggregate_text selector; /* copies in the query's memory, to make other queries of */
+    aggregate_text hints;
+    bool values; /* the answer is a list of distinct values */
+    bool explain;
+    bool collation; /* strings compare in the query as a collation says */
+    uint64_t skip;
+    uint64_t max;
+    order_path order[MAX_ORDER_PATHS];
+    uint32_t order_count;
+    group_path by[MAX_GROUP_PATHS];
+    uint32_t by_count;
+    figure_field fields[MAX_GROUP_FIELDS];
+    uint32_t field_count;
+
+    /* While running. */
+    const view *view;
+    const collection_state *collection;
+    tansu_error *error;
+    arena memory;
+    size_t used; /* bytes that groups take */
+    keyset groups;
+    tansu_buffer key;
+    tansu_buffer scratch;
+    const char *index;      /* that the figures come from; NULL: from documents */
+    tansu_buffer plan;      /* explanation of the run over documents */
+    uint64_t keys_examined; /* in an index */
+    uint64_t documents_examined;
+};
+
+/* ---- accumulate.c ---- */
+
+/* accumulate -- feeds a document, and what stands for it `times` alike documents, to one
+ * accumulator. Errors: MEMORY, TOO_LARGE. */
+tansu_status accumulate(aggregation *a, const figure_field *field, accumulator *to,
+                        const uint8_t *doc, size_t size, uint64_t times);
+
+/* accumulate_kept -- sets a value to a copy of another. Errors: MEMORY. */
+tansu_status accumulate_keep(aggregation *a, kept_value *kept, const doc_value *value);
+
+/* whole_value -- the one value that stands for what a path finds: itself, or where the path leads
+ * through an array the array of values found. In place, or in a->scratch. False: memory. */
+bool whole_value(aggregation *a, const path *path, const uint8_t *doc, size_t size,
+                 doc_value *value);
+
+/* accumulator_write -- appends the figure as a member of the answer. False: memory. */
+bool accumulator_write(writer *w, const figure_field *field, const accumulator *from);
+
+void accumulator_free(accumulator *a);
+
+/* ---- aggregate_run.c ---- */
+
+/* group_of -- the group of a document, made if need be. Errors: MEMORY, TOO_LARGE. */
+tansu_status group_of(aggregation *a, const uint8_t *doc, size_t size, group **result);
+
+/* within_memory -- TOO_LARGE when groups take too much. */
+tansu_status within_memory(aggregation *a);
+
+/* ---- aggregate_index.c ---- */
+
+/* aggregate_from_index -- makes all groups from indexes; *done false when that would not be exact,
+ * or the hints do not want it. Errors: those of a run. */
+tansu_status aggregate_from_index(aggregation *a, bool *done);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * query/aggregate_run.c -- from documents to groups to the answer.
+ *
+ * Documents come in insertion order whatever the plan, so that $first, $last and which of equal
+ * values is shown do not depend on an index.
+ */
+#include "query/aggregate_parts.h"
+#include <stdlib.h>
+#include <time.h>
+
+/* within_memory -- see aggregate_parts.h. */
+tansu_status within_memory(aggregation *a) {
+    if (a->used <= AGGREGATE_MEMORY)
+        return TANSU_OK;
+    return error_set(a->error, TANSU_E_TOO_LARGE, a->values ? "distinct" : "group",
+                     "The groups take more than %zu MiB of memory: narrow the query, or group by "
+                     "paths with fewer values.",
+                     AGGREGATE_MEMORY / (1024 * 1024));
+}
+
+/* ---- Groups ---- */
+
+/* keep_keys -- the values that a new group is shown with. */
+static tansu_status keep_keys(aggregation *a, group *g, const uint8_t *doc, size_t size) {
+    g->keys = arena_alloc(&a->memory, (a->by_count + 1) * sizeof *g->keys);
+    if (!g->keys)
+        return error_memory(a->error);
+    for (uint32_t i = 0; i < a->by_count; i++) {
+        doc_value value;
+        if (!whole_value(a, a->by[i].path, doc, size, &value))
+            return error_memory(a->error);
+        tansu_status status = accumulate_keep(a, &g->keys[i], &value);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return TANSU_OK;
+}
+
+/* group_of -- see aggregate_parts.h. */
+tansu_status group_of(aggregation *a, const uint8_t *doc, size_t size, group **result) {
+    bool added;
+    a->key.size = 0;
+    for (uint32_t i = 0; i < a->by_count; i++) {
+        doc_value value;
+        if (!whole_value(a, a->by[i].path, doc, size, &value) || !value_key(&a->key, &value, false))
+            return error_memory(a->error);
+    }
+    size_t room = sizeof(group) + a->field_count * sizeof(accumulator);
+    keyset_item *item =
+        keyset_add(&a->groups, &a->memory, a->key.data, a->key.size, room, &added, &a->used);
+    if (!item)
+        return error_memory(a->error);
+    *result = (group *)item;
+    return added ? keep_keys(a, *result, doc, size) : TANSU_OK;
+}
+
+/* add_document -- one matching document. */
+static tansu_status add_document(aggregation *a, const uint8_t *doc, size_t size) {
+    group *g;
+    tansu_status status = group_of(a, doc, size, &g);
+    for (uint32_t i = 0; status == TANSU_OK && i < a->field_count; i++)
+        status = accumulate(a, &a->fields[i], &g->accumulators[i], doc, size, 1);
+    return status == TANSU_OK ? within_memory(a) : status;
+}
+
+/* milliseconds_now -- of a clock that only goes forward. */
+static double milliseconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* add_documents -- all documents that match. */
+static tansu_status add_documents(aggregation *a) {
+    double start = milliseconds_now();
+    query_run *run;
+    hit h;
+    const uint8_t *doc;
+    uint32_t size;
+    tansu_status status = run_begin(a->q, a->view, a->collection, PLAN_DOCUMENTS, &run, a->error);
+    while (status == TANSU_OK) {
+        status = run_hit(run, &h, &doc, &size, a->error);
+        if (status == TANSU_OK)
+            status = add_document(a, doc, size);
+    }
+    if (status == TANSU_DONE)
+        status = a->explain ? explain_write(run, milliseconds_now() - start, &a->plan, a->error)
+                            : TANSU_OK;
+    query_end(run);
+    return status;
+}
+
+/* ensure_group -- without "by" there is always one group, also of no documents. */
+static tansu_status ensure_group(aggregation *a) {
+    static const uint8_t nothing[5] = {5};
+    group *g;
+    return a->by_count == 0 ? group_of(a, nothing, sizeof nothing, &g) : TANSU_OK;
+}
+
+/* ---- The answer ---- */
+
+/* write_group -- appends one group as a document. */
+static tansu_status write_group(aggregation *a, const group *g, writer *w) {
+    size_t start = writer_begin(w);
+    for (uint32_t i = 0; i < a->by_count; i++) {
+        doc_value value = {g->keys[i].data, g->keys[i].size, g->keys[i].type};
+        writer_value(w, a->by[i].name, &value);
+    }
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        if (!accumulator_write(w, &a->fields[i], &g->accumulators[i]))
+            return error_memory(a->error);
+    }
+    writer_end(w, start);
+    return w->failed ? error_memory(a->error) : TANSU_OK;
+}
+
+/* Groups as documents, one behind the other, and where each begins. */
+typedef struct group_list {
+    tansu_buffer bytes;
+    size_t *starts;
+    hit *order; /* docno is the group's number */
+    size_t count;
+} group_list;
+
+/* list_groups -- writes all groups, by key. */
+static tansu_status list_groups(aggregation *a, group_list *list) {
+    keyset_item **sorted = keyset_sorted(&a->groups);
+    list->starts = calloc(a->groups.count + 1, sizeof *list->starts);
+    writer w = {.out = &list->bytes};
+    tansu_status status = sorted && list->starts ? TANSU_OK : error_memory(a->error);
+    for (size_t i = 0; status == TANSU_OK && i < a->groups.count; i++) {
+        list->starts[i] = list->bytes.size;
+        status = write_group(a, (const group *)sorted[i], &w);
+        if (status == TANSU_OK && list->bytes.size > AGGREGATE_MEMORY)
+            status = error_set(a->error, TANSU_E_TOO_LARGE, "group",
+                               "The answer is longer than %zu MiB: narrow the query.",
+                               AGGREGATE_MEMORY / (1024 * 1024));
+    }
+    list->count = a->groups.count;
+    free(sorted);
+    return status;
+}
+
+/* sort_groups -- by $orderby; groups that are equal there stay in the order of their keys. */
+static tansu_status sort_groups(const aggregation *a, group_list *list) {
+    sorter *s = sorter_new(a->order, a->order_count, NULL, UINT64_MAX);
+    tansu_status status = s ? TANSU_OK : error_memory(a->error);
+    for (size_t i = 0; status == TANSU_OK && i < list->count; i++) {
+        const uint8_t *doc = list->bytes.data + list->starts[i];
+        hit h = {.docno = i, .ref = 0};
+        status = sorter_add(s, &h, doc, load_u32(doc), a->error);
+    }
+    if (status == TANSU_OK)
+        status = sorter_finish(s, &list->order, &list->count, a->error);
+    sorter_free(s);
+    return status;
+}
+
+/* write_window -- the groups that $skip and $max leave. */
+static void write_window(const aggregation *a, const group_list *list, writer *w) {
+    size_t array = writer_open(w, "groups", DOC_ARRAY);
+    uint32_t number = 0;
+    for (size_t i = 0; i < list->count && number < a->max; i++) {
+        if (i < a->skip)
+            continue;
+        size_t group = list->order ? (size_t)list->order[i].docno : i;
+        const uint8_t *doc = list->bytes.data + list->starts[group];
+        doc_value value = {doc, load_u32(doc), DOC_DOCUMENT};
+        char key[12];
+        writer_value(w, writer_index_key(key, number++), &value);
+    }
+    writer_end(w, array);
+}
+
+/* write_groups -- {"groups": […]}. */
+static tansu_status write_groups(aggregation *a, writer *w) {
+    group_list list = {.bytes = TANSU_BUFFER_INIT};
+    tansu_status status = list_groups(a, &list);
+    if (status == TANSU_OK && a->order_count != 0)
+        status = sort_groups(a, &list);
+    if (status == TANSU_OK)
+        write_window(a, &list, w);
+    tansu_buffer_free(&list.bytes);
+    free(list.starts);
+    free(list.order);
+    return status;
+}
+
+/* write_values -- {"values": […]}. */
+static tansu_status write_values(aggregation *a, writer *w) {
+    const keyset *values = &((const group *)a->groups.first)->accumulators[0].values;
+    keyset_item **sorted = keyset_sorted(values);
+    if (!sorted)
+        return error_memory(a->error);
+    size_t array = writer_open(w, "values", DOC_ARRAY);
+    uint32_t number = 0;
+    for (size_t i = 0; i < values->count && number < a->max; i++) {
+        char key[12];
+        if (i >= a->skip)
+            writer_value(w, writer_index_key(key, number++),
+                         &((const distinct_item *)sorted[i])->value);
+    }
+    writer_end(w, array);
+    free(sorted);
+    return TANSU_OK;
+}
+
+/* write_explanation -- how the figures were come by, and the plan. */
+static void write_explanation(const aggregation *a, double milliseconds, writer *w) {
+    size_t inner = writer_open(w, "aggregate", DOC_DOCUMENT);
+    const group *first = (const group *)a->groups.first;
+    writer_string(w, "from", a->index ? "index" : "documents");
+    if (a->values)
+        writer_int64(w, "values", (int64_t)first->accumulators[0].values.count);
+    else
+        writer_int64(w, "groups", (int64_t)a->groups.count);
+    writer_end(w, inner);
+    if (!a->index) {
+        doc_iter iter;
+        bool valid = doc_iter_init(&iter, a->plan.data, a->plan.size);
+        while (valid && doc_iter_next(&iter))
+            writer_value(w, iter.key, &iter.value);
+        return;
+    }
+    inner = writer_open(w, "plan", DOC_DOCUMENT);
+    writer_string(w, "kind", "index");
+    writer_string(w, "index", a->index);
+    writer_end(w, inner);
+    writer_int64(w, "keysExamined", (int64_t)a->keys_examined);
+    writer_int64(w, "documentsExamined", (int64_t)a->documents_examined);
+    writer_double(w, "milliseconds", milliseconds);
+}
+
+/* aggregate_run -- see aggregate.h. */
+tansu_status aggregate_run(aggregation *a, const view *v, const collection_state *collection,
+                           tansu_buffer *result, tansu_error *error) {
+    double start = milliseconds_now();
+    bool done = false;
+    a->view = v;
+    a->collection = collection;
+    a->error = error;
+    tansu_status status = collection ? aggregate_from_index(a, &done) : TANSU_OK;
+    if (status == TANSU_OK && !done)
+        status = add_documents(a);
+    if (status == TANSU_OK)
+        status = ensure_group(a);
+    if (status != TANSU_OK)
+        return status;
+    writer w = {.out = result};
+    size_t whole = writer_begin(&w);
+    if (a->explain)
+        write_explanation(a, milliseconds_now() - start, &w);
+    else
+        status = a->values ? write_values(a, &w) : write_groups(a, &w);
+    writer_end(&w, whole);
+    if (status == TANSU_OK && w.failed)
+        status = error_memory(error);
+    return status;
+}
+
+/* aggregate_free -- fine on NULL. */
+void aggregate_free(aggregation *a) {
+    if (!a)
+        return;
+    for (keyset_item *item = a->groups.first; item; item = item->next) {
+        group *g = (group *)item;
+        for (uint32_t i = 0; g->keys && i < a->by_count; i++)
+            free(g->keys[i].data);
+        for (uint32_t i = 0; i < a->field_count; i++)
+            accumulator_free(&g->accumulators[i]);
+    }
+    arena_free(&a->memory);
+    tansu_buffer_free(&a->key);
+    tansu_buffer_free(&a->scratch);
+    tansu_buffer_free(&a->plan);
+    query_free(a->q);
+    free(a);
+}

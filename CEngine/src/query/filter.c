@@ -1,0 +1,156 @@
+/*
+ * query/filter.c -- see filter.h.
+ */
+#include "query/filter.h"
+#include "query/internal.h"
+
+/* allowed -- whether all tests of a filter are of the kinds that may be in one. */
+static bool allowed(const node *n) {
+    if (n->kind == NODE_TEST) {
+        if (n->test->collation || n->test->wild != WILD_NONE)
+            return false;
+        switch (n->test->op) {
+        case TEST_EQ:
+        case TEST_GT:
+        case TEST_GTE:
+        case TEST_LT:
+        case TEST_LTE:
+        case TEST_IN:
+        case TEST_EXISTS:
+        case TEST_BEGIN: return true;
+        default: return false;
+        }
+    }
+    bool all =
+        n->kind == NODE_TRUE || n->kind == NODE_FALSE || n->kind == NODE_AND || n->kind == NODE_OR;
+    for (const node *child = n->first; all && child; child = child->next)
+        all = allowed(child);
+    return all;
+}
+
+/* compile -- a query without hints. */
+static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
+                            tansu_error *error) {
+    query *q;
+    tansu_status status = query_compile(selector, size, NULL, 0, &q, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!allowed(q->root)) {
+        query_free(q);
+        return error_set(error, TANSU_E_INVALID_INDEX, "partialFilter",
+                         "A partial filter may hold comparisons, $in, $exists and $begin, joined "
+                         "by $and, $or, $nor and $not.");
+    }
+    *filter = q;
+    return TANSU_OK;
+}
+
+/* matches -- whether the index has the document. */
+static bool matches(const void *filter, const uint8_t *doc, size_t size) {
+    const query *q = filter;
+    /* The tests that are allowed need no memory and have no errors. */
+    return matcher_run(q->matcher, NULL, doc, size);
+}
+
+/* release -- frees a compiled filter. */
+static void release(void *filter) {
+    query_free(filter);
+}
+
+const index_filter_calls query_filters = {compile, matches, release};
+
+/* ---- Proofs ---- */
+
+const node *filter_node(const void *filter) {
+    return ((const query *)filter)->root;
+}
+
+/* test_finds_value -- a value that passes is neither null nor missing, or $exists says it. */
+bool test_finds_value(bounds_memory *memory, const test *t) {
+    interval_list list;
+    bool usable, exact;
+    if (t->negated || !t->path || t->wild != WILD_NONE)
+        return false;
+    switch (t->op) {
+    case TEST_EXISTS:
+    case TEST_END:
+    case TEST_CONTAINS:
+    case TEST_TOKEN:
+    case TEST_MOD:
+    case TEST_SIZE: return true;
+    default: break;
+    }
+    return bounds_of_test(memory, t, false, &list, &usable, &exact) && usable &&
+           !bounds_hold_nothing(&list);
+}
+
+/*
+ * positive_implies -- two tests on one path, negation aside. A document passes the first by some
+ * value; when the keys of all such values are among those of the second, the same value passes that
+ * one. This holds with arrays as well, for both tests ask for any value.
+ */
+static bool positive_implies(bounds_memory *memory, const test *one, const test *other) {
+    test a = *one, b = *other;
+    interval_list a_list, b_list;
+    bool usable, exact;
+    a.negated = b.negated = false;
+    if (b.op == TEST_EXISTS)
+        return test_finds_value(memory, &a);
+    if (a.op == TEST_EXISTS || !bounds_of_test(memory, &b, false, &b_list, &usable, &exact) ||
+        !usable || !exact)
+        return false;
+    return bounds_of_test(memory, &a, false, &a_list, &usable, &exact) && usable &&
+           bounds_within(&a_list, &b_list);
+}
+
+/* test_implies -- of negations the reverse holds: what is not in the greater set is not in the less.
+ * A positive test proves nothing about a negated one: another value of the document may fail it. */
+static bool test_implies(bounds_memory *memory, const test *one, const test *other) {
+    bool plain = one->path && other->path && one->wild == WILD_NONE && other->wild == WILD_NONE &&
+                 !one->whole && !other->whole && one->collation == other->collation;
+    if (!plain || one->negated != other->negated || !path_equal(one->path, other->path))
+        return false;
+    return one->negated ? positive_implies(memory, other, one)
+                        : positive_implies(memory, one, other);
+}
+
+/* any_implies, all_imply -- of the children of a node. */
+static bool any_implies(bounds_memory *memory, const node *group, const node *other) {
+    for (const node *child = group->first; child; child = child->next) {
+        if (node_implies(memory, child, other))
+            return true;
+    }
+    return false;
+}
+
+static bool all_imply(bounds_memory *memory, const node *group, const node *other) {
+    for (const node *child = group->first; child; child = child->next) {
+        if (!node_implies(memory, child, other))
+            return false;
+    }
+    return true;
+}
+
+/* node_implies -- see filter.h. */
+bool node_implies(bounds_memory *memory, const node *one, const node *other) {
+    if (other->kind == NODE_TRUE || one->kind == NODE_FALSE)
+        return true;
+    if (other->kind == NODE_AND) {
+        for (const node *child = other->first; child; child = child->next) {
+            if (!node_implies(memory, one, child))
+                return false;
+        }
+        return true;
+    }
+    if (one->kind == NODE_OR)
+        return all_imply(memory, one, other);
+    for (const node *child = other->kind == NODE_OR ? other->first : NULL; child;
+         child = child->next) {
+        if (node_implies(memory, one, child))
+            return true;
+    }
+    if (one->kind == NODE_AND)
+        return any_implies(memory, one, other);
+    return one->kind == NODE_TEST && other->kind == NODE_TEST &&
+           test_implies(memory, one->test, other->test);
+}

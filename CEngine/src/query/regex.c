@@ -1,0 +1,189 @@
+/*
+ * query/regex.c -- see regex.h.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "query/regex.h"
+#include <pcre2.h>
+#include <stdlib.h>
+
+#define MAX_PATTERN 32764       /* bytes */
+#define MATCH_LIMIT 5000000     /* steps of one match */
+#define DEPTH_LIMIT 100000      /* without JIT: nested back-tracking points */
+#define HEAP_LIMIT 20000        /* without JIT: KiB of memory for them */
+#define FIRST_STACK (32 * 1024) /* of JIT code */
+#define LAST_STACK (1024 * 1024)
+
+struct regex {
+    regex *next; /* of the query */
+    pcre2_code *code;
+    const char *pattern;
+    size_t size;
+    uint32_t options;
+};
+
+/* What matching needs; one for all expressions of a query. */
+struct regex_memory {
+    pcre2_match_data *data;
+    pcre2_match_context *bounds;
+    pcre2_jit_stack *stack;
+};
+
+/* ---- Compiling ---- */
+
+/* read_options -- the letters; false at one that is unknown. */
+static bool read_options(const char *letters, uint32_t *options) {
+    for (; *letters; letters++) {
+        switch (*letters) {
+        case 'i': *options |= PCRE2_CASELESS; break;
+        case 'm': *options |= PCRE2_MULTILINE; break;
+        case 's': *options |= PCRE2_DOTALL; break;
+        case 'x': *options |= PCRE2_EXTENDED; break;
+        case 'u': break;
+        default: return false;
+        }
+    }
+    return true;
+}
+
+/* regex_compile -- see regex.h. */
+tansu_status regex_compile(query *q, const char *pattern, size_t size, const char *options,
+                           bool ignore_case, const char *place, const regex **result,
+                           tansu_error *error) {
+    uint32_t flags = ignore_case ? PCRE2_CASELESS : 0;
+    if (!read_options(options, &flags))
+        return error_set(error, TANSU_E_INVALID_QUERY, place,
+                         "The options of a regular expression are letters of i, m, s, x and u, "
+                         "not \"%.32s\".",
+                         options);
+    if (size > MAX_PATTERN)
+        return error_set(error, TANSU_E_INVALID_QUERY, place,
+                         "The regular expression is longer than %d bytes.", MAX_PATTERN);
+    regex *r = arena_alloc(&q->memory, sizeof *r);
+    if (!r)
+        return error_memory(error);
+    int code;
+    PCRE2_SIZE offset;
+    r->code = pcre2_compile((PCRE2_SPTR)pattern, size, flags | PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C,
+                            &code, &offset, NULL);
+    if (!r->code) {
+        PCRE2_UCHAR text[200];
+        if (code == PCRE2_ERROR_NOMEMORY || code == PCRE2_ERROR_HEAP_FAILED)
+            return error_memory(error);
+        if (pcre2_get_error_message(code, text, sizeof text) < 0)
+            text[0] = 0;
+        return error_at(error, TANSU_E_INVALID_QUERY, place, (int64_t)offset,
+                        "The regular expression is not valid at byte %zu: %s.", (size_t)offset,
+                        (const char *)text);
+    }
+    r->pattern = pattern;
+    r->size = size;
+    r->options = flags;
+    r->next = q->regexes;
+    q->regexes = r;
+    /* Without JIT (this machine has none, or the pattern can't be) the interpreter runs it. */
+    (void)pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE);
+    *result = r;
+    return TANSU_OK;
+}
+
+/* regex_free_all -- see regex.h; the structs themselves are the arena's. */
+void regex_free_all(regex *first) {
+    for (; first; first = first->next)
+        pcre2_code_free(first->code);
+}
+
+/* literal_at -- the size of a literal character that the pattern has at `at`, 0 when there is
+ * something else. *skip: bytes of an escape before it. */
+static size_t literal_at(const regex *r, size_t at, size_t *skip) {
+    *skip = 0;
+    unsigned char c = (unsigned char)r->pattern[at];
+    if (c == '\\') {
+        if (at + 1 == r->size)
+            return 0;
+        c = (unsigned char)r->pattern[at + 1];
+        bool letter = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        *skip = 1;
+        return letter || c >= 0x80 ? 0 : 1;
+    }
+    if (c == 0 || strchr("^$.[]|()?*+{}#", c))
+        return 0;
+    size_t size = 1;
+    while (c >= 0xC0 && at + size < r->size &&
+           ((unsigned char)r->pattern[at + size] & 0xC0) == 0x80)
+        size++;
+    return size;
+}
+
+/* regex_prefix -- the characters behind a leading ^, as far as each is there exactly once. */
+bool regex_prefix(const regex *r, tansu_buffer *out) {
+    out->size = 0;
+    if (r->options & (PCRE2_CASELESS | PCRE2_MULTILINE | PCRE2_EXTENDED) || r->size == 0 ||
+        r->pattern[0] != '^' || memchr(r->pattern, '|', r->size))
+        return true;
+    for (size_t at = 1; at < r->size;) {
+        size_t skip, size = literal_at(r, at, &skip);
+        if (size == 0)
+            break;
+        size_t next = at + skip + size;
+        if (next < r->size && memchr("?*{", r->pattern[next], 3))
+            break; /* perhaps not there at all */
+        if (!buffer_append(out, r->pattern + at + skip, size))
+            return false;
+        at = next;
+    }
+    return true;
+}
+
+/* ---- Matching ---- */
+
+/* regex_memory_free -- see regex.h. */
+void regex_memory_free(struct regex_memory *memory) {
+    if (!memory)
+        return;
+    pcre2_match_data_free(memory->data);
+    pcre2_match_context_free(memory->bounds);
+    pcre2_jit_stack_free(memory->stack);
+    free(memory);
+}
+
+/* memory_of -- the context's, made at the first match; NULL when memory is exhausted. */
+static struct regex_memory *memory_of(match_context *c) {
+    if (c->regex)
+        return c->regex;
+    struct regex_memory *memory = calloc(1, sizeof *memory);
+    if (!memory)
+        return NULL;
+    memory->data = pcre2_match_data_create(1, NULL);
+    memory->bounds = pcre2_match_context_create(NULL);
+    memory->stack = pcre2_jit_stack_create(FIRST_STACK, LAST_STACK, NULL);
+    if (!memory->data || !memory->bounds) {
+        regex_memory_free(memory);
+        return NULL;
+    }
+    pcre2_set_match_limit(memory->bounds, MATCH_LIMIT);
+    pcre2_set_depth_limit(memory->bounds, DEPTH_LIMIT);
+    pcre2_set_heap_limit(memory->bounds, HEAP_LIMIT);
+    if (memory->stack)
+        pcre2_jit_stack_assign(memory->bounds, NULL, memory->stack);
+    c->regex = memory;
+    return memory;
+}
+
+/* regex_matches -- see regex.h. Strings of stored documents are UTF-8: they were checked. */
+bool regex_matches(const regex *r, match_context *c, const char *text, size_t size,
+                   const char *place) {
+    struct regex_memory *memory = memory_of(c);
+    if (!memory)
+        return match_fail(c, TANSU_E_MEMORY, place, NULL);
+    int found = pcre2_match(r->code, (PCRE2_SPTR)text, size, 0, PCRE2_NO_UTF_CHECK, memory->data,
+                            memory->bounds);
+    if (found >= 0)
+        return true;
+    if (found == PCRE2_ERROR_NOMATCH)
+        return false;
+    if (found == PCRE2_ERROR_NOMEMORY)
+        return match_fail(c, TANSU_E_MEMORY, place, NULL);
+    return match_fail(c, TANSU_E_INVALID_QUERY, place,
+                      "The regular expression needs more steps than one match may take: make it "
+                      "simpler, above all what is repeated inside a repetition.");
+}

@@ -1,0 +1,409 @@
+/*
+ * query/update_parse.c -- operations → a list of operators on paths, every unknown, malformed or
+ * conflicting one an error that names it.
+ */
+#include "query/update_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+tansu_status bad_update(tansu_error *error, const operation *o, const char *format, ...) {
+    char context[sizeof error->context], message[sizeof error->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    snprintf(context, sizeof context, "%s.%s", o->name, o->path != NULL ? o->path->text : "");
+    return error_set(error, TANSU_E_INVALID_QUERY, context, "%s", message);
+}
+
+/* ---- Paths ---- */
+
+tansu_status update_path(update *u, const char *text, size_t size, const char *context,
+                         const path **result, tansu_error *error) {
+    path_link *link = arena_alloc(&u->memory, sizeof *link);
+    if (link == NULL)
+        return error_memory(error);
+    tansu_status status = path_parse(&link->path, text, size, error);
+    if (status == TANSU_E_INVALID_QUERY)
+        return error_set(error, status, context, "The path \"%.100s\" is not one: %s", text,
+                         "its parts have 1 byte at least and stand between single dots.");
+    if (status != TANSU_OK)
+        return status;
+    link->next = u->paths;
+    u->paths = link;
+    *result = &link->path;
+    return TANSU_OK;
+}
+
+/* read_dynamic -- what a part that begins with `$` stands for. */
+static tansu_status read_dynamic(update *u, operation *o, uint32_t number, tansu_error *error) {
+    const path_part *part = &o->path->parts[number];
+    if (number == 0)
+        return bad_update(error, o, "A path begins with the name of a field.");
+    if (o->dynamics == NULL) {
+        o->dynamics = arena_alloc(&u->memory, o->path->count);
+        o->filters = arena_alloc(&u->memory, o->path->count * sizeof *o->filters);
+        if (o->dynamics == NULL || o->filters == NULL)
+            return error_memory(error);
+    }
+    u->dynamic = true;
+    if (part->size == 1) {
+        if (memchr(o->dynamics, DYNAMIC_FIRST, number) != NULL)
+            return bad_update(error, o, "A path has one $ at most.");
+        o->dynamics[number] = DYNAMIC_FIRST;
+        u->facts.positional = true;
+        return TANSU_OK;
+    }
+    if (part->size < 3 || part->name[1] != '[' || part->name[part->size - 1] != ']')
+        return bad_update(error, o,
+                          "\"%.60s\" is not $, $[] or $[name], and no stored key begins "
+                          "with $.",
+                          part->name);
+    if (part->size == 3) {
+        o->dynamics[number] = DYNAMIC_ALL;
+        return TANSU_OK;
+    }
+    array_filter *filter = filters_find(u, part->name + 2, part->size - 3);
+    if (filter == NULL)
+        return bad_update(error, o,
+                          "There is no array filter for \"%.60s\": give it in the hint "
+                          "$arrayFilters.",
+                          part->name);
+    filter->used = true;
+    o->dynamics[number] = DYNAMIC_FILTERED;
+    o->filters[number] = filter;
+    return TANSU_OK;
+}
+
+/* may_begin_with_dollar -- the keys of a DBRef. */
+static bool may_begin_with_dollar(const char *name) {
+    return strcmp(name, "$ref") == 0 || strcmp(name, "$id") == 0 || strcmp(name, "$db") == 0;
+}
+
+/* read_path -- the path of an operator, and its `$` parts. */
+static tansu_status read_path(update *u, operation *o, const doc_iter *field, tansu_error *error) {
+    char context[sizeof error->context];
+    snprintf(context, sizeof context, "%s.%s", o->name, field->key);
+    tansu_status status = update_path(u, field->key, field->key_size, context, &o->path, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < o->path->count; i++) {
+        if (o->path->parts[i].name[0] == '$' && !may_begin_with_dollar(o->path->parts[i].name))
+            status = read_dynamic(u, o, i, error);
+    }
+    return status;
+}
+
+/* ---- Operands ---- */
+
+typedef tansu_status (*operand_reader)(update *u, operation *o, tansu_error *error);
+
+/* take_number -- $inc and $mul. */
+static tansu_status take_number(update *u, operation *o, tansu_error *error) {
+    (void)u;
+    return doc_is_number(&o->operand) ? TANSU_OK
+                                      : bad_update(error, o, "The operand must be a number.");
+}
+
+/* take_rename -- the new path. */
+static tansu_status take_rename(update *u, operation *o, tansu_error *error) {
+    char context[sizeof error->context];
+    size_t size;
+    if (o->operand.type != DOC_STRING)
+        return bad_update(error, o, "The operand must be a text, the new path.");
+    const char *text = doc_string(&o->operand, &size);
+    snprintf(context, sizeof context, "%s.%s", o->name, o->path->text);
+    tansu_status status = update_path(u, text, size, context, &o->to, error);
+    if (status != TANSU_OK)
+        return status;
+    for (uint32_t i = 0; i < o->to->count; i++) {
+        const char *name = o->to->parts[i].name;
+        if (name[0] == '$' && !may_begin_with_dollar(name))
+            return bad_update(error, o, "The new path may not have a part that begins with $.");
+    }
+    return o->dynamics == NULL ? TANSU_OK
+                               : bad_update(error, o, "A field of an array can't be renamed.");
+}
+
+/* take_current_date -- true, or the type of the time. */
+static tansu_status take_current_date(update *u, operation *o, tansu_error *error) {
+    static const char *const message =
+        "The operand must be true, {\"$type\": \"date\"} or {\"$type\": \"timestamp\"}.";
+    (void)u;
+    doc_iter iter;
+    if (o->operand.type == DOC_BOOL && doc_bool(&o->operand))
+        return TANSU_OK;
+    if (o->operand.type != DOC_DOCUMENT || !doc_iter_value(&iter, &o->operand) ||
+        !doc_iter_next(&iter) || strcmp(iter.key, "$type") != 0 || iter.value.type != DOC_STRING)
+        return bad_update(error, o, "%s", message);
+    size_t size;
+    const char *type = doc_string(&iter.value, &size);
+    o->timestamp = size == 9 && memcmp(type, "timestamp", 9) == 0;
+    if ((!o->timestamp && !(size == 4 && memcmp(type, "date", 4) == 0)) || doc_iter_next(&iter))
+        return bad_update(error, o, "%s", message);
+    return TANSU_OK;
+}
+
+/* take_pop -- 1 or -1. */
+static tansu_status take_pop(update *u, operation *o, tansu_error *error) {
+    (void)u;
+    int64_t number;
+    if (!doc_as_int64(&o->operand, &number) || (number != 1 && number != -1))
+        return bad_update(error, o, "The operand must be 1 (the last element) or -1 (the first).");
+    return TANSU_OK;
+}
+
+/* take_array -- an array as it is. */
+static tansu_status take_array(update *u, operation *o, tansu_error *error) {
+    (void)u;
+    return o->operand.type == DOC_ARRAY ? TANSU_OK
+                                        : bad_update(error, o, "The operand must be an array.");
+}
+
+/* take_pull -- a value, or a condition on the elements: any document but a DBRef, and a regex. */
+static tansu_status take_pull(update *u, operation *o, tansu_error *error) {
+    char place[sizeof error->context];
+    doc_iter iter;
+    snprintf(place, sizeof place, "%s.%s", o->name, o->path->text);
+    if (o->operand.type == DOC_DOCUMENT) {
+        doc_iter_value(&iter, &o->operand);
+        if (!doc_iter_next(&iter) || strcmp(iter.key, "$ref") == 0)
+            return TANSU_OK;
+    } else if (o->operand.type != DOC_REGEX) {
+        return TANSU_OK;
+    }
+    (void)u;
+    return condition_compile(&o->operand, place, &o->test, error);
+}
+
+/* take_bit -- {"and" | "or" | "xor": whole number, …}. */
+static tansu_status take_bit(update *u, operation *o, tansu_error *error) {
+    (void)u;
+    doc_iter iter;
+    bool any = false;
+    if (o->operand.type == DOC_DOCUMENT) {
+        doc_iter_value(&iter, &o->operand);
+        for (; doc_iter_next(&iter); any = true) {
+            bool known = strcmp(iter.key, "and") == 0 || strcmp(iter.key, "or") == 0 ||
+                         strcmp(iter.key, "xor") == 0;
+            if (!known || (iter.value.type != DOC_INT32 && iter.value.type != DOC_INT64))
+                return bad_update(error, o, "\"%.60s\" is not and, or or xor with a whole number.",
+                                  iter.key);
+        }
+    }
+    return any ? TANSU_OK
+               : bad_update(error, o, "The operand must be a document such as {\"and\": 5}.");
+}
+
+static const struct known_operator {
+    const char *name;
+    enum operator_kind kind;
+    operand_reader read; /* NULL: any operand */
+} known_operators[] = {
+    {"$set", OPERATOR_SET, NULL},
+    {"$unset", OPERATOR_UNSET, NULL},
+    {"$inc", OPERATOR_INC, take_number},
+    {"$mul", OPERATOR_MUL, take_number},
+    {"$min", OPERATOR_MIN, NULL},
+    {"$max", OPERATOR_MAX, NULL},
+    {"$rename", OPERATOR_RENAME, take_rename},
+    {"$currentDate", OPERATOR_CURRENT_DATE, take_current_date},
+    {"$setOnInsert", OPERATOR_SET_ON_INSERT, NULL},
+    {"$push", OPERATOR_PUSH, array_change_parse},
+    {"$pushAll", OPERATOR_PUSH_ALL, array_change_parse},
+    {"$addToSet", OPERATOR_ADD_TO_SET, array_change_parse},
+    {"$addToSetAll", OPERATOR_ADD_TO_SET_ALL, array_change_parse},
+    {"$pull", OPERATOR_PULL, take_pull},
+    {"$pullAll", OPERATOR_PULL_ALL, take_array},
+    {"$pop", OPERATOR_POP, take_pop},
+    {"$bit", OPERATOR_BIT, take_bit},
+};
+
+/* ---- Operators ---- */
+
+/* read_field -- one path of an operator, with its operand. */
+static tansu_status read_field(update *u, const struct known_operator *known, const char *name,
+                               const doc_iter *field, tansu_error *error) {
+    operation *o = arena_alloc(&u->memory, sizeof *o);
+    if (o == NULL)
+        return error_memory(error);
+    o->name = name;
+    o->kind = known->kind;
+    o->operand = field->value;
+    if (u->last != NULL)
+        u->last->next = o;
+    else
+        u->first = o;
+    u->last = o;
+    u->count++;
+    tansu_status status = read_path(u, o, field, error);
+    if (status == TANSU_OK && known->read != NULL)
+        status = known->read(u, o, error);
+    return status;
+}
+
+/* read_fields -- all paths of an operator. */
+static tansu_status read_fields(update *u, const struct known_operator *known, const char *name,
+                                const doc_value *fields, tansu_error *error) {
+    doc_iter field;
+    if (fields->type != DOC_DOCUMENT)
+        return bad_context(error, name, "%s needs a document of paths.", name);
+    doc_iter_value(&field, fields);
+    tansu_status status = TANSU_OK;
+    while (status == TANSU_OK && doc_iter_next(&field))
+        status = read_field(u, known, name, &field, error);
+    return status;
+}
+
+/* read_upsert -- $upsert: true or false, or EJDB's document. */
+static tansu_status read_upsert(update *u, const doc_value *value, tansu_error *error) {
+    if (u->facts.inserts || u->facts.upsert.type != DOC_MISSING)
+        return bad_context(error, "$upsert", "$upsert is given twice.");
+    if (value->type == DOC_DOCUMENT) {
+        u->facts.upsert = *value;
+        u->facts.inserts = true;
+        return read_fields(u, &known_operators[0], "$upsert", value, error);
+    }
+    return doc_as_bool(value, &u->facts.inserts)
+               ? TANSU_OK
+               : bad_context(error, "$upsert", "$upsert needs true, false or a document.");
+}
+
+/* read_operator -- one operator. */
+static tansu_status read_operator(update *u, const doc_iter *iter, tansu_error *error) {
+    if (strcmp(iter->key, "$upsert") == 0)
+        return read_upsert(u, &iter->value, error);
+    if (strcmp(iter->key, "$dropall") == 0)
+        return doc_as_bool(&iter->value, &u->facts.drops)
+                   ? TANSU_OK
+                   : bad_context(error, "$dropall", "$dropall needs true or false.");
+    for (size_t i = 0; i < sizeof known_operators / sizeof *known_operators; i++) {
+        if (strcmp(known_operators[i].name, iter->key) == 0)
+            return read_fields(u, &known_operators[i], known_operators[i].name, &iter->value,
+                               error);
+    }
+    if (iter->key[0] == '$')
+        return bad_context(error, iter->key, "There is no update operator \"%.60s\".", iter->key);
+    return bad_context(error, iter->key,
+                       "Operators and fields can't stand side by side: use $set for the field "
+                       "\"%.60s\".",
+                       iter->key);
+}
+
+/* read_operations -- operators, or a whole document. */
+static tansu_status read_operations(update *u, tansu_error *error) {
+    doc_iter iter;
+    tansu_status status = TANSU_OK;
+    doc_iter_init(&iter, u->document, u->size);
+    bool any = doc_iter_next(&iter);
+    if (!any || iter.key[0] != '$') {
+        u->facts.replaces = true;
+        while (any && status == TANSU_OK) {
+            if (iter.key[0] == '$')
+                return bad_context(error, iter.key,
+                                   "Fields and operators can't stand side by side: \"%.60s\".",
+                                   iter.key);
+            any = doc_iter_next(&iter);
+        }
+        return status;
+    }
+    do {
+        status = read_operator(u, &iter, error);
+    } while (status == TANSU_OK && doc_iter_next(&iter));
+    return status;
+}
+
+/* make_targets -- the places of all operators as they are written; none may want another's. */
+static tansu_status make_targets(update *u, tansu_error *error) {
+    u->targets = arena_alloc(&u->memory, (2 * (size_t)u->count + 1) * sizeof *u->targets);
+    if (u->targets == NULL)
+        return error_memory(error);
+    for (const operation *o = u->first; o != NULL; o = o->next) {
+        target *t = &u->targets[u->target_count++];
+        *t = (target){.operation = o, .parts = o->path->parts, .count = o->path->count};
+        if (o->kind != OPERATOR_RENAME)
+            continue;
+        t->source = true;
+        u->targets[u->target_count++] =
+            (target){.operation = o, .parts = o->to->parts, .count = o->to->count};
+    }
+    return targets_check(u->targets, u->target_count, error);
+}
+
+/* check_together -- what can't stand together. */
+static tansu_status check_together(const update *u, tansu_error *error) {
+    for (const array_filter *f = u->filters; f != NULL; f = f->next) {
+        if (!f->used)
+            return bad_context(error, "hints.$arrayFilters",
+                               "No path of the update has $[%s], for which there is an array "
+                               "filter.",
+                               f->name);
+    }
+    if (u->facts.drops && (u->count != 0 || u->facts.inserts || (u->facts.replaces && u->size > 5)))
+        return bad_context(error, "$dropall", "$dropall can't stand beside other operators.");
+    if (u->facts.replaces && u->count != 0)
+        return bad_context(error, "$upsert",
+                           "The document of $upsert can't stand beside a whole document: give "
+                           "$upsert the value true.");
+    return TANSU_OK;
+}
+
+/* compile -- all stages into a new update. */
+static tansu_status compile(update *u, const doc_value *beside, const doc_value *filters,
+                            tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    doc_iter iter;
+    if (filters->type != DOC_MISSING)
+        status = filters_read(u, filters, error);
+    if (status == TANSU_OK)
+        status = read_operations(u, error);
+    if (status == TANSU_OK && beside->type != DOC_MISSING) {
+        void *copy = arena_copy(&u->memory, beside->data, beside->size);
+        if (copy == NULL)
+            return error_memory(error);
+        doc_iter_init(&iter, copy, beside->size);
+        while (status == TANSU_OK && doc_iter_next(&iter))
+            status = read_operator(u, &iter, error);
+    }
+    /* EJDB's form: `$upsert` alone, beside the query. */
+    if (u->size == 5 && (u->count != 0 || u->facts.drops))
+        u->facts.replaces = false;
+    if (status == TANSU_OK)
+        status = check_together(u, error);
+    if (status == TANSU_OK)
+        status = make_targets(u, error);
+    return status;
+}
+
+tansu_status update_compile(const uint8_t *operations, size_t size, const doc_value *beside,
+                            const doc_value *filters, update **result, tansu_error *error) {
+    update *u = calloc(1, sizeof *u);
+    if (u == NULL)
+        return error_memory(error);
+    u->size = size;
+    u->document = arena_copy(&u->memory, operations, size);
+    tansu_status status =
+        u->document != NULL ? compile(u, beside, filters, error) : error_memory(error);
+    if (status != TANSU_OK) {
+        update_free(u);
+        return status;
+    }
+    *result = u;
+    return TANSU_OK;
+}
+
+void update_free(update *u) {
+    if (u == NULL)
+        return;
+    filters_free(u);
+    for (operation *o = u->first; o != NULL; o = o->next)
+        condition_free(o->test);
+    for (path_link *link = u->paths; link != NULL; link = link->next)
+        path_free(&link->path);
+    arena_free(&u->memory);
+    free(u);
+}
+
+const update_facts *update_tell(const update *u) {
+    return &u->facts;
+}

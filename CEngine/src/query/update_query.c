@@ -1,0 +1,18 @@
+/*
+ * query/update_query.c -- the little that an update wants of a query besides its matches.
+ */
+#include "query/internal.h"
+#include "query/update.h"
+
+void query_ask_for_one(query *q) {
+    if (q->hints.max > 1)
+        q->hints.max = 1;
+}
+
+tansu_status query_show(const query *q, match_context *context, const uint8_t *doc, size_t size,
+                        tansu_buffer *out, tansu_error *error) {
+    tansu_document shown = {doc, size};
+    if (q->hints.fields != NULL)
+        return projection_apply(q, context, &shown, &shown, out, error);
+    return buffer_set(out, doc, size) ? TANSU_OK : error_memory(error);
+}

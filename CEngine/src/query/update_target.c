@@ -1,0 +1,240 @@
+/*
+ * query/update_target.c -- from paths with `$`, `$[]` and `$[name]` to places in one document, and the
+ * search for places that two operators want. Places are changed in their sorted order: so new fields
+ * come in the order of their names, numbers by value and first.
+ */
+#include "query/update_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* part_compare -- the order of two parts: array positions by number, then names by bytes. */
+static int part_compare(const path_part *a, const path_part *b) {
+    if (a->index >= 0 && b->index >= 0)
+        return a->index < b->index ? -1 : a->index > b->index;
+    if (a->index >= 0 || b->index >= 0)
+        return a->index >= 0 ? -1 : 1;
+    int order = memcmp(a->name, b->name, a->size < b->size ? a->size : b->size);
+    return order != 0 ? order : a->size < b->size ? -1 : a->size > b->size;
+}
+
+/* target_compare -- the order of two places; what is around another comes first. */
+static int target_compare(const void *left, const void *right) {
+    const target *a = left, *b = right;
+    uint32_t count = a->count < b->count ? a->count : b->count;
+    for (uint32_t i = 0; i < count; i++) {
+        int order = part_compare(&a->parts[i], &b->parts[i]);
+        if (order != 0)
+            return order;
+    }
+    return a->count < b->count ? -1 : a->count > b->count;
+}
+
+/* text_of -- a place as a dotted path. */
+static void text_of(const target *t, char *text, size_t room) {
+    size_t size = 0;
+    for (uint32_t i = 0; i < t->count && size < room; i++) {
+        int more = snprintf(text + size, room - size, i == 0 ? "%s" : ".%s", t->parts[i].name);
+        size += (size_t)more;
+    }
+}
+
+tansu_status targets_check(target *targets, uint32_t count, tansu_error *error) {
+    if (count > 1)
+        qsort(targets, count, sizeof *targets, target_compare);
+    /* All that is within a place stands directly behind it. */
+    for (uint32_t i = 1; i < count; i++) {
+        const target *a = &targets[i - 1], *b = &targets[i];
+        target cut = *b;
+        if (a->count > b->count)
+            continue;
+        cut.count = a->count;
+        if (target_compare(a, &cut) != 0)
+            continue;
+        char first[160], second[160];
+        text_of(a, first, sizeof first);
+        text_of(b, second, sizeof second);
+        return bad_context(error, second,
+                           "%s of \"%s\" and %s of \"%s\" conflict: one update changes a place "
+                           "only once.",
+                           a->operation->name, first, b->operation->name, second);
+    }
+    return TANSU_OK;
+}
+
+/* A search in one document. */
+typedef struct search {
+    arena *memory;
+    target *targets;
+    uint32_t count;
+    uint32_t room;
+    const update_case *how;
+    const uint8_t *doc;
+    size_t size;
+    const operation *operation;
+    path_part parts[TANSU_MAX_DEPTH + 1];
+    tansu_error *error;
+} search;
+
+/* found -- notes a place: the parts so far, and the rest of the operator's path. */
+static tansu_status found(search *s, uint32_t depth) {
+    const path *p = s->operation->path;
+    if (s->count == s->room) {
+        uint32_t room = s->room == 0 ? 16 : s->room * 2;
+        target *targets = arena_alloc(s->memory, room * sizeof *targets);
+        if (targets == NULL)
+            return error_memory(s->error);
+        if (s->count != 0)
+            memcpy(targets, s->targets, s->count * sizeof *targets);
+        s->targets = targets;
+        s->room = room;
+    }
+    path_part *parts = arena_alloc(s->memory, p->count * sizeof *parts);
+    if (parts == NULL)
+        return error_memory(s->error);
+    memcpy(parts, s->parts, depth * sizeof *parts);
+    memcpy(parts + depth, p->parts + depth, (p->count - depth) * sizeof *parts);
+    s->targets[s->count++] = (target){.operation = s->operation, .parts = parts, .count = p->count};
+    return TANSU_OK;
+}
+
+/* position_part -- a position in an array as a part of a path. */
+static tansu_status position_part(search *s, int64_t position, path_part *part) {
+    char text[24];
+    int size = snprintf(text, sizeof text, "%lld", (long long)position);
+    part->name = arena_copy(s->memory, text, (size_t)size);
+    part->size = (uint32_t)size;
+    part->index = (int32_t)position;
+    return part->name != NULL ? TANSU_OK : error_memory(s->error);
+}
+
+static tansu_status look(search *s, uint32_t depth, const doc_value *at);
+
+/* look_into -- goes on with a part that is known. */
+static tansu_status look_into(search *s, uint32_t depth, const doc_value *at) {
+    const path_part *part = &s->parts[depth];
+    doc_value child = {.type = DOC_MISSING};
+    if (at->type == DOC_DOCUMENT || (at->type == DOC_ARRAY && part->index >= 0))
+        doc_find(at->data, at->size, part->name, part->size, &child);
+    return look(s, depth + 1, &child);
+}
+
+/* look_at_elements -- goes on with all elements of an array, or with those that a filter passes. */
+static tansu_status look_at_elements(search *s, uint32_t depth, const doc_value *at) {
+    const operation *o = s->operation;
+    const array_filter *filter = o->dynamics[depth] == DYNAMIC_FILTERED ? o->filters[depth] : NULL;
+    if (at->type == DOC_MISSING)
+        return bad_update(s->error, o,
+                          "The path leads to the elements of an array, but there is nothing in the "
+                          "document.");
+    if (at->type != DOC_ARRAY)
+        return bad_update(s->error, o,
+                          "The path leads to the elements of an array, but the value in the "
+                          "document is not an array.");
+    doc_iter iter;
+    int64_t number = 0;
+    doc_iter_value(&iter, at);
+    for (; doc_iter_next(&iter); number++) {
+        bool passes = true;
+        tansu_status status = TANSU_OK;
+        if (filter != NULL)
+            status = filter_passes(filter, s->how->context, &iter.value, &passes, s->error);
+        if (status == TANSU_OK && passes)
+            status = position_part(s, number, &s->parts[depth]);
+        if (status == TANSU_OK && passes)
+            status = look(s, depth + 1, &iter.value);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return TANSU_OK;
+}
+
+/* ask_query -- the position of the first element of an array that the query matched by. */
+static bool ask_query(search *s, const path *array, uint32_t *position) {
+    return query_first_element(s->how->matched, s->how->context, s->doc, s->size, array, position);
+}
+
+/* ask_paths -- the same for the first array that stands on any path of the query, in the order in
+ * which they were written: its links are the other way round. */
+static bool ask_paths(search *s, const path_link *link, uint32_t *position) {
+    if (link == NULL)
+        return false;
+    if (ask_paths(s, link->next, position))
+        return true;
+    path front = link->path;
+    for (front.count = 1; front.count <= link->path.count; front.count++) {
+        if (s->how->context->status == TANSU_OK && ask_query(s, &front, position))
+            return true;
+    }
+    return false;
+}
+
+/* first_element -- what `$` stands for: a position in the array in front of it, if the query speaks of
+ * that one; otherwise in the first array that it does speak of, as with two arrays side by side. */
+static tansu_status first_element(search *s, uint32_t depth) {
+    const operation *o = s->operation;
+    const path array = {.parts = s->parts, .count = depth, .text = o->path->text};
+    uint32_t position = 0;
+    bool known = false;
+    if (s->how->matched != NULL) {
+        known = ask_query(s, &array, &position) || ask_paths(s, s->how->matched->paths, &position);
+        if (s->how->context->status != TANSU_OK)
+            return match_context_status(s->how->context, s->error);
+    }
+    if (!known)
+        return bad_update(s->error, o,
+                          "The path has a $, but the query does not tell which element of an array "
+                          "it means.");
+    return position_part(s, position, &s->parts[depth]);
+}
+
+/* look -- finds the places from a value on; `at` is DOC_MISSING where there is none. As deep as the
+ * path is long. */
+static tansu_status look(search *s, uint32_t depth, const doc_value *at) {
+    const operation *o = s->operation;
+    uint32_t next = depth;
+    while (next < o->path->count && (o->dynamics == NULL || o->dynamics[next] == DYNAMIC_NONE))
+        next++;
+    if (next == o->path->count)
+        return found(s, depth);
+    tansu_status status = TANSU_OK;
+    switch (o->dynamics[depth]) {
+    case DYNAMIC_NONE: s->parts[depth] = o->path->parts[depth]; return look_into(s, depth, at);
+    case DYNAMIC_FIRST:
+        status = first_element(s, depth);
+        return status == TANSU_OK ? look_into(s, depth, at) : status;
+    default: return look_at_elements(s, depth, at);
+    }
+}
+
+tansu_status targets_find(const update *u, arena *memory, const uint8_t *doc, size_t size,
+                          const update_case *how, target **targets, uint32_t *count,
+                          tansu_error *error) {
+    if (!u->dynamic) {
+        *targets = u->targets;
+        *count = u->target_count;
+        return TANSU_OK;
+    }
+    search s = {.memory = memory, .how = how, .doc = doc, .size = size, .error = error};
+    doc_value whole = {.data = doc, .size = (uint32_t)size, .type = DOC_DOCUMENT};
+    for (const operation *o = u->first; o != NULL; o = o->next) {
+        if (o->kind == OPERATOR_SET_ON_INSERT && !how->inserting)
+            continue;
+        s.operation = o;
+        tansu_status status = look(&s, 0, &whole);
+        if (status == TANSU_OK && o->kind == OPERATOR_RENAME) {
+            status = found(&s, 0);
+            if (status == TANSU_OK) {
+                target *to = &s.targets[s.count - 1];
+                to->source = true;
+                s.targets[s.count - 2].parts = o->to->parts;
+                s.targets[s.count - 2].count = o->to->count;
+            }
+        }
+        if (status != TANSU_OK)
+            return status;
+    }
+    *targets = s.targets;
+    *count = s.count;
+    return targets_check(s.targets, s.count, error);
+}
