@@ -297,9 +297,9 @@ static void replay_starts_where_it_is_told(void) {
         seen s = {.last = from};
         bool reached = false;
         REQUIRE(CHECK_OK(log_at(folder, true, &l), &error));
-        CHECK_OK(log_replay(l, from, positions[from], 39, see_frame, &s, NULL, NULL, &reached,
-                            &error),
-                 &error);
+        CHECK_OK(
+            log_replay(l, from, positions[from], 39, see_frame, &s, NULL, NULL, &reached, &error),
+            &error);
         CHECK(reached && !s.wrong);
         CHECK_INT(39 - from, s.frames);
         log_close(l, NULL);
@@ -456,8 +456,7 @@ static void a_segment_whose_header_was_never_written_is_made_anew(void) {
             for (uint64_t k = 1; k <= commits; k++)
                 add_commit(l, k, 1, 1000);
             log_close(l, NULL);
-            const char *name =
-                folder_join(folder, commits == 0 ? "00000001.seg" : "00000002.seg");
+            const char *name = folder_join(folder, commits == 0 ? "00000001.seg" : "00000002.seg");
             file_write(name, NULL, 0);
             file_cut(name, sizes[i]);
             CHECK_INT(commits, count_frames(folder, commits));

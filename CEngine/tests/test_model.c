@@ -62,9 +62,9 @@ static void work(const char *path, uint64_t stream, uint64_t checkpoint_bytes,
     }
     check_all(&m, &source, db);
     call_close(db);
-    check_note("%s: %llu steps, %llu commits, %llu reopenings",
-               path == NULL ? "memory" : "folder", (unsigned long long)steps,
-               (unsigned long long)m.commits, (unsigned long long)openings);
+    check_note("%s: %llu steps, %llu commits, %llu reopenings", path == NULL ? "memory" : "folder",
+               (unsigned long long)steps, (unsigned long long)m.commits,
+               (unsigned long long)openings);
 }
 
 static void memory_store_is_like_the_mirror(void) {

@@ -105,6 +105,16 @@ static void system_populate(void *address, size_t size) {
 #endif
 }
 
+static void system_start_writeback(int fd, uint64_t offset, uint64_t size) {
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)sync_file_range(fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)fd;
+    (void)offset;
+    (void)size;
+#endif
+}
+
 static int system_sync(int fd, void *mapped, size_t mapped_size) {
 #ifdef __APPLE__
     /* Darwin's fsync stops at the drive's cache, and does not write dirty mapped pages. */
@@ -174,6 +184,7 @@ const fs fs_system = {
     .map = system_map,
     .unmap = system_unmap,
     .populate = system_populate,
+    .start_writeback = system_start_writeback,
     .sync = system_sync,
     .sync_folder = system_sync_folder,
     .rename = rename,

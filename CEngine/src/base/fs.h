@@ -29,6 +29,9 @@ typedef struct fs {
     /* Brings mapped pages in for writing, many at a time: a page fault each costs several times as
      * much. A hint: failing is no error. `address` is a multiple of the page size. */
     void (*populate)(void *address, size_t size);
+    /* Begins to write a part of the file to the disk and does not wait, so that a later sync has less to
+     * do. A hint: failing is no error, and nothing is promised. */
+    void (*start_writeback)(int fd, uint64_t offset, uint64_t size);
     /* Forces what was written, also through `mapped` (may be NULL), to the disk itself. */
     int (*sync)(int fd, void *mapped, size_t mapped_size);
     int (*sync_folder)(const char *path);

@@ -119,7 +119,7 @@ void database_end_writing(database *db);
 
 /* ---- Worker and checkpoints (catalog/worker.c, catalog/checkpoint.c) ---- */
 
-tansu_status worker_start(database *db, tansu_error *error);
+/* worker_stop -- ends the thread, which the first order of worker_note_commit() starts. */
 void worker_stop(database *db);
 /* worker_note_commit -- called by the writer after each commit of that many log bytes. `sync_later`:
  * it is to be on the disk within the interval. */

@@ -169,8 +169,20 @@ static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
     if (status == TANSU_OK && l->building) {
         memcpy(fresh->base + fresh->used, old->base + old->used, l->frame_size);
         memset(old->base + old->used, 0, l->frame_size);
+        l->frame_started = 0;
     }
     return status;
+}
+
+/* A frame that grows beyond this begins its way to the disk before the commit, by so many bytes. */
+#define WRITEBACK_STEP (2u * 1024 * 1024)
+
+/* start_writeback -- lets the disk work on what a large frame holds while the rest is being made. */
+static void start_writeback(log *l, const segment *head) {
+    if (head->fd >= 0)
+        l->calls->start_writeback(head->fd, head->used + l->frame_started,
+                                  l->frame_size - l->frame_started);
+    l->frame_started = l->frame_size;
 }
 
 tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes,
@@ -191,6 +203,8 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
     }
     if (status != TANSU_OK)
         return status;
+    if (l->building && l->frame_size >= l->frame_started + WRITEBACK_STEP)
+        start_writeback(l, head);
     segment_populate(l, head, head->used + end);
     l->building = true;
     l->frame_size = end;
@@ -210,6 +224,8 @@ void log_shrink(log *l, uint64_t size, uint32_t records) {
     memset(log_frame(l) + size, 0, l->frame_size - size);
     l->frame_size = size;
     l->frame_records = records;
+    if (l->frame_started > size)
+        l->frame_started = size;
 }
 
 log_place log_commit(log *l, uint64_t sequence) {
@@ -232,7 +248,7 @@ log_place log_commit(log *l, uint64_t sequence) {
     l->appended = sequence;
     pthread_mutex_unlock(&l->mutex);
     l->building = false;
-    l->frame_size = 0;
+    l->frame_size = l->frame_started = 0;
     l->frame_records = 0;
     return place;
 }
@@ -243,6 +259,6 @@ void log_abort(log *l) {
     /* Nothing behind the head may look like a frame to a later recovery. */
     memset(log_frame(l), 0, l->frame_size);
     l->building = false;
-    l->frame_size = 0;
+    l->frame_size = l->frame_started = 0;
     l->frame_records = 0;
 }

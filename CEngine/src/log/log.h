@@ -48,6 +48,7 @@ struct log {
     bool building;
     uint64_t frame_size;
     uint32_t frame_records;
+    uint64_t frame_started; /* bytes of it that are being written to the disk already */
 
     /* Group commit. */
     pthread_mutex_t mutex;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXTS     8
+#define TEXTS 8
 #define TEXT_SIZE (1 << 16)
 
 tansu_error call_error;
@@ -98,8 +98,8 @@ tansu_status call_save(tansu_db *db, tansu_txn *txn, const char *collection, tan
 tansu_status call_remove(tansu_db *db, tansu_txn *txn, const char *collection, const char *query,
                          int64_t *removed) {
     bson_t *q = ask_bson(query);
-    tansu_status status = tansu_remove(db, txn, collection, data_of(q), size_of(q), NULL, 0,
-                                       removed, &call_error);
+    tansu_status status =
+        tansu_remove(db, txn, collection, data_of(q), size_of(q), NULL, 0, removed, &call_error);
     bson_destroy(q);
     return status;
 }

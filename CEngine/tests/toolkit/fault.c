@@ -66,6 +66,11 @@ static void populate_file(void *address, size_t size) {
     fs_system.populate(address, size);
 }
 
+/* start_file_writeback -- a hint that is passed on. */
+static void start_file_writeback(int fd, uint64_t offset, uint64_t size) {
+    fs_system.start_writeback(fd, offset, size);
+}
+
 static int sync_or_fail(int fd, void *mapped, size_t mapped_size) {
     atomic_fetch_add(&faults.syncs, 1);
     int wait = atomic_load(&faults.sync_wait_ms);
@@ -118,6 +123,7 @@ const fs fault_calls = {
     .map = map_file,
     .unmap = unmap_file,
     .populate = populate_file,
+    .start_writeback = start_file_writeback,
     .sync = sync_or_fail,
     .sync_folder = count_folder_sync,
     .rename = rename_or_fail,

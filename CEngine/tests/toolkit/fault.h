@@ -10,15 +10,15 @@
 #include <stdatomic.h>
 
 typedef struct fault_orders {
-    atomic_uint syncs;          /* calls of sync so far */
-    atomic_uint syncs_failed;   /* those that were made to fail */
-    atomic_uint folder_syncs;   /* calls of sync_folder so far */
-    atomic_int sync_errno;      /* not 0: every sync fails with it */
-    atomic_int sync_wait_ms;    /* how long a sync takes */
-    atomic_int allocate_errno;  /* not 0: every allocate fails with it */
+    atomic_uint syncs;         /* calls of sync so far */
+    atomic_uint syncs_failed;  /* those that were made to fail */
+    atomic_uint folder_syncs;  /* calls of sync_folder so far */
+    atomic_int sync_errno;     /* not 0: every sync fails with it */
+    atomic_int sync_wait_ms;   /* how long a sync takes */
+    atomic_int allocate_errno; /* not 0: every allocate fails with it */
     atomic_int truncate_errno;
     atomic_int rename_errno;
-    atomic_int open_errno;      /* every open for writing */
+    atomic_int open_errno; /* every open for writing */
 } fault_orders;
 
 extern fault_orders faults;

@@ -135,8 +135,8 @@ static bool remove_one(mirror *m, random_source *source, unsigned number, tansu_
 static bool remove_some(mirror *m, random_source *source, unsigned number, tansu_db *db,
                         tansu_txn *txn) {
     bool by_n = random_chance(source, 40);
-    int32_t value = by_n ? (int32_t)random_below(source, 20)
-                         : 1000 + (int32_t)random_below(source, MIRROR_IDS);
+    int32_t value =
+        by_n ? (int32_t)random_below(source, 20) : 1000 + (int32_t)random_below(source, MIRROR_IDS);
     int64_t expected = 0;
     for (int32_t i = 0; i < MIRROR_IDS; i++) {
         mirror_document *d = &m->collections[number].documents[i];
@@ -211,7 +211,7 @@ static bool rename_collection(mirror *m, random_source *source, unsigned number,
                               tansu_txn *txn) {
     unsigned to = (unsigned)random_below(source, MIRROR_COLLECTIONS);
     mirror_collection *from = &m->collections[number];
-    tansu_status expected = !from->there                ? TANSU_E_NOT_FOUND
+    tansu_status expected = !from->there               ? TANSU_E_NOT_FOUND
                             : m->collections[to].there ? TANSU_E_EXISTS
                                                        : TANSU_OK;
     if (expected == TANSU_OK) {

@@ -11,8 +11,8 @@
 #include "tansu.h"
 
 #define MIRROR_COLLECTIONS 4
-#define MIRROR_IDS         96
-#define MIRROR_INDEXES     4 /* {n: 1}, {u: 1} unique, {n: -1, s: 1}, {tags: 1} */
+#define MIRROR_IDS 96
+#define MIRROR_INDEXES 4 /* {n: 1}, {u: 1} unique, {n: -1, s: 1}, {tags: 1} */
 
 typedef struct mirror_document {
     uint64_t order; /* of first insertion; 0: not there */

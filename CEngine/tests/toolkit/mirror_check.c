@@ -112,7 +112,8 @@ static int64_t entries_of(const mirror_collection *c, unsigned index) {
 static void check_indexes(const mirror *m, unsigned number, tansu_db *db, tansu_txn *txn) {
     const mirror_collection *c = &m->collections[number];
     tansu_buffer result = TANSU_BUFFER_INIT;
-    if (!CHECK_OK(tansu_index_list(db, txn, mirror_name(number), &result, &call_error), &call_error))
+    if (!CHECK_OK(tansu_index_list(db, txn, mirror_name(number), &result, &call_error),
+                  &call_error))
         return;
     bson_t list;
     bson_iter_t iter, indexes, field;
@@ -122,7 +123,8 @@ static void check_indexes(const mirror *m, unsigned number, tansu_db *db, tansu_
     while (bson_iter_next(&indexes)) {
         REQUIRE(bson_iter_recurse(&indexes, &field) && bson_iter_find(&field, "name"));
         unsigned i = 0;
-        while (i < MIRROR_INDEXES && strcmp(bson_iter_utf8(&field, NULL), mirror_index_name(i)) != 0)
+        while (i < MIRROR_INDEXES &&
+               strcmp(bson_iter_utf8(&field, NULL), mirror_index_name(i)) != 0)
             i++;
         if (!CHECK(i < MIRROR_INDEXES) || !CHECK(!seen[i]))
             continue;
@@ -178,8 +180,8 @@ static void check_ids(const mirror *m, unsigned number, tansu_db *db, tansu_txn 
     for (int32_t id = 0; id < MIRROR_IDS; id++) {
         const mirror_document *d = &m->collections[number].documents[id];
         bson_t *key = BCON_NEW("_id", BCON_INT64(id)), *doc = mirror_bson(id, d);
-        tansu_status status = tansu_get(db, txn, mirror_name(number), bson_get_data(key), key->len,
-                                        &result, NULL);
+        tansu_status status =
+            tansu_get(db, txn, mirror_name(number), bson_get_data(key), key->len, &result, NULL);
         CHECK_STATUS(d->order != 0 ? TANSU_OK : TANSU_E_NOT_FOUND, status);
         if (d->order != 0 && status == TANSU_OK)
             CHECK_BYTES(bson_get_data(doc), doc->len, result.data, result.size);
@@ -201,12 +203,8 @@ void mirror_check(const mirror *m, random_source *source, tansu_db *db, tansu_tx
         check_ids(m, number, db, txn);
         int32_t n = (int32_t)random_below(source, 20);
         int32_t u = 1000 + (int32_t)random_below(source, MIRROR_IDS);
-        question questions[] = {{ALL, 0, 0},
-                                {BY_N, n, n},
-                                {BY_N, n, n + 4},
-                                {BY_U, u, u},
-                                {BY_U, u, u + 30},
-                                {BY_TAG, n % 7, 0},
+        question questions[] = {{ALL, 0, 0},       {BY_N, n, n},      {BY_N, n, n + 4},
+                                {BY_U, u, u},      {BY_U, u, u + 30}, {BY_TAG, n % 7, 0},
                                 {BY_N_AND_S, n, u}};
         for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++)
             check_question(m, number, &questions[i], db, txn);
