@@ -60,8 +60,8 @@ extern "C" {
 #define TANSU_MAX_DEPTH 100                        /* documents and arrays inside each other */
 #define TANSU_MAX_NAME 120                         /* bytes of a collection's or index's name */
 #define TANSU_MAX_INDEX_PATHS 16                   /* paths of one compound index */
-#define TANSU_MAX_INDEXES 64                       /* indexes of one collection, `_id` not counted */
-#define TANSU_MAX_INDEX_ENTRIES 10000              /* entries one document may make in one index */
+#define TANSU_MAX_INDEXES 64          /* indexes of one collection, `_id` not counted */
+#define TANSU_MAX_INDEX_ENTRIES 10000 /* entries one document may make in one index */
 #define TANSU_MAX_TRANSACTION_SIZE (1024u * 1024u * 1024u) /* bytes of one commit in the log */
 
 /* ---- Status and errors -------------------------------------------------------------------- */
@@ -69,43 +69,43 @@ extern "C" {
 /* What a call came to. The numbers never change; new ones may be added. */
 typedef enum tansu_status {
     TANSU_OK = 0,
-    TANSU_DONE = 1,               /* a cursor has no further document; not an error */
-    TANSU_E_MEMORY = 10,          /* out of memory; nothing was changed */
-    TANSU_E_MISUSE = 11,          /* a handle is NULL, of the wrong kind or in the wrong state */
-    TANSU_E_CLOSED = 12,          /* the database is closed or closing */
-    TANSU_E_IO = 13,              /* a system call failed; sys_errno says how */
-    TANSU_E_FULL = 14,            /* the disk is full; nothing of the commit was kept */
-    TANSU_E_LOCKED = 15,          /* another process, or another handle here, has it open */
-    TANSU_E_BUSY = 16,            /* another transaction is writing and the wait ran out, or this
+    TANSU_DONE = 1,            /* a cursor has no further document; not an error */
+    TANSU_E_MEMORY = 10,       /* out of memory; nothing was changed */
+    TANSU_E_MISUSE = 11,       /* a handle is NULL, of the wrong kind or in the wrong state */
+    TANSU_E_CLOSED = 12,       /* the database is closed or closing */
+    TANSU_E_IO = 13,           /* a system call failed; sys_errno says how */
+    TANSU_E_FULL = 14,         /* the disk is full; nothing of the commit was kept */
+    TANSU_E_LOCKED = 15,       /* another process, or another handle here, has it open */
+    TANSU_E_BUSY = 16,         /* another transaction is writing and the wait ran out, or this
                                      thread itself holds that transaction */
-    TANSU_E_READ_ONLY = 17,       /* opened read-only, or a write through a read transaction */
-    TANSU_E_CORRUPT = 18,         /* stored bytes do not check out; context names file and offset */
-    TANSU_E_VERSION = 19,         /* the files are of a newer format than this library reads */
-    TANSU_E_NOT_FOUND = 20,       /* no such database, collection, index or document */
-    TANSU_E_EXISTS = 21,          /* the name or the `_id` is taken */
-    TANSU_E_NOT_UNIQUE = 22,      /* a unique index already holds this value */
-    TANSU_E_INVALID_NAME = 23,    /* a collection or index name that is not allowed */
-    TANSU_E_INVALID_BSON = 24,    /* bytes that are not a valid BSON document */
-    TANSU_E_INVALID_DOCUMENT = 25,/* valid BSON that may not be stored (key, duplicate, ...) */
-    TANSU_E_INVALID_ID = 26,      /* an `_id` of a kind that cannot be one */
-    TANSU_E_INVALID_QUERY = 27,   /* an unknown or malformed operator, hint, path or operand */
-    TANSU_E_INVALID_INDEX = 28,   /* an index definition that makes no sense */
-    TANSU_E_INVALID_JSON = 29,    /* text that is not JSON, or not the extended JSON of BSON */
-    TANSU_E_INVALID_COMMAND = 30, /* a JSON command with an unknown or missing member */
-    TANSU_E_TOO_LARGE = 31,       /* over one of the bounds above */
-    TANSU_E_CANCELLED = 32,       /* stopped by the caller */
-    TANSU_E_TIMEOUT = 33,         /* stopped by its own time limit */
-    TANSU_E_FAILED = 34,          /* an earlier I/O error made the database read-only */
-    TANSU_E_UNSUPPORTED = 35      /* understood, but not in this version of the library */
+    TANSU_E_READ_ONLY = 17,    /* opened read-only, or a write through a read transaction */
+    TANSU_E_CORRUPT = 18,      /* stored bytes do not check out; context names file and offset */
+    TANSU_E_VERSION = 19,      /* the files are of a newer format than this library reads */
+    TANSU_E_NOT_FOUND = 20,    /* no such database, collection, index or document */
+    TANSU_E_EXISTS = 21,       /* the name or the `_id` is taken */
+    TANSU_E_NOT_UNIQUE = 22,   /* a unique index already holds this value */
+    TANSU_E_INVALID_NAME = 23, /* a collection or index name that is not allowed */
+    TANSU_E_INVALID_BSON = 24, /* bytes that are not a valid BSON document */
+    TANSU_E_INVALID_DOCUMENT = 25, /* valid BSON that may not be stored (key, duplicate, ...) */
+    TANSU_E_INVALID_ID = 26,       /* an `_id` of a kind that cannot be one */
+    TANSU_E_INVALID_QUERY = 27,    /* an unknown or malformed operator, hint, path or operand */
+    TANSU_E_INVALID_INDEX = 28,    /* an index definition that makes no sense */
+    TANSU_E_INVALID_JSON = 29,     /* text that is not JSON, or not the extended JSON of BSON */
+    TANSU_E_INVALID_COMMAND = 30,  /* a JSON command with an unknown or missing member */
+    TANSU_E_TOO_LARGE = 31,        /* over one of the bounds above */
+    TANSU_E_CANCELLED = 32,        /* stopped by the caller */
+    TANSU_E_TIMEOUT = 33,          /* stopped by its own time limit */
+    TANSU_E_FAILED = 34,           /* an earlier I/O error made the database read-only */
+    TANSU_E_UNSUPPORTED = 35       /* understood, but not in this version of the library */
 } tansu_status;
 
 /* What went wrong, for people (message, context) and for programs (code, path, offset). */
 typedef struct tansu_error {
     tansu_status code;
-    int sys_errno;      /* errno of the failed system call, or 0 */
-    int64_t offset;     /* byte offset in the input or file, or -1 */
-    char message[512];  /* one sentence: what is wrong and how to mend it */
-    char context[256];  /* where: a path, an operator, a file or a name; may be empty */
+    int sys_errno;     /* errno of the failed system call, or 0 */
+    int64_t offset;    /* byte offset in the input or file, or -1 */
+    char message[512]; /* one sentence: what is wrong and how to mend it */
+    char context[256]; /* where: a path, an operator, a file or a name; may be empty */
 } tansu_error;
 
 /* The lasting name of a status, such as "NOT_UNIQUE"; never NULL. */
@@ -124,7 +124,7 @@ typedef struct tansu_buffer {
     size_t capacity;
 } tansu_buffer;
 
-#define TANSU_BUFFER_INIT                                                                          \
+#define TANSU_BUFFER_INIT \
     { NULL, 0, 0 }
 
 /* A document that a call takes: `data` points at BSON, `size` is what the caller vouches for. */
@@ -155,8 +155,9 @@ typedef enum tansu_durability {
 
 typedef enum tansu_store {
     TANSU_STORE_PERSISTENT = 0, /* the folder `path` */
-    TANSU_STORE_TEMPORARY = 1,  /* a new folder (in `path`, or the system's place), removed at close */
-    TANSU_STORE_MEMORY = 2      /* no files at all */
+    TANSU_STORE_TEMPORARY =
+        1,                 /* a new folder (in `path`, or the system's place), removed at close */
+    TANSU_STORE_MEMORY = 2 /* no files at all */
 } tansu_store;
 
 /* Tells how much of a long opening is done. Called on the opening thread. */
@@ -164,18 +165,18 @@ typedef void (*tansu_progress)(void *context, uint64_t done, uint64_t total);
 
 /* How to open. Fill it with tansu_options_init() first, then change what differs. */
 typedef struct tansu_options {
-    uint32_t struct_size;        /* set by tansu_options_init(): lets the struct grow */
+    uint32_t struct_size; /* set by tansu_options_init(): lets the struct grow */
     tansu_store store;
-    const char *path;            /* the database's folder */
-    int read_only;               /* never writes; several read-only openers may share the folder */
-    int must_exist;              /* NOT_FOUND instead of creating a new database */
+    const char *path; /* the database's folder */
+    int read_only;    /* never writes; several read-only openers may share the folder */
+    int must_exist;   /* NOT_FOUND instead of creating a new database */
     tansu_durability durability;
-    uint32_t interval_ms;        /* for TANSU_DURABILITY_INTERVAL; default 100 */
-    uint32_t busy_timeout_ms;    /* how long a writer waits for another; default 60000 */
-    uint64_t segment_size;       /* bytes of a log segment, 1 MiB to 1 GiB; default 64 MiB */
-    uint64_t checkpoint_bytes;   /* log bytes between background checkpoints; default 64 MiB */
-    uint64_t index_cache_bytes;  /* bound on clean index blocks kept in memory; default 64 MiB */
-    tansu_progress progress;     /* recovery and index rebuilds; may be NULL */
+    uint32_t interval_ms;       /* for TANSU_DURABILITY_INTERVAL; default 100 */
+    uint32_t busy_timeout_ms;   /* how long a writer waits for another; default 60000 */
+    uint64_t segment_size;      /* bytes of a log segment, 1 MiB to 1 GiB; default 64 MiB */
+    uint64_t checkpoint_bytes;  /* log bytes between background checkpoints; default 64 MiB */
+    uint64_t index_cache_bytes; /* bound on clean index blocks kept in memory; default 64 MiB */
+    tansu_progress progress;    /* recovery and index rebuilds; may be NULL */
     void *progress_context;
 } tansu_options;
 
@@ -232,8 +233,9 @@ typedef enum tansu_txn_mode {
  * wait. A transaction may move from thread to thread but is used by one at a time.
  * Errors: BUSY, READ_ONLY, FAILED.
  */
-TANSU_API tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
-                                       tansu_txn **txn, tansu_error *error);
+TANSU_API tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode,
+                                       tansu_durability durability, tansu_txn **txn,
+                                       tansu_error *error);
 
 /*
  * Commits and frees the transaction, whatever the result. On an error nothing of it was kept,

@@ -25,7 +25,7 @@ typedef struct change_step {
 
 typedef struct change {
     database *db;
-    version *base; /* held */
+    version *base; /* the head; not to be looked at after publishing */
     version *next; /* private */
     uint64_t sequence;
     uint64_t epoch;

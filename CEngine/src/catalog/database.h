@@ -91,7 +91,7 @@ tansu_status database_close(database *db, tansu_error *error);
 
 /* database_hold -- the newest visible version, held for the caller. */
 version *database_hold(database *db);
-/* database_hold_head -- the newest version, visible or not; for the writer and the checkpoint. */
+/* database_hold_head -- the newest version, visible or not. */
 version *database_hold_head(database *db);
 /* database_release -- lets a version go, and frees what nobody sees any more. */
 void database_release(database *db, version *v);

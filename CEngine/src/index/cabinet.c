@@ -24,6 +24,7 @@
  */
 #include "index/cabinet.h"
 #include "base/bytes.h"
+#include "base/crc.h"
 #include "base/error.h"
 #include "base/fs.h"
 
@@ -36,7 +37,6 @@
 #include <sys/stat.h>
 #include <tchdb.h>
 #include <unistd.h>
-#include <zlib.h>
 
 /* Buckets: 64 KiB of an empty file; records of a bucket form a search tree, so that even a million
  * blocks need few steps. Records lie at multiples of 64 bytes, 4096 free places are remembered. */
@@ -72,9 +72,9 @@ struct cabinet {
     bool in_transaction;
     int file; /* for allocating room; stays open, for closing it would end Tokyo Cabinet's lock */
     int wal;  /* during a transaction, for reserving room */
-    uint64_t file_room;    /* where the file's allocated room ends */
-    uint64_t wal_room;     /* reserved and not yet used up */
-    pthread_mutex_t lock;  /* of the handle */
+    uint64_t file_room;   /* where the file's allocated room ends */
+    uint64_t wal_room;    /* reserved and not yet used up */
+    pthread_mutex_t lock; /* of the handle */
     TCHDB *hdb;
 };
 
@@ -86,8 +86,7 @@ static void make_key(uint8_t key[KEY_SIZE], enum cabinet_kind kind, uint64_t num
 
 /* checksum -- CRC-32 of key and record. */
 static uint32_t checksum(const uint8_t key[KEY_SIZE], const void *record, size_t size) {
-    uLong crc = crc32(0, key, KEY_SIZE);
-    return (uint32_t)crc32_z(crc, record, size);
+    return crc_update(crc_update(0, key, KEY_SIZE), record, size);
 }
 
 /* failed -- the status of a Tokyo Cabinet call that failed; `number` is errno after it. */
@@ -207,8 +206,8 @@ static tansu_status open_handle(cabinet *cab, bool create, tansu_error *error) {
     int mode = HDBOLCKNB | (cab->read_only ? HDBOREADER : HDBOWRITER);
     if (create && !cab->read_only)
         mode |= HDBOCREAT;
-    bool opened = tchdbsetxmsiz(hdb, 0) &&
-                  tchdbtune(hdb, BUCKETS, ALIGN_POWER, FREE_POWER, HDBTLARGE);
+    bool opened =
+        tchdbsetxmsiz(hdb, 0) && tchdbtune(hdb, BUCKETS, ALIGN_POWER, FREE_POWER, HDBTLARGE);
     if (opened) {
         errno = 0;
         opened = tchdbopen(hdb, cab->path, mode);

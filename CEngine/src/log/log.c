@@ -3,6 +3,7 @@
  */
 #include "log/log.h"
 
+#include "base/crc.h"
 #include "base/error.h"
 #include "log/segment.h"
 
@@ -10,7 +11,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 /* What the listing of the log's folder found. */
 typedef struct found_segments {
@@ -102,7 +102,7 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     l->read_only = options->read_only;
     l->segment_size = options->segment_size;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);
-    l->crc_seed = (uint32_t)crc32(0, l->uuid, sizeof l->uuid);
+    l->crc_seed = crc_update(0, l->uuid, sizeof l->uuid);
     tansu_status status = TANSU_OK;
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
@@ -169,6 +169,8 @@ static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
     if (status == TANSU_OK && l->building) {
         memcpy(fresh->base + fresh->used, old->base + old->used, l->frame_size);
         memset(old->base + old->used, 0, l->frame_size);
+        fresh->populated =
+            fresh->used + l->frame_size; /* these pages are not for zeroing any more */
         l->frame_started = 0;
     }
     return status;
@@ -231,22 +233,18 @@ void log_shrink(log *l, uint64_t size, uint32_t records) {
 log_place log_commit(log *l, uint64_t sequence) {
     segment *head = segment_head(l);
     uint8_t *frame = head->base + head->used;
-    pthread_mutex_lock(&l->mutex);
-    uint64_t synced = l->synced;
-    pthread_mutex_unlock(&l->mutex);
     frame_header header = {.magic = FRAME_MAGIC,
                            .size = (uint32_t)l->frame_size,
                            .count = l->frame_records,
                            .sequence = sequence,
-                           .synced = synced};
+                           .synced = __atomic_load_n(&l->synced, __ATOMIC_ACQUIRE)};
     memcpy(frame, &header, sizeof header);
-    header.crc = (uint32_t)crc32_z(l->crc_seed, frame + 8, l->frame_size - 8);
+    header.crc = crc_update(l->crc_seed, frame + 8, l->frame_size - 8);
     store_u32(frame + 4, header.crc);
     log_place place = (uint64_t)head->number << 32 | head->used;
-    pthread_mutex_lock(&l->mutex);
     head->used += l->frame_size;
-    l->appended = sequence;
-    pthread_mutex_unlock(&l->mutex);
+    /* Release: a sync that sees the number finds the frame, and its segment, in place. */
+    __atomic_store_n(&l->appended, sequence, __ATOMIC_RELEASE);
     l->building = false;
     l->frame_size = l->frame_started = 0;
     l->frame_records = 0;

@@ -62,8 +62,8 @@ static int unmap_file(void *address, size_t size) {
 }
 
 /* populate_file -- a hint that is passed on. */
-static void populate_file(void *address, size_t size) {
-    fs_system.populate(address, size);
+static void populate_file(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end) {
+    fs_system.populate(fd, mapped, begin, fresh, end);
 }
 
 /* start_file_writeback -- a hint that is passed on. */
