@@ -9,6 +9,17 @@
 /* A reference into the unfinished frame rather than the committed log. */
 #define REF_PENDING ((uint64_t)1 << 63)
 
+/* prefetch_record -- the four cache lines that most documents fit in. */
+static inline void prefetch_record(const view *v, log_place place) {
+    if (place == 0)
+        return;
+    const char *record = (const char *)log_record(v->log, place);
+    __builtin_prefetch(record);
+    __builtin_prefetch(record + 64);
+    __builtin_prefetch(record + 128);
+    __builtin_prefetch(record + 192);
+}
+
 /* committed -- follows a place back to the record that the view may see; 0 when there is none. */
 static log_place committed(const view *v, log_place place) {
     while (place != 0) {
@@ -50,17 +61,6 @@ const uint8_t *view_document(const view *v, doc_ref ref, uint32_t *size) {
 
 void view_scan_init(view_scan *scan, const view *v, const collection_state *collection) {
     *scan = (view_scan){.view = v, .collection = collection, .chunk = UINT64_MAX};
-}
-
-/* prefetch_record -- the four cache lines that most documents fit in. */
-static inline void prefetch_record(const view *v, log_place place) {
-    if (place == 0)
-        return;
-    const char *record = (const char *)log_record(v->log, place);
-    __builtin_prefetch(record);
-    __builtin_prefetch(record + 64);
-    __builtin_prefetch(record + 128);
-    __builtin_prefetch(record + 192);
 }
 
 /* Documents ahead whose records are asked for; their places are asked for as long before. */

@@ -24,7 +24,6 @@
  */
 #include "index/cabinet.h"
 #include "base/bytes.h"
-#include "base/crc.h"
 #include "base/error.h"
 #include "base/fs.h"
 
@@ -37,6 +36,7 @@
 #include <sys/stat.h>
 #include <tchdb.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* Buckets: 64 KiB of an empty file; records of a bucket form a search tree, so that even a million
  * blocks need few steps. Records lie at multiples of 64 bytes, 4096 free places are remembered. */
@@ -86,7 +86,7 @@ static void make_key(uint8_t key[KEY_SIZE], enum cabinet_kind kind, uint64_t num
 
 /* checksum -- CRC-32 of key and record. */
 static uint32_t checksum(const uint8_t key[KEY_SIZE], const void *record, size_t size) {
-    return crc_update(crc_update(0, key, KEY_SIZE), record, size);
+    return (uint32_t)crc32_z(crc32_z(0, key, KEY_SIZE), record, size);
 }
 
 /* failed -- the status of a Tokyo Cabinet call that failed; `number` is errno after it. */

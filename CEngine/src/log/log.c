@@ -3,7 +3,6 @@
  */
 #include "log/log.h"
 
-#include "base/crc.h"
 #include "base/error.h"
 #include "log/segment.h"
 
@@ -11,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <zlib.h>
 
 /* What the listing of the log's folder found. */
 typedef struct found_segments {
@@ -102,7 +102,7 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     l->read_only = options->read_only;
     l->segment_size = options->segment_size;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);
-    l->crc_seed = crc_update(0, l->uuid, sizeof l->uuid);
+    l->crc_seed = (uint32_t)crc32_z(0, l->uuid, sizeof l->uuid);
     tansu_status status = TANSU_OK;
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
@@ -239,7 +239,7 @@ log_place log_commit(log *l, uint64_t sequence) {
                            .sequence = sequence,
                            .synced = __atomic_load_n(&l->synced, __ATOMIC_ACQUIRE)};
     memcpy(frame, &header, sizeof header);
-    header.crc = crc_update(l->crc_seed, frame + 8, l->frame_size - 8);
+    header.crc = (uint32_t)crc32_z(l->crc_seed, frame + 8, l->frame_size - 8);
     store_u32(frame + 4, header.crc);
     log_place place = (uint64_t)head->number << 32 | head->used;
     head->used += l->frame_size;

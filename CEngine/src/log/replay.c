@@ -1,12 +1,12 @@
 /*
  * log/replay.c -- walking the log's tail at opening, and deciding where the log ends.
  */
-#include "base/crc.h"
 #include "base/error.h"
 #include "log/segment.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <zlib.h>
 
 /* frame_at -- the frame at an offset, if its header, bounds and CRC check out; otherwise NULL. */
 static const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
@@ -16,7 +16,7 @@ static const frame_header *frame_at(const log *l, const segment *s, uint64_t off
     if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
         frame->size > s->allocated - offset)
         return NULL;
-    uint32_t crc = crc_update(l->crc_seed, s->base + offset + 8, frame->size - 8);
+    uint32_t crc = (uint32_t)crc32_z(l->crc_seed, s->base + offset + 8, (z_size_t)frame->size - 8);
     return crc == frame->crc ? frame : NULL;
 }
 
