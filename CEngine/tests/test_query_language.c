@@ -328,8 +328,7 @@ static void deep_and_wide_queries_are_bounded(void) {
 static void damaged_queries_end_in_an_error_or_an_answer(void) {
     static const char *const queries[] = {
         "{'a':{'$gt':5,'$lt':{'$numberLong':'9'}},'b.c':{'$in':[1,'x',null,[1],{'d':2}]}}",
-        "{'$or':[{'a':{'$begin':['x','y']}},{'$nor':[{'b':{'$exists':true}}]}],'c':{'$not':{'e':1}}"
-        "}",
+        "{'$or':[{'a':{'$begin':['x','y']}},{'$nor':[{'b':{'$exists':1}}]}],'c':{'$not':{'e':1}}}",
         "{'$orderby':{'a':1,'b.c':-1},'$skip':1,'$max':5,'$fields':{'a':1,'b.c':1},'$index':'a'}",
     };
     random_source r = random_start(7);

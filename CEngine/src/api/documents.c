@@ -163,6 +163,8 @@ tansu_status tansu_get(tansu_db *db, tansu_txn *txn, const char *collection, con
         result->size = 0;
     }
     doc_ref ref;
+    if (status == TANSU_OK && found)
+        view_prefetch(&r.view, state, &docno, 1, 0); /* the lines behind the record's first */
     if (status == TANSU_OK)
         status = found ? view_find(&r.view, state, docno, &ref, error) : TANSU_DONE;
     if (status == TANSU_OK) {

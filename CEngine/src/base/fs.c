@@ -94,13 +94,38 @@ static int system_unmap(void *address, size_t size) {
     return munmap(address, size);
 }
 
-static void system_populate(void *address, size_t size) {
-#ifdef MADV_POPULATE_WRITE
-    (void)madvise(address, size, MADV_POPULATE_WRITE);
-#elif defined(__linux__)
-    (void)madvise(address, size, 23 /* MADV_POPULATE_WRITE of kernel 5.14, in older headers */);
+#ifdef __linux__
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* of kernel 5.14, in older headers */
+#endif
+
+/* What the kernel makes pages for at a time without looking for much memory in one piece. */
+#define ZEROS_SIZE 65536u
+
+static void system_populate(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end) {
+    /* Pages that a write makes are several times cheaper than those that a fault has to. */
+    static const uint8_t zeros[ZEROS_SIZE];
+    for (uint64_t at = fresh; fd >= 0 && at < end; at += ZEROS_SIZE)
+        if (system_write(fd, zeros, end - at < ZEROS_SIZE ? end - at : ZEROS_SIZE, (off_t)at) <= 0)
+            break;
+    (void)madvise(mapped + begin, end - begin, MADV_POPULATE_WRITE);
+}
 #else
-    (void)address;
+static void system_populate(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end) {
+    (void)fd;
+    (void)mapped;
+    (void)begin;
+    (void)fresh;
+    (void)end;
+}
+#endif
+
+static void system_start_writeback(int fd, uint64_t offset, uint64_t size) {
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)sync_file_range(fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)fd;
+    (void)offset;
     (void)size;
 #endif
 }
@@ -174,6 +199,7 @@ const fs fs_system = {
     .map = system_map,
     .unmap = system_unmap,
     .populate = system_populate,
+    .start_writeback = system_start_writeback,
     .sync = system_sync,
     .sync_folder = system_sync_folder,
     .rename = rename,

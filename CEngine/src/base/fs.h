@@ -26,9 +26,13 @@ typedef struct fs {
     int (*allocate)(int fd, uint64_t offset, uint64_t size);
     void *(*map)(int fd, size_t size, bool writable);
     int (*unmap)(void *address, size_t size);
-    /* Brings mapped pages in for writing, many at a time: a page fault each costs several times as
-     * much. A hint: failing is no error. `address` is a multiple of the page size. */
-    void (*populate)(void *address, size_t size);
+    /* Brings the mapped pages of [begin, end) in for writing, many at a time: a page fault each costs
+     * several times as much. From `fresh` on the file was never written to. A hint: failing is no error.
+     * `begin` and `fresh` are multiples of the page size. */
+    void (*populate)(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end);
+    /* Begins to write a part of the file to the disk and does not wait, so that a later sync has less to
+     * do. A hint: failing is no error, and nothing is promised. */
+    void (*start_writeback)(int fd, uint64_t offset, uint64_t size);
     /* Forces what was written, also through `mapped` (may be NULL), to the disk itself. */
     int (*sync)(int fd, void *mapped, size_t mapped_size);
     int (*sync_folder)(const char *path);

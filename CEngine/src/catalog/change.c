@@ -61,10 +61,9 @@ tansu_status change_begin(database *db, change **result, tansu_error *error) {
     if (c == NULL)
         return error_memory(error);
     c->db = db;
-    c->base = database_hold_head(db);
+    c->base = db->head; /* which nothing but this change's own commit can let go */
     c->next = version_new(c->base->count);
     if (c->next == NULL) {
-        database_release(db, c->base);
         change_give_back(c);
         return error_memory(error);
     }
@@ -80,10 +79,9 @@ tansu_status change_begin(database *db, change **result, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* change_end -- lets the base go, keeps the struct, and gives the turn on. */
+/* change_end -- keeps the struct, and gives the turn on. */
 static void change_end(change *c) {
     database *db = c->db;
-    database_release(db, c->base);
     bool replay = c->replay;
     change_give_back(c);
     if (!replay)

@@ -25,7 +25,7 @@ typedef struct change_step {
 
 typedef struct change {
     database *db;
-    version *base; /* held */
+    version *base; /* the head; not to be looked at after publishing */
     version *next; /* private */
     uint64_t sequence;
     uint64_t epoch;
@@ -45,6 +45,7 @@ typedef struct change {
     bool keep_steps; /* savepoints are wanted */
     bool broken;     /* a failure in the middle of a change: it can only be aborted */
     bool replay;
+    bool several; /* in replay: what the frame has put is noted in `pending` */
     bool exact; /* in replay: places hold exactly what has been replayed (no cabinet was loaded) */
     uint32_t next_collection;
     uint32_t next_index;

@@ -253,7 +253,7 @@ tansu_status change_save(change *c, const char *collection, const uint8_t *doc, 
             drop_record(c, frame_size);
         return status;
     }
-    uint64_t before = pending_find(&c->pending, where);
+    uint64_t before = found ? pending_find(&c->pending, where) : 0;
     pending_set(&c->pending, where, at);
     if (!found) {
         state->count++;

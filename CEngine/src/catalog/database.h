@@ -94,7 +94,7 @@ tansu_status database_close(database *db, tansu_error *error);
 
 /* database_hold -- the newest visible version, held for the caller. */
 version *database_hold(database *db);
-/* database_hold_head -- the newest version, visible or not; for the writer and the checkpoint. */
+/* database_hold_head -- the newest version, visible or not. */
 version *database_hold_head(database *db);
 /* database_release -- lets a version go, and frees what nobody sees any more. */
 void database_release(database *db, version *v);
@@ -125,7 +125,7 @@ tansu_status database_check_turn(database *db, tansu_error *error);
 
 /* ---- Worker and checkpoints (catalog/worker.c, catalog/checkpoint.c) ---- */
 
-tansu_status worker_start(database *db, tansu_error *error);
+/* worker_stop -- ends the thread, which the first order of worker_note_commit() starts. */
 void worker_stop(database *db);
 /* worker_note_commit -- called by the writer after each commit of that many log bytes. `sync_later`:
  * it is to be on the disk within the interval. */

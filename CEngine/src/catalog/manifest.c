@@ -16,7 +16,6 @@
 
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
-#define CRC_LINE 14u /* bytes of the last line, its newline and the one before it counted */
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);
@@ -54,8 +53,8 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
         goto end;
     const char *body = (const char *)text.data;
     const char *mark = strstr(body, "\ncrc ");
-    unsigned format, crc;
-    char uuid[33], state[8];
+    unsigned format;
+    char uuid[33], state[8], line[32];
     unsigned long long sequence;
     if (mark == NULL || strlen(body) != text.size || sscanf(body, "tansu %u\n", &format) != 1) {
         status = corrupt(path, error);
@@ -68,9 +67,9 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
                            format, MANIFEST_FORMAT);
         goto end;
     }
-    if (strlen(mark) != CRC_LINE || mark[CRC_LINE - 1] != '\n' ||
-        sscanf(mark, "\ncrc %8x\n", &crc) != 1 ||
-        crc32(0, text.data, (uInt)(mark + 1 - body)) != crc ||
+    snprintf(line, sizeof line, "\ncrc %08x\n",
+             (unsigned)crc32(0, text.data, (uInt)(mark + 1 - body)));
+    if (strcmp(mark, line) != 0 ||
         sscanf(body, "tansu %*u\nuuid %32s\nindex %7s\nboot %63[^\n]\nend %llu\n", uuid, state,
                m->boot, &sequence) != 4 ||
         !parse_uuid(uuid, m->uuid)) {

@@ -271,8 +271,6 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status == TANSU_OK)
         status =
             db->store == TANSU_STORE_MEMORY ? start_empty(db, error) : recover(db, options, error);
-    if (status == TANSU_OK)
-        status = worker_start(db, error);
     if (status != TANSU_OK) {
         db->abandoned = true;
         database_close(db, NULL);

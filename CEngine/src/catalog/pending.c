@@ -8,14 +8,17 @@
 #define SLOTS_LEAST 64u
 #define SLOTS_KEPT 4096u
 
-/* slot_of -- the slot that holds the key, or the free one where it belongs. Docnos are dense, so the
- * key is mixed (the finalizer of MurmurHash3, by Austin Appleby). */
+/* Neighbouring docnos share cache lines: so many lie side by side. */
+#define RUN_BITS 4
+
+/* slot_of -- the slot that holds the key, or the free one where it belongs. Docnos are dense, so what
+ * tells runs of them apart is mixed (the finalizer of MurmurHash3, by Austin Appleby). */
 static pending_slot *slot_of(const pending *p, uint64_t where) {
-    uint64_t h = where;
+    uint64_t h = where >> RUN_BITS;
     h ^= h >> 33;
     h *= 0xff51afd7ed558ccdull;
     h ^= h >> 33;
-    uint64_t i = h & p->mask;
+    uint64_t i = (h << RUN_BITS | (where & ((1u << RUN_BITS) - 1))) & p->mask;
     while (p->slots[i].where != 0 && p->slots[i].where != where)
         i = (i + 1) & p->mask;
     return &p->slots[i];

@@ -4,8 +4,9 @@
  * The whole tail is one change: nobody reads yet, so no versions in between are needed.
  *
  * A cabinet may hold places that are newer than its checkpoint (chunks are written while the writer
- * goes on). So the version that a put replaces is not looked up there but taken from the tail itself
- * (`pending`, here from docno to place) or from the record's `previous` link.
+ * goes on). So the version that a put replaces is not looked up there but taken from the frame itself
+ * (`pending`, here from docno to place), when an earlier record of it put one, or from the record's
+ * `previous` link, which names the version that was committed before the frame.
  */
 #include "catalog/change.h"
 
@@ -63,7 +64,7 @@ static tansu_status replay_document(change *c, const record_header *record, log_
     uint64_t docno = record_docno(record);
     if (status == TANSU_OK)
         status = places_prepare(state->places, docno, error);
-    if (status == TANSU_OK && !c->exact && !pending_reserve(&c->pending))
+    if (status == TANSU_OK && c->several && !pending_reserve(&c->pending))
         status = error_memory(error);
     if (status != TANSU_OK)
         return status;
@@ -91,7 +92,7 @@ static tansu_status replay_document(change *c, const record_header *record, log_
     if (docno >= state->next_docno)
         state->next_docno = docno + 1;
     places_set(state->places, docno, place);
-    if (!c->exact)
+    if (c->several)
         pending_set(&c->pending, record->where, place);
     return TANSU_OK;
 }
@@ -174,6 +175,7 @@ static tansu_status replay_frame(void *context, const frame_header *frame, log_p
     const uint8_t *at = (const uint8_t *)frame + FRAME_HEADER_SIZE;
     const uint8_t *end = (const uint8_t *)frame + frame->size;
     tansu_status status = TANSU_OK;
+    c->several = !c->exact && frame->count > 1;
     while (status == TANSU_OK && at < end) {
         const record_header *record = (const record_header *)at;
         status = record->type == RECORD_PUT || record->type == RECORD_DELETE
@@ -182,6 +184,8 @@ static tansu_status replay_frame(void *context, const frame_header *frame, log_p
         at += record->size;
         place += record->size;
     }
+    if (c->several)
+        pending_clear(&c->pending);
     c->changed = true;
     c->next->sequence = frame->sequence;
     return status;

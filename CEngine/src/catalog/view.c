@@ -9,6 +9,17 @@
 /* A reference into the unfinished frame rather than the committed log. */
 #define REF_PENDING ((uint64_t)1 << 63)
 
+/* prefetch_record -- the four cache lines that most documents fit in. */
+static inline void prefetch_record(const view *v, log_place place) {
+    if (place == 0)
+        return;
+    const char *record = (const char *)log_record(v->log, place);
+    __builtin_prefetch(record);
+    __builtin_prefetch(record + 64);
+    __builtin_prefetch(record + 128);
+    __builtin_prefetch(record + 192);
+}
+
 /* committed -- follows a place back to the record that the view may see; 0 when there is none. */
 static log_place committed(const view *v, log_place place) {
     while (place != 0) {
@@ -50,6 +61,23 @@ const uint8_t *view_document(const view *v, doc_ref ref, uint32_t *size) {
 
 void view_scan_init(view_scan *scan, const view *v, const collection_state *collection) {
     *scan = (view_scan){.view = v, .collection = collection, .chunk = UINT64_MAX};
+}
+
+/* Documents ahead whose records are asked for; their places are asked for as long before. */
+#define DOCNOS_AHEAD 12
+
+void view_prefetch(const view *v, const collection_state *collection, const uint64_t *docnos,
+                   size_t count, size_t next) {
+    size_t from = next == 0 ? 0 : next + 2 * DOCNOS_AHEAD, to = next + 2 * DOCNOS_AHEAD + 1;
+    for (size_t i = from; i < to && i < count; i++)
+        __builtin_prefetch(places_word(collection->places, docnos[i]));
+    from = next == 0 ? 0 : next + DOCNOS_AHEAD;
+    to = next + DOCNOS_AHEAD + 1;
+    for (size_t i = from; i < to && i < count; i++) {
+        const uint64_t *word = places_word(collection->places, docnos[i]);
+        if (word != NULL)
+            prefetch_record(v, places_load(word));
+    }
 }
 
 /* Records ahead of the scan that are asked for early; about as many as memory can deliver in the
@@ -94,16 +122,8 @@ tansu_status view_scan_next(view_scan *scan, uint64_t *docno, doc_ref *ref, cons
             continue;
         }
         scan->docno++;
-        if (i + PREFETCH < PLACES_CHUNK) {
-            log_place ahead = places_load(&scan->words[i + PREFETCH]);
-            if (ahead != 0) {
-                const char *record = (const char *)log_record(v->log, ahead);
-                __builtin_prefetch(record);
-                __builtin_prefetch(record + 64);
-                __builtin_prefetch(record + 128);
-                __builtin_prefetch(record + 192);
-            }
-        }
+        if (i + PREFETCH < PLACES_CHUNK)
+            prefetch_record(v, places_load(&scan->words[i + PREFETCH]));
         log_place place = committed(v, places_load(&scan->words[i]));
         if (place == 0)
             continue;

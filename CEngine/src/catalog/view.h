@@ -34,6 +34,11 @@ tansu_status view_find(const view *v, const collection_state *collection, uint64
  * until its next write. */
 const uint8_t *view_document(const view *v, doc_ref ref, uint32_t *size);
 
+/* view_prefetch -- asks memory early for the documents that come after `docnos[next]`, which is about to
+ * be read: call it for each `next` from 0 on. */
+void view_prefetch(const view *v, const collection_state *collection, const uint64_t *docnos,
+                   size_t count, size_t next);
+
 /* A walk over all documents of a collection in docno order, with prefetch. */
 typedef struct view_scan {
     const view *view;

@@ -3,8 +3,6 @@
  */
 #include "catalog/database.h"
 
-#include "base/error.h"
-
 #include <errno.h>
 #include <time.h>
 
@@ -59,14 +57,19 @@ static void *work(void *context) {
     return NULL;
 }
 
-tansu_status worker_start(database *db, tansu_error *error) {
-    if (db->read_only || db->store == TANSU_STORE_MEMORY)
-        return TANSU_OK;
-    int number = pthread_create(&db->worker, NULL, work, db);
-    if (number != 0)
-        return error_errno(error, "thread", "start", number);
-    db->worker_running = true;
-    return TANSU_OK;
+/* order -- sets one of the worker's orders and wakes it, or starts it with its first one: most openings
+ * never need a thread. False when no thread could be started. */
+static bool order(database *db, bool *wanted) {
+    pthread_mutex_lock(&db->state_mutex);
+    if (!db->worker_running)
+        db->worker_running = pthread_create(&db->worker, NULL, work, db) == 0;
+    bool running = db->worker_running;
+    if (running) {
+        __atomic_store_n(wanted, true, __ATOMIC_RELAXED);
+        pthread_cond_signal(&db->worker_wanted);
+    }
+    pthread_mutex_unlock(&db->state_mutex);
+    return running;
 }
 
 void worker_stop(database *db) {
@@ -81,20 +84,16 @@ void worker_stop(database *db) {
 }
 
 void worker_note_commit(database *db, uint64_t bytes, bool sync_later) {
-    if (sync_later && db->worker_running && !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED)) {
-        pthread_mutex_lock(&db->state_mutex);
-        __atomic_store_n(&db->sync_wanted, true, __ATOMIC_RELAXED);
-        pthread_cond_signal(&db->worker_wanted);
-        pthread_mutex_unlock(&db->state_mutex);
-    }
+    if (db->store == TANSU_STORE_MEMORY)
+        return;
+    if (sync_later && !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED) &&
+        !order(db, &db->sync_wanted))
+        sync_interval(db); /* sooner than promised */
     uint64_t written = __atomic_add_fetch(&db->log_written, bytes, __ATOMIC_RELAXED);
     uint64_t since = __atomic_load_n(&db->checkpoint_at, __ATOMIC_RELAXED);
-    if (written - since < db->checkpoint_bytes || !db->worker_running)
+    if (written - since < db->checkpoint_bytes)
         return;
     /* The next order waits for as many bytes again, whether this one's checkpoint succeeds or not. */
     __atomic_store_n(&db->checkpoint_at, written, __ATOMIC_RELAXED);
-    pthread_mutex_lock(&db->state_mutex);
-    db->checkpoint_wanted = true;
-    pthread_cond_signal(&db->worker_wanted);
-    pthread_mutex_unlock(&db->state_mutex);
+    order(db, &db->checkpoint_wanted);
 }

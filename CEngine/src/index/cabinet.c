@@ -16,6 +16,8 @@
  *    then restores the file, but goes on with the head that it read before. Half an item is cut off
  *    before it sees it: what belongs to it was not overwritten yet.
  *  - After any failed call the handle refuses all transactions: it is closed and opened again.
+ *  - A handle with a mutex calls sched_yield() in every operation, which on a busy machine gives a whole
+ *    time slice away: it gets none, and all calls are made with our own lock held.
  *  - Fields of the head are believed: they are compared with the only values that we ever write.
  *    They and the .wal are in the byte order that Tokyo Cabinet was built for: Debian's is
  *    big-endian everywhere, others are the machine's.
@@ -70,9 +72,9 @@ struct cabinet {
     bool in_transaction;
     int file; /* for allocating room; stays open, for closing it would end Tokyo Cabinet's lock */
     int wal;  /* during a transaction, for reserving room */
-    uint64_t file_room;    /* where the file's allocated room ends */
-    uint64_t wal_room;     /* reserved and not yet used up */
-    pthread_rwlock_t lock; /* the handle is opened again with this held for writing */
+    uint64_t file_room;   /* where the file's allocated room ends */
+    uint64_t wal_room;    /* reserved and not yet used up */
+    pthread_mutex_t lock; /* of the handle */
     TCHDB *hdb;
 };
 
@@ -84,8 +86,7 @@ static void make_key(uint8_t key[KEY_SIZE], enum cabinet_kind kind, uint64_t num
 
 /* checksum -- CRC-32 of key and record. */
 static uint32_t checksum(const uint8_t key[KEY_SIZE], const void *record, size_t size) {
-    uLong crc = crc32(0, key, KEY_SIZE);
-    return (uint32_t)crc32_z(crc, record, size);
+    return (uint32_t)crc32_z(crc32_z(0, key, KEY_SIZE), record, size);
 }
 
 /* failed -- the status of a Tokyo Cabinet call that failed; `number` is errno after it. */
@@ -205,8 +206,8 @@ static tansu_status open_handle(cabinet *cab, bool create, tansu_error *error) {
     int mode = HDBOLCKNB | (cab->read_only ? HDBOREADER : HDBOWRITER);
     if (create && !cab->read_only)
         mode |= HDBOCREAT;
-    bool opened = tchdbsetmutex(hdb) && tchdbsetxmsiz(hdb, 0) &&
-                  tchdbtune(hdb, BUCKETS, ALIGN_POWER, FREE_POWER, HDBTLARGE);
+    bool opened =
+        tchdbsetxmsiz(hdb, 0) && tchdbtune(hdb, BUCKETS, ALIGN_POWER, FREE_POWER, HDBTLARGE);
     if (opened) {
         errno = 0;
         opened = tchdbopen(hdb, cab->path, mode);
@@ -228,7 +229,7 @@ static tansu_status open_handle(cabinet *cab, bool create, tansu_error *error) {
 
 /* cabinet_delete -- the end of a handle whose file is closed. */
 static void cabinet_delete(cabinet *cab) {
-    pthread_rwlock_destroy(&cab->lock);
+    pthread_mutex_destroy(&cab->lock);
     if (cab->file >= 0)
         close(cab->file);
     free(cab->wal_path);
@@ -244,7 +245,7 @@ tansu_status cabinet_open(const char *path, bool create, bool read_only, cabinet
         return error_memory(error);
     cab->read_only = read_only;
     cab->wal = cab->file = -1;
-    int number = pthread_rwlock_init(&cab->lock, NULL);
+    int number = pthread_mutex_init(&cab->lock, NULL);
     if (number != 0) {
         free(cab);
         return error_errno(error, path, "make a lock", number);
@@ -291,13 +292,10 @@ tansu_status cabinet_close(cabinet *cab, tansu_error *error) {
     return status;
 }
 
-/* open_again -- the way to a handle that works after a call failed. Readers wait meanwhile. */
+/* open_again -- the way to a handle that works after a call failed; with the lock held. */
 static tansu_status open_again(cabinet *cab, tansu_error *error) {
-    pthread_rwlock_wrlock(&cab->lock);
     close_handle(cab, NULL);
-    tansu_status status = open_handle(cab, false, error);
-    pthread_rwlock_unlock(&cab->lock);
-    return status;
+    return open_handle(cab, false, error);
 }
 
 /* not_open -- the handle could not be opened again after an error. */
@@ -312,9 +310,9 @@ tansu_status cabinet_get(cabinet *cab, enum cabinet_kind kind, uint64_t number,
                          tansu_buffer *record, tansu_error *error) {
     uint8_t key[KEY_SIZE];
     make_key(key, kind, number);
-    pthread_rwlock_rdlock(&cab->lock);
+    pthread_mutex_lock(&cab->lock);
     if (cab->hdb == NULL) {
-        pthread_rwlock_unlock(&cab->lock);
+        pthread_mutex_unlock(&cab->lock);
         return not_open(cab, error);
     }
     int size = 0;
@@ -327,7 +325,7 @@ tansu_status cabinet_get(cabinet *cab, enum cabinet_kind kind, uint64_t number,
                       (int)kind, (unsigned long long)number);
     else if (value == NULL)
         status = failed(cab, cab->hdb, errno, "read", error);
-    pthread_rwlock_unlock(&cab->lock);
+    pthread_mutex_unlock(&cab->lock);
     if (status != TANSU_OK)
         return status;
     if (size < CRC_SIZE ||
@@ -395,21 +393,30 @@ static void transaction_ends(cabinet *cab) {
     cab->in_transaction = false;
 }
 
-/* cabinet_begin -- a handle that an earlier error has spoilt is opened again, once. */
+/* begin_handle -- a handle that an earlier error has spoilt is opened again, once. */
+static tansu_status begin_handle(cabinet *cab, tansu_error *error) {
+    if (cab->hdb != NULL && tchdbtranbegin(cab->hdb))
+        return TANSU_OK;
+    tansu_status status = open_again(cab, error);
+    if (status != TANSU_OK)
+        return status;
+    errno = 0;
+    return tchdbtranbegin(cab->hdb) ? TANSU_OK
+                                    : failed(cab, cab->hdb, errno, "begin a checkpoint", error);
+}
+
+/* cabinet_begin -- from here on only the thread that writes the checkpoint changes the handle. */
 tansu_status cabinet_begin(cabinet *cab, tansu_error *error) {
     if (cab->read_only)
         return error_set(error, TANSU_E_READ_ONLY, cab->path, "The index file is open read-only.");
     if (cab->in_transaction)
         return error_set(error, TANSU_E_MISUSE, cab->path,
                          "A checkpoint is being written already.");
-    if (cab->hdb == NULL || !tchdbtranbegin(cab->hdb)) {
-        tansu_status status = open_again(cab, error);
-        if (status != TANSU_OK)
-            return status;
-        errno = 0;
-        if (!tchdbtranbegin(cab->hdb))
-            return failed(cab, cab->hdb, errno, "begin a checkpoint", error);
-    }
+    pthread_mutex_lock(&cab->lock);
+    tansu_status status = begin_handle(cab, error);
+    pthread_mutex_unlock(&cab->lock);
+    if (status != TANSU_OK)
+        return status;
     cab->in_transaction = true;
     cab->wal = open(cab->wal_path, O_WRONLY | O_CLOEXEC);
     if (cab->file < 0)
@@ -452,11 +459,13 @@ tansu_status cabinet_put(cabinet *cab, enum cabinet_kind kind, uint64_t number, 
     if (size > 0)
         memcpy(value, record, size);
     memcpy(value + size, crc, CRC_SIZE);
+    pthread_mutex_lock(&cab->lock);
     errno = 0;
     if (!tchdbput(cab->hdb, key, KEY_SIZE, value, (int)(size + CRC_SIZE)))
         status = failed(cab, cab->hdb, errno, "write", error);
     else if (!written(cab, key, value, (int)(size + CRC_SIZE)))
         status = error_errno(error, cab->path, "write", errno == 0 ? EIO : errno);
+    pthread_mutex_unlock(&cab->lock);
     if (value != usual)
         free(value);
     return status;
@@ -472,24 +481,29 @@ tansu_status cabinet_remove(cabinet *cab, enum cabinet_kind kind, uint64_t numbe
         return status;
     uint8_t key[KEY_SIZE];
     make_key(key, kind, number);
+    pthread_mutex_lock(&cab->lock);
     errno = 0;
     if (!tchdbout(cab->hdb, key, KEY_SIZE) && tchdbecode(cab->hdb) != TCENOREC)
-        return failed(cab, cab->hdb, errno, "remove a record", error);
-    return TANSU_OK;
+        status = failed(cab, cab->hdb, errno, "remove a record", error);
+    pthread_mutex_unlock(&cab->lock);
+    return status;
 }
 
 /* cabinet_commit -- what counts is that the .wal is emptied. */
 tansu_status cabinet_commit(cabinet *cab, tansu_error *error) {
     if (!cab->in_transaction)
         return error_set(error, TANSU_E_MISUSE, cab->path, "No checkpoint is being written.");
+    tansu_status status = TANSU_OK;
+    pthread_mutex_lock(&cab->lock);
     errno = 0;
-    if (!tchdbtrancommit(cab->hdb)) {
-        tansu_status status = failed(cab, cab->hdb, errno, "end a checkpoint", error);
+    if (!tchdbtrancommit(cab->hdb))
+        status = failed(cab, cab->hdb, errno, "end a checkpoint", error);
+    pthread_mutex_unlock(&cab->lock);
+    if (status == TANSU_OK)
+        transaction_ends(cab);
+    else
         cabinet_abort(cab);
-        return status;
-    }
-    transaction_ends(cab);
-    return TANSU_OK;
+    return status;
 }
 
 /* cabinet_abort -- the handle's list of free places is lost with it, so that it is opened again
@@ -497,30 +511,32 @@ tansu_status cabinet_commit(cabinet *cab, tansu_error *error) {
 void cabinet_abort(cabinet *cab) {
     if (!cab->in_transaction)
         return;
+    pthread_mutex_lock(&cab->lock);
     tchdbtranabort(cab->hdb);
     transaction_ends(cab);
     open_again(cab, NULL);
+    pthread_mutex_unlock(&cab->lock);
 }
 
-/* cabinet_sync -- readers go on meanwhile. */
+/* cabinet_sync -- readers wait: it is called when the database is being closed. */
 tansu_status cabinet_sync(cabinet *cab, tansu_error *error) {
     if (cab->read_only)
         return TANSU_OK;
-    pthread_rwlock_rdlock(&cab->lock);
+    pthread_mutex_lock(&cab->lock);
     tansu_status status = TANSU_OK;
     errno = 0;
     if (cab->hdb == NULL)
         status = not_open(cab, error);
     else if (!tchdbmemsync(cab->hdb, true))
         status = failed(cab, cab->hdb, errno, "sync", error);
-    pthread_rwlock_unlock(&cab->lock);
+    pthread_mutex_unlock(&cab->lock);
     return status;
 }
 
 /* cabinet_size -- 0 when the file is not open. */
 uint64_t cabinet_size(cabinet *cab) {
-    pthread_rwlock_rdlock(&cab->lock);
+    pthread_mutex_lock(&cab->lock);
     uint64_t size = cab->hdb == NULL ? 0 : tchdbfsiz(cab->hdb);
-    pthread_rwlock_unlock(&cab->lock);
+    pthread_mutex_unlock(&cab->lock);
     return size;
 }

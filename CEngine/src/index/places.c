@@ -192,6 +192,15 @@ tansu_status places_get(places *p, uint64_t docno, uint64_t *place, tansu_error 
     return status;
 }
 
+/* places_word -- never loads anything. */
+const uint64_t *places_word(places *p, uint64_t docno) {
+    if (docno > INDEX_MAX_DOCNO)
+        return NULL;
+    chunk_slot *slot = slot_of(p, docno / PLACES_CHUNK);
+    chunk *c = slot == NULL ? NULL : atomic_load_explicit(slot, memory_order_acquire);
+    return c == NULL || c == ABSENT ? NULL : &c->words[docno % PLACES_CHUNK];
+}
+
 /* places_chunk -- the words stay where they are as long as the places do. */
 tansu_status places_chunk(places *p, uint64_t number, const uint64_t **words, tansu_error *error) {
     chunk *c;

@@ -31,6 +31,9 @@ void places_attach(places *p, cabinet *cab);
  * Errors: IO, CORRUPT, MEMORY (loading a chunk). */
 tansu_status places_get(places *p, uint64_t docno, uint64_t *place, tansu_error *error);
 
+/* places_word -- for prefetching: where a docno's word is if it is in memory, otherwise NULL. */
+const uint64_t *places_word(places *p, uint64_t docno);
+
 /* places_chunk -- for scans: the words of the chunk with that number, NULL when none of its docnos was
  * ever stored. Words are read with places_load(). */
 tansu_status places_chunk(places *p, uint64_t chunk, const uint64_t **words, tansu_error *error);

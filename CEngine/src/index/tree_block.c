@@ -15,6 +15,43 @@ static void account(tree_store *store, int64_t bytes) {
     atomic_fetch_add_explicit(&store->memory, (uint64_t)bytes, memory_order_relaxed);
 }
 
+/* With AddressSanitizer nothing is kept, so that it sees a content that is used after its end. */
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEPS_SPARES 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KEEPS_SPARES 0
+#endif
+#endif
+#ifndef KEEPS_SPARES
+#define KEEPS_SPARES 1
+#endif
+
+/* spare_take -- a content of BLOCK_BYTES that was freed, or NULL. */
+static tree_content *spare_take(tree_store *store) {
+    for (uint32_t i = 0; i < SPARE_CONTENTS; i++) {
+        if (atomic_load_explicit(&store->spare[i], memory_order_relaxed) == NULL)
+            continue;
+        tree_content *content =
+            atomic_exchange_explicit(&store->spare[i], NULL, memory_order_acquire);
+        if (content != NULL)
+            return content;
+    }
+    return NULL;
+}
+
+/* spare_keep -- keeps a freed content of BLOCK_BYTES; false when enough are kept. */
+static bool spare_keep(tree_store *store, tree_content *content) {
+    for (uint32_t i = 0; i < SPARE_CONTENTS; i++) {
+        tree_content *none = NULL;
+        if (atomic_load_explicit(&store->spare[i], memory_order_relaxed) == NULL &&
+            atomic_compare_exchange_strong_explicit(&store->spare[i], &none, content,
+                                                    memory_order_release, memory_order_relaxed))
+            return true;
+    }
+    return false;
+}
+
 /* content_new -- memory for a content whose page begins at `page_at`. */
 static tree_content *content_new(tree_store *store, size_t page_at, uint64_t page_bytes) {
     uint64_t bytes = page_at + page_bytes;
@@ -22,7 +59,9 @@ static tree_content *content_new(tree_store *store, size_t page_at, uint64_t pag
         bytes = BLOCK_BYTES;
     if (bytes > UINT32_MAX)
         return NULL;
-    tree_content *content = malloc(bytes);
+    tree_content *content = bytes == BLOCK_BYTES ? spare_take(store) : NULL;
+    if (content == NULL)
+        content = malloc(bytes);
     if (content == NULL)
         return NULL;
     content->bytes = (uint32_t)bytes;
@@ -53,7 +92,8 @@ void content_free(tree_store *store, tree_content *content) {
     if (content == NULL)
         return;
     account(store, -(int64_t)content->bytes);
-    free(content);
+    if (!KEEPS_SPARES || content->bytes != BLOCK_BYTES || !spare_keep(store, content))
+        free(content);
 }
 
 /* content_count -- a leaf's entries, or the sum over an inner block's children. */

@@ -55,7 +55,12 @@ struct tree_block {
 /* Set in a block's number while the checkpoint that wrote it is not committed. */
 #define NUMBER_PENDING ((uint64_t)1 << 63)
 
+/* Contents of the usual size that were freed and wait to be used again: each commit takes a few and
+ * frees as many, and the allocator is slow at this size. */
+#define SPARE_CONTENTS 16
+
 struct tree_store {
+    _Atomic(tree_content *) spare[SPARE_CONTENTS];
     _Atomic(cabinet *) cab;
     atomic_uint_fast64_t next_block;
     atomic_uint_fast64_t memory;

@@ -74,6 +74,20 @@ static tansu_status previous_leaf(tree_cursor *cursor, bool *valid, tansu_error 
     return TANSU_OK;
 }
 
+/* The slots of a full leaf of usual keys, with what stands before them. */
+#define LEAF_FRONT 896
+
+/* search_child -- child_content() for a search: all of the slots of a leaf are asked for at once, for
+ * a binary search that waits for one cache line after the other takes several times as long. */
+static inline tansu_status search_child(tree_store *store, const tree_inner *inner, uint32_t slot,
+                                        const tree_content **content, tansu_error *error) {
+    tansu_status status = child_content(store, inner, slot, content, error);
+    if (status == TANSU_OK && inner->base.level == 1)
+        for (uint32_t at = 0; at < LEAF_FRONT; at += 64)
+            __builtin_prefetch((const uint8_t *)*content + at);
+    return status;
+}
+
 /* descend -- to where the key is or belongs in the leaf that covers it; the slot may be one
  * behind the leaf's last. The tree is not empty. */
 static tansu_status descend(tree_cursor *cursor, const uint8_t *key, size_t size,
@@ -87,7 +101,7 @@ static tansu_status descend(tree_cursor *cursor, const uint8_t *key, size_t size
         const tree_inner *inner = as_inner(content);
         uint32_t slot = inner_slot(inner, key, size);
         cursor->path[height++] = (struct tree_step){content, slot};
-        status = child_content(cursor->store, inner, slot, &content, error);
+        status = search_child(cursor->store, inner, slot, &content, error);
     }
     if (status != TANSU_OK)
         return status;
@@ -247,7 +261,7 @@ tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, siz
         uint32_t slot = inner_slot(inner, key, size);
         for (uint32_t i = 0; i < slot; i++)
             before += inner->count[i];
-        status = child_content(store, inner, slot, &content, error);
+        status = search_child(store, inner, slot, &content, error);
     }
     if (status != TANSU_OK)
         return status;

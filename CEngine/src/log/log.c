@@ -102,7 +102,7 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     l->read_only = options->read_only;
     l->segment_size = options->segment_size;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);
-    l->crc_seed = (uint32_t)crc32(0, l->uuid, sizeof l->uuid);
+    l->crc_seed = (uint32_t)crc32_z(0, l->uuid, sizeof l->uuid);
     tansu_status status = TANSU_OK;
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
@@ -169,8 +169,22 @@ static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
     if (status == TANSU_OK && l->building) {
         memcpy(fresh->base + fresh->used, old->base + old->used, l->frame_size);
         memset(old->base + old->used, 0, l->frame_size);
+        fresh->populated =
+            fresh->used + l->frame_size; /* these pages are not for zeroing any more */
+        l->frame_started = 0;
     }
     return status;
+}
+
+/* A frame that grows beyond this begins its way to the disk before the commit, by so many bytes. */
+#define WRITEBACK_STEP (2u * 1024 * 1024)
+
+/* start_writeback -- lets the disk work on what a large frame holds while the rest is being made. */
+static void start_writeback(log *l, const segment *head) {
+    if (head->fd >= 0)
+        l->calls->start_writeback(head->fd, head->used + l->frame_started,
+                                  l->frame_size - l->frame_started);
+    l->frame_started = l->frame_size;
 }
 
 tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes,
@@ -191,6 +205,8 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
     }
     if (status != TANSU_OK)
         return status;
+    if (l->building && l->frame_size >= l->frame_started + WRITEBACK_STEP)
+        start_writeback(l, head);
     segment_populate(l, head, head->used + end);
     l->building = true;
     l->frame_size = end;
@@ -210,29 +226,27 @@ void log_shrink(log *l, uint64_t size, uint32_t records) {
     memset(log_frame(l) + size, 0, l->frame_size - size);
     l->frame_size = size;
     l->frame_records = records;
+    if (l->frame_started > size)
+        l->frame_started = size;
 }
 
 log_place log_commit(log *l, uint64_t sequence) {
     segment *head = segment_head(l);
     uint8_t *frame = head->base + head->used;
-    pthread_mutex_lock(&l->mutex);
-    uint64_t synced = l->synced;
-    pthread_mutex_unlock(&l->mutex);
     frame_header header = {.magic = FRAME_MAGIC,
                            .size = (uint32_t)l->frame_size,
                            .count = l->frame_records,
                            .sequence = sequence,
-                           .synced = synced};
+                           .synced = __atomic_load_n(&l->synced, __ATOMIC_ACQUIRE)};
     memcpy(frame, &header, sizeof header);
     header.crc = (uint32_t)crc32_z(l->crc_seed, frame + 8, l->frame_size - 8);
     store_u32(frame + 4, header.crc);
     log_place place = (uint64_t)head->number << 32 | head->used;
-    pthread_mutex_lock(&l->mutex);
     head->used += l->frame_size;
-    l->appended = sequence;
-    pthread_mutex_unlock(&l->mutex);
+    /* Release: a sync that sees the number finds the frame, and its segment, in place. */
+    __atomic_store_n(&l->appended, sequence, __ATOMIC_RELEASE);
     l->building = false;
-    l->frame_size = 0;
+    l->frame_size = l->frame_started = 0;
     l->frame_records = 0;
     return place;
 }
@@ -243,6 +257,6 @@ void log_abort(log *l) {
     /* Nothing behind the head may look like a frame to a later recovery. */
     memset(log_frame(l), 0, l->frame_size);
     l->building = false;
-    l->frame_size = 0;
+    l->frame_size = l->frame_started = 0;
     l->frame_records = 0;
 }

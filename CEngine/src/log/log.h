@@ -48,15 +48,16 @@ struct log {
     bool building;
     uint64_t frame_size;
     uint32_t frame_records;
+    uint64_t frame_started; /* bytes of it that are being written to the disk already */
 
     /* Group commit. */
     pthread_mutex_t mutex;
     pthread_cond_t synced_changed;
     bool syncing;
-    bool failed; /* a sync failed: what is on the disk is not known any more */
+    bool failed; /* a sync failed: what is on the disk is not known any more; stored atomically */
     int failed_errno;
-    uint64_t appended;     /* last commit in the log */
-    uint64_t synced;       /* last commit known to be on the disk */
+    uint64_t appended;     /* last commit in the log; the writer's, stored atomically */
+    uint64_t synced;       /* last commit known to be on the disk; stored atomically */
     uint32_t sync_segment; /* the first segment that may have unsynced bytes */
 };
 

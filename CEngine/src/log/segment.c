@@ -115,13 +115,14 @@ tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) 
 void segment_populate(const log *l, segment *s, uint64_t end) {
     if (end <= s->populated)
         return;
-    uint64_t from = s->populated > s->used ? s->populated : s->used;
-    from = from / MAP_UNIT * MAP_UNIT;
+    uint64_t written = s->populated > s->used ? s->populated : s->used;
+    uint64_t from = written / MAP_UNIT * MAP_UNIT;
+    uint64_t fresh = (written + MAP_UNIT - 1) / MAP_UNIT * MAP_UNIT;
     uint64_t to = (end + POPULATE_STEP - 1) / MAP_UNIT * MAP_UNIT;
     if (to > s->allocated)
         to = s->allocated; /* never a page that the file does not have */
     if (to > from)
-        l->calls->populate(s->base + from, to - from);
+        l->calls->populate(s->fd, s->base, from, fresh, to);
     s->populated = to > end ? to : end;
 }
 

@@ -20,7 +20,7 @@ typedef struct sync_round {
 static bool round_begin(log *l, sync_round *round) {
     uint32_t first = l->sync_segment < l->first_segment ? l->first_segment : l->sync_segment;
     segment *head = segment_head(l);
-    round->target = l->appended;
+    round->target = __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE);
     round->count = head == NULL ? 0 : head->number - first + 1;
     round->head = head == NULL ? 0 : head->number;
     round->list = round->few;
@@ -53,7 +53,8 @@ tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error) {
         } else if (l->syncing) {
             pthread_cond_wait(&l->synced_changed, &l->mutex);
         } else if (l->folder == NULL) {
-            l->synced = l->appended;
+            __atomic_store_n(&l->synced, __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE),
+                             __ATOMIC_RELEASE);
         } else {
             sync_round round;
             if (!round_begin(l, &round)) {
@@ -70,10 +71,10 @@ tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error) {
             if (number != 0) {
                 /* The kernel may have marked the lost pages clean: a second try that succeeds
                  * would prove nothing. */
-                l->failed = true;
                 l->failed_errno = number;
+                __atomic_store_n(&l->failed, true, __ATOMIC_RELEASE);
             } else {
-                l->synced = round.target;
+                __atomic_store_n(&l->synced, round.target, __ATOMIC_RELEASE);
                 l->sync_segment = round.head;
             }
             pthread_cond_broadcast(&l->synced_changed);
@@ -84,8 +85,5 @@ tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error) {
 }
 
 bool log_failed(log *l) {
-    pthread_mutex_lock(&l->mutex);
-    bool failed = l->failed;
-    pthread_mutex_unlock(&l->mutex);
-    return failed;
+    return __atomic_load_n(&l->failed, __ATOMIC_ACQUIRE);
 }

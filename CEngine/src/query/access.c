@@ -417,5 +417,6 @@ tansu_status access_measure(const view *v, access *a, bool exactly, tansu_error 
         total += count;
     }
     a->keys = measured == 0 ? 0 : total * a->range_count / measured;
+    a->counted = !a->estimated;
     return TANSU_OK;
 }

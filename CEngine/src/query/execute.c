@@ -92,10 +92,15 @@ static tansu_status gather(query_run *run, tansu_error *error) {
     return docno_list_sort(&run->docnos) ? TANSU_OK : error_memory(error);
 }
 
-/* next_docno -- the next docno that an index gives. */
-static tansu_status next_docno(query_run *run, uint64_t *docno, tansu_error *error) {
-    if (run->plan->streamed)
-        return walk_next(&run->walk, docno, error);
+/* next_docno -- the next docno that an index gives; `fetched`: its document will be asked for. */
+static tansu_status next_docno(query_run *run, bool fetched, uint64_t *docno, tansu_error *error) {
+    if (run->plan->streamed) {
+        walk *w = &run->walk;
+        tansu_status status = walk_next(w, docno, error);
+        if (status == TANSU_OK && fetched)
+            view_prefetch(&run->view, run->collection, w->batch.items, w->batch.count, w->next - 1);
+        return status;
+    }
     if (run->next_docno == 0 && run->docnos.capacity == 0) {
         tansu_status status = gather(run, error);
         if (status != TANSU_OK)
@@ -103,6 +108,9 @@ static tansu_status next_docno(query_run *run, uint64_t *docno, tansu_error *err
     }
     if (run->next_docno == run->docnos.count)
         return TANSU_DONE;
+    if (fetched)
+        view_prefetch(&run->view, run->collection, run->docnos.items, run->docnos.count,
+                      run->next_docno);
     *docno = run->docnos.items[run->next_docno++];
     return TANSU_OK;
 }
@@ -151,14 +159,15 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
         } while (!p->exact && !matches(run, *doc, *size));
         return match_context_status(&run->match, error);
     }
+    bool fetched = !p->exact || needs_documents(run);
     do {
         status = run_step(run, error);
         if (status != TANSU_OK)
             return status;
-        status = next_docno(run, &h->docno, error);
+        status = next_docno(run, fetched, &h->docno, error);
         if (status != TANSU_OK)
             return status;
-        if (p->exact && !needs_documents(run)) {
+        if (!fetched) {
             h->ref = 0;
             *doc = NULL;
             *size = 0;
@@ -254,7 +263,8 @@ tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error) {
         *count = windowed(run, run->collection->count);
     } else if (p->exact && p->kind == PLAN_INDEX && p->accesses[0]->distinct) {
         /* One entry a match, and the matches' entries are the ranges: their number is the count. */
-        tansu_status status = access_measure(&run->view, p->accesses[0], true, error);
+        access *a = p->accesses[0];
+        tansu_status status = a->counted ? TANSU_OK : access_measure(&run->view, a, true, error);
         if (status != TANSU_OK)
             return status;
         *count = windowed(run, p->accesses[0]->keys);

@@ -40,6 +40,7 @@ typedef struct access {
     bool distinct;  /* no document has two entries in the ranges */
     bool in_order;  /* the entries' docnos ascend */
     bool estimated; /* `keys` was not counted in every range */
+    bool counted;   /* `keys` was counted in every range */
     uint64_t keys;  /* entries in the ranges */
 } access;
 

@@ -62,8 +62,13 @@ static int unmap_file(void *address, size_t size) {
 }
 
 /* populate_file -- a hint that is passed on. */
-static void populate_file(void *address, size_t size) {
-    fs_system.populate(address, size);
+static void populate_file(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end) {
+    fs_system.populate(fd, mapped, begin, fresh, end);
+}
+
+/* start_file_writeback -- a hint that is passed on. */
+static void start_file_writeback(int fd, uint64_t offset, uint64_t size) {
+    fs_system.start_writeback(fd, offset, size);
 }
 
 static int sync_or_fail(int fd, void *mapped, size_t mapped_size) {
@@ -118,6 +123,7 @@ const fs fault_calls = {
     .map = map_file,
     .unmap = unmap_file,
     .populate = populate_file,
+    .start_writeback = start_file_writeback,
     .sync = sync_or_fail,
     .sync_folder = count_folder_sync,
     .rename = rename_or_fail,
