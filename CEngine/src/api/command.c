@@ -88,8 +88,6 @@ static const struct operation {
     {"sync", command_sync, 0, 0, false},
     {"checkpoint", command_checkpoint, 0, 0, false},
     {"transaction", NULL, COMMANDS, 0, false},
-    {"distinct", NULL, 0, 0, true},
-    {"aggregate", NULL, 0, 0, true},
     {"compact", NULL, 0, 0, false},
     {"verify", NULL, 0, 0, false},
 };

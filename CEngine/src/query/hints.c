@@ -195,9 +195,9 @@ static const struct hint {
     {"$index", read_index},
     {"$maxTimeMS", read_max_time},
     {"$collation", read_collation},
-    {"$upsert", NULL},
-    {"$dropall", NULL},
     {"$do", read_do},
+    {"$upsert", NULL}, /* an update takes these two away before */
+    {"$dropall", NULL},
 };
 
 /* read_hint -- one hint. */
@@ -208,8 +208,8 @@ static tansu_status read_hint(query *q, const doc_iter *iter, uint64_t *seen, ta
         if (strcmp(known_hints[i].name, iter->key) != 0)
             continue;
         if (!known_hints[i].read)
-            return error_set(error, TANSU_E_UNSUPPORTED, context,
-                             "The hint %s is not in this version of the library yet.", iter->key);
+            return error_set(error, TANSU_E_INVALID_QUERY, context,
+                             "The hint %s is for updates: it changes documents.", iter->key);
         if (*seen & (uint64_t)1 << i)
             return bad(error, context, "The hint is given twice.");
         *seen |= (uint64_t)1 << i;

@@ -180,7 +180,13 @@ static bool one_holds(const bson_iter_t *value, const bson_iter_t *condition) {
     bson_iter_recurse(condition, &op);
     while (bson_iter_next(&op)) {
         const char *name = bson_iter_key(&op);
+        bson_iter_t beside;
         bool result;
+        if (strcmp(name, "$options") == 0)
+            continue;
+        bson_iter_recurse(condition, &beside);
+        model_now.options =
+            bson_iter_find(&beside, "$options") ? bson_iter_utf8(&beside, NULL) : NULL;
         if (strcmp(name, "$not") == 0)
             result = !one_holds(value, &op);
         else if (strcmp(name, "$ne") == 0)
