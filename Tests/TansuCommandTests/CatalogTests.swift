@@ -25,6 +25,29 @@ struct CatalogTests {
         #expect(try command.tansu("index", "drop", "people.tansu", "people", "pets").status == 66)
     }
 
+    @Test("an index has the options that it was given, and the list tells them")
+    func indexOptions() throws {
+        let command = try Command.withPeople()
+        let create = ["index", "create", "people.tansu", "people"]
+        #expect(try command.tansu(create + ["mail", "--unique", "--sparse"], input: []).status == 0)
+        let filter = "{\"age\": {\"$gte\": 40}}"
+        let adults = try command.tansu(
+            create + ["name", "--case-insensitive", "--partial-filter", filter, "--json"], input: [])
+        #expect(try adults.json() == ["ok": true, "name": "name_1"])
+        let list = try command.tansu("index", "list", "people.tansu", "people", "--json").json()
+        let indexes = list["indexes"]?.arrayValue?.compactMap(\.documentValue) ?? []
+        #expect(indexes.map { $0["sparse"] } == [true, nil])
+        #expect(indexes.map { $0["unique"] } == [true, false])
+        #expect(indexes.map { $0["caseInsensitive"] } == [nil, true])
+        #expect(indexes.last?["partialFilter"] == ["age": ["$gte": 40]])
+        #expect(indexes.map { $0["entries"]?.intValue } == [0, 1])
+        let table = try command.tansu("index", "list", "people.tansu", "people")
+        #expect(table.lines.first?.contains("sparse") == true)
+        let bad = try command.tansu(create + ["age", "--partial-filter", "{\"a\": {\"$regex\": \"x\"}}"], input: [])
+        #expect(bad.status == 65 && bad.error.contains("INVALID_INDEX"))
+        #expect(try command.tansu(create + ["age", "--partial-filter", "{"], input: []).status == 65)
+    }
+
     @Test("the same index again does no harm; the name with other keys is refused")
     func indexAgain() throws {
         let command = try Command.withPeople()

@@ -46,8 +46,8 @@ struct HelpTests {
         try command.write("people.json.gz", gzipped("[{\"name\": \"Ann\"}, {\"name\": \"Bob\"}]"))
         // In this order what one example needs is there from another.
         let order = [
-            "import", "save", "find", "count", "get", "index create", "index list", "explain", "index drop",
-            "collections list", "collections rename", "collections remove", "stats", "remove",
+            "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create", "index list",
+            "explain", "index drop", "collections list", "collections rename", "collections remove", "stats", "remove",
         ]
         var seen: Set<[String]> = [["demo"]]
         for words in order.map({ $0.split(separator: " ").map(String.init) }) {

@@ -59,4 +59,62 @@ struct IndexTests {
         let missing = #expect(throws: TansuError.self) { try people.dropIndex("nothing") }
         #expect(missing?.code == .notFound)
     }
+
+    @Test("A sparse unique index lets documents without its paths be, and is listed as such")
+    func sparse() throws {
+        let (_, people) = try fourPeople()
+        let error = #expect(throws: TansuError.self) {
+            try people.ensureIndex("tags", on: ["tags": .ascending], unique: true)
+        }
+        #expect(error?.code == .notUnique)
+        try people.update(["_id": 2], ["$set": ["tags": ["c"]]])
+        try people.ensureIndex("tags", on: ["tags": .ascending], unique: true, sparse: true)
+        let index = try #require(try people.indexes().first)
+        #expect(index.isSparse && index.isUnique && !index.isCaseInsensitive && index.partialFilter == nil)
+        try people.save(["_id": 9, "name": "none"])
+        #expect(throws: TansuError.self) { try people.save(["_id": 10, "tags": ["c"]]) }
+    }
+
+    @Test("An index without regard to letter case serves the queries that ask for that")
+    func caseInsensitive() throws {
+        let (_, people) = try fourPeople()
+        try people.ensureIndex("names", on: ["name": .ascending], caseInsensitive: true)
+        #expect(try people.indexes().first?.isCaseInsensitive == true)
+        #expect(try people.names(["name": ["$icase": "MIKE"]], hints: ["$index": "names"]) == ["mike"])
+        try people.save(["_id": 9, "name": "MIKE"])
+        #expect(try people.names(["name": ["$icase": "Mike"]]) == ["mike", "MIKE"])
+        #expect(try people.names(["name": "mike"]) == ["mike"])
+    }
+
+    @Test("A partial index has the documents of its filter only")
+    func partial() throws {
+        let (_, people) = try fourPeople()
+        let adults: BSONDocument = ["age": ["$gte": 18]]
+        try people.ensureIndex("adults", on: [Database.IndexKey("name")], partialFilter: adults)
+        let index = try #require(try people.indexes().first)
+        #expect(index.partialFilter == adults)
+        #expect(index.entries == 2)
+        #expect(
+            try people.names(["name": "rosa", "age": ["$gt": 20]], hints: ["$index": "adults"]) == ["rosa"])
+        let error = #expect(throws: TansuError.self) {
+            try people.names(["name": "mike"], hints: ["$index": "adults"])
+        }
+        #expect(error?.code == .invalidQuery)
+        let other = #expect(throws: TansuError.self) {
+            try people.ensureIndex("other", on: ["name": .ascending], partialFilter: ["name": ["$regex": "a"]])
+        }
+        #expect(other?.code == .invalidIndex)
+    }
+
+    @Test("The async forms take the same options")
+    func asyncOptions() async throws {
+        let people = try fourPeople().1
+        try await people.ensureIndex("tags", on: ["tags": .ascending], sparse: true)
+        try await people.ensureIndex(
+            "adults", on: [Database.IndexKey("name")], caseInsensitive: true, partialFilter: ["age": ["$gte": 18]])
+        let indexes = try await people.indexes()
+        #expect(indexes.map(\.isSparse) == [true, false])
+        #expect(indexes.map(\.isCaseInsensitive) == [false, true])
+        #expect(indexes.map(\.partialFilter) == [nil, ["age": ["$gte": 18]]])
+    }
 }

@@ -24,11 +24,19 @@ extension Database.Collection {
     ///   - name: What it is called; made from the paths when `nil`.
     ///   - paths: The dotted paths that it orders documents by, the first first.
     ///   - unique: Whether no two documents may have the same values.
+    ///   - sparse: Whether documents that have none of the paths are left out.
+    ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
+    ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
     /// - Throws: As the form that is not async, and `CancellationError`.
     public func ensureIndex(
-        _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false
+        _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false,
+        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
     ) async throws {
-        try await session.suspend(.write) { _ in try self.ensureIndex(name, on: paths, unique: unique) }
+        try await session.suspend(.write) { _ in
+            try self.ensureIndex(
+                name, on: paths, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
+                partialFilter: partialFilter)
+        }
     }
 
     /// Creates an index whose paths are known at run time only, unless it is there.
@@ -37,11 +45,19 @@ extension Database.Collection {
     ///   - name: What it is called; made from the paths when `nil`.
     ///   - keys: The dotted paths that it orders documents by, the first first.
     ///   - unique: Whether no two documents may have the same values.
+    ///   - sparse: Whether documents that have none of the paths are left out.
+    ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
+    ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
     /// - Throws: As the form that is not async, and `CancellationError`.
     public func ensureIndex(
-        _ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false
+        _ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false,
+        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
     ) async throws {
-        try await session.suspend(.write) { _ in try self.ensureIndex(name, on: keys, unique: unique) }
+        try await session.suspend(.write) { _ in
+            try self.ensureIndex(
+                name, on: keys, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
+                partialFilter: partialFilter)
+        }
     }
 
     /// Drops an index.

@@ -5,18 +5,27 @@ extension Database.Collection {
     ///
     /// ```swift
     /// try people.ensureIndex("by_name", on: ["name": .ascending, "age": .descending])
+    /// try people.ensureIndex("by_mail", on: ["mail": .ascending], unique: true, sparse: true)
     /// ```
+    ///
+    /// Outside a transaction, others go on reading and writing while a collection in use is indexed.
     ///
     /// - Parameters:
     ///   - name: What it is called; made from the paths when `nil`.
     ///   - paths: The dotted paths that it orders documents by, the first first.
     ///   - unique: Whether no two documents may have the same values.
+    ///   - sparse: Whether documents that have none of the paths are left out.
+    ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
+    ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
     /// - Throws: ``TansuError`` with `.invalidName`, `.invalidIndex`, `.exists` (the name with another definition),
     ///   `.notUnique`, `.tooLarge`, or what a commit can throw.
     public func ensureIndex(
-        _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false
+        _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false,
+        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
     ) throws {
-        try ensureIndex(name, on: paths.map { Database.IndexKey($0.key, $0.value) }, unique: unique)
+        try ensureIndex(
+            name, on: paths.map { Database.IndexKey($0.key, $0.value) }, unique: unique, sparse: sparse,
+            caseInsensitive: caseInsensitive, partialFilter: partialFilter)
     }
 
     /// Creates an index whose paths are known at run time only, unless it is there.
@@ -25,10 +34,20 @@ extension Database.Collection {
     ///   - name: What it is called; made from the paths when `nil`.
     ///   - keys: The dotted paths that it orders documents by, the first first.
     ///   - unique: Whether no two documents may have the same values.
+    ///   - sparse: Whether documents that have none of the paths are left out.
+    ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
+    ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
     /// - Throws: As the form that takes a literal.
-    public func ensureIndex(_ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false) throws {
+    public func ensureIndex(
+        _ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false,
+        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
+    ) throws {
         try name?.checkName()
-        let options: BSONDocument = unique ? ["unique": true] : [:]
+        var options: BSONDocument = [:]
+        if unique { options["unique"] = true }
+        if sparse { options["sparse"] = true }
+        if caseInsensitive { options["caseInsensitive"] = true }
+        if let partialFilter { options["partialFilter"] = .document(partialFilter) }
         let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
         guard document.count == keys.count else {
             throw TansuError(.invalidIndex, "the same path stands twice in the index", context: name ?? self.name)

@@ -10,6 +10,15 @@ extension Database {
         /// Whether no two documents may have the same values.
         public let isUnique: Bool
 
+        /// Whether documents that have none of its paths are left out.
+        public let isSparse: Bool
+
+        /// Whether strings are indexed without regard to letter case.
+        public let isCaseInsensitive: Bool
+
+        /// The query that documents in it match; `nil` when all are in it.
+        public let partialFilter: BSONDocument?
+
         /// Whether a document has made several entries: an array is indexed by element.
         public let isMultikey: Bool
 
@@ -22,6 +31,9 @@ extension Database {
                 IndexKey(path, order.intValue == -1 ? .descending : .ascending)
             }
             isUnique = document["unique"]?.boolValue ?? false
+            isSparse = document["sparse"]?.boolValue ?? false
+            isCaseInsensitive = document["caseInsensitive"]?.boolValue ?? false
+            partialFilter = document["partialFilter"]?.documentValue
             isMultikey = document["multikey"]?.boolValue ?? false
             entries = document["entries"]?.intValue ?? 0
         }

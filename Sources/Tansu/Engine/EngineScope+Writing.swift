@@ -63,3 +63,15 @@ func withBytes<Result>(
 ) rethrows -> Result {
     try first.withUnsafeBytes { first in try second.withUnsafeBytes { second in try body(first, second) } }
 }
+
+/// Calls the closure with the bytes of three documents.
+func withBytes<Result>(
+    _ first: BSONDocument, _ second: BSONDocument, _ third: BSONDocument,
+    _ body: (
+        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, _ third: UnsafeRawBufferPointer
+    ) throws -> Result
+) rethrows -> Result {
+    try withBytes(first, second) { first, second in
+        try third.withUnsafeBytes { third in try body(first, second, third) }
+    }
+}

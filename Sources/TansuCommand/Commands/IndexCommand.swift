@@ -18,7 +18,9 @@ struct IndexCommand: ParsableCommand {
 
                 EXAMPLES:
                   tansu index create people.tansu people name,-age
-                  tansu index create people.tansu people '{"pets.species": 1}' --name by_species
+                  tansu index create people.tansu people '{"pets.species": 1}' --name by_kind
+                  tansu index create people.tansu people mail --unique --sparse
+                  tansu index create people.tansu people tag --partial-filter '{"age": 18}'
                 """
         )
 
@@ -27,15 +29,25 @@ struct IndexCommand: ParsableCommand {
         var keys: String
         @Option(help: "The index's name; made from the keys unless given.") var name: String?
         @Flag(help: "Refuse documents with values that another document has.") var unique = false
+        @Flag(help: "Leave out documents that have none of the paths.") var sparse = false
+        @Flag(help: "Index strings without regard to letter case, for queries that ask for that.")
+        var caseInsensitive = false
+        @Option(
+            help: ArgumentHelp(
+                "Leave out documents that this query (of comparisons, $in, $exists and $begin) does not match.",
+                valueName: "query"))
+        var partialFilter: String?
         @OptionGroup var output: OutputOptions
 
         func execute() throws -> Outcome {
             let keys = try JSONArguments.keys(keys)
+            let filter = try partialFilter.map { try JSONArguments.document($0, name: "--partial-filter") }
             return try Store.with(target.database, .write) { store in
                 _ = try store.existingCollection(target.collection)
                 let started = ContinuousClock.now
                 let name = try store.createIndex(
-                    name, on: target.collection, keys: keys, unique: unique)
+                    name, on: target.collection, keys: keys, unique: unique, sparse: sparse,
+                    caseInsensitive: caseInsensitive, partialFilter: filter)
                 let elapsed = Numbers.duration(started.duration(to: .now))
                 try printAnswer(
                     ["name": .string(name)], text: "Index \(name) is there (\(elapsed))",
@@ -68,7 +80,11 @@ struct IndexCommand: ParsableCommand {
                 } else if indexes.isEmpty {
                     writeError("tansu: The collection has no index but that of _id.")
                 } else {
-                    try printTable(indexes, columns: ["name", "keys", "unique", "entries"])
+                    // Rare options have a column only when an index has one of them.
+                    let options = ["sparse", "caseInsensitive", "partialFilter"].filter { option in
+                        indexes.contains { $0[option] != nil }
+                    }
+                    try printTable(indexes, columns: ["name", "keys", "unique", "entries"] + options)
                 }
                 return indexes.isEmpty ? .incomplete : .success
             }
@@ -82,7 +98,7 @@ struct IndexCommand: ParsableCommand {
                 The documents stay; queries that used it get slower, not different.
 
                 EXAMPLE:
-                  tansu index drop people.tansu people by_species
+                  tansu index drop people.tansu people by_kind
                 """
         )
 

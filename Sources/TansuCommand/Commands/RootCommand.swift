@@ -20,8 +20,9 @@ struct RootCommand: ParsableCommand {
         version: "tansu \(Database.engineVersion)",
         subcommands: [
             DemoCommand.self, ImportCommand.self, FindCommand.self, CountCommand.self, GetCommand.self,
-            SaveCommand.self, RemoveCommand.self, IndexCommand.self, CollectionsCommand.self,
-            StatsCommand.self, ExplainCommand.self,
+            DistinctCommand.self, AggregateCommand.self, SaveCommand.self, UpdateCommand.self,
+            RemoveCommand.self, IndexCommand.self, CollectionsCommand.self, StatsCommand.self,
+            ExplainCommand.self,
         ]
     )
 }

@@ -39,6 +39,20 @@ enum JSONArguments {
         return try paths(text, name: "keys", descending: .int32(-1))
     }
 
+    /// Adds a hint that an option gives; `nil` when the option is not there.
+    /// - Throws: `CommandFailure` when the hints have it already.
+    static func add(
+        _ value: BSONValue?, _ hint: String, _ option: String, to hints: inout BSONDocument
+    ) throws {
+        guard let value else { return }
+        guard hints[hint] == nil else {
+            throw CommandFailure(
+                code: "INVALID_QUERY", message: "\(hint) stands in the hints and as \(option).",
+                path: hint, remedy: "Give it once.", status: .usage)
+        }
+        hints[hint] = value
+    }
+
     private static func isObject(_ text: String) -> Bool {
         text.first { !$0.isWhitespace } == "{"
     }
@@ -67,22 +81,12 @@ extension QueryOptions {
     func resolved() throws -> (query: BSONDocument, hints: BSONDocument) {
         let query = try JSONArguments.document(query, name: "query")
         var hints = try JSONArguments.document(hints, name: "hints")
-        try add(orderby.map { .document(try JSONArguments.order($0)) }, "$orderby", "--orderby", &hints)
-        try add(fields.map { .document(try JSONArguments.fields($0)) }, "$fields", "--fields", &hints)
-        try add(skip.map { BSONValue($0) }, "$skip", "--skip", &hints)
-        try add(max.map { BSONValue($0) }, "$max", "--max", &hints)
+        let order = try orderby.map { BSONValue.document(try JSONArguments.order($0)) }
+        try JSONArguments.add(order, "$orderby", "--orderby", to: &hints)
+        let fields = try fields.map { BSONValue.document(try JSONArguments.fields($0)) }
+        try JSONArguments.add(fields, "$fields", "--fields", to: &hints)
+        try JSONArguments.add(skip.map { BSONValue($0) }, "$skip", "--skip", to: &hints)
+        try JSONArguments.add(max.map { BSONValue($0) }, "$max", "--max", to: &hints)
         return (query, hints)
-    }
-
-    private func add(
-        _ value: BSONValue?, _ hint: String, _ option: String, _ hints: inout BSONDocument
-    ) throws {
-        guard let value else { return }
-        guard hints[hint] == nil else {
-            throw CommandFailure(
-                code: "INVALID_QUERY", message: "\(hint) stands in the hints and as \(option).",
-                path: hint, remedy: "Give it once.", status: .usage)
-        }
-        hints[hint] = value
     }
 }

@@ -5,7 +5,8 @@ extension Store {
     /// Creates an index, and tells its name.
     /// - Parameter keys: Paths, each with 1 or -1.
     func createIndex(
-        _ name: String?, on collection: String, keys: BSONDocument, unique: Bool = false
+        _ name: String?, on collection: String, keys: BSONDocument, unique: Bool = false, sparse: Bool = false,
+        caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
     ) throws -> String {
         let paths = try keys.map { path, value -> Database.IndexKey in
             switch value.intValue {
@@ -18,7 +19,9 @@ extension Store {
             }
         }
         let name = name ?? Store.indexName(for: keys)
-        try database.collection(collection).ensureIndex(name, on: paths, unique: unique)
+        try database.collection(collection).ensureIndex(
+            name, on: paths, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
+            partialFilter: partialFilter)
         return name
     }
 
@@ -44,10 +47,15 @@ extension Store {
         try existingCollection(collection).indexes().map { index in
             let keys = BSONDocument(
                 index.keys.map { ($0.path, .int32($0.direction == .ascending ? 1 : -1)) })
-            return [
+            var document: BSONDocument = [
                 "name": .string(index.name), "keys": .document(keys), "unique": .bool(index.isUnique),
                 "multikey": .bool(index.isMultikey), "entries": BSONValue(index.entries),
             ]
+            // Only where they were asked for, as the engine tells them.
+            if index.isSparse { document["sparse"] = true }
+            if index.isCaseInsensitive { document["caseInsensitive"] = true }
+            if let filter = index.partialFilter { document["partialFilter"] = .document(filter) }
+            return document
         }
     }
 }

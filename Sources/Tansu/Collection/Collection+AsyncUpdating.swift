@@ -1,0 +1,48 @@
+// The twins of Collection+Updating.swift; what is said there holds here.
+extension Database.Collection {
+    /// Updates the documents that match, in one commit. The empty query matches all.
+    ///
+    /// - Parameters:
+    ///   - query: Which documents.
+    ///   - operations: What happens to each: operators, or a whole document for the one match.
+    ///   - hints: How.
+    /// - Returns: How many documents matched and changed, and which were inserted.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    @discardableResult
+    public func update(
+        _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]
+    ) async throws -> Database.UpdateResult {
+        try await session.suspend(.write) { _ in try self.update(query, operations, hints: hints) }
+    }
+
+    /// Updates the first document that matches, and returns it, in one commit.
+    ///
+    /// - Parameters:
+    ///   - query: Which documents.
+    ///   - operations: What happens to the first of them.
+    ///   - hints: How: `$orderby` says what is first, and `$fields` what of it comes back.
+    ///   - returned: Whether the document comes back as it was, or as it is now.
+    /// - Returns: The document; `nil` when nothing matched, or when an upsert was asked for what was before.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    @discardableResult
+    public func findAndUpdate(
+        _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:],
+        returning returned: Database.ReturnedDocument = .before
+    ) async throws -> Element? {
+        try await session.suspend(.write) { _ in
+            try self.findAndUpdate(query, operations, hints: hints, returning: returned)
+        }
+    }
+
+    /// Removes the first document that matches, and returns it, in one commit.
+    ///
+    /// - Parameters:
+    ///   - query: Which documents.
+    ///   - hints: How: `$orderby` says what is first, and `$fields` what of it comes back.
+    /// - Returns: The document as it was; `nil` when nothing matched.
+    /// - Throws: As the form that is not async, and `CancellationError`.
+    @discardableResult
+    public func findAndRemove(_ query: BSONDocument, hints: BSONDocument = [:]) async throws -> Element? {
+        try await session.suspend(.write) { _ in try self.findAndRemove(query, hints: hints) }
+    }
+}

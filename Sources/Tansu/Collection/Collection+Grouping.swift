@@ -1,0 +1,41 @@
+extension Database.Collection {
+    /// The different values that a path has in the documents that match, an array by its elements.
+    ///
+    /// - Parameters:
+    ///   - path: The dotted path.
+    ///   - query: Which documents; all when empty.
+    ///   - hints: How; `$skip` and `$max` apply to the values. With `$explain` it is the plan.
+    /// - Returns: The values in their order, the least first; of equal ones (1 and 1.0) the one inserted first.
+    /// - Throws: ``TansuError`` with `.invalidQuery`, or `.tooLarge` (values over the memory bound).
+    public func distinct(
+        _ path: String, _ query: BSONDocument = [:], hints: BSONDocument = [:]
+    ) throws -> [BSONValue] {
+        let answer = try session.reading.distinct(path, query, hints, in: name)
+        return answer["values"]?.arrayValue.map(Array.init) ?? [.document(answer)]
+    }
+
+    /// Figures about groups of the documents that match.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// let bySpecies = try people.aggregate(
+    ///     ["age": ["$gte": 18]],
+    ///     group: ["by": "pet.species", "fields": ["people": ["$count": true], "meanAge": ["$avg": "age"]]])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - query: Which documents; all when empty.
+    ///   - group: `by`, a path, an array of paths or `[name: path]`, without which all documents are one group; and
+    ///     `fields`, `[name: [operator: path]]` with `$count $sum $avg $min $max $first $last $distinct`.
+    ///   - hints: How; `$orderby`, `$skip` and `$max` apply to the groups. With `$explain` it is the plan.
+    /// - Returns: A document for each group, in the order of what they are grouped by.
+    /// - Throws: ``TansuError`` with `.invalidQuery` (the context names the member of the group), or `.tooLarge`
+    ///   (groups over the memory bound).
+    public func aggregate(
+        _ query: BSONDocument = [:], group: BSONDocument, hints: BSONDocument = [:]
+    ) throws -> [BSONDocument] {
+        let answer = try session.reading.aggregate(query, group, hints, in: name)
+        return answer["groups"]?.arrayValue?.compactMap(\.documentValue) ?? [answer]
+    }
+}

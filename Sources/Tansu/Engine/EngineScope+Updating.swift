@@ -1,0 +1,61 @@
+import CTansu
+
+/// What becomes of the one document that is found, and which form of it comes back.
+enum ModifyMode: Sendable {
+    /// It is updated with these operations.
+    case update(BSONDocument, returning: Database.ReturnedDocument)
+    /// It is removed.
+    case remove
+
+    var engineValue: tansu_modify_mode {
+        switch self {
+        case .update(_, .before): TANSU_MODIFY_RETURN_BEFORE
+        case .update(_, .after): TANSU_MODIFY_RETURN_AFTER
+        case .remove: TANSU_MODIFY_REMOVE
+        }
+    }
+
+    /// Calls the closure with the operations' bytes, or with none: the engine wants no update beside a removal.
+    func withOperations<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        switch self {
+        case .update(let operations, _): try operations.withUnsafeBytes(body)
+        case .remove: try body(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+    }
+}
+
+extension EngineScope {
+    /// Updates the documents that match; what came of it, as the engine tells it.
+    func update(
+        _ query: BSONDocument, _ operations: BSONDocument, _ hints: BSONDocument, in collection: String
+    ) throws -> BSONDocument {
+        try withBytes(query, operations, hints) { query, operations, hints in
+            try document { database, transaction, buffer, error in
+                tansu_update(
+                    database, transaction, collection, query.baseAddress, query.count, operations.baseAddress,
+                    operations.count, hints.baseAddress, hints.count, buffer, error)
+            }
+        }
+    }
+
+    /// Updates or removes the first document that matches, and runs `body` on it; `nil` when there is none.
+    ///
+    /// `body` runs when the call is over, for it may be a decoder that makes calls itself.
+    func findAndModify<Result>(
+        _ query: BSONDocument, _ mode: ModifyMode, _ hints: BSONDocument, in collection: String,
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        try withEngineBuffer { buffer in
+            try withBytes(query, hints) { query, hints in
+                try mode.withOperations { operations in
+                    try call { database, transaction, error in
+                        tansu_find_and_modify(
+                            database, transaction, collection, query.baseAddress, query.count, operations.baseAddress,
+                            operations.count, hints.baseAddress, hints.count, mode.engineValue, &buffer, error)
+                    }
+                }
+            }
+            return buffer.size == 0 ? nil : try body(buffer.bytes)
+        }
+    }
+}
