@@ -12,11 +12,6 @@
 #error "Tansu's files are little-endian and are mapped as they are: this host is not supported"
 #endif
 
-static inline uint16_t load_u16(const void *p) {
-    uint16_t v;
-    memcpy(&v, p, 2);
-    return v;
-}
 static inline uint32_t load_u32(const void *p) {
     uint32_t v;
     memcpy(&v, p, 4);
@@ -26,9 +21,6 @@ static inline uint64_t load_u64(const void *p) {
     uint64_t v;
     memcpy(&v, p, 8);
     return v;
-}
-static inline void store_u16(void *p, uint16_t v) {
-    memcpy(p, &v, 2);
 }
 static inline void store_u32(void *p, uint32_t v) {
     memcpy(p, &v, 4);

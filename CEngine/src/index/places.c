@@ -28,7 +28,7 @@ typedef _Atomic(chunk *) chunk_slot;
 struct places {
     uint32_t collection;
     uint64_t stored; /* chunks below may be in the cabinet */
-    _Atomic(cabinet *) cab;
+    cabinet *cab;
     atomic_uint_fast64_t memory;
     _Atomic(chunk_slot *) segments[SEGMENTS];
 };
@@ -88,7 +88,7 @@ tansu_status places_new(uint32_t collection, cabinet *cab, uint64_t count, place
         return error_memory(error);
     p->collection = collection;
     p->stored = (count + PLACES_CHUNK - 1) / PLACES_CHUNK;
-    atomic_init(&p->cab, cab);
+    p->cab = cab;
     atomic_init(&p->memory, sizeof(*p));
     *result = p;
     return TANSU_OK;
@@ -110,15 +110,10 @@ void places_free(places *p) {
     free(p);
 }
 
-/* places_attach -- before the first checkpoint. */
-void places_attach(places *p, cabinet *cab) {
-    atomic_store_explicit(&p->cab, cab, memory_order_release);
-}
-
 /* load -- a chunk from the cabinet; ABSENT when it has none. */
 static tansu_status load(places *p, uint64_t number, chunk **result, tansu_error *error) {
     *result = ABSENT;
-    cabinet *cab = atomic_load_explicit(&p->cab, memory_order_acquire);
+    cabinet *cab = p->cab;
     if (cab == NULL || number >= p->stored)
         return TANSU_OK;
     tansu_buffer record = TANSU_BUFFER_INIT;
@@ -253,7 +248,7 @@ static tansu_status write_chunk(places *p, cabinet *cab, uint64_t number, chunk 
 
 /* places_checkpoint -- all chunks in memory are looked at. */
 tansu_status places_checkpoint(places *p, uint64_t *written, tansu_error *error) {
-    cabinet *cab = atomic_load_explicit(&p->cab, memory_order_acquire);
+    cabinet *cab = p->cab;
     if (cab == NULL)
         return error_set(error, TANSU_E_MISUSE, NULL, "A memory store has no checkpoint.");
     uint64_t number = 0, count = 0;

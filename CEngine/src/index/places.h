@@ -24,9 +24,6 @@ tansu_status places_new(uint32_t collection, cabinet *cab, uint64_t count, place
                         tansu_error *error);
 void places_free(places *p);
 
-/* places_attach -- gives it a cabinet that was made after it. */
-void places_attach(places *p, cabinet *cab);
-
 /* places_get -- the place of a docno, 0 when it was never stored (or is out of range). Any thread.
  * Errors: IO, CORRUPT, MEMORY (loading a chunk). */
 tansu_status places_get(places *p, uint64_t docno, uint64_t *place, tansu_error *error);

@@ -183,6 +183,9 @@ matcher *matcher_compile(arena *memory, const node *root);
  * out. Allocates nothing but what the context keeps. */
 bool matcher_run(const matcher *m, match_context *c, const uint8_t *doc, size_t size);
 
+/* test_has_operand -- whether a value is among the sorted operands. */
+bool test_has_operand(const test *t, const doc_value *value);
+
 /* test_value -- whether one value, not looking into arrays and not negated, passes. `c` may be NULL
  * for a missing value. */
 bool test_value(const test *t, match_context *c, const doc_value *value);

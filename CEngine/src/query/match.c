@@ -78,8 +78,8 @@ static inline bool equals_operand(const test *t, const doc_value *value) {
     return compare_operand(t, value) == 0;
 }
 
-/* is_operand -- whether a value is among the sorted operands. */
-static bool is_operand(const test *t, const doc_value *value) {
+/* test_has_operand -- see internal.h. */
+bool test_has_operand(const test *t, const doc_value *value) {
     uint32_t low = 0, high = t->operand_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -115,7 +115,7 @@ bool test_value(const test *t, match_context *c, const doc_value *value) {
         return test_special(t, c, value);
     switch (t->op) {
     case TEST_EXISTS: return value->type != DOC_MISSING;
-    case TEST_IN: return is_operand(t, value);
+    case TEST_IN: return test_has_operand(t, value);
     case TEST_BEGIN: return has_prefix(t, value);
     default: break;
     }

@@ -52,18 +52,7 @@ static bool is_among(const test *t, match_context *c, const doc_value *value) {
     doc_value form;
     if (!in_form(t, c, value, &form))
         return false;
-    uint32_t low = 0, high = t->operand_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = value_compare(&form, &t->operands[middle]);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return false;
+    return test_has_operand(t, &form);
 }
 
 /* ---- Strings ---- */
