@@ -303,6 +303,24 @@ tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu
     return status;
 }
 
+tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    char *parent = length == 0 ? strdup(".") : strndup(path, length);
+    if (parent == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    if (calls->sync_folder(parent) != 0)
+        status = error_errno(error, parent, "sync", errno);
+    free(parent);
+    return status;
+}
+
 void fs_boot_id(char text[64]) {
     text[0] = 0;
 #ifdef __APPLE__

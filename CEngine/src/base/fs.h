@@ -57,6 +57,10 @@ tansu_status fs_write_file(const fs *calls, const char *folder, const char *name
 tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu_buffer *result,
                           tansu_error *error);
 
+/* fs_sync_parent -- forces the name of a file or folder itself to the disk, in the folder that it lies
+ * in. Errors: IO. */
+tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error);
+
 /* fs_join -- "folder/name" in new memory; NULL when it is exhausted. */
 char *fs_join(const char *folder, const char *name);
 

@@ -134,6 +134,9 @@ static tansu_status create_files(database *db, tansu_error *error) {
         status = manifest_new(&db->manifest, error);
     if (status == TANSU_OK)
         status = manifest_write(db->calls, db->folder, &db->manifest, error);
+    /* A folder whose own name is lost takes every commit in it along. */
+    if (status == TANSU_OK)
+        status = fs_sync_parent(db->calls, db->folder, error);
     return status;
 }
 

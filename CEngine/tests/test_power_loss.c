@@ -1,0 +1,191 @@
+/*
+ * test_power_loss.c -- whatever a disk may hold after the power failed at any moment, a database opens
+ * and holds exactly a commit boundary, none older than the last commit that a caller knew to be on
+ * the disk.
+ *
+ * The database runs on the disk of toolkit/disk.h. At random moments, before a file call by any
+ * thread, one of the states that are possible then is made, opened with the system's calls and
+ * compared with the mirror as of that commit. A life ends with such a state, and the next begins on
+ * it.
+ *
+ * TANSU_SEED repeats a run; TANSU_LOSSES sets how many states are tried (300).
+ */
+#include "catalog/database.h"
+#include "toolkit/call.h"
+#include "toolkit/check.h"
+#include "toolkit/disk.h"
+#include "toolkit/folder.h"
+#include "toolkit/mirror.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define LOSSES_USUALLY 300
+#define STEPS_MOST 400
+
+static struct {
+    random_source source; /* of the moments and states; used under the disk's calls by one thread */
+    pthread_mutex_t mutex;
+    const char *folder;
+    mirror *history;            /* by number of the commit */
+    mirror scratch;             /* what the last state that was looked at held */
+    atomic_ullong acknowledged; /* the last commit known to be on the disk */
+    atomic_ullong attempted;
+    unsigned rarely; /* one of so many moments is looked at */
+    bool looking;
+    /* What the run came to. */
+    unsigned losses, without_folder, behind, ahead;
+} run = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* look_at -- opens a state, checks it, and ends it; leaves the database closed. */
+static uint64_t look_at(const char *path) {
+    tansu_options options = call_options(path);
+    tansu_db *db = NULL;
+    unsigned long long least = run.acknowledged, most = run.attempted;
+    if (!CHECK_OK(tansu_open(&options, &db, &call_error), &call_error)) {
+        check_note("    the state is kept in %s", path);
+        exit(check_finish());
+    }
+    uint64_t sequence = (uint64_t)call_figure(db, "sequence");
+    if (!CHECK(sequence >= least && sequence <= most))
+        check_note("    commit %llu, and it should be from %llu to %llu; the state is in %s",
+                   (unsigned long long)sequence, least, most, path);
+    else {
+        random_source source = random_from(sequence);
+        mirror_check(&run.history[sequence], &source, db, NULL);
+    }
+    run.behind += sequence < most;
+    run.ahead += sequence > least;
+    call_close(db);
+    if (check_failures() != 0) {
+        check_note("    the state is in %s", path);
+        exit(check_finish());
+    }
+    return sequence;
+}
+
+/* lose -- one state of now, checked; "" when there is nothing in it. */
+static const char *lose(uint64_t *sequence) {
+    static unsigned number;
+    char name[32];
+    snprintf(name, sizeof name, "state%u", number++);
+    const char *path = folder_join(run.folder, name);
+    run.losses++;
+    *sequence = 0;
+    if (!disk_lose_power(&run.source, path)) {
+        run.without_folder++;
+        CHECK_INT(0, run.acknowledged);
+        return "";
+    }
+    *sequence = look_at(path);
+    return path;
+}
+
+/* moment -- called by the disk before each of its calls. */
+static void moment(void *context) {
+    (void)context;
+    pthread_mutex_lock(&run.mutex);
+    if (run.looking && random_below(&run.source, run.rarely) == 0) {
+        uint64_t sequence;
+        const char *path = lose(&sequence);
+        if (path[0] != 0)
+            folder_remove(path);
+    }
+    pthread_mutex_unlock(&run.mutex);
+}
+
+/* open_on_disk -- the database on the disk that can lose power. */
+static tansu_db *open_on_disk(const char *path, random_source *source) {
+    tansu_options options = call_options(path);
+    options.durability =
+        random_chance(source, 70) ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
+    options.checkpoint_bytes =
+        random_chance(source, 70) ? 1 + random_below(source, 60000) : (uint64_t)64 << 20;
+    database *db = NULL;
+    if (!CHECK_OK(database_open(&options, &disk_calls, NULL, &db, &call_error), &call_error))
+        exit(check_finish());
+    return (tansu_db *)db;
+}
+
+/* one_step -- a commit, which is acknowledged when the durability says so. */
+static void one_step(mirror *m, random_source *source, tansu_db *db) {
+    random_source same = *source;
+    mirror after = *m;
+    mirror_step(&after, &same, NULL);
+    run.history[after.commits] = after;
+    run.attempted = after.commits;
+    mirror_step(m, source, db);
+    if (((database *)db)->durability == TANSU_DURABILITY_FULL)
+        run.acknowledged = m->commits;
+}
+
+/* live -- some steps with checkpoints, syncs and clean ends between them, and a loss of power. The path
+ * of the state that is left, or "". */
+static const char *live(const char *path, mirror *m, uint64_t *left) {
+    random_source source = random_start(2 + run.losses);
+    disk_start(path, moment, NULL);
+    run.looking = true;
+    tansu_db *db = open_on_disk(path, &source);
+    unsigned steps = (unsigned)random_below(&source, STEPS_MOST / 4);
+    for (unsigned i = 0; i < steps; i++) {
+        one_step(m, &source, db);
+        if (random_chance(&source, 2))
+            CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+        if (random_chance(&source, 3) && CHECK_OK(tansu_sync(db, &call_error), &call_error))
+            run.acknowledged = m->commits;
+        if (random_chance(&source, 2)) {
+            call_close(db);
+            run.acknowledged = m->commits;
+            db = open_on_disk(path, &source);
+        }
+    }
+    pthread_mutex_lock(&run.mutex);
+    run.looking = false;
+    const char *state = lose(left);
+    pthread_mutex_unlock(&run.mutex);
+    call_close(db);
+    disk_end();
+    return state;
+}
+
+static void commits_survive_power_loss(void) {
+    const char *wanted = getenv("TANSU_LOSSES");
+    unsigned losses = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : LOSSES_USUALLY;
+    run.source = random_start(1);
+    run.rarely = 60;
+    run.history = calloc(STEPS_MOST * 2, sizeof *run.history);
+    REQUIRE(run.history != NULL);
+    while (run.losses < losses) {
+        char *folder = folder_new();
+        run.folder = folder;
+        run.acknowledged = run.attempted = 0;
+        mirror m = {.most_pad = 20000};
+        run.history[0] = m;
+        char path[300];
+        snprintf(path, sizeof path, "%s", folder_join(folder, "db"));
+        /* A life makes at most STEPS_MOST / 4 commits. */
+        while (m.commits < STEPS_MOST && run.losses < losses) {
+            uint64_t left;
+            const char *state = live(path, &m, &left);
+            folder_remove(path);
+            if (state[0] == 0)
+                break;
+            m = run.history[left];
+            run.acknowledged = run.attempted = left;
+            snprintf(path, sizeof path, "%s", state);
+        }
+        folder_end(folder);
+    }
+    check_note(
+        "%u losses of power: %u left nothing, %u an older commit than the last, %u more than "
+        "was acknowledged",
+        run.losses, run.without_folder, run.behind, run.ahead);
+    CHECK(run.behind > 0 && run.ahead > 0); /* otherwise nothing was ever lost */
+    free(run.history);
+}
+
+int main(void) {
+    check_note("TANSU_SEED=%llu", (unsigned long long)random_seed());
+    RUN(commits_survive_power_loss);
+    return check_finish();
+}

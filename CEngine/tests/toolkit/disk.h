@@ -1,0 +1,37 @@
+/*
+ * toolkit/disk.h -- a disk that can lose power: file calls that keep, for every file under one folder,
+ * both what a program has written (also through mappings) and what it has forced to the disk, and
+ * that can make any state which a real disk may hold when the power fails at that moment:
+ *
+ *  - of each file's sectors of 512 bytes that were written since its last sync, none, all, a first
+ *    or last part, or any selection; its size old or new;
+ *  - of the names made, renamed and removed since the folder's last sync, a first part or any
+ *    selection, in order;
+ *  - the cabinet in `index/`, which Tokyo Cabinet writes past this table: its real bytes, garbage or
+ *    nothing, unless the MANIFEST of that state calls it clean.
+ *
+ * One disk for the whole program; its calls may come from several threads.
+ */
+#ifndef TOOLKIT_DISK_H
+#define TOOLKIT_DISK_H
+
+#include "base/fs.h"
+#include "random.h"
+
+/* The calls, to open a database with in place of the operating system's. */
+extern const fs disk_calls;
+
+/* disk_start -- an empty disk for the database folder `root`, which does not exist or was made by
+ * disk_lose_power(): then its files are on the disk. `moment` (may be NULL) is called before each
+ * call that changes something, by the thread that makes it. */
+void disk_start(const char *root, void (*moment)(void *context), void *context);
+
+/* disk_lose_power -- writes one of the states that are possible now to the new folder `to`; false when
+ * in that state there is no such folder. The disk itself goes on. The MANIFEST there tells of another
+ * start of the machine. */
+bool disk_lose_power(random_source *source, const char *to);
+
+/* disk_end -- frees everything. */
+void disk_end(void);
+
+#endif
