@@ -1,0 +1,32 @@
+/*
+ * toolkit/trouble.h -- the nth file call, or the nth allocation, of the engine fails: for tests that try
+ * every n in turn.
+ *
+ * File calls: open a database with `trouble_calls`. Allocations: those of the engine's own code, when
+ * the test program was linked with the wrappers (CEngine/Makefile, TROUBLED_TESTS); libbson and
+ * Tokyo Cabinet end the process when memory is exhausted, so theirs are left alone. One set of orders
+ * for the whole program.
+ */
+#ifndef TOOLKIT_TROUBLE_H
+#define TOOLKIT_TROUBLE_H
+
+#include "base/fs.h"
+
+typedef enum trouble_kind { TROUBLE_NONE, TROUBLE_FILES, TROUBLE_MEMORY } trouble_kind;
+
+extern const fs trouble_calls;
+
+/* trouble_start -- from now on the calls of that kind are counted from 1, and the one with the number
+ * `nth` fails (0: none); `lasting`: all that follow it too. File calls fail with `number`. */
+void trouble_start(trouble_kind kind, unsigned nth, bool lasting, int number);
+
+/* trouble_stop -- nothing fails any more. Returns how many calls were counted. */
+unsigned trouble_stop(void);
+
+/* trouble_met -- whether a call was made to fail since trouble_start(). */
+bool trouble_met(void);
+
+/* trouble_has_memory -- whether allocations can be made to fail in this program. */
+bool trouble_has_memory(void);
+
+#endif
