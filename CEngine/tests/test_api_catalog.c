@@ -57,7 +57,10 @@ static void ensure_creates_once(void) {
     CHECK_STATUS(TANSU_E_EXISTS, call_ensure(db, NULL, "l", "{'local': false}"));
     CHECK_STATUS(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", "{'locale': true}"));
     CHECK_TEXT("locale", call_error.context);
-    CHECK_STATUS(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", "{'local': 1}"));
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", "{'local': 'yes'}"));
+    /* A number stands for true or false, as everywhere. */
+    CHECK_OK(call_ensure(db, NULL, "c", "{'local': 0}"), &call_error);
+    CHECK_STATUS(TANSU_E_EXISTS, call_ensure(db, NULL, "c", "{'local': 1}"));
     CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, "", NULL));
     CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, NULL, NULL));
     CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, "$l", NULL));

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "index/cabinet.h"
 #include "toolkit/check.h"
+#include "toolkit/folder.h"
 #include "toolkit/random.h"
 
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 static tansu_error error;
-static char folder[64], path[96], wal[100], copy[100];
+static char path[1024], wal[1032], copy[1024]; /* in a temporary folder */
 
 static cabinet *open_cabinet(bool create) {
     cabinet *cab = NULL;
@@ -428,8 +429,7 @@ static void damage_is_an_error(void) {
 }
 
 int main(void) {
-    snprintf(folder, sizeof(folder), "/tmp/tansu-cabinet-XXXXXX");
-    REQUIRE(mkdtemp(folder) != NULL);
+    char *folder = folder_new();
     snprintf(path, sizeof(path), "%s/blocks.tch", folder);
     snprintf(wal, sizeof(wal), "%s.wal", path);
     snprintf(copy, sizeof(copy), "%s/copy", folder);
@@ -442,9 +442,6 @@ int main(void) {
     RUN(openers_are_told_what_is_wrong);
     RUN(a_read_only_opener_refuses_an_unclean_file);
     RUN(damage_is_an_error);
-    unlink(path);
-    unlink(wal);
-    unlink(copy);
-    rmdir(folder);
+    folder_end(folder);
     return check_finish();
 }

@@ -2,7 +2,7 @@
  * test_mongo_find.c -- cases of MongoDB's meaning (tests/vectors/mongo): queries, sorts, projections
  * and distinct values, each with no index and with indexes on what it asks for. Where our rules
  * differ, the case is in a table below with the number of its rule in docs/query-language.md, and
- * must differ.
+ * must differ; docs/coming-from.md tells users.
  */
 #include "toolkit/check.h"
 #include "toolkit/repo_file.h"
@@ -24,7 +24,7 @@ struct difference {
 
 static const struct difference differences[] = {
     {"test_find_3", 1, 3, "a nested document is a sub-query"},
-    {"test_projection_positional_10", 1, 9, "the query says nothing about that array"},
+    {"test_projection_positional_10", 1, 9, "the query speaks of another array"},
     {"test_projection_positional_11", 2, 9, "no stored key begins with $"},
     {"test_projection_positional_12", 3, 9, "a part of the path is empty"},
     {"test_projection_positional_13", 1, 9, ".$ stands at the end of a path"},
@@ -43,8 +43,8 @@ static const struct difference differences[] = {
     {"test_qop_lt_31", 1, 7, "NaN is below all numbers"},
     {"test_qop_lte_21", 1, 7, "NaN is below all numbers"},
     {"test_qop_lte_31", 1, 7, "NaN is below all numbers"},
-    {"test_sort_4", 1, 8, "an empty array sorts as a missing field"},
-    {"test_sort_20", 1, 8, "an empty array sorts as a missing field"},
+    {"test_sort_4", 1, 8, "an empty array has no least element: as missing"},
+    {"test_sort_20", 1, 8, "an empty array has no least element: as missing"},
     {"operator", 18, 3, "a nested document is a sub-query"},
     {"operator", 20, 3, "a nested document is a sub-query"},
     {"operator", 65, 9, "$in takes an array"},

@@ -6,6 +6,7 @@
 #include "index/definition.h"
 #include "index/places.h"
 #include "toolkit/check.h"
+#include "toolkit/folder.h"
 #include "toolkit/random.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 static tansu_error error;
-static char folder[64], file[96], wal[100];
+static char file[1024], wal[1032]; /* in a temporary folder */
 
 static cabinet *new_cabinet(void) {
     cabinet *cab = NULL;
@@ -227,16 +228,13 @@ static void readers_and_checkpoints_beside_a_writer(void) {
 }
 
 int main(void) {
-    snprintf(folder, sizeof(folder), "/tmp/tansu-places-XXXXXX");
-    REQUIRE(mkdtemp(folder) != NULL);
+    char *folder = folder_new();
     snprintf(file, sizeof(file), "%s/places.tch", folder);
     snprintf(wal, sizeof(wal), "%s.wal", file);
     RUN(what_was_set_is_found);
     RUN(checkpoints_write_what_changed);
     RUN(damaged_chunks_are_errors);
     RUN(readers_and_checkpoints_beside_a_writer);
-    unlink(file);
-    unlink(wal);
-    rmdir(folder);
+    folder_end(folder);
     return check_finish();
 }

@@ -1,11 +1,18 @@
 /*
- * test_query_interrupt.c -- long calls end: by their own time limit, or when another thread asks.
+ * test_query_interrupt.c -- long calls end: by their own time limit, or when another thread asks. Every
+ * call that reads or changes by a query can be stopped from within, and so can every single long step.
  */
+#include "query/keyset.h"
+#include "query/sort.h"
+#include "query/sort_steps.h"
 #include "toolkit/ask.h"
 #include "toolkit/check.h"
+#include "toolkit/random.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -80,6 +87,268 @@ static void a_cancelled_transaction_keeps_nothing(void) {
     bson_destroy(query);
 }
 
+/* ---- Each call ---- */
+
+/* One call with the slow query, in a transaction or on its own. */
+typedef tansu_status (*long_call)(tansu_txn *txn, const bson_t *query, const bson_t *hints,
+                                  tansu_error *error);
+
+#define QUERY bson_get_data(query), query->len
+#define HINTS bson_get_data(hints), hints->len
+
+static tansu_status count_call(tansu_txn *txn, const bson_t *query, const bson_t *hints,
+                               tansu_error *error) {
+    int64_t count;
+    return tansu_count(db, txn, "c", QUERY, HINTS, &count, error);
+}
+
+static tansu_status onlycount_call(tansu_txn *txn, const bson_t *query, const bson_t *hints,
+                                   tansu_error *error) {
+    bson_t all = BSON_INITIALIZER;
+    tansu_cursor *cursor;
+    bson_concat(&all, hints);
+    BSON_APPEND_BOOL(&all, "$onlycount", true);
+    tansu_status status =
+        tansu_find(db, txn, "c", QUERY, bson_get_data(&all), all.len, &cursor, error);
+    if (status == TANSU_OK)
+        tansu_cursor_close(cursor);
+    bson_destroy(&all);
+    return status;
+}
+
+static tansu_status explain_call(tansu_txn *txn, const bson_t *query, const bson_t *hints,
+                                 tansu_error *error) {
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_explain(db, txn, "c", QUERY, HINTS, &result, error);
+    tansu_buffer_free(&result);
+    return status;
+}
+
+static tansu_status distinct_call(tansu_txn *txn, const bson_t *query, const bson_t *hints,
+                                  tansu_error *error) {
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_distinct(db, txn, "c", "_id", QUERY, HINTS, &result, error);
+    tansu_buffer_free(&result);
+    return status;
+}
+
+static tansu_status aggregate_call(tansu_txn *txn, const bson_t *query, const bson_t *hints,
+                                   tansu_error *error) {
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    bson_t *group = ask_bson("{'by':'_id'}");
+    tansu_status status = tansu_aggregate(db, txn, "c", QUERY, bson_get_data(group), group->len,
+                                          HINTS, &result, error);
+    bson_destroy(group);
+    tansu_buffer_free(&result);
+    return status;
+}
+
+static tansu_status update_call(tansu_txn *txn, const bson_t *query, const bson_t *hints,
+                                tansu_error *error) {
+    bson_t *update = ask_bson("{'$set':{'changed':1}}");
+    tansu_status status =
+        tansu_update(db, txn, "c", QUERY, bson_get_data(update), update->len, HINTS, NULL, error);
+    bson_destroy(update);
+    return status;
+}
+
+static tansu_status modify_call(tansu_txn *txn, const bson_t *query, const bson_t *hints,
+                                tansu_error *error) {
+    bson_t *update = ask_bson("{'$set':{'changed':1}}"), all = BSON_INITIALIZER, *order;
+    /* Without an order the first match would end the search. */
+    order = ask_bson("{'$orderby':{'t':1}}");
+    bson_concat(&all, hints);
+    bson_concat(&all, order);
+    tansu_status status =
+        tansu_find_and_modify(db, txn, "c", QUERY, bson_get_data(update), update->len,
+                              bson_get_data(&all), all.len, TANSU_MODIFY_RETURN_AFTER, NULL, error);
+    bson_destroy(update);
+    bson_destroy(order);
+    bson_destroy(&all);
+    return status;
+}
+
+static tansu_status remove_call(tansu_txn *txn, const bson_t *query, const bson_t *hints,
+                                tansu_error *error) {
+    return tansu_remove(db, txn, "c", QUERY, HINTS, NULL, error);
+}
+
+static const struct {
+    const char *name;
+    long_call call;
+    bool writes;
+} long_calls[] = {
+    {"count", count_call, false},           {"$onlycount", onlycount_call, false},
+    {"explain", explain_call, false},       {"distinct", distinct_call, false},
+    {"aggregate", aggregate_call, false},   {"update", update_call, true},
+    {"find and modify", modify_call, true}, {"remove", remove_call, true},
+};
+
+#define LONG_CALLS (sizeof long_calls / sizeof *long_calls)
+
+static void every_call_keeps_to_its_time(void) {
+    static const char *const queries[] = {slow, "{}"};
+    bson_t *hints = ask_bson("{'$maxTimeMS':1}");
+    for (size_t i = 0; i < LONG_CALLS; i++) {
+        /* Of all documents only the changes take long. */
+        for (size_t k = 0; k < (long_calls[i].call == update_call ? 2 : 1); k++) {
+            bson_t *query = ask_bson(queries[k]);
+            tansu_error error = {0};
+            if (!CHECK_STATUS(TANSU_E_TIMEOUT, long_calls[i].call(NULL, query, hints, &error)))
+                check_note("%s %s", long_calls[i].name, queries[k]);
+            CHECK_TEXT("hints.$maxTimeMS", error.context);
+            bson_destroy(query);
+        }
+    }
+    CHECK_INT(DOCUMENTS, ask_count(db, "{'changed':{'$exists':false}}", NULL));
+    bson_destroy(hints);
+}
+
+/* The thread that cancels. */
+static atomic_bool call_begins;
+
+typedef struct canceller {
+    tansu_txn *txn;
+    unsigned pause;
+} canceller;
+
+/* cancel_inside -- cancels a little after the call has begun. */
+static void *cancel_inside(void *context) {
+    const canceller *c = context;
+    while (!atomic_load(&call_begins))
+        sched_yield();
+    for (unsigned i = 0; i < c->pause; i++)
+        sched_yield();
+    tansu_txn_cancel(c->txn);
+    return NULL;
+}
+
+/* cancelled_inside -- whether one try came to it; "txn" is said when the call had not begun. */
+static bool cancelled_inside(size_t number, unsigned pause) {
+    bson_t *query = ask_bson(slow), none = BSON_INITIALIZER;
+    tansu_error error = {0};
+    canceller c = {.pause = pause};
+    pthread_t other;
+    tansu_txn_mode mode = long_calls[number].writes ? TANSU_TXN_WRITE : TANSU_TXN_READ;
+    REQUIRE(CHECK_OK(tansu_txn_begin(db, mode, TANSU_DURABILITY_DEFAULT, &c.txn, &error), &error));
+    atomic_store(&call_begins, false);
+    REQUIRE(pthread_create(&other, NULL, cancel_inside, &c) == 0);
+    atomic_store(&call_begins, true);
+    tansu_status status = long_calls[number].call(c.txn, query, &none, &error);
+    REQUIRE(pthread_join(other, NULL) == 0);
+    CHECK_STATUS(TANSU_E_CANCELLED, tansu_txn_commit(c.txn, NULL, NULL));
+    bson_destroy(query);
+    CHECK(status == TANSU_OK || status == TANSU_E_CANCELLED);
+    return status == TANSU_E_CANCELLED && strcmp(error.context, "txn") != 0;
+}
+
+static void every_call_is_cancelled_by_its_transaction(void) {
+    for (size_t i = 0; i < LONG_CALLS; i++) {
+        bool inside = false;
+        for (unsigned try = 0; !inside && try < 50; try++)
+            inside = cancelled_inside(i, try % 25);
+        if (!CHECK(inside))
+            check_note("%s can't be cancelled while it is going on", long_calls[i].name);
+    }
+    CHECK_INT(DOCUMENTS, ask_count(db, "{'changed':{'$exists':false}}", NULL));
+}
+
+/* ---- Single steps ---- */
+
+/* What comparisons do beside comparing; by one thread. */
+static interrupt asked;
+static uint64_t compared;
+static uint64_t ask_at; /* the comparison that asks for the end; 0: none */
+
+/* compare_numbers -- two uint32_t. */
+static int compare_numbers(const void *left, const void *right) {
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (++compared == ask_at)
+        interrupt_ask(&asked);
+    return (a > b) - (a < b);
+}
+
+/* sort_random -- sorts random numbers beside qsort(); the same numbers must come out in any case. */
+static tansu_status sort_random(size_t count, const watch *w) {
+    random_source r = random_start(count);
+    uint32_t *one = malloc((count + 1) * sizeof *one), *other = malloc((count + 1) * sizeof *other);
+    REQUIRE(one && other);
+    for (size_t i = 0; i < count; i++)
+        one[i] = other[i] = (uint32_t)random_below(&r, count);
+    compared = 0;
+    tansu_status status = sort_steps(one, count, sizeof *one, compare_numbers, w, NULL);
+    uint64_t after = compared;
+    ask_at = 0;
+    qsort(other, count, sizeof *other, compare_numbers);
+    if (status != TANSU_OK)
+        qsort(one, count, sizeof *one, compare_numbers);
+    CHECK(memcmp(one, other, count * sizeof *one) == 0);
+    compared = after;
+    free(one);
+    free(other);
+    return status;
+}
+
+static void a_sort_is_a_sort(void) {
+    static const size_t counts[] = {0, 1, 2, 4095, 4096, 4097, 8192, 8193, 12289, 50000, 70001};
+    const watch none = {0};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        CHECK_STATUS(TANSU_OK, sort_random(counts[i], &none));
+}
+
+static void a_sort_is_stopped_soon(void) {
+    /* While short runs are sorted, and while they are merged; all of it takes some 4 million. */
+    static const uint64_t moments[] = {1, 100 * 1000, 3500 * 1000};
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        const watch w = {.interrupt = &asked};
+        memset(&asked, 0, sizeof asked);
+        ask_at = moments[i];
+        CHECK_STATUS(TANSU_E_CANCELLED, sort_random(1 << 18, &w));
+        CHECK(compared >= moments[i] && compared < moments[i] + SORT_STEP * 14);
+    }
+    const watch over = {.milliseconds = 1, .deadline = 1};
+    CHECK_STATUS(TANSU_E_TIMEOUT, sort_random(1 << 18, &over));
+    CHECK_INT(0, compared);
+}
+
+/* results_are_sorted_so -- documents in an order, and keys of groups. */
+static void results_are_sorted_so(void) {
+    arena memory = {0};
+    keyset set = {0};
+    size_t used = 0, count;
+    hit *hits;
+    keyset_item **items;
+    const path_part part = {"n", 1, -1};
+    const path n = {(path_part *)&part, 1, (char *)"n"};
+    const order_path order = {&n, false};
+    tansu_error error;
+    const watch over = {.milliseconds = 1, .deadline = 1}, none = {0};
+    sorter *s = sorter_new(&order, 1, NULL, UINT64_MAX);
+    REQUIRE(s != NULL);
+    for (uint32_t i = 0; i < 3 * SORT_STEP; i++) {
+        bson_t doc = BSON_INITIALIZER;
+        uint8_t key[4] = {(uint8_t)(i >> 8), (uint8_t)i, 1, 1};
+        hit h = {.docno = i};
+        bool added;
+        BSON_APPEND_INT32(&doc, "n", -(int32_t)i);
+        CHECK_OK(sorter_add(s, &h, bson_get_data(&doc), doc.len, &error), &error);
+        bson_destroy(&doc);
+        REQUIRE(keyset_add(&set, &memory, key, sizeof key, sizeof(keyset_item), &added, &used));
+    }
+    CHECK_STATUS(TANSU_E_TIMEOUT, sorter_finish(s, &over, &hits, &count, &error));
+    CHECK_TEXT("hints.$maxTimeMS", error.context);
+    CHECK_STATUS(TANSU_E_TIMEOUT, keyset_sorted(&set, &over, &items, &error));
+    REQUIRE(CHECK_OK(sorter_finish(s, &none, &hits, &count, &error), &error));
+    CHECK_INT(3 * SORT_STEP, count);
+    CHECK_INT(3 * SORT_STEP - 1, hits[0].docno);
+    REQUIRE(CHECK_OK(keyset_sorted(&set, &none, &items, &error), &error));
+    CHECK_INT(0, items[0]->key[1]);
+    free(hits);
+    free(items);
+    sorter_free(s);
+    arena_free(&memory);
+}
+
 static void nothing_is_fine(void) {
     tansu_cursor_cancel(NULL);
     tansu_txn_cancel(NULL);
@@ -91,6 +360,11 @@ int main(void) {
     RUN(a_query_keeps_to_its_time);
     RUN(a_cursor_is_cancelled_from_another_thread);
     RUN(a_cancelled_transaction_keeps_nothing);
+    RUN(every_call_keeps_to_its_time);
+    RUN(every_call_is_cancelled_by_its_transaction);
+    RUN(a_sort_is_a_sort);
+    RUN(a_sort_is_stopped_soon);
+    RUN(results_are_sorted_so);
     RUN(nothing_is_fine);
     ask_close(db);
     return check_finish();

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/bytes.h"
 #include "toolkit/check.h"
+#include "toolkit/folder.h"
 #include "toolkit/tree_model.h"
 
 #include <pthread.h>
@@ -17,7 +18,7 @@
 static tansu_error error;
 static uint8_t key[64];
 
-static char folder[64], path[96], wal[100];
+static char path[1024], wal[1032]; /* in a temporary folder */
 
 static cabinet *new_cabinet(void) {
     cabinet *cab;
@@ -391,16 +392,13 @@ static void readers_and_a_checkpoint_beside_a_writer(void) {
 }
 
 int main(void) {
-    snprintf(folder, sizeof(folder), "/tmp/tansu-tree-XXXXXX");
-    REQUIRE(mkdtemp(folder) != NULL);
+    char *folder = folder_new();
     snprintf(path, sizeof(path), "%s/blocks.tch", folder);
     snprintf(wal, sizeof(wal), "%s.wal", path);
     RUN(checkpoints_keep_everything);
     RUN(evicted_blocks_come_back);
     RUN(damaged_blocks_are_errors);
     RUN(readers_and_a_checkpoint_beside_a_writer);
-    unlink(path);
-    unlink(wal);
-    rmdir(folder);
+    folder_end(folder);
     return check_finish();
 }

@@ -23,10 +23,9 @@ static tansu_status collection_options(const void *options, size_t size, bool *l
         if (strcmp(iter.key, "local") != 0)
             return error_set(error, TANSU_E_INVALID_QUERY, iter.key,
                              "'%s' is not a collection option: there is `local`", iter.key);
-        if (iter.value.type != DOC_BOOL)
+        if (!doc_as_bool(&iter.value, local))
             return error_set(error, TANSU_E_INVALID_QUERY, iter.key,
                              "the collection option `local` must be true or false");
-        *local = doc_bool(&iter.value);
     }
     return TANSU_OK;
 }

@@ -4,6 +4,7 @@
 #include "api/handles.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "query/update.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,13 +85,19 @@ tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
     }
     uint64_t *docnos = NULL;
     size_t count = 0;
+    const watch time = query_watch(q);
     const collection_state *state = version_collection(w.change->next, collection);
     if (state != NULL) {
-        view v = change_view(w.change);
+        view v = writing_view(&w);
         status = query_docnos(q, &v, state, &docnos, &count, error);
     }
-    for (size_t i = 0; status == TANSU_OK && i < count; i++)
-        status = change_remove(w.change, collection, docnos[i], error);
+    for (size_t i = 0; status == TANSU_OK && i < count; i++) {
+        status = writing_check(&w, error);
+        if (status == TANSU_OK && i % CHANGE_STEP == 0)
+            status = watch_check(&time, error);
+        if (status == TANSU_OK)
+            status = change_remove(w.change, collection, docnos[i], error);
+    }
     free(docnos);
     query_free(q);
     status = writing_end(&w, status, error);

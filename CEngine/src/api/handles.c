@@ -16,6 +16,11 @@ tansu_status check_bson(const void *bson, size_t size, bool optional, const char
     return doc_check(bson, size, DOC_CHECK_BSON, error);
 }
 
+/* cancelled -- the error for a call in a transaction that was stopped. */
+static tansu_status cancelled(tansu_error *error) {
+    return error_set(error, TANSU_E_CANCELLED, "txn", "the transaction was cancelled: abort it");
+}
+
 /* check_txn -- whether a call may use the transaction. */
 static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *error) {
     if (txn->ended)
@@ -23,8 +28,7 @@ static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *e
     if (txn->db != db_inner(db))
         return error_set(error, TANSU_E_MISUSE, "txn", "the transaction is of another database");
     if (interrupt_asked(&txn->interrupt))
-        return error_set(error, TANSU_E_CANCELLED, "txn",
-                         "the transaction was cancelled: abort it");
+        return cancelled(error);
     return TANSU_OK;
 }
 
@@ -79,6 +83,7 @@ tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error
             return status;
         w->change = txn->change;
         w->mark = change_save_mark(w->change);
+        w->interrupt = &txn->interrupt;
         return TANSU_OK;
     }
     w->own = true;
@@ -91,6 +96,16 @@ tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error
     if (status != TANSU_OK)
         database_end_writing(db_inner(db));
     return status;
+}
+
+view writing_view(const writing *w) {
+    view v = change_view(w->change);
+    v.interrupt = w->interrupt;
+    return v;
+}
+
+tansu_status writing_check(const writing *w, tansu_error *error) {
+    return interrupt_asked(w->interrupt) ? cancelled(error) : TANSU_OK;
 }
 
 tansu_status writing_end(writing *w, tansu_status status, tansu_error *error) {

@@ -58,10 +58,15 @@ typedef struct writing {
     bool own;
     change_mark mark;
     tansu_durability durability;
+    const interrupt *interrupt; /* what stops a long call, or NULL */
 } writing;
 
 /* writing_begin -- errors: MISUSE, READ_ONLY, BUSY, FAILED. */
 tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error *error);
+/* writing_view -- reading what is changed; a long read stops when the transaction is cancelled. */
+view writing_view(const writing *w);
+/* writing_check -- to be asked before each document that is changed. Errors: CANCELLED. */
+tansu_status writing_check(const writing *w, tansu_error *error);
 /* writing_end -- with TANSU_OK commits a change of its own; otherwise takes back what the call did.
  * Returns the status, or the commit's. */
 tansu_status writing_end(writing *w, tansu_status status, tansu_error *error);

@@ -116,7 +116,7 @@ static tansu_status compile_update(request *r, const void *bson, size_t size, ta
     if (r->filters.size != 0)
         doc_find(r->filters.data, r->filters.size, "$arrayFilters", 13, &filters);
     return update_compile(bson != NULL ? bson : empty, bson != NULL ? size : sizeof empty, &beside,
-                          &filters, &r->update, error);
+                          &filters, r->query, &r->update, error);
 }
 
 /* milliseconds_now -- since 1970. */
@@ -251,15 +251,17 @@ static tansu_status insert(request *r, change *c, const char *collection, outcom
 }
 
 /* run -- fixes the matches and changes them, in a change that is begun. */
-static tansu_status run(request *r, change *c, const char *collection, outcome *o,
+static tansu_status run(request *r, const writing *w, const char *collection, outcome *o,
                         tansu_error *error) {
+    change *c = w->change;
     uint64_t *docnos = NULL;
     size_t count = 0;
     tansu_status status = TANSU_OK;
+    const watch time = query_watch(r->query);
     const update_facts *facts = r->update != NULL ? update_tell(r->update) : NULL;
     const collection_state *state = version_collection(c->next, collection);
     if (state != NULL) {
-        view v = change_view(c);
+        view v = writing_view(w);
         status = query_docnos(r->query, &v, state, &docnos, &count, error);
     }
     if (status == TANSU_OK && facts != NULL && facts->replaces && count > 1)
@@ -267,8 +269,13 @@ static tansu_status run(request *r, change *c, const char *collection, outcome *
                            "%zu documents match, and a whole document can replace only one: give "
                            "the hint {\"$max\": 1}, or use $set.",
                            count);
-    for (size_t i = 0; status == TANSU_OK && i < count; i++)
-        status = update_match(r, c, collection, docnos[i], o, error);
+    for (size_t i = 0; status == TANSU_OK && i < count; i++) {
+        status = writing_check(w, error);
+        if (status == TANSU_OK && i % CHANGE_STEP == 0)
+            status = watch_check(&time, error);
+        if (status == TANSU_OK)
+            status = update_match(r, c, collection, docnos[i], o, error);
+    }
     free(docnos);
     if (status == TANSU_OK && count == 0 && facts != NULL && facts->inserts)
         status = insert(r, c, collection, o, error);
@@ -320,7 +327,7 @@ static tansu_status perform(request *r, tansu_db *db, tansu_txn *txn, const char
     tansu_status status = writing_begin(&w, db, txn, error);
     if (status != TANSU_OK)
         return status;
-    status = run(r, w.change, collection, o, error);
+    status = run(r, &w, collection, o, error);
     if (status == TANSU_OK && o->result != NULL)
         status = answer(r, o, error);
     status = writing_end(&w, status, error);

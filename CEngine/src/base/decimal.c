@@ -26,15 +26,17 @@ void decimal_read(decimal *decimal, const uint8_t *bytes) {
             decimal->kind = DECIMAL_INFINITE;
         else if (combination == 0x1F)
             decimal->kind = DECIMAL_NAN;
+        else
+            decimal->exponent = (int32_t)(high >> 47 & 0x3FFF) - EXPONENT_OFFSET;
         return;
     }
-    /* 10^34, one more than the greatest coefficient */
+    /* 10^34, one more than the greatest coefficient; what is above counts as a zero, which has an
+     * exponent as other zeros have. */
     const u128 bound = (u128)10000000000000000u * 1000000000000000000u;
     u128 coefficient = (u128)(high & 0x1FFFFFFFFFFFFu) << 64 | low;
-    if (coefficient < bound) {
+    decimal->exponent = (int32_t)(high >> 49 & 0x3FFF) - EXPONENT_OFFSET;
+    if (coefficient < bound)
         decimal->coefficient = coefficient;
-        decimal->exponent = (int32_t)(high >> 49 & 0x3FFF) - EXPONENT_OFFSET;
-    }
 }
 
 /* decimal_digits -- writes the decimal digits of a number, the highest first. */

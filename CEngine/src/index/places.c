@@ -29,6 +29,7 @@ struct places {
     uint32_t collection;
     uint64_t stored; /* chunks below may be in the cabinet */
     cabinet *cab;
+    usage *live;
     atomic_uint_fast64_t memory;
     _Atomic(chunk_slot *) segments[SEGMENTS];
 };
@@ -84,8 +85,10 @@ tansu_status places_new(uint32_t collection, cabinet *cab, uint64_t count, place
         return error_set(error, TANSU_E_CORRUPT, "places",
                          "The stored number of places is damaged.");
     places *p = calloc(1, sizeof(*p));
-    if (p == NULL)
+    if (p == NULL || (p->live = usage_new()) == NULL) {
+        free(p);
         return error_memory(error);
+    }
     p->collection = collection;
     p->stored = (count + PLACES_CHUNK - 1) / PLACES_CHUNK;
     p->cab = cab;
@@ -107,7 +110,13 @@ void places_free(places *p) {
         }
         free(slots);
     }
+    usage_free(p->live);
     free(p);
+}
+
+/* places_live -- made and freed with the places. */
+usage *places_live(const places *p) {
+    return p->live;
 }
 
 /* load -- a chunk from the cabinet; ABSENT when it has none. */
@@ -234,6 +243,15 @@ void places_set(places *p, uint64_t docno, uint64_t place) {
     chunk *c = atomic_load_explicit(slot_of(p, docno / PLACES_CHUNK), memory_order_relaxed);
     __atomic_store_n(&c->words[docno % PLACES_CHUNK], place, __ATOMIC_RELEASE);
     atomic_store(&c->dirty, true);
+}
+
+/* places_swing -- nobody else stores words meanwhile. */
+bool places_swing(places *p, uint64_t docno, uint64_t from, uint64_t to) {
+    const uint64_t *word = places_word(p, docno);
+    if (word == NULL || places_load(word) != from)
+        return false;
+    places_set(p, docno, to);
+    return true;
 }
 
 /* write_chunk -- copies the words one by one, for the writer goes on storing. */

@@ -11,6 +11,7 @@
 #define TANSU_INDEX_PLACES_H
 
 #include "index/cabinet.h"
+#include "index/usage.h"
 
 typedef struct places places;
 
@@ -43,6 +44,13 @@ tansu_status places_prepare(places *p, uint64_t docno, tansu_error *error);
 
 /* places_set -- stores a place that was prepared. The writer only; cannot fail. */
 void places_set(places *p, uint64_t docno, uint64_t place);
+
+/* places_swing -- stores `to` if the word is `from`: the record was moved. False when it is not, or the
+ * chunk is not in memory. The writer only; cannot fail. */
+bool places_swing(places *p, uint64_t docno, uint64_t from, uint64_t to);
+
+/* places_live -- bytes of the collection's newest records by segment. Any thread. */
+usage *places_live(const places *p);
 
 /* places_checkpoint -- writes the chunks that changed since the last one, within the caller's cabinet
  * transaction. Runs beside the writer. places_checkpoint_failed: it was rolled back, and those

@@ -39,11 +39,11 @@ static doc_value kept_as_value(const kept_value *kept) {
     return (doc_value){kept->data, kept->size, kept->type};
 }
 
-/* add_distinct -- a value for $distinct: the first of equal ones stays. */
+/* add_distinct -- a value for $distinct: the first of equal ones, in the collation, stays. */
 static tansu_status add_distinct(aggregation *a, accumulator *to, const doc_value *value) {
     bool added;
     a->key.size = 0;
-    if (!value_key(&a->key, value, false))
+    if (!collation_key(a->q->collation, &a->form, &a->key, value, false))
         return error_memory(a->error);
     keyset_item *item = keyset_add(&to->values, &a->memory, a->key.data, a->key.size,
                                    sizeof(distinct_item), &added, &a->used);
@@ -59,16 +59,22 @@ static tansu_status add_distinct(aggregation *a, accumulator *to, const doc_valu
     return TANSU_OK;
 }
 
-/* add_extreme -- a value for $min and $max: the first of equal ones stays. */
+/* add_extreme -- a value for $min and $max: the first of those that are equal in the collation
+ * stays. */
 static tansu_status add_extreme(aggregation *a, accumulator *to, const doc_value *value,
                                 bool greatest) {
+    const collation *by = a->q->collation;
+    doc_value form = *value;
+    if (by && !collation_value(by, &a->form, value, &form))
+        return error_memory(a->error);
     if (to->kept.set) {
-        doc_value before = kept_as_value(&to->kept);
-        int order = value_compare(value, &before);
+        doc_value before = kept_as_value(by ? &to->form : &to->kept);
+        int order = value_compare(&form, &before);
         if (greatest ? order <= 0 : order >= 0)
             return TANSU_OK;
     }
-    return accumulate_keep(a, &to->kept, value);
+    tansu_status status = by ? accumulate_keep(a, &to->form, &form) : TANSU_OK;
+    return status == TANSU_OK ? accumulate_keep(a, &to->kept, value) : status;
 }
 
 /* feed_number -- a value for $sum and $avg; what is no number is left out. */
@@ -179,10 +185,12 @@ tansu_status accumulate(aggregation *a, const figure_field *field, accumulator *
 }
 
 /* write_distinct -- the distinct values in order, as an array. */
-static bool write_distinct(writer *w, const char *name, const keyset *values) {
-    keyset_item **sorted = keyset_sorted(values);
-    if (!sorted)
-        return false;
+static tansu_status write_distinct(const aggregation *a, writer *w, const char *name,
+                                   const keyset *values) {
+    keyset_item **sorted;
+    tansu_status status = keyset_sorted(values, &a->watch, &sorted, a->error);
+    if (status != TANSU_OK)
+        return status;
     size_t array = writer_open(w, name, DOC_ARRAY);
     for (size_t i = 0; i < values->count; i++) {
         char key[12];
@@ -190,36 +198,38 @@ static bool write_distinct(writer *w, const char *name, const keyset *values) {
     }
     writer_end(w, array);
     free(sorted);
-    return true;
+    return TANSU_OK;
 }
 
 /* accumulator_write -- see aggregate_parts.h. */
-bool accumulator_write(writer *w, const figure_field *field, const accumulator *from) {
+tansu_status accumulator_write(const aggregation *a, writer *w, const figure_field *field,
+                               const accumulator *from) {
     number_result number;
     doc_value value = {NULL, 0, DOC_NULL};
     switch (field->figure) {
     case FIGURE_COUNT: writer_int64(w, field->name, (int64_t)from->count); break;
     case FIGURE_SUM:
         if (!sum_total(&from->sum, &number))
-            return false;
+            return error_memory(a->error);
         writer_value(w, field->name, &number.value);
         break;
     case FIGURE_AVG:
         if (!sum_mean(&from->sum, &number))
-            return false;
+            return error_memory(a->error);
         writer_value(w, field->name, &number.value);
         break;
-    case FIGURE_DISTINCT: return write_distinct(w, field->name, &from->values);
+    case FIGURE_DISTINCT: return write_distinct(a, w, field->name, &from->values);
     default:
         if (from->kept.set)
             value = kept_as_value(&from->kept);
         writer_value(w, field->name, &value);
     }
-    return true;
+    return TANSU_OK;
 }
 
 /* accumulator_free -- fine on a zeroed one. */
 void accumulator_free(accumulator *a) {
     sum_free(&a->sum);
     free(a->kept.data);
+    free(a->form.data);
 }

@@ -188,7 +188,6 @@ static tansu_status check_order(const aggregation *a, tansu_error *error) {
 /* take_hints -- moves what is about groups out of the query, which then gives all its matches. */
 static tansu_status take_hints(aggregation *a, tansu_error *error) {
     hints *h = &a->q->hints;
-    doc_value collation;
     if (h->fields)
         return bad(error, "hints.$fields", "$fields says nothing about groups or distinct values.");
     if (h->joins)
@@ -203,8 +202,6 @@ static tansu_status take_hints(aggregation *a, tansu_error *error) {
     a->skip = h->skip;
     a->max = h->max;
     a->explain = h->explain;
-    a->collation =
-        a->hints.data && doc_find(a->hints.data, a->hints.size, "$collation", 10, &collation);
     h->order_count = 0;
     h->skip = 0;
     h->max = UINT64_MAX;

@@ -7,8 +7,9 @@
  *   $distinct     without "by", and $count by one path: a walk over an index of that one path, which
  *                 looks at one document for each value
  *
- * An index serves only if it never met an array on its paths: then the documents in it have one
- * value each, and the rules about array elements have nothing to say. The values themselves are
+ * An index serves only if it has strings in the form in which they are compared ($collation), and if
+ * it never met an array on its paths: then the documents in it have one value each, and the rules
+ * about array elements have nothing to say. The values themselves are
  * read from documents, because 1 and 1.0 have the same key.
  */
 #include "index/definition.h"
@@ -17,12 +18,15 @@
 
 /* ---- Walking an index of one path ---- */
 
-/* walkable -- whether an index has just one entry, by value, of every document. */
-static bool walkable(const aggregation *a, uint32_t number, const access *index, const path *path) {
+/* walkable -- whether an index has just one entry, by value, of every document, and strings in the
+ * form that they are compared in. */
+static bool walkable(const aggregation *a, const access *index, const path *path) {
     const hints *h = &a->q->hints;
+    const collation *by = a->q->collation;
+    bool folded = by && by->fold && !by->numeric;
     if (h->index_choice == INDEX_NAMED && strcmp(h->index_name, index->name) != 0)
         return false;
-    if (number > 0 && a->collection->indexes[number - 1].definition->fold)
+    if (index->fold ? !folded : by != NULL)
         return false;
     return index->path_count == 1 && !index->multikey && path_equal(&index->paths[0], path) &&
            index->entries->count == a->collection->count;
@@ -41,7 +45,7 @@ static tansu_status find_walk(aggregation *a, planner *p, const path *path, acce
         if (!index)
             return error_memory(a->error);
         access_begin(a->collection, i, index);
-        if (!walkable(a, i, index, path))
+        if (!walkable(a, index, path))
             continue;
         tansu_status status = access_bind(p, all, index);
         if (status != TANSU_OK)
@@ -169,9 +173,8 @@ static tansu_status walk_range(value_walk *w, const key_range *range) {
 static tansu_status walk_values(aggregation *a, const access *index) {
     value_walk w = {.a = a, .index = index};
     tansu_status status = TANSU_OK;
-    w.watch.q = a->q;
-    w.watch.view = *a->view;
-    run_watch(&w.watch);
+    w.watch.watch = a->watch;
+    w.watch.watched = watch_wanted(&a->watch);
     tree_cursor_init(&w.cursor, a->view->trees, index->entries);
     for (uint32_t i = 0; status == TANSU_OK && i < index->range_count; i++)
         status = walk_range(&w, &index->ranges[i]);
@@ -267,6 +270,8 @@ static tansu_status run_extreme(aggregation *a, const query *q, const figure_fie
     uint32_t size;
     tansu_status status = run_begin(q, a->view, a->collection, PLAN_DOCUMENTS, &run, a->error);
     *done = status == TANSU_OK && is_ordered(run, field->path);
+    if (status == TANSU_OK)
+        run->watch = a->watch;
     if (*done) {
         status = run_hit(run, &h, &doc, &size, a->error);
         if (status == TANSU_OK)
@@ -305,7 +310,9 @@ static tansu_status find_extreme(aggregation *a, const figure_field *field, accu
 /* count_documents -- $count, which all fields that are left want. */
 static tansu_status count_documents(aggregation *a, accumulator *found) {
     int64_t count;
-    tansu_status status = query_count(a->q, a->view, a->collection, &count, a->error);
+    tansu_status status = watch_check(&a->watch, a->error);
+    if (status == TANSU_OK)
+        status = query_count(a->q, a->view, a->collection, &count, a->error);
     for (uint32_t i = 0; status == TANSU_OK && i < a->field_count; i++) {
         if (a->fields[i].figure == FIGURE_COUNT)
             found[i].count = (uint64_t)count;
@@ -363,7 +370,7 @@ static bool only(const aggregation *a, uint32_t figures) {
 /* aggregate_from_index -- see aggregate_parts.h. */
 tansu_status aggregate_from_index(aggregation *a, bool *done) {
     *done = false;
-    if (a->q->hints.index_choice == INDEX_NONE || a->collation)
+    if (a->q->hints.index_choice == INDEX_NONE)
         return TANSU_OK;
     if (a->by_count == 0 && only(a, 1u << FIGURE_COUNT | 1u << FIGURE_MIN | 1u << FIGURE_MAX))
         return find_figures(a, done);

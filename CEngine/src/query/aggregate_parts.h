@@ -10,6 +10,7 @@
 #define TANSU_QUERY_AGGREGATE_PARTS_H
 
 #include "query/aggregate.h"
+#include "query/collation.h"
 #include "query/keyset.h"
 #include "query/run.h"
 #include "query/sum.h"
@@ -63,7 +64,8 @@ typedef struct accumulator {
     uint64_t count;
     sum sum;
     kept_value kept;
-    keyset values; /* of distinct_item */
+    kept_value form; /* $min, $max: of the kept value, when there is a collation */
+    keyset values;   /* of distinct_item */
 } accumulator;
 
 typedef struct group {
@@ -78,7 +80,6 @@ struct aggregation {
     aggregate_text hints;
     bool values; /* the answer is a list of distinct values */
     bool explain;
-    bool collation; /* strings compare in the query as a collation says */
     uint64_t skip;
     uint64_t max;
     order_path order[MAX_ORDER_PATHS];
@@ -92,11 +93,13 @@ struct aggregation {
     const view *view;
     const collection_state *collection;
     tansu_error *error;
+    watch watch;
     arena memory;
     size_t used; /* bytes that groups take */
     keyset groups;
     tansu_buffer key;
     tansu_buffer scratch;
+    tansu_buffer form;
     const char *index;      /* that the figures come from; NULL: from documents */
     tansu_buffer plan;      /* explanation of the run over documents */
     uint64_t keys_examined; /* in an index */
@@ -118,8 +121,10 @@ tansu_status accumulate_keep(aggregation *a, kept_value *kept, const doc_value *
 bool whole_value(aggregation *a, const path *path, const uint8_t *doc, size_t size,
                  doc_value *value);
 
-/* accumulator_write -- appends the figure as a member of the answer. False: memory. */
-bool accumulator_write(writer *w, const figure_field *field, const accumulator *from);
+/* accumulator_write -- appends the figure as a member of the answer. Errors: MEMORY, TIMEOUT,
+ * CANCELLED. */
+tansu_status accumulator_write(const aggregation *a, writer *w, const figure_field *field,
+                               const accumulator *from);
 
 void accumulator_free(accumulator *a);
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Groups that are written, or given to a sort, between two looks at the watch. */
+#define GROUP_STEP 1024
+
 /* within_memory -- see aggregate_parts.h. */
 tansu_status within_memory(aggregation *a) {
     if (a->used <= AGGREGATE_MEMORY)
@@ -42,7 +45,8 @@ tansu_status group_of(aggregation *a, const uint8_t *doc, size_t size, group **r
     a->key.size = 0;
     for (uint32_t i = 0; i < a->by_count; i++) {
         doc_value value;
-        if (!whole_value(a, a->by[i].path, doc, size, &value) || !value_key(&a->key, &value, false))
+        if (!whole_value(a, a->by[i].path, doc, size, &value) ||
+            !collation_key(a->q->collation, &a->form, &a->key, &value, false))
             return error_memory(a->error);
     }
     size_t room = sizeof(group) + a->field_count * sizeof(accumulator);
@@ -78,6 +82,8 @@ static tansu_status add_documents(aggregation *a) {
     const uint8_t *doc;
     uint32_t size;
     tansu_status status = run_begin(a->q, a->view, a->collection, PLAN_DOCUMENTS, &run, a->error);
+    if (status == TANSU_OK)
+        run->watch = a->watch;
     while (status == TANSU_OK) {
         status = run_hit(run, &h, &doc, &size, a->error);
         if (status == TANSU_OK)
@@ -106,12 +112,11 @@ static tansu_status write_group(aggregation *a, const group *g, writer *w) {
         doc_value value = {g->keys[i].data, g->keys[i].size, g->keys[i].type};
         writer_value(w, a->by[i].name, &value);
     }
-    for (uint32_t i = 0; i < a->field_count; i++) {
-        if (!accumulator_write(w, &a->fields[i], &g->accumulators[i]))
-            return error_memory(a->error);
-    }
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < a->field_count; i++)
+        status = accumulator_write(a, w, &a->fields[i], &g->accumulators[i]);
     writer_end(w, start);
-    return w->failed ? error_memory(a->error) : TANSU_OK;
+    return status == TANSU_OK && w->failed ? error_memory(a->error) : status;
 }
 
 /* Groups as documents, one behind the other, and where each begins. */
@@ -124,13 +129,20 @@ typedef struct group_list {
 
 /* list_groups -- writes all groups, by key. */
 static tansu_status list_groups(aggregation *a, group_list *list) {
-    keyset_item **sorted = keyset_sorted(&a->groups);
+    keyset_item **sorted;
+    tansu_status status = keyset_sorted(&a->groups, &a->watch, &sorted, a->error);
+    if (status != TANSU_OK)
+        return status;
     list->starts = calloc(a->groups.count + 1, sizeof *list->starts);
+    if (!list->starts)
+        status = error_memory(a->error);
     writer w = {.out = &list->bytes};
-    tansu_status status = sorted && list->starts ? TANSU_OK : error_memory(a->error);
     for (size_t i = 0; status == TANSU_OK && i < a->groups.count; i++) {
         list->starts[i] = list->bytes.size;
-        status = write_group(a, (const group *)sorted[i], &w);
+        if (i % GROUP_STEP == GROUP_STEP - 1)
+            status = watch_check(&a->watch, a->error);
+        if (status == TANSU_OK)
+            status = write_group(a, (const group *)sorted[i], &w);
         if (status == TANSU_OK && list->bytes.size > AGGREGATE_MEMORY)
             status = error_set(a->error, TANSU_E_TOO_LARGE, "group",
                                "The answer is longer than %zu MiB: narrow the query.",
@@ -141,17 +153,21 @@ static tansu_status list_groups(aggregation *a, group_list *list) {
     return status;
 }
 
-/* sort_groups -- by $orderby; groups that are equal there stay in the order of their keys. */
+/* sort_groups -- by $orderby, in the collation; groups that are equal there stay in the order of
+ * their keys. */
 static tansu_status sort_groups(const aggregation *a, group_list *list) {
-    sorter *s = sorter_new(a->order, a->order_count, NULL, UINT64_MAX);
+    sorter *s = sorter_new(a->order, a->order_count, a->q->collation, UINT64_MAX);
     tansu_status status = s ? TANSU_OK : error_memory(a->error);
     for (size_t i = 0; status == TANSU_OK && i < list->count; i++) {
         const uint8_t *doc = list->bytes.data + list->starts[i];
         hit h = {.docno = i, .ref = 0};
-        status = sorter_add(s, &h, doc, load_u32(doc), a->error);
+        if (i % GROUP_STEP == GROUP_STEP - 1)
+            status = watch_check(&a->watch, a->error);
+        if (status == TANSU_OK)
+            status = sorter_add(s, &h, doc, load_u32(doc), a->error);
     }
     if (status == TANSU_OK)
-        status = sorter_finish(s, &list->order, &list->count, a->error);
+        status = sorter_finish(s, &a->watch, &list->order, &list->count, a->error);
     sorter_free(s);
     return status;
 }
@@ -189,9 +205,10 @@ static tansu_status write_groups(aggregation *a, writer *w) {
 /* write_values -- {"values": […]}. */
 static tansu_status write_values(aggregation *a, writer *w) {
     const keyset *values = &((const group *)a->groups.first)->accumulators[0].values;
-    keyset_item **sorted = keyset_sorted(values);
-    if (!sorted)
-        return error_memory(a->error);
+    keyset_item **sorted;
+    tansu_status status = keyset_sorted(values, &a->watch, &sorted, a->error);
+    if (status != TANSU_OK)
+        return status;
     size_t array = writer_open(w, "values", DOC_ARRAY);
     uint32_t number = 0;
     for (size_t i = 0; i < values->count && number < a->max; i++) {
@@ -239,6 +256,7 @@ tansu_status aggregate_run(aggregation *a, const view *v, const collection_state
     a->view = v;
     a->collection = collection;
     a->error = error;
+    a->watch = watch_begin(v->interrupt, a->q->hints.max_milliseconds);
     tansu_status status = collection ? aggregate_from_index(a, &done) : TANSU_OK;
     if (status == TANSU_OK && !done)
         status = add_documents(a);
@@ -272,6 +290,7 @@ void aggregate_free(aggregation *a) {
     arena_free(&a->memory);
     tansu_buffer_free(&a->key);
     tansu_buffer_free(&a->scratch);
+    tansu_buffer_free(&a->form);
     tansu_buffer_free(&a->plan);
     query_free(a->q);
     free(a);

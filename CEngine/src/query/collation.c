@@ -3,6 +3,7 @@
  */
 #include "query/collation.h"
 #include "base/fold.h"
+#include "base/value.h"
 
 /* is_digit -- 0 to 9. */
 static bool is_digit(char c) {
@@ -93,5 +94,23 @@ bool collation_value(const collation *c, tansu_buffer *out, const doc_value *val
         return false;
     result->data = out->data;
     result->size = (uint32_t)out->size;
+    return true;
+}
+
+/* collation_key -- see collation.h. */
+bool collation_key(const collation *c, tansu_buffer *form, tansu_buffer *key,
+                   const doc_value *value, bool descending) {
+    doc_value as = *value;
+    return (!c || collation_value(c, form, value, &as)) && value_key(key, &as, descending);
+}
+
+/* collation_compare -- see collation.h. */
+bool collation_compare(const collation *c, tansu_buffer forms[2], const doc_value *a,
+                       const doc_value *b, int *order) {
+    doc_value left = *a, right = *b;
+    if (c &&
+        (!collation_value(c, &forms[0], a, &left) || !collation_value(c, &forms[1], b, &right)))
+        return false;
+    *order = value_compare(&left, &right);
     return true;
 }

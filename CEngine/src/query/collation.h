@@ -28,4 +28,14 @@ bool collation_touches(const doc_value *value);
 bool collation_value(const collation *c, tansu_buffer *out, const doc_value *value,
                      doc_value *result);
 
+/* collation_key -- appends the key (value_key()) of a value's form; `form` is memory for that. NULL
+ * collation: of the value. False when memory is exhausted. */
+bool collation_key(const collation *c, tansu_buffer *form, tansu_buffer *key,
+                   const doc_value *value, bool descending);
+
+/* collation_compare -- orders the forms of two values, as value_compare() does; `forms` is memory for
+ * them. NULL collation: the values. False when memory is exhausted. */
+bool collation_compare(const collation *c, tansu_buffer forms[2], const doc_value *a,
+                       const doc_value *b, int *order);
+
 #endif

@@ -53,11 +53,12 @@ bool subcondition_holds(const subcondition *s, match_context *c, const doc_value
 }
 
 /* condition_compile -- see condition.h. */
-tansu_status condition_compile(const doc_value *operand, const char *place, condition **result,
-                               tansu_error *error) {
+tansu_status condition_compile(const doc_value *operand, const char *place,
+                               const struct collation *by, condition **result, tansu_error *error) {
     condition *c = calloc(1, sizeof *c);
     if (!c)
         return error_memory(error);
+    c->query.collation = by;
     doc_value copy = *operand;
     copy.data = arena_copy(&c->query.memory, operand->data, operand->size);
     tansu_status status = copy.data ? subcondition_parse(&c->query, &copy, place, &c->inner, error)

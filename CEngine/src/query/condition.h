@@ -29,17 +29,19 @@ void match_context_free(match_context *c);
 /* match_context_status -- its status, with *error filled in unless it is TANSU_OK. */
 tansu_status match_context_status(const match_context *c, tansu_error *error);
 
+struct collation;
+
 /* A compiled condition on one value. Immutable; may be asked by many threads. */
 typedef struct condition condition;
 
 /*
  * condition_compile -- reads what stands behind $elemMatch or $pull: operators ({"$gt": 5}) ask the
  * value itself, fields ({"name": "x", "age": {"$gt": 5}}) ask a value that is a document, anything
- * else is compared with the value. `place` names the condition in errors. Errors: INVALID_QUERY,
- * MEMORY.
+ * else is compared with the value. `place` names the condition in errors; `by` is how strings compare
+ * (NULL: by bytes), and must outlive the condition. Errors: INVALID_QUERY, MEMORY.
  */
-tansu_status condition_compile(const doc_value *operand, const char *place, condition **result,
-                               tansu_error *error);
+tansu_status condition_compile(const doc_value *operand, const char *place,
+                               const struct collation *by, condition **result, tansu_error *error);
 void condition_free(condition *c);
 
 /* condition_holds -- whether a value meets the condition. It is one value: an array is not looked

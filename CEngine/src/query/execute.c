@@ -190,7 +190,7 @@ static tansu_status sort_all(query_run *run, sorter *s, tansu_error *error) {
         uint32_t size;
         tansu_status status = next_match(run, &h, &doc, &size, error);
         if (status == TANSU_DONE)
-            return sorter_finish(s, &run->hits, &run->hit_count, error);
+            return sorter_finish(s, &run->watch, &run->hits, &run->hit_count, error);
         if (status == TANSU_OK)
             status = sorter_add(s, &h, doc, size, error);
         if (status != TANSU_OK)

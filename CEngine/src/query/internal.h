@@ -9,6 +9,7 @@
  *                         regex.c (PCRE2) and collation.c (forms of strings) behind it
  *   condition.c           the same for one value, and which element matched
  *   interrupt.c           time limits and cancellation
+ *   sort_steps.c          sorting that can be stopped
  *   bounds.c              tests on a path → intervals of index keys
  *   plan.c, plan_cost.c   candidates, costs, the choice
  *   docnos.c, walk.c      docnos from index ranges: as a sorted set, or streamed in key order

@@ -1,7 +1,8 @@
 /*
- * query/interrupt.c -- stopping a run: its time is over ($maxTimeMS), or somebody cancelled it.
+ * query/interrupt.c -- see interrupt.h.
  */
-#include "query/run.h"
+#include "query/interrupt.h"
+#include "base/error.h"
 #include <time.h>
 
 /* nanoseconds_now -- of a clock that only goes forward. */
@@ -11,21 +12,19 @@ static uint64_t nanoseconds_now(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* run_watch -- see run.h. */
-void run_watch(query_run *run) {
-    uint64_t most = run->q->hints.max_milliseconds;
-    if (most != 0)
-        run->deadline = nanoseconds_now() + most * 1000000u;
-    run->watched = most != 0 || run->view.interrupt;
+/* watch_begin -- see interrupt.h. */
+watch watch_begin(const interrupt *i, uint64_t milliseconds) {
+    uint64_t end = milliseconds == 0 ? 0 : nanoseconds_now() + milliseconds * 1000000u;
+    return (watch){.interrupt = i, .milliseconds = milliseconds, .deadline = end};
 }
 
-/* run_check -- see run.h. */
-tansu_status run_check(const query_run *run, tansu_error *error) {
-    if (interrupt_asked(run->view.interrupt))
+/* watch_check -- see interrupt.h. */
+tansu_status watch_check(const watch *w, tansu_error *error) {
+    if (interrupt_asked(w->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "", "The query was cancelled.");
-    if (run->deadline != 0 && nanoseconds_now() >= run->deadline)
+    if (w->milliseconds != 0 && nanoseconds_now() >= w->deadline)
         return error_set(error, TANSU_E_TIMEOUT, "hints.$maxTimeMS",
                          "The query took longer than its limit of %llu milliseconds.",
-                         (unsigned long long)run->q->hints.max_milliseconds);
+                         (unsigned long long)w->milliseconds);
     return TANSU_OK;
 }

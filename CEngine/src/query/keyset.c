@@ -2,7 +2,8 @@
  * query/keyset.c -- see keyset.h.
  */
 #include "query/keyset.h"
-
+#include "base/error.h"
+#include "query/sort_steps.h"
 #include <stdlib.h>
 
 /* Where the keys below differ for the first time: one bit of one byte. */
@@ -90,12 +91,18 @@ static int compare_items(const void *left, const void *right) {
 }
 
 /* keyset_sorted -- see keyset.h. */
-keyset_item **keyset_sorted(const keyset *set) {
+tansu_status keyset_sorted(const keyset *set, const watch *w, keyset_item ***sorted,
+                           tansu_error *error) {
     keyset_item **list = malloc((set->count + 1) * sizeof *list);
     size_t count = 0;
-    for (keyset_item *item = set->first; list && item; item = item->next)
+    if (!list)
+        return error_memory(error);
+    for (keyset_item *item = set->first; item; item = item->next)
         list[count++] = item;
-    if (list)
-        qsort(list, count, sizeof *list, compare_items);
-    return list;
+    tansu_status status = sort_steps(list, count, sizeof *list, compare_items, w, error);
+    if (status == TANSU_OK)
+        *sorted = list;
+    else
+        free(list);
+    return status;
 }

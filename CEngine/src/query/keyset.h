@@ -1,6 +1,7 @@
 /*
  * query/keyset.h -- sets of byte strings of which none is the beginning of another, such as value
- * keys. Part query; calls nothing but the arena.
+ * keys. Part query; calls nothing but the arena and
+ * sort_steps.c.
  *
  * A crit-bit tree: finding a key looks at it once and never hashes, so that no choice of keys can
  * make it slow.
@@ -9,6 +10,7 @@
 #define TANSU_QUERY_KEYSET_H
 
 #include "query/arena.h"
+#include "query/interrupt.h"
 
 /* What every item begins with; the rest is the caller's. */
 typedef struct keyset_item {
@@ -35,8 +37,9 @@ typedef struct keyset {
 keyset_item *keyset_add(keyset *set, arena *memory_of, const uint8_t *key, size_t size,
                         size_t item_size, bool *added, size_t *memory);
 
-/* keyset_sorted -- all items by key in an array that the caller frees; NULL when memory is
- * exhausted. */
-keyset_item **keyset_sorted(const keyset *set);
+/* keyset_sorted -- all items by key in an array that the caller frees. Errors: MEMORY, TIMEOUT,
+ * CANCELLED. */
+tansu_status keyset_sorted(const keyset *set, const watch *w, keyset_item ***sorted,
+                           tansu_error *error);
 
 #endif

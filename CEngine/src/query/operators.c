@@ -40,8 +40,19 @@ static tansu_status set_operand(parser *p, test *t, const doc_value *value) {
     return keep_form(p, p->collation, &t->operand);
 }
 
-/* check_icase -- $icase is about strings. */
-static tansu_status check_icase(parser *p, const char *name, const doc_value *operand) {
+/* is_operator_document -- whether a value is a document that begins with an operator: no stored
+ * document does, so that it can only be meant as a condition. */
+static bool is_operator_document(const doc_value *value) {
+    doc_iter iter;
+    return value->type == DOC_DOCUMENT && doc_iter_value(&iter, value) && doc_iter_next(&iter) &&
+           iter.key[0] == '$' && strcmp(iter.key, "$ref") != 0;
+}
+
+/* check_operand -- whether a value can be compared with: it is no condition, and inside $icase it is a
+ * string. */
+static tansu_status check_operand(parser *p, const char *name, const doc_value *operand) {
+    if (is_operator_document(operand))
+        return parse_bad(p, name, "The operand is a value: an operator may not stand in it.");
     if (!p->ignore_case || operand->type == DOC_STRING)
         return TANSU_OK;
     return parse_bad(p, name, "Inside $icase the operand must be a string.");
@@ -64,7 +75,7 @@ bool parse_array_size(const doc_value *value, uint32_t *count) {
 static tansu_status add_compare(parser *p, node *parent, enum test_op op, const char *name,
                                 const doc_value *operand) {
     test *t;
-    tansu_status status = check_icase(p, name, operand);
+    tansu_status status = check_operand(p, name, operand);
     if (status == TANSU_OK)
         status = parse_add_test(p, parent, op, name, &t);
     return status == TANSU_OK ? set_operand(p, t, operand) : status;
@@ -113,7 +124,7 @@ static tansu_status read_between(parser *p, node *parent, const char *name,
     bool valid = doc_iter_value(&iter, operand);
     for (int i = 0; i < 2 && valid && doc_iter_next(&iter); i++) {
         ends[i] = iter.value;
-        tansu_status status = check_icase(p, name, &ends[i]);
+        tansu_status status = check_operand(p, name, &ends[i]);
         if (status != TANSU_OK)
             return status;
     }
@@ -187,14 +198,6 @@ tansu_status parse_regex_value(parser *p, node *parent, const char *name,
     return add_regex(p, parent, name, pattern, size, pattern + size + 1);
 }
 
-/* is_operator_document -- whether a value is a document that begins with an operator: no stored
- * document does, so that it can only be meant as a condition. */
-static bool is_operator_document(const doc_value *value) {
-    doc_iter iter;
-    return value->type == DOC_DOCUMENT && doc_iter_value(&iter, value) && doc_iter_next(&iter) &&
-           iter.key[0] == '$' && strcmp(iter.key, "$ref") != 0;
-}
-
 /* read_in -- any of the values of an array; a regex among them stands for what it matches. */
 static tansu_status read_in(parser *p, node *parent, const char *name, const doc_value *operand) {
     uint32_t count;
@@ -216,11 +219,9 @@ static tansu_status read_in(parser *p, node *parent, const char *name, const doc
             status = parse_regex_value(p, any, name, &iter.value);
             continue;
         }
-        if (is_operator_document(&iter.value))
-            return parse_bad(p, name, "The array holds values: an operator may not stand in it.");
         doc_value *value = &t->operands[t->operand_count++];
         *value = iter.value;
-        status = check_icase(p, name, value);
+        status = check_operand(p, name, value);
         if (status == TANSU_OK && p->collation && collation_touches(value)) {
             t->collation = p->collation;
             t->special = true;

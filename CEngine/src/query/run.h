@@ -4,6 +4,7 @@
 #ifndef TANSU_QUERY_RUN_H
 #define TANSU_QUERY_RUN_H
 
+#include "query/interrupt.h"
 #include "query/sort.h"
 #include "query/walk.h"
 
@@ -39,9 +40,9 @@ struct query_run {
     bool one_document;
     bool done;
 
-    bool watched;      /* it may be stopped: */
-    uint64_t deadline; /* of the clock of interrupt.c; 0: none */
-    uint32_t steps;    /* since the start, to ask now and then only */
+    watch watch;    /* what stops it */
+    bool watched;   /* whether there is anything that may */
+    uint32_t steps; /* since the start, to ask now and then only */
 
     uint64_t keys_examined;
     uint64_t documents_examined;
@@ -62,10 +63,15 @@ tansu_status run_hit(query_run *run, hit *h, const uint8_t **doc, uint32_t *size
 tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error);
 
 /* run_watch -- starts the clock of $maxTimeMS. */
-void run_watch(query_run *run);
+static inline void run_watch(query_run *run) {
+    run->watch = watch_begin(run->view.interrupt, run->q->hints.max_milliseconds);
+    run->watched = watch_wanted(&run->watch);
+}
 
 /* run_check -- errors: TIMEOUT, CANCELLED. */
-tansu_status run_check(const query_run *run, tansu_error *error);
+static inline tansu_status run_check(const query_run *run, tansu_error *error) {
+    return watch_check(&run->watch, error);
+}
 
 /* run_step -- the same at every 64th call; to be called for each document or key looked at. */
 static inline tansu_status run_step(query_run *run, tansu_error *error) {

@@ -5,6 +5,7 @@
 #include "query/sort.h"
 #include "base/bytes.h"
 #include "query/collation.h"
+#include "query/sort_steps.h"
 #include <stdlib.h>
 
 /* Up to here the wanted results are kept in a heap; above, everything is kept and sorted. */
@@ -29,7 +30,7 @@ struct sorter {
     size_t capacity;
     tansu_buffer keys;
     tansu_buffer scratch;
-    tansu_buffer forms[2]; /* of the extreme so far, and of a value beside it */
+    tansu_buffer forms[2]; /* for sort_key() */
     size_t key_bytes;      /* of the heap's entries */
 };
 
@@ -65,26 +66,26 @@ void sorter_free(sorter *s) {
 
 /* The least or greatest value that a path has found so far. */
 typedef struct extreme {
-    sorter *sorter;
-    doc_value value; /* in the form of the collation */
-    bool failed;     /* memory was exhausted */
+    const collation *collation;
+    tansu_buffer *forms; /* of the value, and of one beside it */
+    doc_value value;     /* in the form of the collation */
+    bool failed;         /* memory was exhausted */
     bool found;
     bool greatest;
 } extreme;
 
 /* consider -- keeps the more extreme of two values. */
 static void consider(extreme *e, const doc_value *value) {
-    sorter *s = e->sorter;
     doc_value form = *value;
-    if (s->collation && !collation_value(s->collation, &s->forms[1], value, &form)) {
+    if (e->collation && !collation_value(e->collation, &e->forms[1], value, &form)) {
         e->failed = true;
         return;
     }
     int order = e->found ? value_compare(&form, &e->value) : 0;
     if (!e->found || (e->greatest ? order > 0 : order < 0)) {
-        tansu_buffer kept = s->forms[1];
-        s->forms[1] = s->forms[0];
-        s->forms[0] = kept;
+        tansu_buffer kept = e->forms[1];
+        e->forms[1] = e->forms[0];
+        e->forms[0] = kept;
         e->value = form;
     }
     e->found = true;
@@ -103,20 +104,23 @@ static bool visit(void *context, const doc_value *value) {
     return true;
 }
 
-/* make_key -- the sort key of a document, into the scratch buffer. */
-static bool make_key(sorter *s, const uint8_t *doc, size_t size) {
-    s->scratch.size = 0;
-    for (uint32_t i = 0; i < s->order_count; i++) {
-        const order_path *by = &s->order[i];
-        extreme e = {.sorter = s, .value = {NULL, 0, DOC_MISSING}, .greatest = by->descending};
+/* sort_key -- see sort.h. */
+bool sort_key(const order_path *order, uint32_t order_count, const collation *by,
+              tansu_buffer forms[2], const uint8_t *doc, size_t size, tansu_buffer *key) {
+    for (uint32_t i = 0; i < order_count; i++) {
+        const order_path *path = &order[i];
+        extreme e = {.collation = by,
+                     .forms = forms,
+                     .value = {NULL, 0, DOC_MISSING},
+                     .greatest = path->descending};
         doc_value value;
-        if (!path_get(by->path, doc, size, &value) || value.type == DOC_ARRAY)
-            path_walk(by->path, doc, size, visit, &e, NULL);
-        else if (s->collation)
+        if (!path_get(path->path, doc, size, &value) || value.type == DOC_ARRAY)
+            path_walk(path->path, doc, size, visit, &e, NULL);
+        else if (by)
             consider(&e, &value);
         else
             e.value = value;
-        if (e.failed || !value_key(&s->scratch, &e.value, by->descending))
+        if (e.failed || !value_key(key, &e.value, path->descending))
             return false;
     }
     return true;
@@ -256,17 +260,21 @@ static tansu_status add_to_list(sorter *s, const hit *h, tansu_error *error) {
 /* sorter_add -- see sort.h. */
 tansu_status sorter_add(sorter *s, const hit *h, const uint8_t *doc, size_t size,
                         tansu_error *error) {
-    if (!make_key(s, doc, size))
+    s->scratch.size = 0;
+    if (!sort_key(s->order, s->order_count, s->collation, s->forms, doc, size, &s->scratch))
         return error_memory(error);
     return s->heap ? add_to_heap(s, h, error) : add_to_list(s, h, error);
 }
 
 /* sorter_finish -- see sort.h. */
-tansu_status sorter_finish(sorter *s, hit **hits, size_t *count, tansu_error *error) {
+tansu_status sorter_finish(sorter *s, const watch *w, hit **hits, size_t *count,
+                           tansu_error *error) {
     for (size_t i = 0; !s->heap && i < s->count; i++)
         s->entries[i].key = s->keys.data + s->entries[i].capacity;
-    if (s->count != 0)
-        qsort(s->entries, s->count, sizeof *s->entries, compare_entries);
+    tansu_status status =
+        sort_steps(s->entries, s->count, sizeof *s->entries, compare_entries, w, error);
+    if (status != TANSU_OK)
+        return status;
     size_t wanted = s->count < s->keep ? s->count : (size_t)s->keep;
     hit *result = malloc((wanted == 0 ? 1 : wanted) * sizeof *result);
     if (!result)

@@ -12,6 +12,7 @@
 #define TANSU_QUERY_UPDATE_H
 
 #include "query/condition.h"
+#include "query/interrupt.h"
 #include "query/query.h"
 
 /* Operations, checked and compiled. Immutable; may be applied by many threads. */
@@ -29,11 +30,13 @@ typedef struct update_facts {
 /*
  * update_compile -- checks and compiles. `operations` must be valid BSON; `beside` is a document of
  * $upsert and $dropall from beside the query, or DOC_MISSING; `filters` an array of array filters, or
- * DOC_MISSING. What they point at is copied. Errors: INVALID_QUERY (context: operator and path, such
+ * DOC_MISSING. What they point at is copied. Strings are compared as `like` compares them, which must
+ * outlive the update. Errors: INVALID_QUERY (context: operator and path, such
  * as "$inc.a.b"), UNSUPPORTED, MEMORY.
  */
 tansu_status update_compile(const uint8_t *operations, size_t size, const doc_value *beside,
-                            const doc_value *filters, update **result, tansu_error *error);
+                            const doc_value *filters, const query *like, update **result,
+                            tansu_error *error);
 void update_free(update *u);
 const update_facts *update_tell(const update *u);
 
@@ -62,10 +65,16 @@ tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, cons
 tansu_status update_insert(const update *u, const uint8_t *selector, size_t selector_size,
                            const update_case *how, tansu_buffer *out, tansu_error *error);
 
-/* ---- What an update needs of a query (update_query.c) ---- */
+/* ---- What an update, and a removal, need of a query (update_query.c) ---- */
+
+/* Documents that are changed between two looks at the clock. */
+#define CHANGE_STEP 64
 
 /* query_ask_for_one -- makes the hints ask for one match at most; before the query is run. */
 void query_ask_for_one(query *q);
+
+/* query_watch -- the time that the call has by $maxTimeMS, from now on. */
+watch query_watch(const query *q);
 
 /* query_show -- replaces `out` by the document as the hints want it shown. Errors: those of a
  * match_context, MEMORY. */

@@ -195,7 +195,9 @@ static tansu_status keep_extreme(applying *a, const operation *o, item *at, bool
     doc_value value;
     if (!item_raw(&a->memory, at, &value))
         return error_memory(a->error);
-    int order = is_new ? 0 : value_compare(&o->operand, &value);
+    int order = 0;
+    if (!is_new && !collation_compare(a->update->collation, a->forms, &o->operand, &value, &order))
+        return error_memory(a->error);
     if (is_new || (o->kind == OPERATOR_MIN ? order < 0 : order > 0))
         item_set(at, &o->operand);
     return TANSU_OK;
@@ -389,6 +391,8 @@ tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, cons
         status = id_first(&a);
     if (status == TANSU_OK)
         status = item_write(a.root, out, error);
+    tansu_buffer_free(&a.forms[0]);
+    tansu_buffer_free(&a.forms[1]);
     arena_free(&a.memory);
     return status;
 }

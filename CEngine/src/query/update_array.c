@@ -1,6 +1,7 @@
 /*
  * query/update_array.c -- the operators on arrays: $push, $addToSet, $pull, $pop and their kin.
  */
+#include "query/sort.h"
 #include "query/update_parts.h"
 
 #include <stdlib.h>
@@ -132,47 +133,16 @@ typedef struct sort_element {
     size_t size;
 } sort_element;
 
-/* The least or greatest value that a path has found. */
-typedef struct extreme {
-    doc_value value;
-    bool found;
-    bool greatest;
-} extreme;
-
-/* consider -- keeps the more extreme of two values. */
-static void consider(extreme *e, const doc_value *value) {
-    int order = e->found ? value_compare(value, &e->value) : 0;
-    if (!e->found || (e->greatest ? order > 0 : order < 0))
-        e->value = *value;
-    e->found = true;
-}
-
-/* see -- a value at a path's end, or the elements of an array (rule 8). */
-static bool see(void *context, const doc_value *value) {
-    doc_iter iter;
-    if (value->type != DOC_ARRAY) {
-        consider(context, value);
-        return true;
-    }
-    doc_iter_value(&iter, value);
-    while (doc_iter_next(&iter))
-        consider(context, &iter.value);
-    return true;
-}
-
 /* make_key -- appends what an element is sorted by. What is no document has none of the paths. */
-static bool make_key(const array_change *change, const doc_value *element, tansu_buffer *key) {
+static bool make_key(applying *a, const array_change *change, const doc_value *element,
+                     tansu_buffer *key) {
+    static const uint8_t empty[5] = {5};
+    const collation *by = a->update->collation;
     if (change->order == NULL)
-        return value_key(key, element, change->descending);
-    for (uint32_t i = 0; i < change->order_count; i++) {
-        const order_path *by = &change->order[i];
-        extreme e = {.value = {.type = DOC_MISSING}, .greatest = by->descending};
-        if (element->type == DOC_DOCUMENT)
-            path_walk(by->path, element->data, element->size, see, &e, NULL);
-        if (!value_key(key, &e.value, by->descending))
-            return false;
-    }
-    return true;
+        return collation_key(by, &a->forms[0], key, element, change->descending);
+    bool document = element->type == DOC_DOCUMENT;
+    return sort_key(change->order, change->order_count, by, a->forms,
+                    document ? element->data : empty, document ? element->size : sizeof empty, key);
 }
 
 /* compare_elements -- by key, equal ones as they stand. */
@@ -194,7 +164,7 @@ static bool sort_elements(applying *a, const array_change *change, item *at) {
         key.size = 0;
         list[i].item = at->children[i];
         list[i].number = i;
-        done = item_raw(&a->memory, at->children[i], &value) && make_key(change, &value, &key);
+        done = item_raw(&a->memory, at->children[i], &value) && make_key(a, change, &value, &key);
         list[i].size = key.size;
         if (done)
             list[i].key = arena_copy(&a->memory, key.data, key.size);
@@ -301,14 +271,15 @@ static int wanted_compare(const void *left, const void *right) {
 /* take_key -- a value's key, kept. */
 static bool take_key(applying *a, const doc_value *value, tansu_buffer *key, doc_value *result) {
     key->size = 0;
-    if (!value_key(key, value, false))
+    if (!collation_key(a->update->collation, &a->forms[0], key, value, false))
         return false;
     *result = (doc_value){.data = arena_copy(&a->memory, key->data, key->size),
                           .size = (uint32_t)key->size};
     return result->data != NULL;
 }
 
-/* add_many -- the same by sorted keys, so that the work does not grow with the product. */
+/* add_many -- the same by sorted keys, so that the work does not grow with the product; and keys know
+ * the collation. */
 static bool add_many(applying *a, item *at, const doc_value *values, uint32_t count) {
     tansu_buffer key = TANSU_BUFFER_INIT;
     wanted *list = arena_alloc(&a->memory, (count + 1) * sizeof *list);
@@ -329,7 +300,8 @@ static bool add_many(applying *a, item *at, const doc_value *values, uint32_t co
     for (uint32_t i = 0; done && i < at->count; i++) {
         wanted element;
         key.size = 0;
-        done = value_key(&key, &at->children[i]->value, false);
+        done =
+            collation_key(a->update->collation, &a->forms[0], &key, &at->children[i]->value, false);
         element.key = (doc_value){.data = key.data, .size = (uint32_t)key.size};
         wanted *same = done ? bsearch(&element, list, kept, sizeof *list, key_compare) : NULL;
         if (same != NULL)
@@ -350,8 +322,9 @@ static bool add_many(applying *a, item *at, const doc_value *values, uint32_t co
 /* add_to_set -- puts in what is not there. */
 static tansu_status add_to_set(applying *a, const operation *o, item *at) {
     const array_change *change = o->array;
-    bool done = change->count <= 4 ? add_few(a, at, change->values, change->count)
-                                   : add_many(a, at, change->values, change->count);
+    bool few = change->count <= 4 && a->update->collation == NULL;
+    bool done = few ? add_few(a, at, change->values, change->count)
+                    : add_many(a, at, change->values, change->count);
     return done ? TANSU_OK : error_memory(a->error);
 }
 
@@ -364,13 +337,17 @@ static tansu_status is_pulled(applying *a, const operation *o, const doc_value *
         *pulled = condition_holds(o->test, a->how->context, element);
         return match_context_status(a->how->context, a->error);
     }
+    doc_value form = *element;
+    if (a->update->collation != NULL &&
+        !collation_value(a->update->collation, &a->forms[0], element, &form))
+        return error_memory(a->error);
     if (o->kind == OPERATOR_PULL) {
-        *pulled = value_compare(element, &o->operand) == 0;
+        *pulled = value_compare(&form, &o->operand) == 0;
         return TANSU_OK;
     }
     doc_iter_value(&iter, &o->operand);
     while (!*pulled && doc_iter_next(&iter))
-        *pulled = value_compare(element, &iter.value) == 0;
+        *pulled = value_compare(&form, &iter.value) == 0;
     return TANSU_OK;
 }
 

@@ -4,6 +4,7 @@
  * mean as a query.
  */
 #include "query/update_parts.h"
+#include "query/writer.h"
 
 struct element_query {
     query *query;
@@ -60,6 +61,18 @@ static tansu_status filter_name(const doc_value *filter, const char **name, size
     return TANSU_OK;
 }
 
+/* write_collation -- the hint that makes a filter compare strings as the whole update does. */
+static bool write_collation(const collation *by, tansu_buffer *hints) {
+    writer w = {.out = hints};
+    size_t start = writer_begin(&w);
+    size_t names = writer_open(&w, "$collation", DOC_DOCUMENT);
+    writer_bool(&w, "caseInsensitive", by != NULL && by->fold);
+    writer_bool(&w, "numeric", by != NULL && by->numeric);
+    writer_end(&w, names);
+    writer_end(&w, start);
+    return !w.failed;
+}
+
 /* read_filter -- one array filter. */
 static tansu_status read_filter(update *u, const doc_value *filter, tansu_error *error) {
     if (filter->type != DOC_DOCUMENT)
@@ -84,7 +97,13 @@ static tansu_status read_filter(update *u, const doc_value *filter, tansu_error 
                            "There are two array filters for \"%s\": join them with $and.", q->name);
     *f = (array_filter){.next = u->filters, .name = q->name, .name_size = size, .query = q};
     u->filters = f;
-    return query_compile(filter->data, filter->size, NULL, 0, &q->query, error);
+    tansu_buffer hints = TANSU_BUFFER_INIT;
+    status =
+        write_collation(u->collation, &hints)
+            ? query_compile(filter->data, filter->size, hints.data, hints.size, &q->query, error)
+            : error_memory(error);
+    tansu_buffer_free(&hints);
+    return status;
 }
 
 tansu_status filters_read(update *u, const doc_value *filters, tansu_error *error) {

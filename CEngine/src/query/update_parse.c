@@ -153,10 +153,25 @@ static tansu_status take_pop(update *u, operation *o, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* take_array -- an array as it is. */
-static tansu_status take_array(update *u, operation *o, tansu_error *error) {
-    (void)u;
-    return o->operand.type == DOC_ARRAY ? TANSU_OK
+/* keep_form -- the operand becomes its form in the collation: it is only compared. */
+static tansu_status keep_form(update *u, operation *o, tansu_error *error) {
+    tansu_buffer form = TANSU_BUFFER_INIT;
+    doc_value value;
+    if (u->collation == NULL || !collation_touches(&o->operand))
+        return TANSU_OK;
+    bool done = collation_value(u->collation, &form, &o->operand, &value);
+    if (done) {
+        o->operand = value;
+        o->operand.data = arena_copy(&u->memory, value.data, value.size);
+        done = o->operand.data != NULL;
+    }
+    tansu_buffer_free(&form);
+    return done ? TANSU_OK : error_memory(error);
+}
+
+/* take_pull_all -- the values to be compared with. */
+static tansu_status take_pull_all(update *u, operation *o, tansu_error *error) {
+    return o->operand.type == DOC_ARRAY ? keep_form(u, o, error)
                                         : bad_update(error, o, "The operand must be an array.");
 }
 
@@ -168,12 +183,11 @@ static tansu_status take_pull(update *u, operation *o, tansu_error *error) {
     if (o->operand.type == DOC_DOCUMENT) {
         doc_iter_value(&iter, &o->operand);
         if (!doc_iter_next(&iter) || strcmp(iter.key, "$ref") == 0)
-            return TANSU_OK;
+            return keep_form(u, o, error);
     } else if (o->operand.type != DOC_REGEX) {
-        return TANSU_OK;
+        return keep_form(u, o, error);
     }
-    (void)u;
-    return condition_compile(&o->operand, place, &o->test, error);
+    return condition_compile(&o->operand, place, u->collation, &o->test, error);
 }
 
 /* take_bit -- {"and" | "or" | "xor": whole number, …}. */
@@ -214,7 +228,7 @@ static const struct known_operator {
     {"$addToSet", OPERATOR_ADD_TO_SET, array_change_parse},
     {"$addToSetAll", OPERATOR_ADD_TO_SET_ALL, array_change_parse},
     {"$pull", OPERATOR_PULL, take_pull},
-    {"$pullAll", OPERATOR_PULL_ALL, take_array},
+    {"$pullAll", OPERATOR_PULL_ALL, take_pull_all},
     {"$pop", OPERATOR_POP, take_pop},
     {"$bit", OPERATOR_BIT, take_bit},
 };
@@ -376,10 +390,12 @@ static tansu_status compile(update *u, const doc_value *beside, const doc_value 
 }
 
 tansu_status update_compile(const uint8_t *operations, size_t size, const doc_value *beside,
-                            const doc_value *filters, update **result, tansu_error *error) {
+                            const doc_value *filters, const query *like, update **result,
+                            tansu_error *error) {
     update *u = calloc(1, sizeof *u);
     if (u == NULL)
         return error_memory(error);
+    u->collation = like->collation;
     u->size = size;
     u->document = arena_copy(&u->memory, operations, size);
     tansu_status status =

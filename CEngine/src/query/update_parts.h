@@ -4,6 +4,7 @@
 #ifndef TANSU_QUERY_UPDATE_PARTS_H
 #define TANSU_QUERY_UPDATE_PARTS_H
 
+#include "query/collation.h"
 #include "query/internal.h"
 #include "query/update.h"
 #include "query/update_number.h"
@@ -67,7 +68,7 @@ typedef struct operation {
     const path *path;
     uint8_t *dynamics;            /* an enum dynamic for each part; NULL: none is */
     const array_filter **filters; /* of DYNAMIC_FILTERED parts */
-    doc_value operand;
+    doc_value operand;   /* PULL_ALL, and PULL without a condition: in the collation's form */
     const path *to;      /* RENAME */
     bool timestamp;      /* CURRENT_DATE */
     condition *test;     /* PULL with a condition */
@@ -87,6 +88,7 @@ struct update {
     path_link *paths;
     const uint8_t *document;
     size_t size;
+    const collation *collation; /* how strings compare; NULL: by bytes */
     update_facts facts;
     operation *first;
     operation *last;
@@ -164,6 +166,7 @@ typedef struct applying {
     const update_case *how;
     arena memory;
     item *root;
+    tansu_buffer forms[2]; /* of values in the collation */
     tansu_error *error;
 } applying;
 

@@ -1,5 +1,5 @@
 /*
- * query/update_query.c -- the little that an update wants of a query besides its matches.
+ * query/update_query.c -- the little that updates and removals want of a query besides its matches.
  */
 #include "query/internal.h"
 #include "query/update.h"
@@ -7,6 +7,10 @@
 void query_ask_for_one(query *q) {
     if (q->hints.max > 1)
         q->hints.max = 1;
+}
+
+watch query_watch(const query *q) {
+    return watch_begin(NULL, q->hints.max_milliseconds);
 }
 
 tansu_status query_show(const query *q, match_context *context, const uint8_t *doc, size_t size,

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_VALUES 256 /* that one path may find; on the stack, and each has 256 bytes */
-
 /* ---- Order of values ---- */
 
 /* kind_of -- the rank of a type in rule 8. */
@@ -31,6 +29,9 @@ static int kind_of(const bson_iter_t *value) {
     case BSON_TYPE_DATE_TIME: return 9;
     case BSON_TYPE_TIMESTAMP: return 10;
     case BSON_TYPE_REGEX: return 11;
+    case BSON_TYPE_DBPOINTER: return 12;
+    case BSON_TYPE_CODE: return 13;
+    case BSON_TYPE_CODEWSCOPE: return 14;
     default: return 20;
     }
 }
@@ -119,6 +120,44 @@ static int compare_binary(const bson_iter_t *a, const bson_iter_t *b) {
     return a_type != b_type ? ORDER(a_type, b_type) : compare_bytes(x, a_size, y, b_size);
 }
 
+/* compare_pointers -- by collection, then id. */
+static int compare_pointers(const bson_iter_t *a, const bson_iter_t *b) {
+    uint32_t a_size, b_size;
+    const char *x, *y;
+    const bson_oid_t *a_oid, *b_oid;
+    bson_iter_dbpointer(a, &a_size, &x, &a_oid);
+    bson_iter_dbpointer(b, &b_size, &y, &b_oid);
+    int order = compare_bytes(x, a_size, y, b_size);
+    return order != 0 ? order : memcmp(a_oid, b_oid, 12);
+}
+
+/* compare_code -- by text, then by scope, where a code without one stands by itself. */
+static int compare_code(const bson_iter_t *a, const bson_iter_t *b) {
+    uint32_t a_size, b_size, a_more, b_more;
+    const uint8_t *a_scope, *b_scope;
+    if (BSON_ITER_HOLDS_CODE(a)) {
+        const char *x = bson_iter_code(a, &a_size), *y = bson_iter_code(b, &b_size);
+        return compare_bytes(x, a_size, y, b_size);
+    }
+    const char *x = bson_iter_codewscope(a, &a_size, &a_more, &a_scope);
+    const char *y = bson_iter_codewscope(b, &b_size, &b_more, &b_scope);
+    int order = compare_bytes(x, a_size, y, b_size);
+    if (order != 0)
+        return order;
+    bson_t x_holder = BSON_INITIALIZER, y_holder = BSON_INITIALIZER, scope;
+    bson_iter_t x_scope, y_scope;
+    bson_init_static(&scope, a_scope, a_more);
+    bson_append_document(&x_holder, "v", 1, &scope);
+    bson_init_static(&scope, b_scope, b_more);
+    bson_append_document(&y_holder, "v", 1, &scope);
+    bson_iter_init_find(&x_scope, &x_holder, "v");
+    bson_iter_init_find(&y_scope, &y_holder, "v");
+    order = compare_inside(&x_scope, &y_scope, true);
+    bson_destroy(&x_holder);
+    bson_destroy(&y_holder);
+    return order;
+}
+
 /* model_compare -- see model.h. */
 int model_compare(const bson_iter_t *a, const bson_iter_t *b) {
     int kind = kind_of(a);
@@ -146,122 +185,10 @@ int model_compare(const bson_iter_t *a, const bson_iter_t *b) {
         int order = strcmp(bson_iter_regex(a, &x), bson_iter_regex(b, &y));
         return order != 0 ? order : strcmp(x, y);
     }
+    case 12: return compare_pointers(a, b);
+    case 13:
+    case 14: return compare_code(a, b);
     default: return 0;
-    }
-}
-
-/* ---- What a path finds ---- */
-
-/* One value, or a missing one. */
-typedef struct found {
-    bool there;
-    bson_iter_t value;
-} found;
-
-typedef struct finds {
-    found list[MAX_VALUES];
-    size_t count;
-} finds;
-
-/* add -- notes a value (NULL: missing). */
-static void add(finds *f, const bson_iter_t *value) {
-    if (f->count == MAX_VALUES)
-        abort();
-    f->list[f->count].there = value != NULL;
-    if (value)
-        f->list[f->count].value = *value;
-    f->count++;
-}
-
-/* next_part -- the rest of a dotted path behind its first part, or NULL. */
-static const char *next_part(const char *path) {
-    const char *dot = strchr(path, '.');
-    return dot ? dot + 1 : NULL;
-}
-
-/* is_part -- whether the path's first part is a name. */
-static bool is_part(const char *path, const char *name) {
-    size_t size = strcspn(path, ".");
-    return strlen(name) == size && strncmp(path, name, size) == 0;
-}
-
-static void find_in_array(bson_iter_t array, const char *path, finds *f);
-
-/* find_in_document -- follows a path from the document whose elements the iterator walks. */
-static void find_in_document(bson_iter_t elements, const char *path, finds *f) {
-    while (bson_iter_next(&elements)) {
-        if (!is_part(path, bson_iter_key(&elements)))
-            continue;
-        const char *rest = next_part(path);
-        bson_iter_t inside;
-        if (!rest) {
-            add(f, &elements);
-        } else if (BSON_ITER_HOLDS_DOCUMENT(&elements)) {
-            bson_iter_recurse(&elements, &inside);
-            find_in_document(inside, rest, f);
-        } else if (BSON_ITER_HOLDS_ARRAY(&elements)) {
-            bson_iter_recurse(&elements, &inside);
-            find_in_array(inside, rest, f);
-        } else {
-            add(f, NULL);
-        }
-        return;
-    }
-    add(f, NULL);
-}
-
-/* find_in_array -- into each element that is a document, and to the one that the path numbers. */
-static void find_in_array(bson_iter_t array, const char *path, finds *f) {
-    while (bson_iter_next(&array)) {
-        bson_iter_t inside;
-        const char *rest = next_part(path);
-        if (BSON_ITER_HOLDS_DOCUMENT(&array)) {
-            bson_iter_recurse(&array, &inside);
-            find_in_document(inside, path, f);
-        }
-        if (!is_part(path, bson_iter_key(&array)))
-            continue;
-        if (!rest) {
-            add(f, &array);
-        } else if (BSON_ITER_HOLDS_DOCUMENT(&array)) {
-            bson_iter_recurse(&array, &inside);
-            find_in_document(inside, rest, f);
-        } else if (BSON_ITER_HOLDS_ARRAY(&array)) {
-            bson_iter_recurse(&array, &inside);
-            find_in_array(inside, rest, f);
-        }
-    }
-}
-
-/* find_values -- everything that a path finds. */
-static void find_values(const bson_t *doc, const char *path, finds *f) {
-    bson_iter_t elements;
-    f->count = 0;
-    bson_iter_init(&elements, doc);
-    find_in_document(elements, path, f);
-}
-
-/* add_below -- what is inside a value, at any depth. */
-static void add_below(const bson_iter_t *value, finds *f) {
-    bson_iter_t inside;
-    if (!BSON_ITER_HOLDS_DOCUMENT(value) && !BSON_ITER_HOLDS_ARRAY(value))
-        return;
-    bson_iter_recurse(value, &inside);
-    while (bson_iter_next(&inside)) {
-        add(f, &inside);
-        add_below(&inside, f);
-    }
-}
-
-/* find_all -- what the paths "*" and "**" find. */
-static void find_all(const bson_t *doc, bool deep, finds *f) {
-    bson_iter_t elements;
-    f->count = 0;
-    bson_iter_init(&elements, doc);
-    while (bson_iter_next(&elements)) {
-        add(f, &elements);
-        if (deep)
-            add_below(&elements, f);
     }
 }
 
@@ -299,12 +226,12 @@ bool model_passes(const bson_iter_t *value, const char *op, const bson_iter_t *o
 /* any_passes -- whether any value at a path, or any element of an array there, passes. */
 static bool any_passes(const bson_t *doc, const char *path, const char *op,
                        const bson_iter_t *operand) {
-    finds f;
+    model_finds f;
     bool result = false;
     if (path[0] == '*')
-        find_all(doc, strcmp(path, "**") == 0, &f);
+        model_path_all(doc, strcmp(path, "**") == 0, &f);
     else
-        find_values(doc, path, &f);
+        model_path(doc, path, &f);
     for (size_t i = 0; i < f.count && !result; i++) {
         const bson_iter_t *value = f.list[i].there ? &f.list[i].value : NULL;
         bson_iter_t each;
@@ -452,23 +379,23 @@ bool model_matches(const bson_t *doc, const bson_t *selector) {
 
 /* extreme -- the least (greatest) value that a path finds, elements of arrays counted one by
  * one. */
-static found extreme(const bson_t *doc, const char *path, bool greatest) {
-    finds f, all;
-    found best = {.there = false};
-    find_values(doc, path, &f);
+static model_found extreme(const bson_t *doc, const char *path, bool greatest) {
+    model_finds f, all;
+    model_found best = {.there = false};
+    model_path(doc, path, &f);
     all.count = 0;
     for (size_t i = 0; i < f.count; i++) {
         bson_iter_t each;
         if (!f.list[i].there || !BSON_ITER_HOLDS_ARRAY(&f.list[i].value)) {
-            add(&all, f.list[i].there ? &f.list[i].value : NULL);
+            model_add(&all, f.list[i].there ? &f.list[i].value : NULL);
             continue;
         }
         bson_iter_recurse(&f.list[i].value, &each);
         while (bson_iter_next(&each))
-            add(&all, &each);
+            model_add(&all, &each);
     }
     for (size_t i = 0; i < all.count; i++) {
-        found *one = &all.list[i];
+        model_found *one = &all.list[i];
         int order = model_compare(one->there ? &one->value : NULL, best.there ? &best.value : NULL);
         if (i == 0 || (greatest ? order > 0 : order < 0))
             best = *one;
@@ -480,8 +407,8 @@ static found extreme(const bson_t *doc, const char *path, bool greatest) {
 static int compare_documents(const bson_t *a, const bson_t *b, bson_iter_t order) {
     while (bson_iter_next(&order)) {
         bool down = bson_iter_as_int64(&order) < 0;
-        found x = extreme(a, bson_iter_key(&order), down);
-        found y = extreme(b, bson_iter_key(&order), down);
+        model_found x = extreme(a, bson_iter_key(&order), down);
+        model_found y = extreme(b, bson_iter_key(&order), down);
         int result = model_compare(x.there ? &x.value : NULL, y.there ? &y.value : NULL);
         if (result != 0)
             return down ? -result : result;

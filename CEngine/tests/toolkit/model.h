@@ -20,4 +20,10 @@ bool model_matches(const bson_t *doc, const bson_t *selector);
 size_t model_find(bson_t *const *docs, size_t count, const bson_t *selector, const bson_t *hints,
                   size_t *result);
 
+/* model_is_unique -- whether the options of an index say so. */
+bool model_is_unique(const bson_t *options);
+
+/* model_collide -- whether two documents can't both be in a unique index of these keys and options. */
+bool model_collide(const bson_t *a, const bson_t *b, const bson_t *keys, const bson_t *options);
+
 #endif

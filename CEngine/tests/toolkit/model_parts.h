@@ -16,6 +16,28 @@ typedef struct model_mode {
 
 extern model_mode model_now;
 
+#define MODEL_VALUES 256 /* that one path may find; on the stack, and each has 256 bytes */
+
+/* One value, or a missing one. */
+typedef struct model_found {
+    bool there;
+    bson_iter_t value;
+} model_found;
+
+typedef struct model_finds {
+    model_found list[MODEL_VALUES];
+    size_t count;
+} model_finds;
+
+/* model_add -- notes a value (NULL: missing). */
+void model_add(model_finds *f, const bson_iter_t *value);
+
+/* model_path -- everything that a path finds; nothing at all in an array without such elements. */
+void model_path(const bson_t *doc, const char *path, model_finds *f);
+
+/* model_path_all -- what the paths "*" and, deep, "**" find. */
+void model_path_all(const bson_t *doc, bool deep, model_finds *f);
+
 /* model_order_texts -- two strings in the present mode. */
 int model_order_texts(const char *a, size_t a_size, const char *b, size_t b_size);
 
