@@ -14,6 +14,7 @@
 /* What the MANIFEST says (catalog/manifest.h). */
 typedef struct manifest {
     uint8_t uuid[16];
+    bool compacted;        /* the log may hold compacted segments: format 2 */
     bool index_open;       /* index files were being written and may not be whole on the disk */
     char boot[64];         /* of the machine's start when they were */
     uint64_t end_sequence; /* the log is on the disk up to this commit */
@@ -36,11 +37,17 @@ typedef struct database {
     uint32_t busy_timeout_ms;
     uint64_t checkpoint_bytes;
     uint64_t index_cache_bytes;
+    uint32_t compaction_percent; /* 0: no compaction in the background */
+    uint32_t compaction_share;
     char *folder; /* NULL in a memory store */
     int lock_fd;
     manifest manifest; /* the checkpointer's, and at opening and closing */
 
     struct log *log;
+    usage *written;          /* bytes of documents and deletions that were written to each segment; what
+                                is not among the collections' places_live() is dead */
+    uint32_t *named;         /* at opening: the segments that the checkpoint lists, NULL without one */
+    uint32_t named_count;
     tree_store *trees;
     cabinet *cab; /* NULL in a memory store, and until the first checkpoint of a new database */
 
@@ -68,9 +75,22 @@ typedef struct database {
     bool checkpoint_wanted;
     bool sync_wanted; /* commits wait for the interval's end; atomic */
 
+    /* The thread that compacts in the background; guarded by state_mutex. */
+    pthread_cond_t compactor_wanted;
+    bool compactor_running;
+    bool compactor_stop;
+    bool compaction_wanted;
+    pthread_t compactor;
+    uint64_t compactions; /* since opening; atomic */
+
+    /* One compaction at a time, and none while the log's segments are copied or checked: taken before
+     * the version that is worked on is held, and before every other mutex. */
+    pthread_mutex_t compaction_mutex;
     pthread_mutex_t checkpoint_mutex; /* one checkpoint at a time */
     retire_list evicted;              /* blocks that no version had room to take over yet */
     uint64_t checkpoint_sequence;     /* the commit up to which the cabinet holds everything */
+    uint64_t installed_sequence;      /* the commit of the last compaction: places name its segment, so
+                                         that no version before can be written to the cabinet */
     uint64_t checkpoint_at;           /* log_written when a checkpoint was last ordered; atomic */
     uint64_t log_written;             /* bytes of commits since opening; atomic */
 
@@ -131,6 +151,10 @@ void worker_stop(database *db);
  * it is to be on the disk within the interval. */
 void worker_note_commit(database *db, uint64_t bytes, bool sync_later);
 
+/* checkpoint_write_locked -- checkpoint_write() with checkpoint_mutex held. */
+tansu_status checkpoint_write_locked(database *db, tansu_error *error);
+/* checkpoint_shrink -- makes the cabinet smaller when much of it is free. Errors: as above. */
+tansu_status checkpoint_shrink(database *db, tansu_error *error);
 /* checkpoint_write -- brings the cabinet up to the visible version. Errors: IO, FULL, MEMORY. */
 tansu_status checkpoint_write(database *db, tansu_error *error);
 /* checkpoint_load -- opens the cabinet and makes the version that it holds; *v NULL when there is none

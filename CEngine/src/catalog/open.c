@@ -37,6 +37,7 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     if (pthread_mutex_init(&db->version_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->compaction_mutex, NULL) != 0 ||
         pthread_cond_init(&db->state_changed, NULL) != 0 ||
         pthread_cond_init(&db->worker_wanted, NULL) != 0) {
         free(db);
@@ -355,6 +356,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     free(db->dropped);
     pthread_cond_destroy(&db->worker_wanted);
     pthread_cond_destroy(&db->state_changed);
+    pthread_mutex_destroy(&db->compaction_mutex);
     pthread_mutex_destroy(&db->checkpoint_mutex);
     pthread_mutex_destroy(&db->state_mutex);
     pthread_mutex_destroy(&db->version_mutex);

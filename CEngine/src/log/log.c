@@ -14,18 +14,36 @@
 
 /* What the listing of the log's folder found. */
 typedef struct found_segments {
+    log *l;
     uint32_t *numbers;
     size_t count;
     size_t room;
     bool no_memory;
 } found_segments;
 
-/* note_name -- takes the number of a segment file's name. */
+/* name_number -- the number in a segment file's name with that ending; 0 when it is no such name. */
+static uint32_t name_number(const char *name, const char *ending) {
+    uint32_t number = 0;
+    for (int i = 0; i < 8; i++) {
+        if (name[i] < '0' || name[i] > '9')
+            return 0;
+        number = number * 10 + (uint32_t)(name[i] - '0');
+    }
+    return strcmp(name + 8, ending) == 0 ? number : 0;
+}
+
+/* note_name -- takes the number of a segment file's name, and removes what a compaction that did not
+ * end has left. */
 static bool note_name(void *context, const char *name) {
     found_segments *found = context;
-    unsigned number = 0;
-    int length = 0;
-    if (sscanf(name, "%8u.seg%n", &number, &length) != 1 || length != 12 || name[length] != 0)
+    if (name_number(name, SEGMENT_NEW) != 0 && !found->l->read_only) {
+        char *path = fs_join(found->l->folder, name);
+        if (path != NULL)
+            found->l->calls->unlink(path); /* one that stays is tried again at the next opening */
+        free(path);
+    }
+    uint32_t number = name_number(name, ".seg");
+    if (number == 0)
         return true;
     if (found->count == found->room) {
         size_t room = found->room == 0 ? 16 : found->room * 2;
@@ -60,9 +78,26 @@ static bool header_blank(const log *l, uint32_t number) {
     return blank;
 }
 
-/* open_segments -- maps every segment of the folder, which must be dense in number. */
-static tansu_status open_segments(log *l, tansu_error *error) {
-    found_segments found = {0};
+/* open_one -- maps a segment and puts it in the list that it belongs in for now. */
+static tansu_status open_one(log *l, uint32_t number, bool newest, tansu_error *error) {
+    if (!list_reserve(&l->force, 1) || !list_reserve(&l->aside, 1))
+        return error_memory(error);
+    segment *s;
+    tansu_status status = segment_open(l, number, &s, error);
+    /* The newest segment may have been under way when the machine stopped, before its header was on
+     * the disk; nothing in it was acknowledged then. It is removed when the log's end is known. */
+    if (status == TANSU_E_CORRUPT && newest && header_blank(l, number)) {
+        l->blank_number = number;
+        return TANSU_OK;
+    }
+    if (status == TANSU_OK)
+        list_insert(s->last != 0 ? &l->aside : &l->force, s);
+    return status;
+}
+
+/* open_segments -- maps every segment of the folder. */
+static tansu_status open_segments(log *l, bool sparse, tansu_error *error) {
+    found_segments found = {.l = l};
     tansu_status status = TANSU_OK;
     if (l->calls->list(l->folder, note_name, &found) != 0 && !found.no_memory)
         status = error_errno(error, l->folder, "list", errno);
@@ -71,15 +106,12 @@ static tansu_status open_segments(log *l, tansu_error *error) {
     if (found.count > 1)
         qsort(found.numbers, found.count, sizeof *found.numbers, compare_numbers);
     for (size_t i = 0; status == TANSU_OK && i < found.count; i++) {
-        if (i > 0 && found.numbers[i] != found.numbers[i - 1] + 1)
+        if (!sparse && i > 0 && found.numbers[i] != found.numbers[i - 1] + 1)
             status = error_set(error, TANSU_E_CORRUPT, l->folder,
                                "segment %08u.seg of the log is missing", found.numbers[i - 1] + 1);
         else
-            status = segment_open(l, found.numbers[i], error);
-        /* The newest segment may have been under way when the machine stopped, before its header
-         * was on the disk; nothing in it was acknowledged then. It is made anew when it is needed. */
-        if (status == TANSU_E_CORRUPT && i == found.count - 1 && header_blank(l, found.numbers[i]))
-            status = TANSU_OK;
+            status = open_one(l, found.numbers[i], i == found.count - 1, error);
+        l->last_number = found.numbers[i];
     }
     free(found.numbers);
     return status;
@@ -106,7 +138,7 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     tansu_status status = TANSU_OK;
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
-        status = l->folder == NULL ? error_memory(error) : open_segments(l, error);
+        status = l->folder == NULL ? error_memory(error) : open_segments(l, options->sparse, error);
     }
     if (status != TANSU_OK) {
         log_close(l, NULL);
@@ -121,13 +153,14 @@ tansu_status log_close(log *l, tansu_error *error) {
     if (l == NULL)
         return status;
     segment *head = segment_head(l);
-    if (head != NULL && head->fd >= 0 && !l->read_only && !l->failed &&
+    if (head != NULL && head->fd >= 0 && head->last == 0 && !l->read_only && !l->failed &&
         head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE &&
         l->calls->truncate(head->fd, head->used) != 0)
         status = error_errno(error, l->folder, "trim", errno);
-    for (uint32_t i = 0; i < l->segment_count; i++)
-        segment_close(l, l->segments[i]);
-    free(l->segments);
+    list_close(l, &l->force);
+    list_close(l, &l->aside);
+    list_close(l, &l->superseded);
+    free(l->doomed);
     for (uint32_t i = 0; i < LOG_TABLE_SIZE; i++)
         free(l->tables[i]);
     pthread_cond_destroy(&l->synced_changed);
@@ -144,9 +177,9 @@ uint64_t log_position(const log *l) {
 
 log_figures log_measure(log *l) {
     pthread_mutex_lock(&l->mutex);
-    log_figures figures = {.segments = l->segment_count};
-    for (uint32_t i = 0; i < l->segment_count; i++)
-        figures.bytes += __atomic_load_n(&l->segments[i]->allocated, __ATOMIC_RELAXED);
+    log_figures figures = {.segments = l->force.count};
+    for (uint32_t i = 0; i < l->force.count; i++)
+        figures.bytes += __atomic_load_n(&l->force.items[i]->allocated, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&l->mutex);
     return figures;
 }
@@ -197,7 +230,7 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
                          TANSU_MAX_TRANSACTION_SIZE);
     segment *head = segment_head(l);
     tansu_status status = TANSU_OK;
-    if (head == NULL || head->used + end > head->mapped) {
+    if (head == NULL || head->last != 0 || head->used + end > head->mapped) {
         status = move_frame(l, end, error);
         head = segment_head(l);
     } else {

@@ -10,6 +10,7 @@
 #define TANSU_LOG_LOG_H
 
 #include "base/fs.h"
+#include "base/retire.h"
 #include "log/record.h"
 
 #include <pthread.h>
@@ -21,13 +22,21 @@ typedef struct log log;
 
 typedef struct segment {
     uint32_t number;
-    int fd; /* -1 in a memory store */
+    uint64_t first; /* the first commit that it covers */
+    uint64_t last;  /* compacted: the last commit that it covers; otherwise 0 */
+    int fd;         /* -1 in a memory store */
     uint8_t *base;
     uint64_t mapped;    /* bytes of address space */
     uint64_t allocated; /* bytes of file, all with room on the disk */
     uint64_t used;      /* bytes up to the end of the last commit */
     uint64_t populated; /* bytes whose pages were brought in for writing */
 } segment;
+
+typedef struct segment_list {
+    segment **items;
+    uint32_t count;
+    uint32_t room;
+} segment_list;
 
 struct log {
     const fs *calls;
@@ -37,10 +46,15 @@ struct log {
     uint32_t crc_seed;
     uint64_t segment_size;
 
-    segment **segments; /* by number, dense from first_segment on; the writer's and openers' only */
-    uint32_t first_segment;
-    uint32_t segment_count;
-    uint32_t segment_room;
+    /* Which segments make up the log; changed by the writer and at opening, with the mutex held. */
+    segment_list force;      /* in the log's order (by first commit, then number), the head last */
+    segment_list aside;      /* at opening: compacted ones of which it is not known yet */
+    segment_list superseded; /* at opening: those that a compacted one covers */
+    uint32_t *doomed;        /* numbers of files to remove after the next checkpoint */
+    uint32_t doomed_count;
+    uint32_t doomed_room;
+    uint32_t last_number;    /* the highest that was ever given to a segment */
+    uint32_t blank_number;   /* a file whose header was never written; 0: none */
     /* The readers' way from number to memory. */
     uint8_t **tables[LOG_TABLE_SIZE];
 
@@ -65,17 +79,66 @@ typedef struct log_options {
     const fs *calls;
     const char *folder; /* of the segments; NULL for a memory store */
     bool read_only;
+    bool sparse; /* numbers of segments may have gaps: compaction was at work once */
     uint64_t segment_size;
     uint8_t uuid[16];
 } log_options;
 
-/* log_open -- maps the segments that are there. Errors: IO, CORRUPT (a header that does not check
- * out), VERSION. */
+/* log_open -- maps the segments that are there. Compacted ones are aside before log_arrange(). Errors:
+ * IO, CORRUPT (a header that does not check out, a segment that is missing), VERSION. */
 tansu_status log_open(const log_options *options, log **result, tansu_error *error);
 
 /* log_close -- trims the head segment to what is used (unless a sync failed), and frees everything.
  * Errors: IO; the log is freed in any case. */
 tansu_status log_close(log *l, tansu_error *error);
+
+/*
+ * log_arrange -- decides at opening which segments are in force: all ordinary ones but those that a
+ * compacted one in force covers. `named` are the numbers that a checkpoint lists: those must be there,
+ * and compacted ones that are not among them stay aside until the replay meets their installation
+ * (log_adopt()). NULL: every compacted segment counts, the newest where two cover the same.
+ * Errors: CORRUPT (a segment is missing), MEMORY.
+ */
+tansu_status log_arrange(log *l, const uint32_t *named, size_t count, tansu_error *error);
+
+/* log_compacted -- whether the log holds a compacted segment, so that not all of history is there. */
+bool log_compacted(const log *l);
+
+/* log_adopt -- in a replay that meets the installation of a compacted segment: puts it in force if it is
+ * aside. Errors: MEMORY. */
+tansu_status log_adopt(log *l, uint32_t number, bool *adopted, tansu_error *error);
+
+/* log_drop_aside -- removes, at the end of opening, compacted segments that did not come into force. */
+void log_drop_aside(log *l);
+
+/* log_discard -- removes the files that compacted segments have taken the place of. Called when a
+ * checkpoint lists those in force. A file that can't be removed is tried again at the next call. */
+void log_discard(log *l);
+
+/* log_numbers -- the numbers of the segments in force, in order, in new memory for free(); NULL when it
+ * is exhausted. */
+uint32_t *log_numbers(log *l, uint32_t *count);
+
+/* A segment in force. Its frames are those from SEGMENT_HEADER_SIZE on up to and with commit `last`:
+ * bytes behind that frame mean nothing. In a compacted one they lie back to back up to `end`, with gaps
+ * between their sequence numbers. */
+typedef struct log_extent {
+    uint32_t number;
+    bool compacted;
+    const uint8_t *bytes; /* mapped */
+    uint64_t end;         /* none of its frames ends behind this offset */
+    uint64_t first;       /* the commits that it covers; first - 1 = last: none */
+    uint64_t last;
+} log_extent;
+
+/*
+ * log_extents -- the segments in force that hold the commits up to `sequence`, which ended at
+ * `position` (a version's), in order, in new memory for free(). From any thread that has kept
+ * compaction away (catalog/database.h) since before it took hold of that version: so long they stay
+ * as they are. Errors: MEMORY, NOT_FOUND (the position is in no segment in force).
+ */
+tansu_status log_extents(log *l, uint64_t sequence, uint64_t position, log_extent **list,
+                         uint32_t *count, tansu_error *error);
 
 /* Sees one valid frame during replay, `place` being that of its first record. */
 typedef tansu_status (*log_visitor)(void *context, const frame_header *frame, log_place place,

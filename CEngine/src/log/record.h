@@ -8,7 +8,9 @@
 
 #include "base/bytes.h"
 
-#define LOG_FORMAT 1u
+/* Formats of segments. */
+#define LOG_FORMAT 1u           /* one that was written commit by commit */
+#define LOG_FORMAT_COMPACTED 2u /* one that took the place of others */
 
 /* A segment file begins with this. */
 #define SEGMENT_MAGIC "TANSULOG"
@@ -19,7 +21,8 @@ typedef struct segment_header {
     uint8_t uuid[16]; /* of the database */
     uint64_t number;
     uint64_t base; /* sequence number of the segment's first frame */
-    uint8_t zero[16];
+    uint64_t last; /* in a compacted segment: the last commit that it covers; otherwise 0 */
+    uint64_t end;  /* in a compacted segment: where its frames end; otherwise 0 */
 } segment_header;
 #define SEGMENT_HEADER_SIZE 64u
 
@@ -42,7 +45,8 @@ enum record_type {
     RECORD_COLLECTION_DROP = 4,   /* {"name": …} */
     RECORD_COLLECTION_RENAME = 5, /* {"name": …, "to": …} */
     RECORD_INDEX_CREATE = 6,      /* {"id": n, "name": …, "keys": {…}, "options": {…}} */
-    RECORD_INDEX_DROP = 7         /* {"id": n, "name": …} */
+    RECORD_INDEX_DROP = 7,        /* {"name": …} */
+    RECORD_COMPACTION = 8         /* {"segment": n, "replaces": [n, …]} */
 };
 
 enum record_flags {

@@ -2,50 +2,19 @@
  * log/replay.c -- walking the log's tail at opening, and deciding where the log ends.
  */
 #include "base/error.h"
-#include "log/segment.h"
+#include "log/frame.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <zlib.h>
-
-/* frame_at -- the frame at an offset, if its header, bounds and CRC check out; otherwise NULL. */
-static const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
-    if (offset + FRAME_HEADER_SIZE > s->allocated)
-        return NULL;
-    const frame_header *frame = (const frame_header *)(s->base + offset);
-    if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
-        frame->size > s->allocated - offset)
-        return NULL;
-    uint32_t crc = (uint32_t)crc32_z(l->crc_seed, s->base + offset + 8, (z_size_t)frame->size - 8);
-    return crc == frame->crc ? frame : NULL;
-}
-
-/* records_valid -- whether the records of a frame fill it exactly. */
-static bool records_valid(const frame_header *frame) {
-    uint64_t at = FRAME_HEADER_SIZE;
-    uint32_t count = 0;
-    while (at < frame->size) {
-        if (frame->size - at < RECORD_HEADER_SIZE)
-            return false;
-        const record_header *record = (const record_header *)((const uint8_t *)frame + at);
-        uint64_t least = RECORD_HEADER_SIZE + (uint64_t)record->meta_words * 8 + 5;
-        if (record->size % 8 != 0 || record->size < least || record->size > frame->size - at)
-            return false;
-        at += record->size;
-        count++;
-    }
-    return count == frame->count;
-}
 
 /*
  * later_witness -- looks behind the end of the log for a valid frame that was written when commit
  * `sequence` was already on the disk: then the bad place is damage, not a torn end.
  */
-static bool later_witness(const log *l, uint32_t number, uint64_t offset, uint64_t sequence) {
-    for (;;) {
-        const segment *s = segment_get(l, number);
-        if (s == NULL)
-            return false;
+static bool later_witness(const log *l, uint32_t index, uint64_t offset, uint64_t sequence) {
+    for (; index < l->force.count; index++) {
+        const segment *s = l->force.items[index];
+        if (s->last != 0 && s->first > sequence) /* made of commits that were on the disk */
+            return true;
         while (offset + FRAME_HEADER_SIZE <= s->allocated) {
             if (load_u32(s->base + offset) == FRAME_MAGIC) {
                 const frame_header *frame = frame_at(l, s, offset);
@@ -54,29 +23,47 @@ static bool later_witness(const log *l, uint32_t number, uint64_t offset, uint64
             }
             offset += 8;
         }
-        number++;
         offset = SEGMENT_HEADER_SIZE;
     }
+    return false;
 }
 
-/* cut -- makes the log end at a place: what is behind reads as zero and later segments are gone. */
-static tansu_status cut(log *l, uint32_t number, uint64_t offset, tansu_error *error) {
-    bool changed = false;
-    while (l->segment_count > 0 && segment_head(l)->number > number) {
+/* remove_blank -- takes a segment away whose header was never written. */
+static tansu_status remove_blank(log *l, tansu_error *error) {
+    if (l->blank_number == 0 || l->read_only)
+        return TANSU_OK;
+    tansu_status status = segment_unlink(l, l->blank_number, error);
+    if (status == TANSU_OK) {
+        segment_give_back(l, l->blank_number);
+        l->blank_number = 0;
+    }
+    return status;
+}
+
+/* remove_behind -- takes the segments behind the log's end away, the last first. */
+static tansu_status remove_behind(log *l, uint32_t index, bool *changed, tansu_error *error) {
+    while (l->force.count > index + 1) {
         if (l->read_only) { /* they stay on the disk; this opening does not look at them */
-            segment *s = segment_head(l);
-            l->segment_count--;
-            segment_close(l, s);
+            segment_close(l, l->force.items[--l->force.count]);
             continue;
         }
         tansu_status status = segment_remove_last(l, error);
         if (status != TANSU_OK)
             return status;
-        changed = true;
+        *changed = true;
     }
-    segment *s = segment_head(l);
-    if (s == NULL)
-        return TANSU_OK;
+    bool blank = l->blank_number != 0;
+    *changed = *changed || blank;
+    return remove_blank(l, error);
+}
+
+/* cut -- makes the log end at a place: what is behind reads as zero and later segments are gone. */
+static tansu_status cut(log *l, uint32_t index, uint64_t offset, tansu_error *error) {
+    bool changed = false;
+    tansu_status status = remove_behind(l, index, &changed, error);
+    if (status != TANSU_OK)
+        return status;
+    segment *s = l->force.items[index];
     s->used = offset;
     if (l->read_only)
         return TANSU_OK;
@@ -97,77 +84,134 @@ static tansu_status cut(log *l, uint32_t number, uint64_t offset, tansu_error *e
     return TANSU_OK;
 }
 
-/* damage -- the error for a bad frame that was once on the disk. */
-static tansu_status damage(const log *l, uint32_t number, uint64_t offset, uint64_t sequence,
-                           tansu_error *error) {
-    (void)l;
-    char name[32];
-    snprintf(name, sizeof name, "log/%08u.seg", number);
-    return error_at(
-        error, TANSU_E_CORRUPT, name, (int64_t)offset,
-        "commit %llu was on the disk and is damaged at %s, offset %llu: restore a backup "
-        "or salvage what is readable",
-        (unsigned long long)sequence, name, (unsigned long long)offset);
+/* A walk over the log's frames. */
+typedef struct walk {
+    log *l;
+    uint32_t index; /* of the segment */
+    uint64_t offset;
+    uint64_t expected; /* the next commit */
+    uint64_t done;     /* bytes of segments before */
+    uint64_t total;
+    log_visitor visitor;
+    void *context;
+    tansu_progress progress;
+    void *progress_context;
+} walk;
+
+/* walk_frame -- shows a frame to the visitor and goes behind it. */
+static tansu_status walk_frame(walk *w, const segment *s, const frame_header *frame,
+                               tansu_error *error) {
+    if (!frame_records_valid(frame))
+        return frame_damage(s->number, w->offset, frame->sequence, error);
+    log_place place = (uint64_t)s->number << 32 | w->offset;
+    tansu_status status = w->visitor(w->context, frame, place + FRAME_HEADER_SIZE, error);
+    if (status != TANSU_OK)
+        return status;
+    w->offset += frame->size;
+    w->expected = frame->sequence + 1;
+    if (w->progress != NULL && (w->expected & 1023) == 0)
+        w->progress(w->progress_context, w->done + w->offset, w->total);
+    return TANSU_OK;
+}
+
+/* walk_compacted -- all of a compacted segment, in which every bad frame is damage. */
+static tansu_status walk_compacted(walk *w, const segment *s, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    while (status == TANSU_OK && w->offset < s->used) {
+        const frame_header *frame = frame_at(w->l, s, w->offset);
+        if (frame == NULL || frame->sequence < w->expected || frame->sequence > s->last ||
+            frame->size > s->used - w->offset)
+            return frame_damage(s->number, w->offset, w->expected, error);
+        status = walk_frame(w, s, frame, error);
+    }
+    w->expected = s->last + 1;
+    return status;
+}
+
+/* walk_on -- to the first place that is no frame that is due. */
+static tansu_status walk_on(walk *w, tansu_error *error) {
+    for (;;) {
+        segment *s = w->l->force.items[w->index];
+        tansu_status status = TANSU_OK;
+        if (s->last != 0) {
+            status = walk_compacted(w, s, error);
+        } else {
+            const frame_header *frame;
+            while (status == TANSU_OK && (frame = frame_at(w->l, s, w->offset)) != NULL &&
+                   frame->sequence == w->expected)
+                status = walk_frame(w, s, frame, error);
+        }
+        if (status != TANSU_OK || w->index + 1 == w->l->force.count)
+            return status;
+        /* The next segment begins with the commit that is due here only if this one is whole. */
+        const segment *next = w->l->force.items[w->index + 1];
+        if (next->first != w->expected)
+            return s->last == 0 ? TANSU_OK : frame_damage(next->number, 0, w->expected, error);
+        s->used = w->offset;
+        w->done += s->allocated;
+        w->index++;
+        w->offset = SEGMENT_HEADER_SIZE;
+    }
+}
+
+/* walk_start -- where to begin; false when the log does not hold that. */
+static bool walk_start(walk *w, uint64_t position) {
+    const log *l = w->l;
+    w->offset = SEGMENT_HEADER_SIZE;
+    if (position != 0) {
+        w->index = segment_index(l, (uint32_t)(position >> 32));
+        w->offset = (uint32_t)position;
+        if (w->index == UINT32_MAX || w->offset < SEGMENT_HEADER_SIZE ||
+            w->offset > l->force.items[w->index]->allocated || w->offset % 8 != 0)
+            return false;
+        /* Only at its end: a checkpoint is never in the middle of what was compacted. */
+        const segment *s = l->force.items[w->index];
+        if (s->last != 0 && (w->offset != s->used || w->expected != s->last + 1))
+            return false;
+    }
+    for (uint32_t i = w->index; i < l->force.count; i++)
+        w->total += l->force.items[i]->allocated;
+    return true;
 }
 
 tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t sure_sequence,
                         log_visitor visitor, void *context, tansu_progress progress,
                         void *progress_context, bool *reached, tansu_error *error) {
     *reached = true;
-    if (l->segment_count == 0) {
+    if (l->force.count == 0) {
         *reached = sequence == 0;
         if (*reached && sure_sequence > 0)
-            return damage(l, 1, 0, 1, error);
+            return frame_damage(1, 0, 1, error);
         l->appended = l->synced = sequence;
-        return TANSU_OK;
+        return remove_blank(l, error);
     }
-    uint32_t number = position == 0 ? l->first_segment : (uint32_t)(position >> 32);
-    uint64_t offset = position == 0 ? SEGMENT_HEADER_SIZE : (uint32_t)position;
-    segment *s = segment_get(l, number);
-    if (s == NULL || offset < SEGMENT_HEADER_SIZE || offset > s->allocated || offset % 8 != 0) {
+    walk w = {.l = l,
+              .expected = sequence + 1,
+              .visitor = visitor,
+              .context = context,
+              .progress = progress,
+              .progress_context = progress_context};
+    if (!walk_start(&w, position)) {
         *reached = false;
         return TANSU_OK;
     }
-    uint64_t expected = sequence + 1;
-    if (position == 0 && ((const segment_header *)s->base)->base != expected)
-        return damage(l, number, 0, expected, error); /* the log's beginning is missing */
-    uint64_t total = 0, done = 0;
-    for (uint32_t i = number; segment_get(l, i) != NULL; i++)
-        total += segment_get(l, i)->allocated;
-    for (;;) {
-        const frame_header *frame = frame_at(l, s, offset);
-        if (frame != NULL && frame->sequence == expected) {
-            if (!records_valid(frame))
-                return damage(l, number, offset, expected, error);
-            tansu_status status = visitor(
-                context, frame, ((uint64_t)number << 32 | offset) + FRAME_HEADER_SIZE, error);
-            if (status != TANSU_OK)
-                return status;
-            offset += frame->size;
-            expected++;
-            if (progress != NULL && (expected & 1023) == 0)
-                progress(progress_context, done + offset, total);
-            continue;
-        }
-        const segment *next = segment_get(l, number + 1);
-        if (next == NULL || ((const segment_header *)next->base)->base != expected)
-            break;
-        /* The next segment begins with the commit that is due here only if this one is whole. */
-        s->used = offset;
-        done += s->allocated;
-        s = segment_get(l, ++number);
-        offset = SEGMENT_HEADER_SIZE;
-    }
-    if (expected <= sure_sequence || later_witness(l, number, offset, expected))
-        return damage(l, number, offset, expected, error);
-    tansu_status status = cut(l, number, offset, error);
+    if (position == 0 && l->force.items[0]->first != w.expected)
+        return frame_damage(l->force.items[0]->number, 0, w.expected,
+                      error); /* its beginning is missing */
+    tansu_status status = walk_on(&w, error);
     if (status != TANSU_OK)
         return status;
-    l->appended = expected - 1;
+    uint32_t number = l->force.items[w.index]->number;
+    if (w.expected <= sure_sequence || later_witness(l, w.index, w.offset, w.expected))
+        return frame_damage(number, w.offset, w.expected, error);
+    status = cut(l, w.index, w.offset, error);
+    if (status != TANSU_OK)
+        return status;
+    l->appended = w.expected - 1;
     /* Bytes of a killed process may still be only in the page cache. */
     l->synced = sure_sequence < l->appended ? sure_sequence : l->appended;
-    l->sync_segment = l->synced == l->appended ? number : l->first_segment;
+    l->sync_segment = l->synced == l->appended ? number : l->force.items[0]->number;
     if (progress != NULL)
-        progress(progress_context, total, total);
+        progress(progress_context, w.total, w.total);
     return TANSU_OK;
 }

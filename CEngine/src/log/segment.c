@@ -26,6 +26,10 @@
 /* Pages of the largest size in use, so that mappings end on a page everywhere. */
 #define MAP_UNIT (64u * 1024u)
 
+uint64_t segment_map_size(uint64_t size) {
+    return (size + MAP_UNIT - 1) / MAP_UNIT * MAP_UNIT;
+}
+
 char *segment_path(const log *l, uint32_t number) {
     char name[32];
     snprintf(name, sizeof name, "%08u.seg", number);
@@ -39,40 +43,106 @@ static uint32_t header_crc(const segment_header *header) {
     return (uint32_t)crc32(0, (const Bytef *)&copy, sizeof copy);
 }
 
-/* list_append -- puts a segment last in the log's list and in the readers' table. */
-static tansu_status list_append(log *l, segment *s, tansu_error *error) {
-    uint32_t top = s->number >> LOG_TABLE_BITS;
+char *segment_unfinished_path(const log *l, uint32_t number) {
+    char name[32];
+    snprintf(name, sizeof name, "%08u" SEGMENT_NEW, number);
+    return fs_join(l->folder, name);
+}
+
+segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
+                                   uint64_t end) {
+    segment_header header = {.format = last == 0 ? LOG_FORMAT : LOG_FORMAT_COMPACTED,
+                             .number = number,
+                             .base = first,
+                             .last = last,
+                             .end = end};
+    memcpy(header.magic, SEGMENT_MAGIC, sizeof header.magic);
+    memcpy(header.uuid, l->uuid, sizeof header.uuid);
+    header.crc = header_crc(&header);
+    return header;
+}
+
+/* ---- Lists ---- */
+
+bool list_reserve(segment_list *list, uint32_t more) {
+    if (list->count + more <= list->room)
+        return true;
+    uint32_t room = list->room * 2 < 16 ? 16 : list->room * 2;
+    if (room < list->count + more)
+        room = list->count + more;
+    segment **items = realloc(list->items, room * sizeof *items);
+    if (items == NULL)
+        return false;
+    list->items = items;
+    list->room = room;
+    return true;
+}
+
+void list_insert(segment_list *list, segment *s) {
+    uint32_t at = list->count;
+    while (at > 0 &&
+           (list->items[at - 1]->first > s->first ||
+            (list->items[at - 1]->first == s->first && list->items[at - 1]->number > s->number)))
+        at--;
+    memmove(list->items + at + 1, list->items + at, (list->count - at) * sizeof *list->items);
+    list->items[at] = s;
+    list->count++;
+}
+
+void list_remove(segment_list *list, uint32_t index) {
+    list->count--;
+    memmove(list->items + index, list->items + index + 1,
+            (list->count - index) * sizeof *list->items);
+}
+
+void list_close(log *l, segment_list *list) {
+    for (uint32_t i = 0; i < list->count; i++)
+        segment_close(l, list->items[i]);
+    free(list->items);
+    *list = (segment_list){0};
+}
+
+uint32_t segment_index(const log *l, uint32_t number) {
+    for (uint32_t i = l->force.count; i > 0; i--)
+        if (l->force.items[i - 1]->number == number)
+            return i - 1;
+    return UINT32_MAX;
+}
+
+segment *segment_get(const log *l, uint32_t number) {
+    uint32_t i = segment_index(l, number);
+    return i == UINT32_MAX ? NULL : l->force.items[i];
+}
+
+/* ---- The readers' table ---- */
+
+tansu_status segment_table(log *l, uint32_t number, tansu_error *error) {
+    uint32_t top = number >> LOG_TABLE_BITS;
     if (top >= LOG_TABLE_SIZE)
         return error_set(error, TANSU_E_TOO_LARGE, NULL, "the log has reached its last segment");
-    uint8_t **table = l->tables[top];
-    if (table == NULL) {
-        table = calloc(LOG_TABLE_SIZE, sizeof *table);
-        if (table == NULL)
-            return error_memory(error);
-        __atomic_store_n(&l->tables[top], table, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_lock(&l->mutex); /* a sync may be reading the list */
-    if (l->segment_count == l->segment_room) {
-        uint32_t room = l->segment_room == 0 ? 16 : l->segment_room * 2;
-        segment **list = realloc(l->segments, room * sizeof *list);
-        if (list == NULL) {
-            pthread_mutex_unlock(&l->mutex);
-            return error_memory(error);
-        }
-        l->segments = list;
-        l->segment_room = room;
-    }
-    if (l->segment_count == 0)
-        l->first_segment = s->number;
-    l->segments[l->segment_count++] = s;
-    pthread_mutex_unlock(&l->mutex);
-    __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], s->base, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&l->tables[top], __ATOMIC_ACQUIRE) != NULL)
+        return TANSU_OK;
+    uint8_t **table = calloc(LOG_TABLE_SIZE, sizeof *table), **none = NULL;
+    if (table == NULL)
+        return error_memory(error);
+    /* The writer and a compaction may both need it. */
+    if (!__atomic_compare_exchange_n(&l->tables[top], &none, table, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        free(table);
     return TANSU_OK;
+}
+
+void segment_publish(log *l, segment *s) {
+    uint8_t **table = __atomic_load_n(&l->tables[s->number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
+    __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], s->base, __ATOMIC_RELEASE);
 }
 
 void segment_close(log *l, segment *s) {
     if (s == NULL)
         return;
+    uint8_t **table = l->tables[s->number >> LOG_TABLE_BITS];
+    if (table != NULL && s->base != NULL && table[s->number & (LOG_TABLE_SIZE - 1)] == s->base)
+        __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], NULL, __ATOMIC_RELEASE);
     if (s->base != NULL)
         l->calls->unmap(s->base, s->mapped);
     if (s->fd >= 0)
@@ -80,10 +150,18 @@ void segment_close(log *l, segment *s) {
     free(s);
 }
 
-segment *segment_get(const log *l, uint32_t number) {
-    uint32_t i = number - l->first_segment;
-    return i < l->segment_count ? l->segments[i] : NULL;
+tansu_status segment_unlink(log *l, uint32_t number, tansu_error *error) {
+    char *path = segment_path(l, number);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    if (l->calls->unlink(path) != 0 && errno != ENOENT)
+        status = error_errno(error, path, "remove", errno);
+    free(path);
+    return status;
 }
+
+/* ---- Room ---- */
 
 tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) {
     if (end <= s->allocated)
@@ -126,17 +204,46 @@ void segment_populate(const log *l, segment *s, uint64_t end) {
     s->populated = to > end ? to : end;
 }
 
-tansu_status segment_create(log *l, uint64_t base_sequence, uint64_t size, uint64_t room,
-                            segment **result, tansu_error *error) {
+/* append_head -- puts a new segment last. */
+static tansu_status append_head(log *l, segment *s, tansu_error *error) {
+    tansu_status status = segment_table(l, s->number, error);
+    if (status != TANSU_OK)
+        return status;
+    segment_publish(l, s);
+    pthread_mutex_lock(&l->mutex); /* a sync or a compaction may be reading the list */
+    bool room = list_reserve(&l->force, 1);
+    if (room)
+        l->force.items[l->force.count++] = s;
+    pthread_mutex_unlock(&l->mutex);
+    return room ? TANSU_OK : error_memory(error);
+}
+
+uint32_t segment_next_number(log *l) {
+    pthread_mutex_lock(&l->mutex);
+    uint32_t number = ++l->last_number;
+    pthread_mutex_unlock(&l->mutex);
+    return number;
+}
+
+void segment_give_back(log *l, uint32_t number) {
+    pthread_mutex_lock(&l->mutex);
+    if (l->last_number == number)
+        l->last_number--;
+    pthread_mutex_unlock(&l->mutex);
+}
+
+tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t room, segment **result,
+                            tansu_error *error) {
     segment *s = calloc(1, sizeof *s);
     if (s == NULL)
         return error_memory(error);
     s->fd = -1;
-    s->number = l->segment_count == 0 ? 1 : segment_head(l)->number + 1;
+    s->first = first;
+    s->number = segment_next_number(l);
     s->mapped = l->segment_size;
     if (s->mapped < room + SEGMENT_HEADER_SIZE)
         s->mapped = room + SEGMENT_HEADER_SIZE;
-    s->mapped = (s->mapped + MAP_UNIT - 1) / MAP_UNIT * MAP_UNIT;
+    s->mapped = segment_map_size(s->mapped);
     tansu_status status = TANSU_OK;
     char *path = NULL;
     if (l->folder != NULL) {
@@ -161,17 +268,14 @@ tansu_status segment_create(log *l, uint64_t base_sequence, uint64_t size, uint6
         status = error_errno(error, path, "map", errno);
         goto fail_file;
     }
-    segment_header header = {.format = LOG_FORMAT, .number = s->number, .base = base_sequence};
-    memcpy(header.magic, SEGMENT_MAGIC, sizeof header.magic);
-    memcpy(header.uuid, l->uuid, sizeof header.uuid);
-    header.crc = header_crc(&header);
+    segment_header header = segment_header_fill(l, s->number, first, 0, 0);
     memcpy(s->base, &header, sizeof header);
     s->used = SEGMENT_HEADER_SIZE;
     if (l->folder != NULL && l->calls->sync_folder(l->folder) != 0) {
         status = error_errno(error, l->folder, "sync", errno);
         goto fail_file;
     }
-    status = list_append(l, s, error);
+    status = append_head(l, s, error);
     if (status != TANSU_OK)
         goto fail_file;
     free(path);
@@ -183,11 +287,28 @@ fail_file:
         l->calls->unlink(path);
 fail:
     free(path);
+    segment_give_back(l, s->number);
     segment_close(l, s);
     return status;
 }
 
-tansu_status segment_open(log *l, uint32_t number, tansu_error *error) {
+/* header_sound -- whether a header is this segment's, its fields making sense together. */
+static bool header_sound(const log *l, const segment_header *header, uint32_t number,
+                         uint64_t size) {
+    if (memcmp(header->magic, SEGMENT_MAGIC, sizeof header->magic) != 0 ||
+        header->crc != header_crc(header) || header->number != number || header->base == 0 ||
+        memcmp(header->uuid, l->uuid, sizeof header->uuid) != 0)
+        return false;
+    /* Of a newer format nothing more is known. */
+    if (header->format > LOG_FORMAT_COMPACTED)
+        return true;
+    if (header->format != LOG_FORMAT_COMPACTED)
+        return header->last == 0 && header->end == 0;
+    return header->last >= header->base && header->end >= SEGMENT_HEADER_SIZE &&
+           header->end % 8 == 0 && header->end <= size;
+}
+
+tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error *error) {
     char *path = segment_path(l, number);
     segment *s = calloc(1, sizeof *s);
     tansu_status status = TANSU_OK;
@@ -211,32 +332,35 @@ tansu_status segment_open(log *l, uint32_t number, tansu_error *error) {
         status = error_errno(error, path, "read", errno);
         goto fail;
     }
-    if (memcmp(header.magic, SEGMENT_MAGIC, sizeof header.magic) != 0 ||
-        header.crc != header_crc(&header) || header.number != number ||
-        memcmp(header.uuid, l->uuid, sizeof header.uuid) != 0) {
+    if (!header_sound(l, &header, number, s->allocated)) {
         status = error_at(error, TANSU_E_CORRUPT, path, 0,
                           "the segment's header does not check out, or is another database's");
         goto fail;
     }
-    if (header.format > LOG_FORMAT) {
+    if (header.format > LOG_FORMAT_COMPACTED) {
         status =
             error_set(error, TANSU_E_VERSION, path,
                       "the log is of format %u and this library reads up to %u: use a newer one",
-                      header.format, LOG_FORMAT);
+                      header.format, LOG_FORMAT_COMPACTED);
         goto fail;
     }
-    s->mapped = l->read_only || s->allocated > l->segment_size ? s->allocated : l->segment_size;
-    s->mapped = (s->mapped + MAP_UNIT - 1) / MAP_UNIT * MAP_UNIT;
-    s->base = l->calls->map(s->fd, s->mapped, !l->read_only);
+    s->first = header.base;
+    s->last = header.last;
+    bool grows = !l->read_only && s->last == 0;
+    s->mapped = grows && s->allocated < l->segment_size ? l->segment_size : s->allocated;
+    s->mapped = segment_map_size(s->mapped);
+    s->base = l->calls->map(s->fd, s->mapped, grows);
     if (s->base == NULL) {
         status = error_errno(error, path, "map", errno);
         goto fail;
     }
-    s->used = s->allocated;
-    status = list_append(l, s, error);
+    s->used = s->last != 0 ? header.end : s->allocated;
+    status = segment_table(l, number, error);
     if (status != TANSU_OK)
         goto fail;
+    segment_publish(l, s);
     free(path);
+    *result = s;
     return TANSU_OK;
 
 fail:
@@ -247,20 +371,13 @@ fail:
 
 tansu_status segment_remove_last(log *l, tansu_error *error) {
     segment *s = segment_head(l);
-    char *path = NULL;
     if (l->folder != NULL) {
-        path = segment_path(l, s->number);
-        if (path == NULL)
-            return error_memory(error);
-        if (l->calls->unlink(path) != 0) {
-            tansu_status status = error_errno(error, path, "remove", errno);
-            free(path);
+        tansu_status status = segment_unlink(l, s->number, error);
+        if (status != TANSU_OK)
             return status;
-        }
-        free(path);
     }
-    l->tables[s->number >> LOG_TABLE_BITS][s->number & (LOG_TABLE_SIZE - 1)] = NULL;
-    l->segment_count--;
+    l->force.count--;
+    segment_give_back(l, s->number);
     segment_close(l, s);
     return TANSU_OK;
 }

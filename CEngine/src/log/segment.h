@@ -1,41 +1,90 @@
 /*
- * log/segment.h -- one segment: file, mapping, room. Private to the log part.
+ * log/segment.h -- one segment: file, mapping, room; and lists of them. Private to the log part.
  */
 #ifndef TANSU_LOG_SEGMENT_H
 #define TANSU_LOG_SEGMENT_H
 
 #include "log/log.h"
 
+/* What comes behind the number in a segment's name while it is being written by a compaction. */
+#define SEGMENT_NEW ".seg.new"
+
 /* segment_path -- "folder/00000001.seg" in new memory; NULL when it is exhausted. */
 char *segment_path(const log *l, uint32_t number);
 
-/* segment_create -- makes the segment after the last with `size` bytes on the disk and addresses for
- * at least `room` bytes of frames, and puts it last in the log's list. Errors: FULL, IO, MEMORY,
- * TOO_LARGE. */
-tansu_status segment_create(log *l, uint64_t base_sequence, uint64_t size, uint64_t room,
-                            segment **result, tansu_error *error);
+/* segment_unfinished_path -- the same for a segment that a compaction is writing. */
+char *segment_unfinished_path(const log *l, uint32_t number);
 
-/* segment_open -- maps an existing segment file and appends it to the log's list. */
-tansu_status segment_open(log *l, uint32_t number, tansu_error *error);
+/* segment_header_fill -- a whole header; `last` and `end` are 0 in an ordinary segment. */
+segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
+                                   uint64_t end);
+
+/* segment_create -- makes a new head with `size` bytes on the disk and addresses for at least `room`
+ * bytes of frames. Errors: FULL, IO, MEMORY, TOO_LARGE. */
+tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t room, segment **result,
+                            tansu_error *error);
+
+/* segment_open -- maps an existing segment file and makes it known to readers. */
+tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error *error);
 
 /* segment_grow -- makes sure that the bytes up to `end` have room on the disk. */
 tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error);
 
+/* segment_map_size -- the addresses that so many bytes of a file take. */
+uint64_t segment_map_size(uint64_t size);
+
 /* segment_populate -- has the pages up to `end` (within what is allocated) and some more brought in. */
 void segment_populate(const log *l, segment *s, uint64_t end);
 
-/* segment_close -- unmaps, closes and frees; fine on NULL. */
+/* segment_table -- makes sure that the readers' table has room for the number. Errors: MEMORY,
+ * TOO_LARGE. */
+tansu_status segment_table(log *l, uint32_t number, tansu_error *error);
+
+/* segment_next_number -- a number that no segment has had. */
+uint32_t segment_next_number(log *l);
+
+/* segment_give_back -- a number that no file has any more, for the next segment if no later one was
+ * given out: without compaction numbers have no gaps. */
+void segment_give_back(log *l, uint32_t number);
+
+/* segment_publish -- makes the segment's memory known to readers; its table is there. */
+void segment_publish(log *l, segment *s);
+
+/* segment_close -- takes it from the readers, unmaps, closes and frees; fine on NULL. */
 void segment_close(log *l, segment *s);
 
-/* segment_get -- the segment of that number, NULL when there is none. */
+/* segment_unlink -- removes the segment's file; one that is gone is fine. Errors: IO. */
+tansu_status segment_unlink(log *l, uint32_t number, tansu_error *error);
+
+/* segment_get -- the segment of that number in force, NULL when there is none. */
 segment *segment_get(const log *l, uint32_t number);
+
+/* segment_index -- its index in the list of those in force, or UINT32_MAX. */
+uint32_t segment_index(const log *l, uint32_t number);
 
 /* segment_head -- the last segment, NULL in an empty log. */
 static inline segment *segment_head(const log *l) {
-    return l->segment_count == 0 ? NULL : l->segments[l->segment_count - 1];
+    return l->force.count == 0 ? NULL : l->force.items[l->force.count - 1];
 }
 
 /* segment_remove_last -- closes the last segment and deletes its file. Errors: IO. */
 tansu_status segment_remove_last(log *l, tansu_error *error);
+
+/* Lists. Those of a log that is open are changed with its mutex held. */
+
+/* list_reserve -- room for `more`; false when memory is exhausted. */
+bool list_reserve(segment_list *list, uint32_t more);
+
+/* list_insert -- puts a segment where the log's order wants it; there is room. */
+void list_insert(segment_list *list, segment *s);
+
+/* list_remove -- takes out the item at an index. */
+void list_remove(segment_list *list, uint32_t index);
+
+/* doomed_reserve -- room for the numbers of `more` files that are to be removed. */
+bool doomed_reserve(log *l, uint32_t more);
+
+/* list_close -- closes all segments of a list and frees it. */
+void list_close(log *l, segment_list *list);
 
 #endif

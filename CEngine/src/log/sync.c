@@ -18,10 +18,12 @@ typedef struct sync_round {
 
 /* round_begin -- notes what to sync; the mutex is held. False when memory is exhausted. */
 static bool round_begin(log *l, sync_round *round) {
-    uint32_t first = l->sync_segment < l->first_segment ? l->first_segment : l->sync_segment;
+    uint32_t first = segment_index(l, l->sync_segment);
+    if (first == UINT32_MAX)
+        first = 0;
     segment *head = segment_head(l);
     round->target = __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE);
-    round->count = head == NULL ? 0 : head->number - first + 1;
+    round->count = l->force.count - first;
     round->head = head == NULL ? 0 : head->number;
     round->list = round->few;
     if (round->count > sizeof round->few / sizeof round->few[0]) {
@@ -30,7 +32,7 @@ static bool round_begin(log *l, sync_round *round) {
             return false;
     }
     for (uint32_t i = 0; i < round->count; i++)
-        round->list[i] = segment_get(l, first + i);
+        round->list[i] = l->force.items[first + i];
     return true;
 }
 

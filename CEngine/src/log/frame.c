@@ -1,0 +1,46 @@
+/*
+ * log/frame.c -- looking at one frame in a mapped segment.
+ */
+#include "log/frame.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <zlib.h>
+
+const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
+    if (offset + FRAME_HEADER_SIZE > s->allocated)
+        return NULL;
+    const frame_header *frame = (const frame_header *)(s->base + offset);
+    if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
+        frame->size > s->allocated - offset)
+        return NULL;
+    uint32_t crc = (uint32_t)crc32_z(l->crc_seed, s->base + offset + 8, (z_size_t)frame->size - 8);
+    return crc == frame->crc ? frame : NULL;
+}
+
+bool frame_records_valid(const frame_header *frame) {
+    uint64_t at = FRAME_HEADER_SIZE;
+    uint32_t count = 0;
+    while (at < frame->size) {
+        if (frame->size - at < RECORD_HEADER_SIZE)
+            return false;
+        const record_header *record = (const record_header *)((const uint8_t *)frame + at);
+        uint64_t least = RECORD_HEADER_SIZE + (uint64_t)record->meta_words * 8 + 5;
+        if (record->size % 8 != 0 || record->size < least || record->size > frame->size - at)
+            return false;
+        at += record->size;
+        count++;
+    }
+    return count == frame->count;
+}
+
+tansu_status frame_damage(uint32_t number, uint64_t offset, uint64_t sequence, tansu_error *error) {
+    char name[32];
+    snprintf(name, sizeof name, "log/%08u.seg", number);
+    return error_at(
+        error, TANSU_E_CORRUPT, name, (int64_t)offset,
+        "commit %llu was on the disk and is damaged at %s, offset %llu: restore a backup "
+        "or salvage what is readable",
+        (unsigned long long)sequence, name, (unsigned long long)offset);
+}
