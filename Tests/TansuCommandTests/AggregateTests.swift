@@ -11,6 +11,9 @@ struct AggregateTests {
         let some = try command.tansu(
             distinct + ["age", "{\"age\": {\"$gt\": 30}}", "{\"$max\": 1}", "--json"], input: [])
         #expect(try some.json() == ["ok": true, "values": [33]])
+        let second = ["age", "--skip", "1", "--max", "1"]
+        #expect(try command.tansu(distinct + second, input: []).output == "33\n")
+        #expect(try command.tansu(distinct + ["age", "--max=-1"], input: []).status == 64)
         let none = try command.tansu(distinct + ["nothing"], input: [])
         #expect(none.status == 1 && none.output.isEmpty)
         #expect(try command.tansu("distinct", "people.tansu", "crowd", "age").status == 66)
@@ -32,6 +35,8 @@ struct AggregateTests {
         #expect(all.last?["age"]?.doubleValue == 37)
         let first = try command.tansu(aggregate + ["--orderby", "-n", "--max", "1"], input: []).documents()
         #expect(first.map { $0["n"] } == [2])
+        let second = try command.tansu(aggregate + ["--orderby", "-n", "--skip", "1"], input: []).documents()
+        #expect(second.map { $0["n"] } == [1])
         let some = try command.tansu(aggregate + ["{\"elder\": true}"], input: []).documents()
         #expect(some.map { $0["elder"] } == [true])
     }

@@ -48,6 +48,22 @@ struct CatalogTests {
         #expect(try command.tansu(create + ["age", "--partial-filter", "{"], input: []).status == 65)
     }
 
+    @Test("a terminal sees how far the building of an index is, and nobody else")
+    func indexProgress() throws {
+        let command = try Command()
+        try command.write("n.ndjson", String(repeating: "{\"n\": 1}\n", count: 2000))
+        try command.tansu("import", "n.tansu", "n.ndjson")
+        let create = ["index", "create", "n.tansu", "n", "n", "--name"]
+        let terminal = try PseudoTerminal()
+        let watched = try command.tansu(create + ["watched"], errorsOn: terminal)
+        #expect(watched.status == 0 && watched.output.hasPrefix("Index watched is there"))
+        #expect(watched.error.contains("watched") && watched.error.contains("documents"))
+        // The line is gone in the end.
+        #expect(watched.error.hasSuffix("\r\u{1B}[2K"))
+        let silent = try command.tansu(create + ["silent"], input: [])
+        #expect(silent.status == 0 && silent.error.isEmpty)
+    }
+
     @Test("the same index again does no harm; the name with other keys is refused")
     func indexAgain() throws {
         let command = try Command.withPeople()

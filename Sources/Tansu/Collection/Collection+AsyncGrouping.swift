@@ -11,7 +11,7 @@ extension Database.Collection {
     public func distinct(
         _ path: String, _ query: BSONDocument = [:], hints: BSONDocument = [:]
     ) async throws -> [BSONValue] {
-        try await session.suspend(.read) { _ in try self.distinct(path, query, hints: hints) }
+        try await session.suspendStoppable(.read) { try self.moved(to: $0).distinct(path, query, hints: hints) }
     }
 
     /// Figures about groups of the documents that match.
@@ -25,6 +25,8 @@ extension Database.Collection {
     public func aggregate(
         _ query: BSONDocument = [:], group: BSONDocument, hints: BSONDocument = [:]
     ) async throws -> [BSONDocument] {
-        try await session.suspend(.read) { _ in try self.aggregate(query, group: group, hints: hints) }
+        try await session.suspendStoppable(.read) {
+            try self.moved(to: $0).aggregate(query, group: group, hints: hints)
+        }
     }
 }

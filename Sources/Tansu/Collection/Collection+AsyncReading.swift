@@ -27,16 +27,17 @@ extension Database.Collection {
     ///   - sparse: Whether documents that have none of the paths are left out.
     ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
     ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
+    ///   - progress: Told, on a thread of the database's own, how many documents are read; what it throws ends the
+    ///     building, as a cancelled task does.
     /// - Throws: As the form that is not async, and `CancellationError`.
     public func ensureIndex(
         _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false,
-        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
+        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+        progress: @escaping @Sendable (Database.Progress) throws -> Void = { _ in }
     ) async throws {
-        try await session.suspend(.write) { _ in
-            try self.ensureIndex(
-                name, on: paths, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
-                partialFilter: partialFilter)
-        }
+        try await ensureIndex(
+            name, on: paths.map { Database.IndexKey($0.key, $0.value) }, unique: unique, sparse: sparse,
+            caseInsensitive: caseInsensitive, partialFilter: partialFilter, progress: progress)
     }
 
     /// Creates an index whose paths are known at run time only, unless it is there.
@@ -48,15 +49,22 @@ extension Database.Collection {
     ///   - sparse: Whether documents that have none of the paths are left out.
     ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
     ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
+    ///   - progress: Told, on a thread of the database's own, how many documents are read; what it throws ends the
+    ///     building, as a cancelled task does.
     /// - Throws: As the form that is not async, and `CancellationError`.
     public func ensureIndex(
         _ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false,
-        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
+        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+        progress: @escaping @Sendable (Database.Progress) throws -> Void = { _ in }
     ) async throws {
-        try await session.suspend(.write) { _ in
+        try await session.suspend(.write) { flag in
             try self.ensureIndex(
                 name, on: keys, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
-                partialFilter: partialFilter)
+                partialFilter: partialFilter
+            ) { state in
+                try progress(state)
+                try flag.check()
+            }
         }
     }
 

@@ -12,7 +12,7 @@ extension Database.Collection {
     public func update(
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]
     ) async throws -> Database.UpdateResult {
-        try await session.suspend(.write) { _ in try self.update(query, operations, hints: hints) }
+        try await session.suspendStoppable(.write) { try self.moved(to: $0).update(query, operations, hints: hints) }
     }
 
     /// Updates the first document that matches, and returns it, in one commit.
@@ -29,9 +29,7 @@ extension Database.Collection {
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:],
         returning returned: Database.ReturnedDocument = .before
     ) async throws -> Element? {
-        try await session.suspend(.write) { _ in
-            try self.findAndUpdate(query, operations, hints: hints, returning: returned)
-        }
+        try await findAndModify(query, .update(operations, returning: returned), hints)
     }
 
     /// Removes the first document that matches, and returns it, in one commit.
@@ -43,6 +41,19 @@ extension Database.Collection {
     /// - Throws: As the form that is not async, and `CancellationError`.
     @discardableResult
     public func findAndRemove(_ query: BSONDocument, hints: BSONDocument = [:]) async throws -> Element? {
-        try await session.suspend(.write) { _ in try self.findAndRemove(query, hints: hints) }
+        try await findAndModify(query, .remove, hints)
+    }
+
+    /// Decodes when the commit is done: what cannot be decoded is changed all the same, as in the forms that are
+    /// not async.
+    private func findAndModify(
+        _ query: BSONDocument, _ mode: ModifyMode, _ hints: BSONDocument
+    ) async throws -> Element? {
+        try await session.suspend(.write) { flag in
+            let document = try session.stoppable(.write, flag) { session in
+                try session.reading.findAndModify(query, mode, hints, in: name) { Array($0) }
+            }
+            return try document?.withUnsafeBytes(codec.decode)
+        }
     }
 }

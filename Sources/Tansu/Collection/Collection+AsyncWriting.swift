@@ -69,6 +69,6 @@ extension Database.Collection {
     /// - Throws: As the form that is not async, and `CancellationError`.
     @discardableResult
     public func remove(_ query: BSONDocument, hints: BSONDocument = [:]) async throws -> Int {
-        try await session.suspend(.write) { _ in try self.remove(query, hints: hints) }
+        try await session.suspendStoppable(.write) { try self.moved(to: $0).remove(query, hints: hints) }
     }
 }

@@ -8,7 +8,8 @@ extension Database.Collection {
     /// try people.ensureIndex("by_mail", on: ["mail": .ascending], unique: true, sparse: true)
     /// ```
     ///
-    /// Outside a transaction, others go on reading and writing while a collection in use is indexed.
+    /// Outside a transaction, others go on reading and writing while a collection in use is indexed, and `progress`
+    /// hears now and then how many of its documents are read. In a transaction it hears nothing.
     ///
     /// - Parameters:
     ///   - name: What it is called; made from the paths when `nil`.
@@ -17,15 +18,18 @@ extension Database.Collection {
     ///   - sparse: Whether documents that have none of the paths are left out.
     ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
     ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
+    ///   - progress: Told, on this thread, how many documents are read. What it throws ends the building, which
+    ///     leaves nothing behind, and is thrown on. It may use the database but not close it.
     /// - Throws: ``TansuError`` with `.invalidName`, `.invalidIndex`, `.exists` (the name with another definition),
-    ///   `.notUnique`, `.tooLarge`, or what a commit can throw.
+    ///   `.notUnique`, `.tooLarge`, or what a commit can throw; what `progress` throws.
     public func ensureIndex(
         _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false,
-        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
+        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+        progress: (Database.Progress) throws -> Void = { _ in }
     ) throws {
         try ensureIndex(
             name, on: paths.map { Database.IndexKey($0.key, $0.value) }, unique: unique, sparse: sparse,
-            caseInsensitive: caseInsensitive, partialFilter: partialFilter)
+            caseInsensitive: caseInsensitive, partialFilter: partialFilter, progress: progress)
     }
 
     /// Creates an index whose paths are known at run time only, unless it is there.
@@ -37,10 +41,13 @@ extension Database.Collection {
     ///   - sparse: Whether documents that have none of the paths are left out.
     ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
     ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
+    ///   - progress: Told, on this thread, how many documents are read. What it throws ends the building, which
+    ///     leaves nothing behind, and is thrown on. It may use the database but not close it.
     /// - Throws: As the form that takes a literal.
     public func ensureIndex(
         _ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false,
-        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
+        sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+        progress: (Database.Progress) throws -> Void = { _ in }
     ) throws {
         try name?.checkName()
         var options: BSONDocument = [:]
@@ -52,7 +59,8 @@ extension Database.Collection {
         guard document.count == keys.count else {
             throw TansuError(.invalidIndex, "the same path stands twice in the index", context: name ?? self.name)
         }
-        try session.writing().ensureIndex(name, on: document, options: options, of: self.name)
+        try session.writing().ensureIndex(
+            name, on: document, options: options, of: self.name, progress: progress)
     }
 
     /// Drops an index.

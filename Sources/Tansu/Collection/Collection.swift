@@ -26,6 +26,11 @@ extension Database {
             self.codec = codec
         }
 
+        /// The same collection, seen and changed elsewhere.
+        func moved(to session: Session) -> Self {
+            Self(session: session, name: name, codec: codec)
+        }
+
         /// The same collection with its documents seen as another type.
         ///
         /// - Parameter type: What documents are decoded as and encoded from.

@@ -41,4 +41,23 @@ struct Session: Sendable {
         if kind == .write { _ = try writing() }
         return try await (transactionLane ?? (kind == .write ? database.writers : database.readers)).run(body)
     }
+
+    /// The same for a call that may run long: it stops when the task is cancelled meanwhile, and then keeps nothing.
+    func suspendStoppable<Result: Sendable>(
+        _ kind: Kind, _ body: @escaping @Sendable (Session) throws -> Result
+    ) async throws -> Result {
+        try await suspend(kind) { flag in try stoppable(kind, flag, body) }
+    }
+
+    /// Runs `body` in a transaction of its own, which is what the engine can stop, or in the one that there is:
+    /// that is stopped as a whole, by the task that began it.
+    func stoppable<Result>(
+        _ kind: Kind, _ flag: CancellationFlag, _ body: (Session) throws -> Result
+    ) throws -> Result {
+        if transaction != nil { return try body(self) }
+        switch kind {
+        case .read: return try database.read(stoppedBy: flag) { try body($0.session) }
+        case .write: return try database.write(durability: nil, stoppedBy: flag) { try body($0.session) }
+        }
+    }
 }

@@ -1,24 +1,26 @@
-import Foundation
-
 extension WorkLane {
     /// Runs `body` on the lane and suspends the calling task until it is done.
     ///
     /// A task that was cancelled before `body` began gets a `CancellationError` and `body` never runs; one
-    /// that is cancelled later finds it in the flag, if `body` looks.
+    /// that is cancelled later finds it in the flag, if `body` looks or has something there to stop.
     func run<Result: Sendable>(_ body: @escaping @Sendable (CancellationFlag) throws -> Result) async throws -> Result {
         let flag = CancellationFlag()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
-                submit {
-                    continuation.resume(
-                        with: Swift.Result {
-                            try flag.check()
-                            return try body(flag)
-                        })
+        do {
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
+                    submit {
+                        continuation.resume(
+                            with: Swift.Result {
+                                try flag.check()
+                                return try body(flag)
+                            })
+                    }
                 }
+            } onCancel: {
+                flag.cancel()
             }
-        } onCancel: {
-            flag.cancel()
+        } catch {
+            throw error.asSeenByTask
         }
     }
 
@@ -27,22 +29,5 @@ extension WorkLane {
         await withCheckedContinuation { continuation in
             submit { continuation.resume(returning: body()) }
         }
-    }
-}
-
-/// Carries a task's cancellation to the thread that works for it.
-///
-/// `@unchecked Sendable`: the state is touched under the lock only.
-final class CancellationFlag: @unchecked Sendable {
-    private let lock = NSLock()
-    private var isCancelled = false
-
-    func cancel() {
-        lock.withLock { isCancelled = true }
-    }
-
-    /// Throws a `CancellationError` once the task is cancelled.
-    func check() throws {
-        if lock.withLock({ isCancelled }) { throw CancellationError() }
     }
 }

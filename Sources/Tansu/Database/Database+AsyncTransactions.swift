@@ -13,6 +13,9 @@ extension Database {
 
     /// Makes one atomic commit of everything that the closure does, on a thread of the database's own.
     ///
+    /// When the task is cancelled before the closure's end, the call inside it that goes on stops soon and nothing
+    /// is kept.
+    ///
     /// - Parameters:
     ///   - durability: What the commit survives; the database's own when `nil`.
     ///   - body: What to do. Its error rolls everything back and is thrown on.
@@ -23,13 +26,14 @@ extension Database {
         durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Result
     ) async throws -> Result {
         try refuseInsideOwnWrite()
-        return try await writers.run { _ in try self.write(durability: durability, body) }
+        return try await writers.run { flag in try self.write(durability: durability, stoppedBy: flag, body) }
     }
 
     /// Makes one atomic commit of everything that a closure does that itself awaits.
     ///
     /// Other writers wait for as long as the closure takes: don't await anything slow in it. A task that the
-    /// closure starts counts as inside; `Task.detached` does not.
+    /// closure starts counts as inside; `Task.detached` does not. When the task is cancelled before the closure's
+    /// end, the call inside it that goes on stops soon and nothing is kept.
     ///
     /// - Parameters:
     ///   - durability: What the commit survives; the database's own when `nil`.
@@ -50,16 +54,25 @@ extension Database {
         }
         let result: Result
         do {
-            result = try await Self.$enclosing.withValue(transaction.engine) { try await body(transaction) }
+            result = try await withTaskCancellationHandler {
+                try await Self.$enclosing.withValue(transaction.engine) { try await body(transaction) }
+            } onCancel: {
+                transaction.cancel()
+            }
         } catch {
             await transactions.finish { transaction.engine.abort() }
-            throw error
+            throw error.asSeenByTask
         }
-        try await transactions.finish { Swift.Result { try transaction.engine.commit() } }.get()
+        do {
+            try await transactions.finish { Swift.Result { try transaction.engine.commit() } }.get()
+        } catch {
+            throw error.asSeenByTask
+        }
         return result
     }
 
-    /// Shows the closure one consistent moment of the database, on a thread of the database's own.
+    /// Shows the closure one consistent moment of the database, on a thread of the database's own. When the task
+    /// is cancelled, the call inside it that goes on stops soon.
     ///
     /// - Parameter body: What to read, through the transaction's collections.
     /// - Returns: What the closure returns.
@@ -67,10 +80,11 @@ extension Database {
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> Result
     ) async throws -> Result {
-        try await readers.run { _ in try self.read(body) }
+        try await readers.run { flag in try self.read(stoppedBy: flag, body) }
     }
 
-    /// Shows a closure that itself awaits one consistent moment of the database.
+    /// Shows a closure that itself awaits one consistent moment of the database. When the task is cancelled, the
+    /// call inside it that goes on stops soon.
     ///
     /// - Parameters:
     ///   - isolation: The actor on which the closure runs: the caller's.
@@ -83,10 +97,14 @@ extension Database {
         let snapshot = try await readers.run { _ in try self.begin(.read, lane: self.readers) }
         let result: Result
         do {
-            result = try await body(snapshot)
+            result = try await withTaskCancellationHandler {
+                try await body(snapshot)
+            } onCancel: {
+                snapshot.cancel()
+            }
         } catch {
             await readers.finish { snapshot.engine.abort() }
-            throw error
+            throw error.asSeenByTask
         }
         await readers.finish { snapshot.engine.abort() }
         return result

@@ -9,6 +9,7 @@ final class EngineCursor: @unchecked Sendable {
     /// What is open in the engine; shared with the transaction, which may close it first.
     final class Handle {
         var pointer: OpaquePointer?
+        let interrupt = EngineInterrupt { tansu_cursor_cancel($0) }
         /// While a document's bytes are read; closing then would pull them away, and waits for its end.
         var isStepping = false
         var closesAfterStep = false
@@ -16,6 +17,7 @@ final class EngineCursor: @unchecked Sendable {
         func close() {
             closesAfterStep = isStepping
             guard !isStepping else { return }
+            interrupt.end()
             tansu_cursor_close(pointer)
             pointer = nil
         }
@@ -52,6 +54,12 @@ final class EngineCursor: @unchecked Sendable {
         return try transaction.call { _, _ in try step(body) }
     }
 
+    /// Stops it for good, from any thread: the step that goes on, and later ones, throw `.cancelled`. Harmless at
+    /// any time.
+    func cancel() {
+        handle.interrupt.ask()
+    }
+
     /// Ends it early. Harmless at any time.
     func close() {
         if let transaction = scope.transaction {
@@ -75,6 +83,7 @@ final class EngineCursor: @unchecked Sendable {
                     &handle.pointer, $0)
             }
         }
+        handle.interrupt.begin(handle.pointer)
     }
 
     private func step<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {

@@ -26,15 +26,25 @@ extension EngineScope {
         try document { tansu_index_list($0, $1, collection, $2, $3) }
     }
 
-    /// Creates an index unless it is there.
+    /// Creates an index unless it is there. Outside a transaction `progress` hears of it, and may throw to end it.
     func ensureIndex(
-        _ name: String?, on keys: BSONDocument, options: BSONDocument, of collection: String
+        _ name: String?, on keys: BSONDocument, options: BSONDocument, of collection: String,
+        progress: (Database.Progress) throws -> Void
     ) throws {
         try withBytes(keys, options) { keys, options in
-            try call { database, transaction, error in
-                tansu_index_create(
-                    database, transaction, collection, name, keys.baseAddress, keys.count, options.baseAddress,
-                    options.count, error)
+            guard transaction == nil else {
+                return try call { database, transaction, error in
+                    tansu_index_create(
+                        database, transaction, collection, name, keys.baseAddress, keys.count, options.baseAddress,
+                        options.count, error)
+                }
+            }
+            try withEngineProgress(progress) { tell, context in
+                try call { database, _, error in
+                    tansu_index_build(
+                        database, collection, name, keys.baseAddress, keys.count, options.baseAddress, options.count,
+                        tell, context, error)
+                }
             }
         }
     }

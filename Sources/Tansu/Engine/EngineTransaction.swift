@@ -10,6 +10,7 @@ final class EngineTransaction: @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private let database: OpaquePointer
     private var handle: OpaquePointer?
+    private let interrupt = EngineInterrupt { tansu_txn_cancel($0) }
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
 
     /// What a transaction may do.
@@ -35,11 +36,17 @@ final class EngineTransaction: @unchecked Sendable {
             }
             return (database, handle)
         }
+        interrupt.begin(handle)
     }
 
     deinit {
         // Only reached without commit or abort when a task is torn down in the middle.
         abort()
+    }
+
+    /// Stops it for good, from any thread: calls in it, and its commit, throw `.cancelled`. Harmless at any time.
+    func cancel() {
+        interrupt.ask()
     }
 
     /// Whether it may still be used.
@@ -65,6 +72,7 @@ final class EngineTransaction: @unchecked Sendable {
                 closeCursors()
                 try engine.end {
                     handle = nil
+                    interrupt.end()
                     var error = tansu_error()
                     error.offset = -1
                     let status = tansu_txn_commit(transaction, nil, &error)
@@ -82,6 +90,7 @@ final class EngineTransaction: @unchecked Sendable {
             closeCursors()
             guard let transaction = handle else { return }
             handle = nil
+            interrupt.end()
             engine.end { tansu_txn_abort(transaction) }
         }
     }

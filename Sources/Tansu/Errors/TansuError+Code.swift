@@ -93,7 +93,7 @@ extension TansuError.Code {
     /// Over a bound: a document of 16 MiB, a depth of 100, a transaction of 1 GiB. Split it.
     public static let tooLarge = Self(TANSU_E_TOO_LARGE)
 
-    /// Stopped by the caller.
+    /// Stopped by the caller: somebody called `cancel()`. A cancelled task gets a `CancellationError` instead.
     public static let cancelled = Self(TANSU_E_CANCELLED)
 
     /// Stopped by its own time limit. Raise the limit, or add an index.

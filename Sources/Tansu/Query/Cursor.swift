@@ -22,9 +22,16 @@ extension Database {
         /// The next document, or `nil` after the last.
         ///
         /// - Throws: ``TansuError`` with `.misuse` (its transaction has ended), `.tooLarge` (a sort over its memory
-        ///   bound), `.io` or `.corrupt`; `DecodingError`, and then the next step goes on after that document.
+        ///   bound), `.cancelled`, `.timeout`, `.io` or `.corrupt`; `DecodingError`, and then the next step goes on
+        ///   after that document.
         public func next() throws -> Element? {
             try engine.next(codec.decode)
+        }
+
+        /// Stops it for good, from any thread: the step that is going on, be it a long scan or sort, and every later
+        /// one throw `.cancelled`. Harmless at any time; it is still to be closed.
+        public func cancel() {
+            engine.cancel()
         }
 
         /// Ends it early, and unpins what it saw. Harmless at any time.

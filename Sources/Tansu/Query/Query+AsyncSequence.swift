@@ -14,7 +14,7 @@ extension Database.Query: AsyncSequence {
         private static var largestBatchBytes: Int { 1 << 20 }
 
         private let query: Database.Query<Element>
-        private var cursor: EngineCursor?
+        private var cursor: OwnedCursor?
         private var batch = Batch(elements: [], end: .more)
         private var position = 0
         private var batchSize = Self.firstBatch
@@ -34,7 +34,7 @@ extension Database.Query: AsyncSequence {
                 case .failure(let error):
                     batch = Batch(elements: [], end: .last)
                     position = 0
-                    throw error
+                    throw error.asSeenByTask
                 }
                 return position < batch.elements.count ? take() : try await next()
             }
@@ -47,24 +47,25 @@ extension Database.Query: AsyncSequence {
         }
 
         private mutating func fetch() async throws {
-            let (query, cursor, size) = (query, cursor, batchSize)
-            (self.cursor, batch) = try await query.session.suspend(.read) { flag in
-                let cursor = try cursor ?? query.makeEngineCursor()
-                return (cursor, Self.fetch(size, from: cursor, query.codec, flag))
+            let (query, known, size) = (query, cursor?.engine, batchSize)
+            let (used, batch) = try await query.session.suspend(.read) { flag in
+                let cursor = try known ?? query.makeEngineCursor()
+                return (cursor, try flag.stopping(with: cursor.cancel) { Self.fetch(size, from: cursor, query.codec) })
             }
+            if cursor == nil { cursor = OwnedCursor(used) }
+            self.batch = batch
             position = 0
             batchSize = Swift.min(2 * size, Self.largestBatch)
         }
 
         /// Reads up to `size` documents. Those before an error are kept: they come first.
         private static func fetch(
-            _ size: Int, from cursor: EngineCursor, _ codec: DocumentCodec<Element>, _ flag: CancellationFlag
+            _ size: Int, from cursor: EngineCursor, _ codec: DocumentCodec<Element>
         ) -> Batch {
             var batch = Batch(elements: [], end: .more)
             var bytes = 0
             do {
                 while batch.elements.count < size && bytes < largestBatchBytes {
-                    try flag.check()
                     let element = try cursor.next { document in
                         bytes += document.count
                         return try codec.decode(document)
@@ -76,9 +77,24 @@ extension Database.Query: AsyncSequence {
                     batch.elements.append(element)
                 }
             } catch {
+                cursor.close()
                 batch.end = .failure(error)
             }
             return batch
+        }
+    }
+
+    /// Closes the cursor as soon as no iterator has it: the thread that fetched may hold on to the cursor itself for
+    /// an instant longer, in which the database could not be closed.
+    private final class OwnedCursor: Sendable {
+        let engine: EngineCursor
+
+        init(_ engine: EngineCursor) {
+            self.engine = engine
+        }
+
+        deinit {
+            engine.close()
         }
     }
 

@@ -9,7 +9,8 @@ struct AggregateCommand: Subcommand {
             The group is a JSON object: "by", a path, an array of paths or {"name": "path"}, without which \
             all documents are one group; and "fields", which has for each figure's name an operator with \
             its path: $count, $sum, $avg, $min, $max, $first, $last or $distinct. One JSON object a group \
-            comes on a line of its own, or all of them as a table. Exits with 1 when there is no group.
+            comes on a line of its own, or all of them as a table; --orderby, --skip and --max are about \
+            groups, not documents. Exits with 1 when there is no group.
 
             EXAMPLES:
               tansu aggregate people.tansu people '{"fields": {"mean": {"$avg": "age"}}}'
@@ -20,36 +21,22 @@ struct AggregateCommand: Subcommand {
     @OptionGroup var target: CollectionArgument
     @Argument(help: "The group, a JSON object such as {\"by\": \"age\", \"fields\": {\"n\": {\"$count\": true}}}.")
     var group: String
-    @Argument(help: "The query, a JSON object; {} or none matches every document.")
-    var query: String = "{}"
-    @Argument(help: "Hints, a JSON object: $orderby, $skip and $max apply to the groups.")
-    var hints: String = "{}"
-    @Option(
-        name: .long, parsing: .unconditional,
-        help: ArgumentHelp(
-            "Sort the groups by these members: \"n,-age\" (a minus for descending) or a JSON object.",
-            valueName: "members"))
-    var orderby: String?
-    @Option(help: ArgumentHelp("Stop after that many groups.", valueName: "n")) var max: Int?
+    @OptionGroup var arguments: QueryArguments
+    @OptionGroup var order: OrderOption
     @Flag(help: "Print a table, cut to the terminal's width.") var table = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let max, max < 0 { throw ValidationError("--max takes 0 or more, not \(max).") }
         if table, output.json { throw ValidationError("--table is for people: it does not go with --json.") }
     }
 
     func execute() throws -> Outcome {
         let group = try JSONArguments.document(group, name: "group")
-        let query = try JSONArguments.document(query, name: "query")
-        var hints = try JSONArguments.document(hints, name: "hints")
-        let order = try orderby.map { BSONValue.document(try JSONArguments.order($0)) }
-        try JSONArguments.add(order, "$orderby", "--orderby", to: &hints)
-        try JSONArguments.add(max.map { BSONValue($0) }, "$max", "--max", to: &hints)
-        let allHints = hints
+        var (query, hints) = try arguments.resolved()
+        try order.add(to: &hints)
         return try Store.with(target.database, .read) { store in
             let groups = try store.existingCollection(target.collection)
-                .aggregate(query, group: group, hints: allHints)
+                .aggregate(query, group: group, hints: hints)
             if output.json {
                 try printAnswer(
                     ["groups": BSONValue(groups.map { .document($0) })], text: "", asJSON: true)

@@ -14,15 +14,11 @@ struct CountCommand: Subcommand {
     )
 
     @OptionGroup var target: CollectionArgument
-    @Argument(help: "The query, a JSON object; {} or none matches every document.")
-    var query: String = "{}"
-    @Argument(help: "Hints, a JSON object: $skip and $max apply.")
-    var hints: String = "{}"
+    @OptionGroup var arguments: QueryArguments
     @OptionGroup var output: OutputOptions
 
     func execute() throws -> Outcome {
-        let query = try JSONArguments.document(query, name: "query")
-        let hints = try JSONArguments.document(hints, name: "hints")
+        let (query, hints) = try arguments.resolved()
         return try Store.with(target.database, .read) { store in
             let count = try store.existingCollection(target.collection).count(query, hints: hints)
             try printAnswer(["count": BSONValue(count)], text: String(count), asJSON: output.json)

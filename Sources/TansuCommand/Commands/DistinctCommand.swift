@@ -6,26 +6,22 @@ struct DistinctCommand: Subcommand {
         commandName: "distinct",
         abstract: "Prints the different values that a path has.",
         discussion: """
-            One value a line (relaxed extended JSON), the least first; of arrays their elements. Exits \
-            with 1 when there is none.
+            One value a line (relaxed extended JSON), the least first; of arrays their elements. --skip \
+            and --max are about values. Exits with 1 when there is none.
 
             EXAMPLES:
               tansu distinct people.tansu people pets.species
-              tansu distinct people.tansu people name '{"age": {"$gt": 30}}' '{"$max": 5}'
+              tansu distinct people.tansu people name '{"age": {"$gt": 30}}' --max 5
             """
     )
 
     @OptionGroup var target: CollectionArgument
     @Argument(help: "The path, with dots between its fields.") var path: String
-    @Argument(help: "The query, a JSON object; {} or none matches every document.")
-    var query: String = "{}"
-    @Argument(help: "Hints, a JSON object: $skip and $max apply to the values.")
-    var hints: String = "{}"
+    @OptionGroup var arguments: QueryArguments
     @OptionGroup var output: OutputOptions
 
     func execute() throws -> Outcome {
-        let query = try JSONArguments.document(query, name: "query")
-        let hints = try JSONArguments.document(hints, name: "hints")
+        let (query, hints) = try arguments.resolved()
         return try Store.with(target.database, .read) { store in
             let values = try store.existingCollection(target.collection)
                 .distinct(path, query, hints: hints)

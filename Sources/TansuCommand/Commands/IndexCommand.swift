@@ -14,7 +14,7 @@ struct IndexCommand: ParsableCommand {
             abstract: "Creates an index over one or more paths.",
             discussion: """
                 The keys are paths with commas between them, a minus for descending, or a JSON object. \
-                Creating the same index again does no harm.
+                Creating the same index again does no harm. On a terminal, a line shows how far a long build is.
 
                 EXAMPLES:
                   tansu index create people.tansu people name,-age
@@ -44,11 +44,16 @@ struct IndexCommand: ParsableCommand {
             let filter = try partialFilter.map { try JSONArguments.document($0, name: "--partial-filter") }
             return try Store.with(target.database, .write) { store in
                 _ = try store.existingCollection(target.collection)
-                let started = ContinuousClock.now
+                let progress = ProgressLine(label: name ?? Store.indexName(for: keys))
+                defer { progress.clear() }
                 let name = try store.createIndex(
                     name, on: target.collection, keys: keys, unique: unique, sparse: sparse,
-                    caseInsensitive: caseInsensitive, partialFilter: filter)
-                let elapsed = Numbers.duration(started.duration(to: .now))
+                    caseInsensitive: caseInsensitive, partialFilter: filter
+                ) { state in
+                    progress.update(documents: state.done, fraction: state.fraction)
+                }
+                progress.clear()
+                let elapsed = Numbers.duration(progress.elapsed)
                 try printAnswer(
                     ["name": .string(name)], text: "Index \(name) is there (\(elapsed))",
                     asJSON: output.json)

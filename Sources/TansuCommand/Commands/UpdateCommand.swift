@@ -23,11 +23,7 @@ struct UpdateCommand: Subcommand {
     var operations: String
     @Argument(help: "Hints, a JSON object such as {\"$arrayFilters\": [{\"big.n\": {\"$gt\": 5}}]}.")
     var hints: String = "{}"
-    @Option(
-        name: .long, parsing: .unconditional,
-        help: ArgumentHelp(
-            "Which are first: \"name,-age\" (a minus for descending) or a JSON object.", valueName: "paths"))
-    var orderby: String?
+    @OptionGroup var order: OrderOption
     @Option(help: ArgumentHelp("Change that many documents at most.", valueName: "n")) var max: Int?
     @Flag(help: "Insert a document when none matches.") var upsert = false
     @OptionGroup var output: OutputOptions
@@ -55,8 +51,7 @@ struct UpdateCommand: Subcommand {
 
     private func resolvedHints() throws -> BSONDocument {
         var hints = try JSONArguments.document(hints, name: "hints")
-        let order = try orderby.map { BSONValue.document(try JSONArguments.order($0)) }
-        try JSONArguments.add(order, "$orderby", "--orderby", to: &hints)
+        try order.add(to: &hints)
         try JSONArguments.add(max.map { BSONValue($0) }, "$max", "--max", to: &hints)
         try JSONArguments.add(upsert ? .bool(true) : nil, "$upsert", "--upsert", to: &hints)
         return hints

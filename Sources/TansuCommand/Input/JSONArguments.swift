@@ -76,17 +76,32 @@ enum JSONArguments {
     }
 }
 
-extension QueryOptions {
+extension QueryArguments {
     /// The query and the hints that the words of the command line come to.
     func resolved() throws -> (query: BSONDocument, hints: BSONDocument) {
         let query = try JSONArguments.document(query, name: "query")
         var hints = try JSONArguments.document(hints, name: "hints")
-        let order = try orderby.map { BSONValue.document(try JSONArguments.order($0)) }
-        try JSONArguments.add(order, "$orderby", "--orderby", to: &hints)
-        let fields = try fields.map { BSONValue.document(try JSONArguments.fields($0)) }
-        try JSONArguments.add(fields, "$fields", "--fields", to: &hints)
         try JSONArguments.add(skip.map { BSONValue($0) }, "$skip", "--skip", to: &hints)
         try JSONArguments.add(max.map { BSONValue($0) }, "$max", "--max", to: &hints)
+        return (query, hints)
+    }
+}
+
+extension OrderOption {
+    /// Adds the order, if one is given.
+    func add(to hints: inout BSONDocument) throws {
+        let order = try orderby.map { BSONValue.document(try JSONArguments.order($0)) }
+        try JSONArguments.add(order, "$orderby", "--orderby", to: &hints)
+    }
+}
+
+extension QueryOptions {
+    /// The query and the hints that the words of the command line come to.
+    func resolved() throws -> (query: BSONDocument, hints: BSONDocument) {
+        var (query, hints) = try arguments.resolved()
+        try order.add(to: &hints)
+        let fields = try fields.map { BSONValue.document(try JSONArguments.fields($0)) }
+        try JSONArguments.add(fields, "$fields", "--fields", to: &hints)
         return (query, hints)
     }
 }

@@ -21,20 +21,40 @@ struct CollectionArgument: ParsableArguments {
     var collection: String
 }
 
-/// A query as the commands take it: JSON texts, and options for the common hints.
-struct QueryOptions: ParsableArguments {
+/// A query as the commands take it: JSON texts, and options for how much of the answer is wanted.
+struct QueryArguments: ParsableArguments {
     @Argument(help: "The query, a JSON object; {} or none matches every document.")
     var query: String = "{}"
 
-    @Argument(help: "Hints, a JSON object such as {\"$orderby\": {\"age\": -1}}.")
+    @Argument(help: "Hints, a JSON object such as {\"$max\": 5}.")
     var hints: String = "{}"
 
+    @Option(name: .long, help: ArgumentHelp("Leave out that many first.", valueName: "n"))
+    var skip: Int?
+
+    @Option(name: .long, help: ArgumentHelp("Stop after that many.", valueName: "n"))
+    var max: Int?
+
+    func validate() throws {
+        if let skip, skip < 0 { throw ValidationError("--skip takes 0 or more, not \(skip).") }
+        if let max, max < 0 { throw ValidationError("--max takes 0 or more, not \(max).") }
+    }
+}
+
+/// The order in which a command takes what it works on.
+struct OrderOption: ParsableArguments {
     @Option(
         name: .long, parsing: .unconditional,
         help: ArgumentHelp(
             "Sort by these paths: \"name,-age\" (a minus for descending) or a JSON object.",
             valueName: "paths"))
     var orderby: String?
+}
+
+/// A query for documents that are shown.
+struct QueryOptions: ParsableArguments {
+    @OptionGroup var arguments: QueryArguments
+    @OptionGroup var order: OrderOption
 
     @Option(
         name: .long, parsing: .unconditional,
@@ -42,15 +62,4 @@ struct QueryOptions: ParsableArguments {
             "Show only these fields: \"name,age\", without some: \"-tags\", or a JSON object.",
             valueName: "fields"))
     var fields: String?
-
-    @Option(name: .long, help: ArgumentHelp("Leave out that many documents first.", valueName: "n"))
-    var skip: Int?
-
-    @Option(name: .long, help: ArgumentHelp("Stop after that many documents.", valueName: "n"))
-    var max: Int?
-
-    func validate() throws {
-        if let skip, skip < 0 { throw ValidationError("--skip takes 0 or more, not \(skip).") }
-        if let max, max < 0 { throw ValidationError("--max takes 0 or more, not \(max).") }
-    }
 }

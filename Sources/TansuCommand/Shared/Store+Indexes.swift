@@ -3,10 +3,13 @@ import TansuBSON
 
 extension Store {
     /// Creates an index, and tells its name.
-    /// - Parameter keys: Paths, each with 1 or -1.
+    /// - Parameters:
+    ///   - keys: Paths, each with 1 or -1.
+    ///   - progress: Told how many of the documents are read.
     func createIndex(
         _ name: String?, on collection: String, keys: BSONDocument, unique: Bool = false, sparse: Bool = false,
-        caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
+        caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+        progress: (Database.Progress) -> Void = { _ in }
     ) throws -> String {
         let paths = try keys.map { path, value -> Database.IndexKey in
             switch value.intValue {
@@ -21,7 +24,7 @@ extension Store {
         let name = name ?? Store.indexName(for: keys)
         try database.collection(collection).ensureIndex(
             name, on: paths, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
-            partialFilter: partialFilter)
+            partialFilter: partialFilter, progress: progress)
         return name
     }
 

@@ -63,7 +63,18 @@ final class Command {
         try run(URL(fileURLWithPath: "/bin/sh"), ["-c", line], input: [])
     }
 
-    private func run(_ program: URL, _ words: [String], input: [UInt8]) throws -> CommandResult {
+    /// Runs `tansu` with these words and with its standard error on the terminal.
+    func tansu(_ words: [String], errorsOn terminal: PseudoTerminal) throws -> CommandResult {
+        var result = try run(
+            Command.products.appendingPathComponent("tansu"), words, input: [], errors: terminal.inner)
+        result.error = try terminal.shown()
+        return result
+    }
+
+    /// - Parameter errors: Where standard error goes; into the result when `nil`.
+    private func run(
+        _ program: URL, _ words: [String], input: [UInt8], errors: FileHandle? = nil
+    ) throws -> CommandResult {
         let process = Process()
         process.executableURL = program
         process.arguments = words
@@ -79,7 +90,7 @@ final class Command {
         let file = { (name: String) in self.folder.appendingPathComponent(".\(run).\(name)") }
         process.standardInput = try FileHandle(forReadingFrom: file("input"))
         process.standardOutput = try FileHandle(forWritingTo: file("output"))
-        process.standardError = try FileHandle(forWritingTo: file("error"))
+        process.standardError = try errors ?? FileHandle(forWritingTo: file("error"))
         try process.run()
         process.waitUntilExit()
         defer { for name in ["input", "output", "error"] { try? FileManager.default.removeItem(at: file(name)) } }
