@@ -26,6 +26,19 @@
  *    a read then sees the newest commit, a write is a commit of its own.
  *  - Everything may be called from any thread, and a database by many threads at once. One
  *    transaction or one cursor is used by one thread at a time.
+ *  - In a BSON document of options or hints, true and false may also be given as a number: 0 is
+ *    false.
+ *
+ * ENDING A LONG CALL
+ *
+ *  - By time: the hint {"$maxTimeMS": n} of find, count, explain, distinct, aggregate, update, find
+ *    and modify, and remove. The error is TANSU_E_TIMEOUT.
+ *  - From another thread: tansu_cursor_cancel() ends the steps of a cursor. Every other call is
+ *    cancelled together with the transaction that it is made in: begin one, for reading or for
+ *    writing, make the call in it, let the other thread call tansu_txn_cancel(), and abort it. That
+ *    is so for tansu_find() too, which does the whole work of $onlycount and $explain. The error is
+ *    TANSU_E_CANCELLED. A call on its own, without a transaction, can't be cancelled.
+ *  - Either way nothing of the call is kept.
  *
  * CAVEATS
  *
@@ -302,7 +315,8 @@ TANSU_API tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *coll
 /*
  * Removes the documents that match, in one commit. *removed (may be NULL): how many. A collection
  * that does not exist has none.
- * Errors: INVALID_BSON, INVALID_QUERY, and a commit's.
+ * Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE (a sort over its memory bound), TIMEOUT, CANCELLED,
+ * and a commit's.
  */
 TANSU_API tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
                                     const void *query, size_t query_size, const void *hints,
@@ -313,13 +327,14 @@ TANSU_API tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *co
  * `update` (BSON) holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md), or is a
  * whole document that takes the place of the match, which must then be one: ask for {"$max": 1}.
  * `query` may be NULL (all documents) and have $upsert or $dropall beside its paths; `hints` (may be
- * NULL) may have $orderby, $skip, $max, $index, $collation, $maxTimeMS, $upsert and $arrayFilters.
+ * NULL) may have $orderby, $skip, $max, $index, $collation (which operators that compare go by as
+ * well), $maxTimeMS, $upsert and $arrayFilters.
  * *result (may be NULL): {"matched": n, "modified": n, "upserted": [_id, …]}, and "removed" after
  * $dropall; documents that an update leaves as they were are matched and not modified.
  * On an error nothing of the call is kept. Errors: INVALID_BSON, INVALID_QUERY (context names
  * operator and path; also an operator that does not fit a document), INVALID_ID (it would change an
  * `_id`), INVALID_DOCUMENT, TOO_LARGE, NOT_UNIQUE, EXISTS (an upsert with an `_id` that is taken),
- * INVALID_NAME, and a commit's.
+ * INVALID_NAME, TIMEOUT, CANCELLED, and a commit's.
  */
 TANSU_API tansu_status tansu_update(tansu_db *db, tansu_txn *txn, const char *collection,
                                     const void *query, size_t query_size, const void *update,
@@ -368,7 +383,8 @@ TANSU_API tansu_status tansu_get(tansu_db *db, tansu_txn *txn, const char *colle
  * must be closed before the database is. Without $orderby documents come in the order in which
  * they were first inserted. A collection that does not exist has no documents.
  * $onlycount makes the one result {"count": n}; $explain makes it the plan, after running it.
- * Errors: INVALID_BSON, INVALID_QUERY (context names the path and operator).
+ * Errors: INVALID_BSON, INVALID_QUERY (context names the path and operator); with $onlycount, $explain
+ * or in a write transaction also those of tansu_cursor_next().
  */
 TANSU_API tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
                                   const void *query, size_t query_size, const void *hints,
@@ -390,13 +406,15 @@ TANSU_API void tansu_cursor_cancel(tansu_cursor *cursor);
 /* Ends the cursor and unpins what it saw. Fine on NULL. */
 TANSU_API void tansu_cursor_close(tansu_cursor *cursor);
 
-/* Counts the documents that match ($skip and $max apply). Errors: as tansu_find(). */
+/* Counts the documents that match ($skip and $max apply). Errors: as tansu_find() and
+ * tansu_cursor_next(). */
 TANSU_API tansu_status tansu_count(tansu_db *db, tansu_txn *txn, const char *collection,
                                    const void *query, size_t query_size, const void *hints,
                                    size_t hints_size, int64_t *count, tansu_error *error);
 
 /* Runs the query, and tells how: candidates with costs, the chosen plan, bounds, keys and
- * documents examined, documents returned, milliseconds. Errors: as tansu_find(). */
+ * documents examined, documents returned, milliseconds. Errors: as tansu_find() and
+ * tansu_cursor_next(). */
 TANSU_API tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *collection,
                                      const void *query, size_t query_size, const void *hints,
                                      size_t hints_size, tansu_buffer *result, tansu_error *error);
@@ -405,9 +423,10 @@ TANSU_API tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *c
 
 /*
  * The different values that a path has in the documents that match, an array by its elements:
- * {"values": [...]} in the order of values; of equal ones (1 and 1.0) the one inserted first. What
- * is missing is no value. $skip and $max apply to the values; $explain makes it the plan.
- * Errors: as tansu_find(), and TOO_LARGE (values over the memory bound).
+ * {"values": [...]} in the order of values; of equal ones (1 and 1.0, or strings that $collation takes
+ * for equal) the one inserted first. What is missing is no value. $skip and $max apply to the values;
+ * $explain makes it the plan.
+ * Errors: as tansu_find() and tansu_cursor_next(), and TOO_LARGE (values over the memory bound).
  */
 TANSU_API tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *collection,
                                       const char *path, const void *query, size_t query_size,
@@ -420,8 +439,8 @@ TANSU_API tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *
  * with the operators $count, $sum, $avg, $min, $max, $first, $last, $distinct
  * (docs/query-language.md). Without "by" there is one group, also of no documents. Groups come in
  * the order of their keys; $orderby (members of the groups), $skip and $max apply to groups;
- * $explain makes it the plan.
- * Errors: as tansu_find(), and TOO_LARGE (groups over the memory bound).
+ * $collation is how keys, values and orders compare; $explain makes it the plan.
+ * Errors: as tansu_find() and tansu_cursor_next(), and TOO_LARGE (groups over the memory bound).
  */
 TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char *collection,
                                        const void *query, size_t query_size, const void *group,
@@ -435,7 +454,9 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
  * if need be. `keys`: BSON {path: 1 | -1, …}; `options`: BSON or NULL, with
  *   unique: bool           no two documents have one value in it
  *   sparse: bool           documents in which none of the paths yields a value are left out
- *   caseInsensitive: bool  strings by their Unicode case folding; for queries that ask for that
+ *   caseInsensitive: bool  strings by their Unicode case folding; for $icase and $collation that
+ *                          compare so, and no others: $index may name it all the same, it is then
+ *                          read from end to end
  *   partialFilter: {…}     a selector of comparisons, $in, $exists and $begin: other documents are
  *                          left out; queries use the index when they ask for none of those
  * The same index again is no harm. A NULL or empty name becomes "path_1_other_-1" from the keys.

@@ -3,11 +3,14 @@
  * against a plain model.
  */
 #include "base/buffer.h"
-#include "base/value.h"
+#include "base/bytes.h"
+#include "base/value_unkey.h"
 #include "index/definition.h"
+#include "index/form.h"
 #include "toolkit/check.h"
 #include "toolkit/random_bson.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -166,8 +169,8 @@ static bool model_visit(void *context, const doc_value *value) {
 static void model_combine(model *model, const model_keys *keys, uint32_t paths,
                           const tansu_buffer *beginning, uint64_t docno) {
     if (paths == 0) {
-        uint8_t tail[INDEX_DOCNO_SIZE];
-        entry_put_docno(tail, docno);
+        uint8_t tail[INDEX_TAIL_SIZE];
+        tail_put(tail, docno, 0);
         REQUIRE(model->count < MOST_ENTRIES);
         tansu_buffer *entry = &model->entries[model->count++];
         REQUIRE(buffer_set(entry, beginning->data, beginning->size));
@@ -237,6 +240,60 @@ static bool model_make(model *model, const index_definition *definition, const b
     return true;
 }
 
+/* tells_all -- whether a value is of a kind that comes back from its key. */
+static bool tells_all(const doc_value *value) {
+    static const uint8_t types[] = {DOC_STRING,  DOC_BINARY,    DOC_OID,   DOC_BOOL,
+                                    DOC_DATE,    DOC_TIMESTAMP, DOC_NULL,  DOC_MIN_KEY,
+                                    DOC_MAX_KEY, DOC_INT32,     DOC_INT64, DOC_DOUBLE};
+    if (value->type == DOC_DOUBLE &&
+        (isnan(doc_double(value)) || (doc_double(value) == 0 && signbit(doc_double(value)))))
+        return false;
+    return memchr(types, value->type, sizeof types) != NULL;
+}
+
+/* gives_back -- an entry's keys end where they say, and with a form they give back all values, and
+ * their order in the document. Returns whether it has one. */
+static bool gives_back(const index_definition *d, const uint8_t *doc, size_t doc_size,
+                       const uint8_t *entry, size_t size) {
+    const uint8_t *key = entry, *tail = entry + size - INDEX_TAIL_SIZE;
+    form_reader form = form_read(tail_form(tail));
+    doc_value values[TANSU_MAX_INDEX_PATHS];
+    uint8_t order[TANSU_MAX_INDEX_PATHS];
+    bool possible = true, has = tail_form(tail) != 0;
+    unsigned numbers = 0;
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    for (uint32_t i = 0; i < d->path_count; i++) {
+        possible =
+            path_get(&d->paths[i], doc, doc_size, &values[i]) && tells_all(&values[i]) && possible;
+        numbers += doc_is_number(&values[i]);
+        size_t used = value_key_size(key, (size_t)(tail - key), d->descending[i]);
+        CHECK(used != 0);
+        for (size_t cut = 0; cut < used; cut += cut < 20 ? 1 : used / 3)
+            CHECK(value_key_size(key, cut, d->descending[i]) == 0);
+        if (has && CHECK(possible)) {
+            uint8_t type, number = DOC_INT32;
+            if (value_key_is_number(key, d->descending[i]))
+                number = form_number(&form);
+            bytes.size = 0;
+            CHECK_INT(used, value_unkey(key, used, d->descending[i], number, &type, &bytes));
+            CHECK_INT(values[i].type, type);
+            CHECK_BYTES(values[i].data, values[i].size, bytes.data, bytes.size);
+        }
+        key += used;
+    }
+    CHECK(key == tail);
+    if (has && CHECK(form_order(&form, d->path_count, order))) {
+        for (uint32_t i = 1; i < d->path_count; i++)
+            CHECK(values[order[i - 1]].data < values[order[i]].data);
+    }
+    /* Up to two values always have a form. */
+    if (d->path_count <= 2)
+        CHECK(has == possible);
+    CHECK(!has || numbers < 8);
+    tansu_buffer_free(&bytes);
+    return has;
+}
+
 static void entries_are_the_models(void) {
     static model model;
     static const char *const definitions[] = {
@@ -250,7 +307,7 @@ static void entries_are_the_models(void) {
     };
     random_source source = random_start(1);
     index_entries entries = {.count = 0};
-    unsigned several = 0;
+    unsigned several = 0, forms = 0;
     for (size_t d = 0; d < sizeof definitions / sizeof *definitions; d++) {
         index_definition *definition;
         tansu_error error;
@@ -265,10 +322,12 @@ static void entries_are_the_models(void) {
             bool same = CHECK_INT(model.count, entries.count);
             same &= CHECK(model.multikey == entries.multikey);
             for (uint32_t k = 0; same && k < entries.count; k++) {
-                const uint8_t *entry = entries.bytes.data + entries.list[k].offset;
+                uint8_t *entry = entries.bytes.data + entries.list[k].offset;
                 size_t size = entries.list[k].size;
+                forms += gives_back(definition, bson_get_data(doc), doc->len, entry, size);
+                entry[size - 1] &= (uint8_t)~INDEX_FORM_MASK; /* the model knows of no forms */
                 same &= CHECK_BYTES(model.entries[k].data, model.entries[k].size, entry, size);
-                same &= CHECK(entry_docno(entry + size - INDEX_DOCNO_SIZE) == docno);
+                same &= CHECK(tail_docno(entry + size - INDEX_TAIL_SIZE) == docno);
             }
             if (!same)
                 check_note("    index %s", definitions[d]);
@@ -278,9 +337,64 @@ static void entries_are_the_models(void) {
         index_definition_free(definition);
     }
     CHECK(several > 1000);
+    CHECK(forms > 1000);
     index_entries_free(&entries);
     for (uint32_t i = 0; i < MOST_ENTRIES; i++)
         tansu_buffer_free(&model.entries[i]);
+}
+
+/* comes_back -- whether a number's key gives it back, in both directions. */
+static bool comes_back(uint8_t type, const void *data, uint32_t size) {
+    doc_value value = {data, size, type};
+    tansu_buffer key = TANSU_BUFFER_INIT, bytes = TANSU_BUFFER_INIT;
+    bool same = true;
+    for (int descending = 0; descending < 2; descending++) {
+        uint8_t found;
+        key.size = bytes.size = 0;
+        REQUIRE(value_key(&key, &value, descending));
+        same = same && value_key_size(key.data, key.size, descending) == key.size &&
+               value_unkey(key.data, key.size, descending, type, &found, &bytes) == key.size &&
+               bytes.size == size && memcmp(bytes.data, data, size) == 0 && found == type;
+        for (size_t cut = 0; cut < key.size; cut++) {
+            bytes.size = 0;
+            same = same && value_unkey(key.data, cut, descending, type, &found, &bytes) == 0;
+        }
+    }
+    tansu_buffer_free(&key);
+    tansu_buffer_free(&bytes);
+    return same;
+}
+
+static void numbers_come_back_from_their_keys(void) {
+    random_source source = random_start(3);
+    static const int64_t odd[] = {0,
+                                  1,
+                                  -1,
+                                  INT32_MAX,
+                                  INT32_MIN,
+                                  INT64_MAX,
+                                  INT64_MIN,
+                                  INT64_MIN + 1,
+                                  ((int64_t)1 << 53) + 1,
+                                  -((int64_t)1 << 53) - 1,
+                                  1000000000000000001,
+                                  9007199254740993000,
+                                  9100000000000000001};
+    static const double doubles[] = {0.0, 1.5, -1.5, 1e300, -1e-300, 5e-324, INFINITY, -INFINITY};
+    for (int i = 0; i < 20000; i++) {
+        bool listed = i < (int)(sizeof odd / sizeof *odd);
+        int64_t wide = listed ? odd[i] : (int64_t)random_next(&source) >> random_below(&source, 64);
+        int32_t narrow = (int32_t)wide;
+        double real;
+        memcpy(&real, &wide, 8);
+        if (i < (int)(sizeof doubles / sizeof *doubles))
+            real = doubles[i];
+        bool same = CHECK(comes_back(DOC_INT64, &wide, 8));
+        same &= CHECK(comes_back(DOC_INT32, &narrow, 4));
+        same &= CHECK(isnan(real) || comes_back(DOC_DOUBLE, &real, 8));
+        if (!same)
+            check_note("    of %lld and %a", (long long)wide, real);
+    }
 }
 
 /* Long arrays, in an order that a sort has to work on. */
@@ -377,7 +491,7 @@ static void nothing_missing_and_null_are_told_apart_as_documented(void) {
         CHECK_OK(index_entries_make(&entries, definition, bson_get_data(doc), doc->len, 1, NULL),
                  NULL);
         CHECK_INT(1, entries.count);
-        uint8_t expected[6] = {kinds[i], 0, 0, 0, 0, 1};
+        uint8_t expected[6] = {kinds[i], 0, 0, 0, 0, 1 << INDEX_FORM_BITS};
         CHECK_BYTES(expected, 6, entries.bytes.data + entries.list[0].offset, entries.list[0].size);
         bson_destroy(doc);
     }
@@ -410,6 +524,7 @@ int main(void) {
     RUN(definitions_are_read);
     RUN(definitions_that_make_no_sense_are_refused);
     RUN(entries_are_the_models);
+    RUN(numbers_come_back_from_their_keys);
     RUN(long_arrays_come_out_sorted_and_once_each);
     RUN(entries_of_one_document_are_bounded);
     RUN(nothing_missing_and_null_are_told_apart_as_documented);

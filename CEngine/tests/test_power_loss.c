@@ -37,11 +37,11 @@ static struct {
     unsigned losses, without_folder, behind, ahead;
 } run = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-/* look_at -- opens a state, checks it, and ends it; leaves the database closed. */
-static uint64_t look_at(const char *path) {
+/* look_at -- opens a state and checks it: it holds a commit boundary from `least` on. */
+static uint64_t look_at(const char *path, unsigned long long least) {
     tansu_options options = call_options(path);
     tansu_db *db = NULL;
-    unsigned long long least = run.acknowledged, most = run.attempted;
+    unsigned long long most = run.attempted;
     if (!CHECK_OK(tansu_open(&options, &db, &call_error), &call_error)) {
         check_note("    the state is kept in %s", path);
         exit(check_finish());
@@ -72,12 +72,14 @@ static const char *lose(uint64_t *sequence) {
     const char *path = folder_join(run.folder, name);
     run.losses++;
     *sequence = 0;
+    /* A thread may go on while this one looks: what it is told from here on is not for this state. */
+    unsigned long long least = run.acknowledged;
     if (!disk_lose_power(&run.source, path)) {
         run.without_folder++;
-        CHECK_INT(0, run.acknowledged);
+        CHECK_INT(0, least);
         return "";
     }
-    *sequence = look_at(path);
+    *sequence = look_at(path, least);
     return path;
 }
 

@@ -352,6 +352,16 @@ static void upserts_insert_what_the_query_says(void) {
     CHECK_TEXT("{ \"_id\" : 13, \"z\" : 1, \"b\" : 2 }", ask_documents(db, "{'_id':13}", NULL));
     UPDATE(COUNTS(1, 1), "{'_id':13,'$upsert':{'z':5}}", NULL);
     CHECK_TEXT("{ \"_id\" : 13, \"z\" : 5, \"b\" : 2 }", ask_documents(db, "{'_id':13}", NULL));
+    /* Nothing to set is no whole document, which would take the place of the match. */
+    UPDATE(COUNTS(1, 0), "{'_id':13,'$upsert':{}}", NULL);
+    UPDATE(COUNTS(1, 0), "{'_id':13,'$upsert':{}}", "{}");
+    UPDATE(COUNTS(1, 0), "{'_id':13,'$upsert':true}", NULL);
+    UPDATE_HINTED(COUNTS(1, 0), "{'_id':13}", NULL, "{'$upsert':true}");
+    CHECK_TEXT("{ \"_id\" : 13, \"z\" : 5, \"b\" : 2 }", ask_documents(db, "{'_id':13}", NULL));
+    UPDATE(UPSERTED("14"), "{'_id':14,'$upsert':{}}", NULL);
+    UPDATE(UPSERTED("15"), "{'_id':15,'a':1,'$upsert':true}", NULL);
+    CHECK_TEXT("{ \"_id\" : 14 } { \"_id\" : 15, \"a\" : 1 }",
+               ask_documents(db, "{'_id':{'$in':[14,15]}}", NULL));
     UPDATE("INVALID_QUERY $upsert", "{'_id':13,'$upsert':{'z':5}}", "{'$upsert':true}");
     UPDATE("INVALID_QUERY $upsert", "{'$upsert':'x'}", "{'$set':{'a':1}}");
     /* A new `_id` comes first and is told. */

@@ -110,13 +110,11 @@ static tansu_status split_hints(request *r, const void *bson, size_t size, bool 
 
 /* compile_update -- the operations, with what was beside the query. */
 static tansu_status compile_update(request *r, const void *bson, size_t size, tansu_error *error) {
-    static const uint8_t empty[5] = {5};
     doc_value beside = {r->beside.data, (uint32_t)r->beside.size, DOC_DOCUMENT};
     doc_value filters = {.type = DOC_MISSING};
     if (r->filters.size != 0)
         doc_find(r->filters.data, r->filters.size, "$arrayFilters", 13, &filters);
-    return update_compile(bson != NULL ? bson : empty, bson != NULL ? size : sizeof empty, &beside,
-                          &filters, r->query, &r->update, error);
+    return update_compile(bson, size, &beside, &filters, r->query, &r->update, error);
 }
 
 /* milliseconds_now -- since 1970. */

@@ -7,16 +7,6 @@
 
 #include <math.h>
 
-/* Classes in their order; also the first byte of a number's key. */
-enum {
-    CLASS_NAN = 0x08,
-    CLASS_NEGATIVE_INFINITY = 0x10,
-    CLASS_NEGATIVE = 0x18,
-    CLASS_ZERO = 0x20,
-    CLASS_POSITIVE = 0x28,
-    CLASS_POSITIVE_INFINITY = 0x30
-};
-
 /* put_exact -- writes the double's bits and the 0 that says that it is exact. */
 static inline uint8_t *put_exact(uint8_t *out, double magnitude) {
     uint64_t bits;
@@ -61,16 +51,16 @@ uint32_t number_key(uint8_t key[NUMBER_KEY_MAX], const doc_value *number) {
     case DOC_DOUBLE: {
         double value = doc_double(number);
         if (isnan(value)) {
-            key[0] = CLASS_NAN;
+            key[0] = NUMBER_NAN;
             return 1;
         }
         if (value == 0) {
-            key[0] = CLASS_ZERO;
+            key[0] = NUMBER_ZERO;
             return 1;
         }
         negative = value < 0;
         if (isinf(value)) {
-            key[0] = negative ? CLASS_NEGATIVE_INFINITY : CLASS_POSITIVE_INFINITY;
+            key[0] = negative ? NUMBER_NEGATIVE_INFINITY : NUMBER_POSITIVE_INFINITY;
             return 1;
         }
         out = put_exact(out, negative ? -value : value);
@@ -79,7 +69,7 @@ uint32_t number_key(uint8_t key[NUMBER_KEY_MAX], const doc_value *number) {
     case DOC_INT32: {
         double value = doc_int32(number);
         if (value == 0) {
-            key[0] = CLASS_ZERO;
+            key[0] = NUMBER_ZERO;
             return 1;
         }
         negative = value < 0;
@@ -89,7 +79,7 @@ uint32_t number_key(uint8_t key[NUMBER_KEY_MAX], const doc_value *number) {
     case DOC_INT64: {
         int64_t value = doc_int64(number);
         if (value == 0) {
-            key[0] = CLASS_ZERO;
+            key[0] = NUMBER_ZERO;
             return 1;
         }
         negative = value < 0;
@@ -101,13 +91,13 @@ uint32_t number_key(uint8_t key[NUMBER_KEY_MAX], const doc_value *number) {
         decimal_read(&decimal, number->data);
         negative = decimal.negative;
         if (decimal.kind != DECIMAL_FINITE) {
-            key[0] = decimal.kind == DECIMAL_NAN ? CLASS_NAN
-                     : negative                  ? CLASS_NEGATIVE_INFINITY
-                                                 : CLASS_POSITIVE_INFINITY;
+            key[0] = decimal.kind == DECIMAL_NAN ? NUMBER_NAN
+                     : negative                  ? NUMBER_NEGATIVE_INFINITY
+                                                 : NUMBER_POSITIVE_INFINITY;
             return 1;
         }
         if (decimal.coefficient == 0) {
-            key[0] = CLASS_ZERO;
+            key[0] = NUMBER_ZERO;
             return 1;
         }
         double cut;
@@ -119,7 +109,7 @@ uint32_t number_key(uint8_t key[NUMBER_KEY_MAX], const doc_value *number) {
     }
     }
     uint32_t size = (uint32_t)(out - key);
-    key[0] = negative ? CLASS_NEGATIVE : CLASS_POSITIVE;
+    key[0] = negative ? NUMBER_NEGATIVE : NUMBER_POSITIVE;
     if (negative) {
         for (uint32_t i = 1; i < size; i++)
             key[i] = (uint8_t)~key[i];

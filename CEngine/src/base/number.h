@@ -7,6 +7,16 @@
 
 #include "base/doc.h"
 
+/* Classes of numbers in their order; each is also the first byte of its numbers' keys. */
+enum number_class {
+    NUMBER_NAN = 0x08,
+    NUMBER_NEGATIVE_INFINITY = 0x10,
+    NUMBER_NEGATIVE = 0x18,
+    NUMBER_ZERO = 0x20,
+    NUMBER_POSITIVE = 0x28,
+    NUMBER_POSITIVE_INFINITY = 0x30
+};
+
 /* The most bytes that number_key() writes. */
 #define NUMBER_KEY_MAX 30
 

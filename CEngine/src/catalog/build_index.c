@@ -189,7 +189,7 @@ static tansu_status insert_new(aside *a, const collection_state *state, const ui
         uint64_t holder = docno;
         if (a->definition->unique)
             status = tree_find_prefix(a->db->trees, &a->entries, entry,
-                                      entry_size - INDEX_DOCNO_SIZE, &found, &holder, error);
+                                      entry_size - INDEX_TAIL_SIZE, &found, &holder, error);
         if (status == TANSU_OK && found && holder != docno)
             status =
                 conflict_error(state->name, a->definition, doc, size, entry, entry_size, error);

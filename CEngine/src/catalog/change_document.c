@@ -8,6 +8,7 @@
 #include "base/value.h"
 #include "catalog/collection.h"
 #include "catalog/conflict.h"
+#include "index/form.h"
 
 #include <stdlib.h>
 
@@ -38,7 +39,7 @@ static tansu_status check_unique(change *c, const collection_state *state, uint3
         uint64_t holder;
         tansu_status status = tree_find_prefix(
             c->db->trees, &state->indexes[i].entries, entries->bytes.data + entries->list[k].offset,
-            entries->list[k].size - INDEX_DOCNO_SIZE, &found, &holder, error);
+            entries->list[k].size - INDEX_TAIL_SIZE, &found, &holder, error);
         if (status != TANSU_OK)
             return status;
         if (found && holder != docno)
@@ -100,12 +101,30 @@ static tansu_status change_id_entry(change *c, collection_state *state, const ui
     doc_value id;
     doc_find(doc, size, "_id", 3, &id);
     c->key.size = 0;
-    uint8_t tail[INDEX_DOCNO_SIZE];
-    entry_put_docno(tail, docno);
+    uint8_t tail[INDEX_TAIL_SIZE];
+    tail_put(tail, docno, index_form(&id, 1));
     if (!value_key(&c->key, &id, false) || !buffer_append(&c->key, tail, sizeof tail))
         return error_memory(error);
     return add ? tree_insert(&c->writer, &state->ids, c->key.data, c->key.size, NULL, error)
                : tree_remove(&c->writer, &state->ids, c->key.data, c->key.size, NULL, error);
+}
+
+/* change_id_form -- the document's entry in the `_id` index tells the exact type of a number, and 1 may
+ * be replaced by 1.0. */
+static tansu_status change_id_form(change *c, collection_state *state, const uint8_t *doc,
+                                   size_t size, uint64_t docno, const uint8_t *old,
+                                   uint32_t old_size, tansu_error *error) {
+    doc_value was, now;
+    doc_find(old, old_size, "_id", 3, &was);
+    doc_find(doc, size, "_id", 3, &now);
+    if (index_form(&was, 1) == index_form(&now, 1))
+        return TANSU_OK;
+    tansu_status status = change_id_entry(c, state, doc, size, docno, true, error);
+    if (status != TANSU_OK)
+        return status;
+    status = change_id_entry(c, state, old, old_size, docno, false, error);
+    c->broken = c->broken || status != TANSU_OK;
+    return status;
 }
 
 tansu_status change_apply_put(change *c, collection_state *state, const uint8_t *doc, size_t size,
@@ -115,6 +134,8 @@ tansu_status change_apply_put(change *c, collection_state *state, const uint8_t 
     tansu_status status = make_new_entries(c, state, doc, size, docno, error);
     if (status == TANSU_OK && old == NULL)
         status = change_id_entry(c, state, doc, size, docno, true, error);
+    else if (status == TANSU_OK)
+        status = change_id_form(c, state, doc, size, docno, old, old_size, error);
     if (status != TANSU_OK)
         return status;
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {

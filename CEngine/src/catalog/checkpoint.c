@@ -19,7 +19,8 @@
 
 #define INDEX_FOLDER "index"
 #define CABINET_NAME INDEX_FOLDER "/blocks.tch"
-#define META_FORMAT 1
+/* 2: the tails of entries have forms. A cabinet of another format is made anew from the log. */
+#define META_FORMAT 2
 
 /* ---- Writing ---- */
 

@@ -133,6 +133,8 @@ static tansu_status create_files(database *db, tansu_error *error) {
         status = make_folder(db, "index", error);
     if (status == TANSU_OK)
         status = manifest_new(&db->manifest, error);
+    if (status == TANSU_OK && db->calls->sync_folder(db->folder) != 0)
+        status = error_errno(error, db->folder, "sync", errno);
     if (status == TANSU_OK)
         status = manifest_write(db->calls, db->folder, &db->manifest, error);
     /* A folder whose own name is lost takes every commit in it along. */

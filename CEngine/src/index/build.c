@@ -203,10 +203,10 @@ static bool run_full(const build_run *run, const index_entries *entries) {
            run->bytes.size + entries->bytes.size + count * 2 * sizeof(build_item) > RUN_BYTES;
 }
 
-/* same_value -- whether two entries differ in their docno only. */
+/* same_value -- whether two entries differ in their tails only. */
 static bool same_value(const build_run *run, const build_item *a, const build_item *b) {
     return a->size == b->size && memcmp(run->bytes.data + a->offset, run->bytes.data + b->offset,
-                                        a->size - INDEX_DOCNO_SIZE) == 0;
+                                        a->size - INDEX_TAIL_SIZE) == 0;
 }
 
 /* run_next -- gives tree_build() the next entry. */
@@ -229,7 +229,7 @@ static bool run_next(void *context, const uint8_t **key, size_t *size) {
 static tansu_status not_unique(build_run *run, const build_item *item, tansu_error *error) {
     const uint8_t *entry = run->bytes.data + item->offset;
     if (run->conflict != NULL) {
-        run->conflict->docno = entry_docno(entry + item->size - INDEX_DOCNO_SIZE);
+        run->conflict->docno = tail_docno(entry + item->size - INDEX_TAIL_SIZE);
         if (!buffer_set(&run->conflict->entry, entry, item->size))
             return error_memory(error);
     }
@@ -247,7 +247,7 @@ static tansu_status run_insert(build_run *run, tansu_error *error) {
         bool found = false;
         uint64_t docno;
         if (run->definition->unique)
-            status = tree_find_prefix(run->writer->store, &run->tree, key, size - INDEX_DOCNO_SIZE,
+            status = tree_find_prefix(run->writer->store, &run->tree, key, size - INDEX_TAIL_SIZE,
                                       &found, &docno, error);
         if (status == TANSU_OK && found)
             status = not_unique(run, &run->items[i], error);

@@ -6,6 +6,7 @@
 #define TANSU_INDEX_DEFINITION_H
 
 #include "base/path.h"
+#include "index/tail.h"
 
 /* How a partial filter is read and asked. The meaning of a selector lies in the query part, which this
  * part may not call: whoever opens a database hands this table down (query/filter.h has the one). */
@@ -60,11 +61,6 @@ bool index_definition_keys(const index_definition *definition, tansu_buffer *bso
 /* index_definition_options -- appends the options document likewise, without those that are off. */
 bool index_definition_options(const index_definition *definition, tansu_buffer *bson);
 
-/* The last bytes of every entry: the docno, big-endian, so that entries of equal values lie in
- * insertion order. */
-#define INDEX_DOCNO_SIZE 5
-#define INDEX_MAX_DOCNO (((uint64_t)1 << 39) - 1)
-
 /* Where an entry lies in the bytes of its set. */
 struct index_entry {
     uint32_t offset, size;
@@ -89,8 +85,8 @@ void index_entries_free(index_entries *entries);
 
 /*
  * index_entries_make -- the entries of one document in one index: for each combination of the
- * paths' values, value_key() of each value (in the path's direction) one after the other and the
- * docno. A path yields: for each value that path_walk() shows, its key; for an array at the end,
+ * paths' values, value_key() of each value (in the path's direction) one after the other and a
+ * tail. A path yields: for each value that path_walk() shows, its key; for an array at the end,
  * the key of the whole array and of each element (elements that are arrays as whole values);
  * DOC_MISSING as null; and when the walk shows nothing at all, KIND_NOTHING. A sparse index has no
  * entry of a document whose paths all show nothing or DOC_MISSING only, a partial one none of a
@@ -100,21 +96,6 @@ void index_entries_free(index_entries *entries);
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
                                 const uint8_t *doc, size_t size, uint64_t docno,
                                 tansu_error *error);
-
-/* entry_docno -- the docno at an entry's end. */
-static inline uint64_t entry_docno(const uint8_t *tail /* the last five bytes */) {
-    return (uint64_t)tail[0] << 32 | (uint64_t)tail[1] << 24 | (uint64_t)tail[2] << 16 |
-           (uint64_t)tail[3] << 8 | tail[4];
-}
-
-/* entry_put_docno -- writes the five bytes of a docno. */
-static inline void entry_put_docno(uint8_t *tail, uint64_t docno) {
-    tail[0] = (uint8_t)(docno >> 32);
-    tail[1] = (uint8_t)(docno >> 24);
-    tail[2] = (uint8_t)(docno >> 16);
-    tail[3] = (uint8_t)(docno >> 8);
-    tail[4] = (uint8_t)docno;
-}
 
 /* index_entry_values -- which value of each path an entry of a document was made from; DOC_MISSING
  * where none is there (or memory is exhausted). For messages. */

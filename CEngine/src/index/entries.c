@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/fold.h"
 #include "base/value.h"
+#include "index/form.h"
 
 #include <stdlib.h>
 
@@ -189,10 +190,10 @@ static tansu_status gather_path(index_entries *entries, const index_definition *
     return run->count > TANSU_MAX_INDEX_ENTRIES ? too_many(definition, error) : TANSU_OK;
 }
 
-/* add_entry -- closes the entry that begins at `start` with the docno. */
-static bool add_entry(index_entries *entries, size_t start, uint64_t docno) {
-    uint8_t tail[INDEX_DOCNO_SIZE];
-    entry_put_docno(tail, docno);
+/* add_entry -- closes the entry that begins at `start` with its tail. */
+static bool add_entry(index_entries *entries, size_t start, uint64_t docno, uint32_t form) {
+    uint8_t tail[INDEX_TAIL_SIZE];
+    tail_put(tail, docno, form);
     if (!buffer_append(&entries->bytes, tail, sizeof tail) ||
         !grow(&entries->list, entries->count, &entries->capacity))
         return false;
@@ -212,7 +213,7 @@ static bool combine(index_entries *entries, const key_run *runs, uint32_t paths,
             if (!buffer_append(&entries->bytes, entries->scratch.data + key.offset, key.size))
                 return false;
         }
-        if (!add_entry(entries, start, docno))
+        if (!add_entry(entries, start, docno, 0))
             return false;
         uint32_t turn = paths;
         while (turn > 0 && ++at[turn - 1] == runs[turn - 1].count)
@@ -225,7 +226,7 @@ static bool combine(index_entries *entries, const key_run *runs, uint32_t paths,
 /* within_bounds -- whether all combinations stay within the bounds on number and bytes. */
 static bool within_bounds(const index_entries *entries, const key_run *runs, uint32_t paths) {
     size_t count = 1;
-    size_t longest = INDEX_DOCNO_SIZE;
+    size_t longest = INDEX_TAIL_SIZE;
     for (uint32_t i = 0; i < paths; i++) {
         uint32_t most = 0;
         for (uint32_t k = 0; k < runs[i].count; k++) {
@@ -240,7 +241,7 @@ static bool within_bounds(const index_entries *entries, const key_run *runs, uin
     if (longest <= MAX_ENTRY_BYTES / count)
         return true;
     /* The longest of each path together may be rare: sum up exactly. */
-    size_t bytes = count * INDEX_DOCNO_SIZE;
+    size_t bytes = count * INDEX_TAIL_SIZE;
     for (uint32_t i = 0; i < paths; i++) {
         size_t own = 0;
         for (uint32_t k = 0; k < runs[i].count; k++)
@@ -254,20 +255,22 @@ static bool within_bounds(const index_entries *entries, const key_run *runs, uin
  * when it has one (or memory is exhausted: *failed). */
 static bool make_plain(index_entries *entries, const index_definition *definition,
                        const uint8_t *doc, size_t size, uint64_t docno, bool *failed) {
+    doc_value values[TANSU_MAX_INDEX_PATHS];
     bool present = false;
     for (uint32_t i = 0; i < definition->path_count; i++) {
-        doc_value value;
-        if (!path_get(&definition->paths[i], doc, size, &value) || value.type == DOC_ARRAY)
+        doc_value *value = &values[i];
+        if (!path_get(&definition->paths[i], doc, size, value) || value->type == DOC_ARRAY)
             return false;
-        present = present || value.type != DOC_MISSING;
-        if (!put_key(entries, definition, &entries->bytes, &value, definition->descending[i])) {
+        present = present || value->type != DOC_MISSING;
+        if (!put_key(entries, definition, &entries->bytes, value, definition->descending[i])) {
             *failed = true;
             return false;
         }
     }
     if (definition->sparse && !present)
         return true;
-    *failed = !add_entry(entries, 0, docno);
+    uint32_t form = definition->fold ? 0 : index_form(values, definition->path_count);
+    *failed = !add_entry(entries, 0, docno, form);
     return !*failed;
 }
 

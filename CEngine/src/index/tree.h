@@ -2,7 +2,7 @@
  * index/tree.h -- ordered sets of byte strings: a copy-on-write B+ tree of packed blocks. Part index;
  * may call base and index/cabinet.h.
  *
- * Every index is one tree whose entries are value keys with a docno at the end (index/definition.h);
+ * Every index is one tree whose entries are value keys with a tail that names a document (index/tail.h);
  * the `_id` index as well. A tree value (root, count) is immutable for readers: a writer copies the
  * blocks on the way to what it changes ("path copying"), so that a reader goes on seeing the tree of
  * the version that it holds, without locks. Blocks that the writer itself made since its `epoch`
@@ -99,7 +99,7 @@ void tree_discard_retired(tree_writer *writer, retire_list *retired, size_t firs
 tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, size_t size,
                        uint64_t *rank, tansu_error *error);
 
-/* tree_find_prefix -- the last five bytes, as a docno, of the first entry that begins with `prefix`;
+/* tree_find_prefix -- the docno in the tail of the first entry that begins with `prefix`;
  * *found false when there is none. The point look-up of unique keys: one descent, no allocation. */
 tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *prefix, size_t size,
                               bool *found, uint64_t *docno, tansu_error *error);
@@ -133,7 +133,7 @@ tansu_status tree_cursor_previous(tree_cursor *cursor, bool *valid, tansu_error 
 
 /* tree_cursor_docno -- the docno of the entry that the cursor is on. */
 uint64_t tree_cursor_docno(const tree_cursor *cursor);
-/* tree_cursor_key -- the whole entry, docno included, into `key` (replacing it). False: memory. */
+/* tree_cursor_key -- the whole entry, its tail included, into `key` (replacing it). False: memory. */
 bool tree_cursor_key(const tree_cursor *cursor, tansu_buffer *key);
 
 /*
@@ -145,6 +145,20 @@ bool tree_cursor_key(const tree_cursor *cursor, tansu_buffer *key);
 tansu_status tree_cursor_docnos(tree_cursor *cursor, const uint8_t *bound, size_t bound_size,
                                 uint64_t *docnos, size_t capacity, size_t *count,
                                 tansu_error *error);
+
+/* Where an entry lies among those that tree_cursor_entries() took, below its docno in one number. */
+#define TREE_PLACE_BITS 29
+#define TREE_PLACE_MAX (((uint64_t)1 << TREE_PLACE_BITS) - 1)
+
+/*
+ * tree_cursor_entries -- the same, but with whole entries: each is appended to `bytes` behind its
+ * size (4 bytes), and items[] gets its docno shifted up by TREE_PLACE_BITS with the offset in `bytes`
+ * of that size. Stops as well when `bytes` has grown to `most` (at most TREE_PLACE_MAX) or more;
+ * *done: the range is done.
+ */
+tansu_status tree_cursor_entries(tree_cursor *cursor, const uint8_t *bound, size_t bound_size,
+                                 uint64_t *items, size_t capacity, tansu_buffer *bytes, size_t most,
+                                 size_t *count, bool *done, tansu_error *error);
 
 /* ---- Checkpoint ---- */
 
@@ -177,8 +191,22 @@ void tree_store_give_free(tree_store *store, const uint64_t *numbers, size_t cou
 tansu_status tree_evict(tree_store *store, const tree *t, uint64_t limit, retire_list *retired,
                         tansu_error *error);
 
-/* tree_check -- walks the whole tree and checks order, counts, prefixes and that no leaf is empty; for
- * verify and tests. Errors: CORRUPT with what and where. */
+/* What a walk over a whole tree shows. Both may be NULL. */
+typedef struct tree_visitor {
+    /* Each entry, in order; valid during the call. Another status than OK ends the walk. */
+    tansu_status (*entry)(void *context, const uint8_t *key, size_t size, tansu_error *error);
+    /* Each problem; the walk goes on behind the block at fault. NULL: the first one ends it. */
+    void (*problem)(void *context, const tansu_error *problem);
+    void *context;
+} tree_visitor;
+
+/* tree_walk -- goes through the whole tree and checks order, counts, prefixes, that no leaf is empty, and
+ * that what the cabinet has of its blocks can be read. Leaves that are not in memory are not kept
+ * there. Errors: CORRUPT (also when each problem was shown), IO, MEMORY, and the visitor's. */
+tansu_status tree_walk(tree_store *store, const tree *t, const tree_visitor *visitor,
+                       tansu_error *error);
+
+/* tree_check -- tree_walk() up to the first problem; all blocks are in memory afterwards. */
 tansu_status tree_check(tree_store *store, const tree *t, tansu_error *error);
 
 #endif

@@ -1,18 +1,56 @@
 /*
- * index/tree_check.c -- walks a whole tree and checks what all else relies on (see tree.h).
+ * index/tree_check.c -- walks a whole tree, checks what all else relies on, and shows the entries (see
+ * tree.h).
  */
+#include "base/buffer.h"
 #include "base/error.h"
 #include "index/tree_block.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+/* A walk that is going on. */
+typedef struct walk {
+    tree_store *store;
+    cabinet *cab;
+    const tree_visitor *visitor;
+    bool damaged;
+    tansu_buffer key; /* the entry at hand */
+    tansu_error *error;
+} walk;
+
+/* What a block's parent says of it. */
+typedef struct expectation {
+    int level; /* -1: any */
+    uint64_t count;
+    const tree_ref *low, *high; /* NULL: no bound */
+} expectation;
+
+/* stored_number -- a block's number in the cabinet that is sure to be there; 0 when there is none. */
+static uint64_t stored_number(const tree_block *block) {
+    uint64_t number = atomic_load(&((tree_block *)block)->number);
+    return (number & NUMBER_PENDING) != 0 ? 0 : number;
+}
+
+/* problem -- notes what is in the error, which is CORRUPT: OK when the walk is to go on. */
+static tansu_status problem(walk *w, const tansu_error *found) {
+    w->damaged = true;
+    if (w->error != NULL)
+        *w->error = *found;
+    if (w->visitor == NULL || w->visitor->problem == NULL)
+        return TANSU_E_CORRUPT;
+    w->visitor->problem(w->visitor->context, found);
+    return TANSU_OK;
+}
+
 /* wrong -- a check that failed in some block. */
-static tansu_status wrong(tansu_error *error, const tree_block *block, const char *what) {
+static tansu_status wrong(walk *w, const tree_block *block, const char *what) {
     char context[64];
+    tansu_error found;
     snprintf(context, sizeof(context), "index block %" PRIu64,
              (uint64_t)atomic_load(&((tree_block *)block)->number) & ~NUMBER_PENDING);
-    return error_set(error, TANSU_E_CORRUPT, context, "An index is damaged: %s.", what);
+    error_set(&found, TANSU_E_CORRUPT, context, "An index is damaged: %s.", what);
+    return problem(w, &found);
 }
 
 /* ref_less -- a is less than b. */
@@ -26,55 +64,164 @@ static bool ref_less(const tree_ref *a, const tree_ref *b) {
     return x < y;
 }
 
-/* check_page -- rising strings, all within the bounds that the blocks above set. */
-static tansu_status check_page(const tree_block *block, const tree_page *page, const tree_ref *low,
-                               const tree_ref *high, tansu_error *error) {
+/* page_fault -- what is wrong with a page; NULL: rising strings, all within the bounds that the blocks
+ * above set. */
+static const char *page_fault(const tree_page *page, const expectation *expected) {
     for (uint32_t i = 0; i < page->count; i++) {
         tree_ref ref = page_ref(page, i);
         if (i > 0) {
             tree_ref before = page_ref(page, i - 1);
             if (!ref_less(&before, &ref))
-                return wrong(error, block, "two entries are out of order");
+                return "two entries are out of order";
         }
-        if ((low != NULL && ref_less(&ref, low)) || (high != NULL && !ref_less(&ref, high)))
-            return wrong(error, block, "an entry lies in the wrong block");
+        if ((expected->low != NULL && ref_less(&ref, expected->low)) ||
+            (expected->high != NULL && !ref_less(&ref, expected->high)))
+            return "an entry lies in the wrong block";
     }
-    return TANSU_OK;
+    return NULL;
 }
 
-/* check_block -- one block and all below it. */
-static tansu_status check_block(tree_store *store, tree_block *block, int level, uint64_t count,
-                                const tree_ref *low, const tree_ref *high, tansu_error *error) {
-    const tree_content *content;
-    tansu_status status = block_content(store, block, level, count, &content, error);
-    if (status != TANSU_OK)
-        return status;
-    if (level >= 0 && content->level != (uint32_t)level)
-        return wrong(error, block, "a block has the wrong level");
-    if (content_count(content) != count || count == 0)
-        return wrong(error, block, "the number of entries is not what the block above says");
-    if (content->level == 0)
-        return check_page(block, &as_leaf(content)->page, low, high, error);
-
-    const tree_inner *inner = as_inner(content);
-    status = check_page(block, &inner->keys, low, high, error);
-    for (uint32_t i = 0; status == TANSU_OK && i < inner_children(inner); i++) {
-        tree_ref left, right;
-        if (i > 0)
-            left = page_ref(&inner->keys, i - 1);
-        if (i < inner->keys.count)
-            right = page_ref(&inner->keys, i);
-        status = check_block(store, inner->child[i], (int)content->level - 1, inner->count[i],
-                             i > 0 ? &left : low, i < inner->keys.count ? &right : high, error);
+/* show_page -- the entries of a leaf that was found to be right. */
+static tansu_status show_page(walk *w, const tree_page *page) {
+    if (w->visitor == NULL || w->visitor->entry == NULL)
+        return TANSU_OK;
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < page->count; i++) {
+        tree_ref ref = page_ref(page, i);
+        uint32_t size = ref_size(&ref);
+        w->key.size = 0;
+        if (!buffer_reserve(&w->key, (size_t)size + 1))
+            return error_memory(w->error);
+        ref_copy(w->key.data, &ref, 0, size);
+        w->key.size = size;
+        status = w->visitor->entry(w->visitor->context, w->key.data, size, w->error);
     }
     return status;
 }
 
-/* tree_check -- an empty tree has no root. */
+/* check_stored -- reads a block's record from the cabinet; *sound: it is one that could be loaded. The CRC
+ * is the cabinet's. */
+static tansu_status check_stored(walk *w, const tree_block *block, uint64_t number,
+                                 const expectation *expected, tansu_buffer *record, bool *sound) {
+    tansu_error found;
+    *sound = false;
+    tansu_status status = cabinet_get(w->cab, CABINET_BLOCK, number, record, &found);
+    if (status == TANSU_E_NOT_FOUND)
+        return wrong(w, block, "a stored block is missing");
+    if (status == TANSU_E_CORRUPT)
+        return problem(w, &found);
+    if (status != TANSU_OK) {
+        if (w->error != NULL)
+            *w->error = found;
+        return status;
+    }
+    const tree_page *page = (const tree_page *)(const void *)record->data;
+    if (!page_valid(record->data, record->size))
+        return wrong(w, block, "the layout of a stored block makes no sense");
+    if (expected->level >= 0 && page->level != expected->level)
+        return wrong(w, block, "a stored block has the wrong level");
+    if (page->level == 0 && (page->count != expected->count || page->capacity != record->size))
+        return wrong(w, block,
+                     "the number of entries of a stored block is not what the block above says");
+    *sound = true;
+    return TANSU_OK;
+}
+
+static tansu_status walk_block(walk *w, tree_block *block, const expectation *expected);
+
+/* walk_inner -- separators, then children. */
+static tansu_status walk_inner(walk *w, const tree_block *block, const tree_inner *inner,
+                               const expectation *expected) {
+    const char *fault = page_fault(&inner->keys, expected);
+    tansu_status status = fault == NULL ? TANSU_OK : wrong(w, block, fault);
+    for (uint32_t i = 0; status == TANSU_OK && i < inner_children(inner); i++) {
+        tree_ref left, right;
+        expectation child = {.level = (int)inner->base.level - 1,
+                             .count = inner->count[i],
+                             .low = expected->low,
+                             .high = expected->high};
+        if (i > 0) {
+            left = page_ref(&inner->keys, i - 1);
+            child.low = &left;
+        }
+        if (i < inner->keys.count) {
+            right = page_ref(&inner->keys, i);
+            child.high = &right;
+        }
+        status = walk_block(w, inner->child[i], &child);
+    }
+    return status;
+}
+
+/* walk_leaf -- a leaf, wherever its page came from. */
+static tansu_status walk_leaf(walk *w, const tree_block *block, const tree_page *page,
+                              const expectation *expected) {
+    const char *fault = page_fault(page, expected);
+    return fault == NULL ? show_page(w, page) : wrong(w, block, fault);
+}
+
+/* walk_content -- a block that is in memory. */
+static tansu_status walk_content(walk *w, const tree_block *block, const tree_content *content,
+                                 const expectation *expected) {
+    if (expected->level >= 0 && content->level != (uint32_t)expected->level)
+        return wrong(w, block, "a block has the wrong level");
+    if (content_count(content) != expected->count || expected->count == 0)
+        return wrong(w, block, "the number of entries is not what the block above says");
+    return content->level > 0 ? walk_inner(w, block, as_inner(content), expected)
+                              : walk_leaf(w, block, &as_leaf(content)->page, expected);
+}
+
+/* walk_loaded -- a block whose content is made or kept in memory. */
+static tansu_status walk_loaded(walk *w, tree_block *block, const expectation *expected) {
+    const tree_content *content;
+    tansu_error found;
+    tansu_status status =
+        block_content(w->store, block, expected->level, expected->count, &content, &found);
+    if (status == TANSU_OK)
+        return walk_content(w, block, content, expected);
+    if (status == TANSU_E_CORRUPT)
+        return problem(w, &found);
+    if (w->error != NULL)
+        *w->error = found;
+    return status;
+}
+
+/* walk_block -- one block and all below it. What is stored is read also when it is in memory as well. */
+static tansu_status walk_block(walk *w, tree_block *block, const expectation *expected) {
+    bool in_memory = atomic_load_explicit(&block->content, memory_order_acquire) != NULL;
+    uint64_t number = w->cab == NULL ? 0 : stored_number(block);
+    if (number == 0)
+        return walk_loaded(w, block, expected);
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    bool sound;
+    tansu_status status = check_stored(w, block, number, expected, &record, &sound);
+    const tree_page *page = (const tree_page *)(const void *)record.data;
+    if (status == TANSU_OK && sound && !in_memory && w->visitor != NULL && page->level == 0 &&
+        page->count != 0)
+        status = walk_leaf(w, block, page, expected);
+    else if (status == TANSU_OK && (sound || in_memory))
+        status = walk_loaded(w, block, expected);
+    tansu_buffer_free(&record);
+    return status;
+}
+
+/* tree_walk -- an empty tree has no root. */
+tansu_status tree_walk(tree_store *store, const tree *t, const tree_visitor *visitor,
+                       tansu_error *error) {
+    walk w = {.store = store, .cab = atomic_load(&store->cab), .visitor = visitor, .error = error};
+    tansu_status status = TANSU_OK;
+    if (t->root != NULL) {
+        status = walk_block(&w, t->root, &(expectation){.level = -1, .count = t->count});
+    } else if (t->count != 0) {
+        tansu_error found;
+        error_set(&found, TANSU_E_CORRUPT, "index",
+                  "An index is damaged: it has entries and no blocks.");
+        status = problem(&w, &found);
+    }
+    tansu_buffer_free(&w.key);
+    return status == TANSU_OK && w.damaged ? TANSU_E_CORRUPT : status;
+}
+
 tansu_status tree_check(tree_store *store, const tree *t, tansu_error *error) {
-    if (t->root == NULL)
-        return t->count == 0 ? TANSU_OK
-                             : error_set(error, TANSU_E_CORRUPT, "index",
-                                         "An index is damaged: it has entries and no blocks.");
-    return check_block(store, t->root, -1, t->count, NULL, NULL, error);
+    return tree_walk(store, t, NULL, error);
 }

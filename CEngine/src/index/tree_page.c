@@ -3,6 +3,8 @@
  */
 #include "index/tree_page.h"
 
+#include "index/tail.h"
+
 /* head_of -- the first four bytes as a number, missing ones zero. */
 static uint32_t head_of(const uint8_t *bytes, size_t size) {
     if (size >= 4)
@@ -235,13 +237,14 @@ uint64_t page_docno(const tree_page *page, uint32_t slot) {
     uint32_t size;
     const uint8_t *suffix = page_suffix(page, slot, &size);
     /* The head of the page lies before: eight bytes can be read wherever five belong to us. */
-    if (size >= 5)
-        return load_be64(suffix + size - 8) & 0xFFFFFFFFFF;
-    uint64_t docno = 0;
-    uint32_t more = 5 - size < page->prefix_size ? 5 - size : page->prefix_size;
+    if (size >= INDEX_TAIL_SIZE)
+        return (load_be64(suffix + size - 8) & 0xFFFFFFFFFF) >> INDEX_FORM_BITS;
+    uint64_t tail = 0;
+    uint32_t more =
+        INDEX_TAIL_SIZE - size < page->prefix_size ? INDEX_TAIL_SIZE - size : page->prefix_size;
     for (uint32_t i = page->prefix_size - more; i < page->prefix_size; i++)
-        docno = docno << 8 | page->bytes[i];
+        tail = tail << 8 | page->bytes[i];
     for (uint32_t i = 0; i < size; i++)
-        docno = docno << 8 | suffix[i];
-    return docno;
+        tail = tail << 8 | suffix[i];
+    return tail >> INDEX_FORM_BITS;
 }

@@ -140,7 +140,7 @@ void ref_copy(uint8_t *to, const tree_ref *ref, uint32_t from, uint32_t size);
  * is what lies there; the page may be followed by other things. */
 bool page_valid(const uint8_t *bytes, size_t size);
 
-/* page_docno -- the last five bytes of a string as a big-endian number. */
+/* page_docno -- of the tail (index/tail.h) that a string ends with. */
 uint64_t page_docno(const tree_page *page, uint32_t slot);
 
 #endif

@@ -247,6 +247,59 @@ tansu_status tree_cursor_docnos(tree_cursor *cursor, const uint8_t *bound, size_
     return TANSU_OK;
 }
 
+/* take_entries -- of the slots from `slot` to `end` of one leaf, until there are bytes enough; *taken
+ * of them. */
+static tansu_status take_entries(const tree_page *page, uint32_t slot, uint32_t end,
+                                 uint64_t *items, tansu_buffer *bytes, size_t most, uint32_t *taken,
+                                 tansu_error *error) {
+    for (*taken = 0; slot < end && bytes->size < most; slot++, ++*taken) {
+        tree_ref ref = page_ref(page, slot);
+        uint32_t size = ref_size(&ref);
+        if (!buffer_reserve(bytes, (size_t)size + 4))
+            return error_memory(error);
+        *items++ = page_docno(page, slot) << TREE_PLACE_BITS | bytes->size;
+        store_u32(bytes->data + bytes->size, size);
+        ref_copy(bytes->data + bytes->size + 4, &ref, 0, size);
+        bytes->size += (size_t)size + 4;
+    }
+    return TANSU_OK;
+}
+
+/* tree_cursor_entries -- leaf by leaf, as above. */
+tansu_status tree_cursor_entries(tree_cursor *cursor, const uint8_t *bound, size_t bound_size,
+                                 uint64_t *items, size_t capacity, tansu_buffer *bytes, size_t most,
+                                 size_t *count, bool *done, tansu_error *error) {
+    *count = 0;
+    *done = false;
+    while (*count < capacity && bytes->size < most && cursor->height > 0) {
+        const tree_page *page = page_at(cursor);
+        uint32_t slot = *slot_at(cursor), end = page->count, taken;
+        if (bound != NULL && page_compare(page, end - 1, bound, bound_size) >= 0) {
+            bool exact;
+            end = page_search(page, bound, bound_size, &exact);
+            *done = true;
+        }
+        if (end <= slot)
+            return TANSU_OK;
+        uint32_t last = end - slot > capacity - *count ? slot + (uint32_t)(capacity - *count) : end;
+        tansu_status status =
+            take_entries(page, slot, last, items + *count, bytes, most, &taken, error);
+        if (status != TANSU_OK)
+            return status;
+        *count += taken;
+        *slot_at(cursor) = slot + taken;
+        *done = *done && slot + taken == end;
+        if (slot + taken < page->count)
+            return TANSU_OK;
+        bool valid;
+        status = next_leaf(cursor, &valid, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    *done = *done || cursor->height == 0;
+    return TANSU_OK;
+}
+
 /* tree_rank -- the counts of the children to the left of the way down. */
 tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, size_t size,
                        uint64_t *rank, tansu_error *error) {

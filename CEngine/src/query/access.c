@@ -378,8 +378,6 @@ tansu_status access_bind(planner *p, const conjunction *c, access *a) {
             return status;
         a->bound_paths++;
         points = all_points(&list);
-        if (points && a->range_count == 1 && a->point_paths == i)
-            a->point_paths++;
     }
     conclude(p, a, c, points);
     return TANSU_OK;

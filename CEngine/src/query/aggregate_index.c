@@ -154,7 +154,7 @@ static tansu_status walk_range(value_walk *w, const key_range *range) {
             bounds_compare(w->key.data, w->key.size, range->high, range->high_size) >= 0)
             return TANSU_OK;
         w->a->keys_examined++;
-        w->key.size -= INDEX_DOCNO_SIZE;
+        w->key.size -= INDEX_TAIL_SIZE;
         /* There is a successor: no key begins with 0xFF. */
         if (!buffer_set(&w->end, w->key.data, w->key.size) || !key_successor(&w->end))
             return error_memory(error);

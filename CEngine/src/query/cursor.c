@@ -1,6 +1,7 @@
 /*
  * query/cursor.c -- what other parts call: cursors, counts, docno lists, explanations.
  */
+#include "query/cover.h"
 #include "query/join.h"
 #include "query/run.h"
 #include "query/writer.h"
@@ -100,6 +101,12 @@ static tansu_status next_result(query_run *run, tansu_document *document, tansu_
     tansu_status status = run_hit(run, &found, &doc, &size, error);
     if (status != TANSU_OK)
         return status;
+    if (!doc) {
+        status = cover_write(run->plan->accesses[0], run->plan->shown, run->entry, &run->values,
+                             &run->output, error);
+        *document = (tansu_document){run->output.data, run->output.size};
+        return status;
+    }
     tansu_document stored = {doc, size};
     *document = stored;
     if (h->joins && run->version) {
@@ -143,6 +150,12 @@ static tansu_status next_answer(query_run *run, tansu_document *document) {
     return TANSU_OK;
 }
 
+/* purpose_of -- whether results may come from an index alone: not where other documents are put into
+ * them, nor where they are fixed as references to documents. */
+static enum plan_purpose purpose_of(const query *q, const view *v) {
+    return q->hints.fields && !q->hints.joins && !v->pending ? PLAN_PROJECTED : PLAN_DOCUMENTS;
+}
+
 /* query_start -- see query.h. */
 tansu_status query_start(const query *q, const version *version, const view *v,
                          const collection_state *collection, query_run **result,
@@ -150,7 +163,7 @@ tansu_status query_start(const query *q, const version *version, const view *v,
     if (q->hints.explain || q->hints.only_count)
         return start_one(q, v, collection, result, error);
     query_run *run;
-    tansu_status status = run_begin(q, v, collection, PLAN_DOCUMENTS, &run, error);
+    tansu_status status = run_begin(q, v, collection, purpose_of(q, v), &run, error);
     if (status == TANSU_OK)
         run->version = version;
     if (status == TANSU_OK && v->pending)
@@ -196,7 +209,7 @@ tansu_status query_count(const query *q, const view *v, const collection_state *
 tansu_status query_docnos(const query *q, const view *v, const collection_state *collection,
                           uint64_t **docnos, size_t *count, tansu_error *error) {
     query_run *run;
-    docno_list list = {NULL, 0, 0};
+    docno_list list = {.items = NULL};
     hit h;
     const uint8_t *doc;
     uint32_t size;
@@ -225,7 +238,7 @@ tansu_status query_explain(const query *q, const view *v, const collection_state
                            tansu_buffer *result, tansu_error *error) {
     double start = milliseconds_now();
     query_run *run;
-    enum plan_purpose purpose = q->hints.only_count ? PLAN_COUNT : PLAN_DOCUMENTS;
+    enum plan_purpose purpose = q->hints.only_count ? PLAN_COUNT : purpose_of(q, v);
     tansu_status status = run_begin(q, v, collection, purpose, &run, error);
     hit h;
     const uint8_t *doc;

@@ -4,8 +4,25 @@
  * Without an index that serves $orderby, every source gives docnos in ascending order, so that the
  * answer's order does not depend on the plan.
  */
+#include "query/cover.h"
 #include "query/run.h"
 #include <stdlib.h>
+
+/* begin_streams -- opens what a streamed plan reads. */
+static tansu_status begin_streams(query_run *run, tansu_error *error) {
+    const plan *p = run->plan;
+    const access *a = p->accesses[0];
+    walk_order order = {.access = a,
+                        .ranges = a->ranges,
+                        .range_count = a->range_count,
+                        .group_paths = p->group_paths,
+                        .backward = p->backward,
+                        .keeps = p->shown != NULL};
+    if (p->streams > 1)
+        return merge_init(&run->merge, run, &order, p->streams, p->held_paths, error);
+    walk_init(&run->walk, run, &order);
+    return TANSU_OK;
+}
 
 /* run_begin -- see run.h. */
 tansu_status run_begin(const query *q, const view *v, const collection_state *collection,
@@ -36,10 +53,8 @@ tansu_status run_begin(const query *q, const view *v, const collection_state *co
     p->error = NULL;
     if (run->plan->kind == PLAN_SCAN)
         view_scan_init(&run->scan, &run->view, collection);
-    if (run->plan->streamed)
-        walk_init(&run->walk, &run->view, collection, run->plan->accesses[0], run->plan->backward,
-                  run->plan->group_paths);
-    return TANSU_OK;
+    run->docnos.keeps = run->plan->shown != NULL;
+    return run->plan->streamed ? begin_streams(run, error) : TANSU_OK;
 }
 
 /* query_end -- frees everything; fine on NULL. */
@@ -47,6 +62,8 @@ void query_end(query_run *run) {
     if (!run)
         return;
     walk_free(&run->walk);
+    merge_free(&run->merge);
+    tansu_buffer_free(&run->values);
     docno_list_free(&run->docnos);
     free(run->hits);
     tansu_buffer_free(&run->output);
@@ -62,10 +79,10 @@ void query_end(query_run *run) {
 /* gather_common -- the docnos that are in the ranges of both indexes. */
 static tansu_status gather_common(query_run *run, tansu_error *error) {
     const plan *p = run->plan;
-    docno_list other = {NULL, 0, 0};
-    tansu_status status = docno_list_add_access(&run->docnos, &run->view, p->accesses[0], error);
+    docno_list other = {.items = NULL};
+    tansu_status status = docno_list_add_access(&run->docnos, run, p->accesses[0], error);
     if (status == TANSU_OK)
-        status = docno_list_add_access(&other, &run->view, p->accesses[1], error);
+        status = docno_list_add_access(&other, run, p->accesses[1], error);
     run->keys_examined += run->docnos.count + other.count;
     if (status == TANSU_OK && (!docno_list_sort(&run->docnos) || !docno_list_sort(&other)))
         status = error_memory(error);
@@ -80,11 +97,13 @@ static tansu_status gather(query_run *run, tansu_error *error) {
     const plan *p = run->plan;
     if (p->kind == PLAN_INTERSECTION)
         return gather_common(run, error);
+    if (!docno_list_clear(&run->docnos))
+        return error_memory(error);
     for (uint32_t i = 0; i < p->access_count; i++) {
         tansu_status status = run->watched ? run_check(run, error) : TANSU_OK;
         if (status != TANSU_OK)
             return status;
-        status = docno_list_add_access(&run->docnos, &run->view, p->accesses[i], error);
+        status = docno_list_add_access(&run->docnos, run, p->accesses[i], error);
         if (status != TANSU_OK)
             return status;
     }
@@ -92,26 +111,43 @@ static tansu_status gather(query_run *run, tansu_error *error) {
     return docno_list_sort(&run->docnos) ? TANSU_OK : error_memory(error);
 }
 
-/* next_docno -- the next docno that an index gives; `fetched`: its document will be asked for. */
-static tansu_status next_docno(query_run *run, bool fetched, uint64_t *docno, tansu_error *error) {
-    if (run->plan->streamed) {
-        walk *w = &run->walk;
-        tansu_status status = walk_next(w, docno, error);
-        if (status == TANSU_OK && fetched)
-            view_prefetch(&run->view, run->collection, w->batch.items, w->batch.count, w->next - 1);
+/* next_streamed -- the next docno of a streamed plan. */
+static tansu_status next_streamed(query_run *run, bool fetched, uint64_t *docno,
+                                  tansu_error *error) {
+    walk *w = &run->walk;
+    tansu_status status;
+    if (run->plan->streams > 1) {
+        status = merge_next(&run->merge, docno, error);
+        run->keys_examined = run->merge.keys_examined;
+        if (status == TANSU_OK)
+            run->entry = merge_entry(&run->merge);
         return status;
     }
-    if (run->next_docno == 0 && run->docnos.capacity == 0) {
+    status = walk_next(w, docno, error);
+    if (status == TANSU_OK && w->batch.keeps)
+        run->entry = walk_entry(w);
+    else if (status == TANSU_OK && fetched)
+        view_prefetch(&run->view, run->collection, w->batch.items, w->batch.count, w->next - 1);
+    return status;
+}
+
+/* next_docno -- the next docno that an index gives; `fetched`: its document will be asked for. */
+static tansu_status next_docno(query_run *run, bool fetched, uint64_t *docno, tansu_error *error) {
+    docno_list *list = &run->docnos;
+    if (run->plan->streamed)
+        return next_streamed(run, fetched, docno, error);
+    if (run->next_docno == 0 && list->capacity == 0) {
         tansu_status status = gather(run, error);
         if (status != TANSU_OK)
             return status;
     }
-    if (run->next_docno == run->docnos.count)
+    if (run->next_docno == list->count)
         return TANSU_DONE;
-    if (fetched)
-        view_prefetch(&run->view, run->collection, run->docnos.items, run->docnos.count,
-                      run->next_docno);
-    *docno = run->docnos.items[run->next_docno++];
+    if (list->keeps)
+        run->entry = docno_list_entry_ahead(list, run->next_docno);
+    else if (fetched)
+        view_prefetch(&run->view, run->collection, list->items, list->count, run->next_docno);
+    *docno = docno_list_at(list, run->next_docno++);
     return TANSU_OK;
 }
 
@@ -131,7 +167,7 @@ static tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t 
 
 /* needs_documents -- whether hits must be fetched: to be shown, or to be sorted. */
 static bool needs_documents(const query_run *run) {
-    return run->purpose == PLAN_DOCUMENTS || run->plan->sort == PLAN_SORT_MEMORY;
+    return plan_shows(run->purpose) || run->plan->sort == PLAN_SORT_MEMORY;
 }
 
 /* matches -- whether a document matches; also true when that could not be found out, so that the
@@ -167,7 +203,7 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
         status = next_docno(run, fetched, &h->docno, error);
         if (status != TANSU_OK)
             return status;
-        if (!fetched) {
+        if (!fetched || (p->shown && cover_tells(run->entry))) {
             h->ref = 0;
             *doc = NULL;
             *size = 0;
@@ -225,7 +261,7 @@ static tansu_status next_in_order(query_run *run, hit *h, const uint8_t **doc, u
     *h = run->hits[run->next_hit++];
     *doc = NULL;
     *size = 0;
-    if (run->purpose == PLAN_DOCUMENTS)
+    if (plan_shows(run->purpose))
         *doc = view_document(&run->view, h->ref, size);
     return TANSU_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * query/explain.c -- the plan of a run as a document, in the words of the query language:
  * {plan: {kind, index, direction, ranges: {path: [{operator: value, …}, …], …}, rangeCount, exact,
- * sort}, candidates: [{kind, index, sort, keys, cost, chosen}, …], keysExamined, documentsExamined,
+ * sort, merged, covered}, candidates: [{kind, index, sort, merged, covered, keys, cost, chosen}, …], keysExamined, documentsExamined,
  * returned, milliseconds, suggestion}.
  */
 #include "index/definition.h"
@@ -52,6 +52,16 @@ static void write_access(writer *w, const access *a) {
     writer_int64(w, "rangeCount", a->range_count);
 }
 
+/* write_serving -- what an index does beside finding: the order, from how many streams, and all that
+ * is shown. */
+static void write_serving(writer *w, const plan *p) {
+    writer_string(w, "sort", sort_name(p->sort));
+    if (p->streams > 1)
+        writer_int64(w, "merged", p->streams);
+    if (p->shown)
+        writer_bool(w, "covered", true);
+}
+
 /* write_plan -- the chosen plan. */
 static void write_plan(writer *w, const plan *p) {
     size_t start = writer_open(w, "plan", DOC_DOCUMENT);
@@ -71,7 +81,7 @@ static void write_plan(writer *w, const plan *p) {
         writer_end(w, array);
     }
     writer_bool(w, "exact", p->exact);
-    writer_string(w, "sort", sort_name(p->sort));
+    write_serving(w, p);
     writer_end(w, start);
 }
 
@@ -85,7 +95,7 @@ static void write_candidates(writer *w, const planner *p) {
         writer_string(w, "kind", kind_name(c->kind));
         if (c->kind == PLAN_INDEX)
             writer_string(w, "index", c->accesses[0]->name);
-        writer_string(w, "sort", sort_name(c->sort));
+        write_serving(w, c);
         writer_int64(w, "keys", (int64_t)c->keys);
         writer_double(w, "cost", c->cost);
         writer_bool(w, "chosen", c == p->chosen);

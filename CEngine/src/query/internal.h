@@ -11,8 +11,10 @@
  *   interrupt.c           time limits and cancellation
  *   sort_steps.c          sorting that can be stopped
  *   bounds.c              tests on a path → intervals of index keys
- *   plan.c, plan_cost.c   candidates, costs, the choice
+ *   plan.c, plan_order.c  candidates, costs, the choice; the order that an index gives
  *   docnos.c, walk.c      docnos from index ranges: as a sorted set, or streamed in key order
+ *   merge.c               several such streams as one
+ *   cover.c               projected documents from an index alone
  *   execute.c             plan → documents; sort.c and project.c stand behind it
  *   explain.c             the plan as a document
  */
@@ -202,6 +204,10 @@ bool match_fail(match_context *c, tansu_status status, const char *place, const 
 /* projection_parse -- the meaning of $fields; *result NULL when it asks for whole documents. */
 tansu_status projection_parse(query *q, const doc_value *fields, projection **result,
                               tansu_error *error);
+
+/* projection_within -- whether a projection includes some of the paths and nothing else: those in
+ * `shown`. */
+bool projection_within(const projection *p, const path *paths, uint32_t count, bool *shown);
 
 /* projection_apply -- replaces `out` by what q->hints.fields leaves of `shown`; "path.$" asks how
  * `stored`, the document that it was before any join, matched. Errors: MEMORY, and what stops a

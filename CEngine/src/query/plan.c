@@ -2,8 +2,7 @@
  * query/plan.c -- the candidates: a scan, each index that narrows or orders the answer, a union of
  * indexes for an $or, what two indexes have in common; and the choice of the cheapest.
  */
-#include "query/plan.h"
-#include "query/collation.h"
+#include "query/cover.h"
 #include <math.h>
 
 /* Rough nanoseconds on the machine of docs/architecture.md; only their ratios matter. */
@@ -15,6 +14,14 @@
 #define COST_SORT_DOCNO 12.0
 #define COST_GROUP 700.0   /* two seeks for each value of a walk in groups */
 #define COST_SORT_KEY 90.0 /* making and placing one sort key */
+#define COST_STREAM 400.0  /* of those that are merged: a cursor and the first entries */
+#define COST_MERGE 12.0    /* for each doubling of the streams */
+#define COST_PROJECT 30.0  /* choosing the fields of one document, and for each of its bytes: */
+#define COST_PROJECT_BYTE 0.15
+#define COST_COVER 45.0 /* making them from an entry */
+#define COST_KEEP 70.0  /* copying an entry, and finding it again in docno order */
+
+#define USUAL_SIZE 200.0 /* of documents */
 
 /* ---- Costs ---- */
 
@@ -34,14 +41,34 @@ static double sort_cost(const planner *p) {
     return matches * COST_SORT_KEY + matches * 4 * log2(kept + 2);
 }
 
+/* show_cost -- making so many results from what was read: fetched documents, or entries. */
+static double show_cost(const planner *p, const plan *c, double results) {
+    if (p->purpose != PLAN_PROJECTED)
+        return 0;
+    double bytes = p->document_size != 0 ? (double)p->document_size : USUAL_SIZE;
+    return results * (c->shown ? COST_COVER : COST_PROJECT + COST_PROJECT_BYTE * bytes);
+}
+
+/* streamed_cost -- of reading an index in the order asked for, up to the limit. */
+static double streamed_cost(const plan *c, double looked_at, bool fetched) {
+    bool grouped =
+        c->group_paths != 0 && (c->backward || c->group_paths < c->accesses[0]->path_count);
+    double key = grouped ? COST_GROUP : COST_KEY;
+    if (c->streams > 1)
+        key += COST_MERGE * log2((double)c->streams);
+    return c->streams * (c->streams > 1 ? COST_STREAM : 0.0) +
+           looked_at * (key + (fetched ? COST_FETCH_FAR : 0));
+}
+
 /* plan_cost -- see plan.h. */
 double plan_cost(const planner *p, const plan *c) {
     bool sorted_later = c->sort == PLAN_SORT_MEMORY;
-    bool needs_documents = p->purpose == PLAN_DOCUMENTS || !c->exact || sorted_later;
+    bool fetched = (plan_shows(p->purpose) && !c->shown) || !c->exact || sorted_later;
     double cost = sorted_later ? sort_cost(p) : 0;
     double keys = (double)c->keys; /* of an intersection: docnos that are in both */
     if (c->kind == PLAN_NONE)
         return 0;
+    cost += show_cost(p, c, share(p, (double)p->matches, false));
     if (c->kind == PLAN_SCAN) {
         double documents = (double)p->collection->count;
         bool counted = p->purpose == PLAN_COUNT && c->exact;
@@ -52,17 +79,13 @@ double plan_cost(const planner *p, const plan *c) {
     if (p->purpose == PLAN_COUNT && c->exact && c->kind == PLAN_INDEX && c->accesses[0]->distinct)
         return cost;
     double looked_at = share(p, keys, sorted_later);
-    if (c->streamed) {
-        bool grouped =
-            c->group_paths != 0 && (c->backward || c->group_paths < c->accesses[0]->path_count);
-        cost += looked_at * (grouped ? COST_GROUP : COST_KEY);
-        return cost + (needs_documents ? looked_at * COST_FETCH_FAR : 0);
-    }
+    if (c->streamed)
+        return cost + streamed_cost(c, looked_at, fetched);
     double entries = 0;
     for (uint32_t i = 0; i < c->access_count; i++)
         entries += (double)c->accesses[i]->keys;
-    cost += entries * (COST_KEY + COST_SORT_DOCNO);
-    return cost + (needs_documents ? looked_at * COST_FETCH : 0);
+    cost += entries * (COST_KEY + COST_SORT_DOCNO + (c->shown ? COST_KEEP : 0));
+    return cost + (fetched ? looked_at * COST_FETCH : 0);
 }
 
 /* ---- Candidates ---- */
@@ -90,50 +113,9 @@ static tansu_status add_index(planner *p, access *a, plan **result) {
     c->access_count = 1;
     c->exact = a->exact;
     c->keys = a->keys;
+    c->streams = 1;
     *result = c;
     return TANSU_OK;
-}
-
-/* is_fixed -- whether the ranges hold a path to one value. */
-static bool is_fixed(const access *a, const path *path) {
-    for (uint32_t i = 0; i < a->point_paths; i++) {
-        if (path_equal(&a->paths[i], path))
-            return true;
-    }
-    return false;
-}
-
-/*
- * serves_order -- whether reading the ranges forward or backward gives the order asked for. Paths
- * that are held to one value order nothing; the others must be the index's next paths. An index
- * that met an array has several entries for a document and can't serve. *group_paths: how many
- * leading paths make the order, 0 when every path of the order is held to one value. Strings must be
- * ordered in the form that the index has them in. That a sparse or partial index has every match was
- * proven before; so it leaves out of the order what is not in the answer.
- */
-static bool serves_order(const planner *p, const access *a, bool *backward, uint32_t *group_paths) {
-    uint32_t at = a->point_paths;
-    bool decided = false;
-    *backward = false;
-    const collation *by_form = p->q->collation;
-    bool folded = by_form != NULL && by_form->fold && !by_form->numeric;
-    if (a->multikey || (a->fold ? !folded : by_form != NULL))
-        return false;
-    for (uint32_t i = 0; i < p->order_count; i++) {
-        const order_path *by = &p->q->hints.order[i];
-        if (is_fixed(a, by->path))
-            continue;
-        if (at == a->path_count || !path_equal(&a->paths[at], by->path))
-            return false;
-        bool against = a->descending[at] != by->descending;
-        if (decided && against != *backward)
-            return false;
-        *backward = against;
-        decided = true;
-        at++;
-    }
-    *group_paths = decided ? at : 0;
-    return true;
 }
 
 /* leaves_out -- the error for an index that $index names and that may lack matches. */
@@ -145,6 +127,23 @@ static tansu_status leaves_out(const planner *p, const access *a) {
         a->name);
 }
 
+/* add_ordered -- a candidate that reads one index in the order asked for. */
+static tansu_status add_ordered(planner *p, access *a, const index_order *order,
+                                const bool *shown) {
+    plan *c;
+    tansu_status status = add_index(p, a, &c);
+    if (status != TANSU_OK)
+        return status;
+    c->sort = PLAN_SORT_INDEX;
+    c->streamed = true;
+    c->backward = order->backward;
+    c->group_paths = order->group_paths;
+    c->streams = order->streams;
+    c->held_paths = order->held_paths;
+    c->shown = shown;
+    return TANSU_OK;
+}
+
 /* consider_index -- the candidates that one index makes. */
 static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number, bool named) {
     access *a = arena_alloc(p->memory.arena, sizeof *a);
@@ -152,40 +151,38 @@ static tansu_status consider_index(planner *p, const conjunction *c, uint32_t nu
         return error_memory(p->error);
     access_begin(p->collection, number, a);
     tansu_status status = access_bind(p, c, a);
-    bool backward = false;
-    uint32_t group_paths = 0;
+    const bool *shown = NULL;
     if (status == TANSU_OK && !a->complete)
         return named ? leaves_out(p, a) : TANSU_OK;
-    bool ordered =
-        p->order_count != 0 && status == TANSU_OK && serves_order(p, a, &backward, &group_paths);
-    bool narrows = a->bound_paths != 0 || a->narrower;
-    if (status != TANSU_OK || (!narrows && !ordered && !named))
+    if (status == TANSU_OK)
+        status = cover_find(p, a, &shown);
+    if (status != TANSU_OK)
         return status;
+    index_order order;
+    bool ordered = plan_order(p, a, &order), sorted = p->order_count == 0;
+    bool narrows = a->bound_paths != 0 || a->narrower;
+    if (!narrows && !ordered && !named && !(shown && sorted))
+        return TANSU_OK;
     status = access_measure(p->view, a, false, p->error);
     if (status != TANSU_OK)
         return status;
     if (a->keys < p->matches)
         p->matches = a->keys;
-    plan *candidate;
-    if (ordered && group_paths != 0) {
-        status = add_index(p, a, &candidate);
-        if (status != TANSU_OK)
-            return status;
-        candidate->sort = PLAN_SORT_INDEX;
-        candidate->streamed = true;
-        candidate->backward = backward;
-        candidate->group_paths = group_paths;
-    }
-    if (!narrows && !named)
-        return TANSU_OK;
+    if (ordered && order.group_paths != 0)
+        status = add_ordered(p, a, &order, shown);
+    if (status != TANSU_OK || (!narrows && !named && !(shown && sorted)))
+        return status;
     if (narrows)
         p->narrowing[p->narrowing_count++] = a;
+    plan *candidate;
     status = add_index(p, a, &candidate);
     if (status != TANSU_OK)
         return status;
     candidate->streamed = a->in_order;
-    if (ordered && group_paths == 0)
+    if (ordered && order.group_paths == 0)
         candidate->sort = PLAN_SORT_NONE;
+    if (candidate->sort == PLAN_SORT_NONE)
+        candidate->shown = shown;
     return TANSU_OK;
 }
 

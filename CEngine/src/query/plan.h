@@ -31,9 +31,8 @@ typedef struct access {
 
     key_range *ranges; /* ascending, none touching another */
     uint32_t range_count;
-    uint32_t bound_paths; /* leading paths that the ranges are made of */
-    uint32_t point_paths; /* leading paths that the ranges hold to a single value */
-    bool all_points;      /* every range is one value of every path */
+    uint32_t bound_paths;                        /* leading paths that the ranges are made of */
+    bool all_points;                             /* every range is one value of every path */
     interval_list bounds[TANSU_MAX_INDEX_PATHS]; /* for explain */
     bool exact;     /* a document matches if and only if it has an entry in the ranges */
     bool *used;     /* for each clause of the conjunction, whether the ranges are exact about it */
@@ -57,12 +56,17 @@ typedef struct plan {
     bool streamed; /* entries are read in the answer's order, as they are asked for */
     bool backward;
     uint32_t group_paths; /* leading paths that order the answer */
+    uint32_t streams;     /* so many parts of the index are merged; 1: it is read as it lies */
+    uint32_t held_paths;  /* leading paths that each stream holds to one value */
+    const bool *shown;    /* covered: the index's paths that are all of the answer; else NULL */
     uint64_t keys;
     double cost;       /* nanoseconds, roughly */
     struct plan *next; /* the next candidate */
 } plan;
 
-enum plan_purpose { PLAN_DOCUMENTS, PLAN_DOCNOS, PLAN_COUNT };
+/* PLAN_PROJECTED: documents as $fields leaves them, so that those need not be read which an index has
+ * all of. */
+enum plan_purpose { PLAN_DOCUMENTS, PLAN_PROJECTED, PLAN_DOCNOS, PLAN_COUNT };
 
 /* What planning needs to know, and its results. */
 typedef struct planner {
@@ -76,6 +80,7 @@ typedef struct planner {
     uint32_t order_count;                     /* 0 when the order cannot matter */
     uint64_t limit;                           /* skip + max */
     uint64_t matches;                         /* the best upper estimate so far */
+    uint32_t document_size;                   /* of one that was looked at; 0: none was */
     access *narrowing[TANSU_MAX_INDEXES + 1]; /* those whose ranges leave documents out */
     uint32_t narrowing_count;
     plan *candidates;
@@ -88,6 +93,24 @@ tansu_status plan_choose(planner *p);
 
 /* plan_cost -- a candidate's cost, given p->matches. */
 double plan_cost(const planner *p, const plan *candidate);
+
+/* plan_shows -- whether a purpose wants documents at all. */
+static inline bool plan_shows(enum plan_purpose purpose) {
+    return purpose == PLAN_DOCUMENTS || purpose == PLAN_PROJECTED;
+}
+
+/* ---- plan_order.c ---- */
+
+/* How an index gives the order asked for. */
+typedef struct index_order {
+    bool backward;
+    uint32_t group_paths; /* leading paths that make it; 0: the ranges hold all of its paths to one
+                             value each */
+    uint32_t streams, held_paths; /* as in a plan */
+} index_order;
+
+/* plan_order -- whether an access gives the order. */
+bool plan_order(const planner *p, const access *a, index_order *order);
 
 /* ---- access.c ---- */
 

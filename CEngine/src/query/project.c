@@ -465,3 +465,44 @@ tansu_status projection_apply(const query *q, match_context *context, const tans
         return error_memory(error);
     return match_context_status(context, error);
 }
+
+/* ---- Answers from an index ---- */
+
+/* count_whole -- how many paths the fields name; UINT32_MAX when one of them takes a part of an
+ * array. */
+static uint32_t count_whole(const field *fields) {
+    uint32_t count = 0;
+    for (const field *f = fields; f; f = f->next) {
+        uint32_t below = f->children ? count_whole(f->children) : 1;
+        if (f->form != FORM_WHOLE || f->cut || below == UINT32_MAX)
+            return UINT32_MAX;
+        count += below;
+    }
+    return count;
+}
+
+/* names -- whether a path, to its end, is one that the fields name. */
+static bool names(const field *fields, const path *path) {
+    for (uint32_t i = 0; i < path->count; i++) {
+        const field *f = find_field((field *)fields, path->parts[i].name, path->parts[i].size);
+        if (!f || (i + 1 == path->count) != (f->children == NULL))
+            return false;
+        fields = f->children;
+    }
+    return true;
+}
+
+/* projection_within -- see internal.h. */
+bool projection_within(const projection *p, const path *paths, uint32_t count, bool *shown) {
+    uint32_t found = 0;
+    bool id = false;
+    if (p->exclude)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        bool own = p->keep_id && paths[i].count == 1 && strcmp(paths[i].parts[0].name, "_id") == 0;
+        shown[i] = own || names(p->fields, &paths[i]);
+        id = id || own;
+        found += shown[i] && !own;
+    }
+    return (id || !p->keep_id) && found == count_whole(p->fields);
+}

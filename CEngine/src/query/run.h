@@ -5,8 +5,8 @@
 #define TANSU_QUERY_RUN_H
 
 #include "query/interrupt.h"
+#include "query/merge.h"
 #include "query/sort.h"
-#include "query/walk.h"
 
 struct query_run {
     const query *q;
@@ -21,6 +21,9 @@ struct query_run {
     docno_list docnos; /* the docnos that index ranges gave, ascending */
     size_t next_docno;
     walk walk;
+    merge merge;
+    entry_bytes entry;   /* of the present docno, where entries are kept */
+    tansu_buffer values; /* read back from an entry */
 
     match_context match;
     bool fixed; /* the answer is in `hits` */
@@ -55,7 +58,8 @@ tansu_status run_begin(const query *q, const view *v, const collection_state *co
                        enum plan_purpose purpose, query_run **run, tansu_error *error);
 
 /* run_hit -- the next document of the answer, within $skip and $max. Where the purpose needs no
- * documents, h->ref may be 0 and *doc NULL. TANSU_DONE at the end. */
+ * documents, h->ref may be 0 and *doc NULL. With PLAN_PROJECTED *doc is NULL when run->entry has all
+ * that $fields shows. TANSU_DONE at the end. */
 tansu_status run_hit(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
                      tansu_error *error);
 

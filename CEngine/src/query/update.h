@@ -28,11 +28,11 @@ typedef struct update_facts {
 } update_facts;
 
 /*
- * update_compile -- checks and compiles. `operations` must be valid BSON; `beside` is a document of
- * $upsert and $dropall from beside the query, or DOC_MISSING; `filters` an array of array filters, or
- * DOC_MISSING. What they point at is copied. Strings are compared as `like` compares them, which must
- * outlive the update. Errors: INVALID_QUERY (context: operator and path, such
- * as "$inc.a.b"), UNSUPPORTED, MEMORY.
+ * update_compile -- checks and compiles. `operations` must be valid BSON, or NULL: none; `beside` is a
+ * document of $upsert and $dropall from beside the query, or DOC_MISSING; `filters` an array of array
+ * filters, or DOC_MISSING. What they point at is copied. Strings are compared as `like` compares them,
+ * which must outlive the update. Errors: INVALID_QUERY (context: operator and path, such as
+ * "$inc.a.b"), UNSUPPORTED, MEMORY.
  */
 tansu_status update_compile(const uint8_t *operations, size_t size, const doc_value *beside,
                             const doc_value *filters, const query *like, update **result,

@@ -362,9 +362,9 @@ static tansu_status check_together(const update *u, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* compile -- all stages into a new update. */
-static tansu_status compile(update *u, const doc_value *beside, const doc_value *filters,
-                            tansu_error *error) {
+/* compile -- all stages into a new update; `none`: there are no operations but those beside. */
+static tansu_status compile(update *u, bool none, const doc_value *beside,
+                            const doc_value *filters, tansu_error *error) {
     tansu_status status = TANSU_OK;
     doc_iter iter;
     if (filters->type != DOC_MISSING)
@@ -379,8 +379,9 @@ static tansu_status compile(update *u, const doc_value *beside, const doc_value 
         while (status == TANSU_OK && doc_iter_next(&iter))
             status = read_operator(u, &iter, error);
     }
-    /* EJDB's form: `$upsert` alone, beside the query. */
-    if (u->size == 5 && (u->count != 0 || u->facts.drops))
+    /* EJDB's form: `$upsert` or `$dropall` alone, beside the query. An empty document must not take
+     * the place of what is there then, also where there is nothing to set. */
+    if (none || (u->size == 5 && (u->facts.drops || u->facts.upsert.type != DOC_MISSING)))
         u->facts.replaces = false;
     if (status == TANSU_OK)
         status = check_together(u, error);
@@ -392,14 +393,16 @@ static tansu_status compile(update *u, const doc_value *beside, const doc_value 
 tansu_status update_compile(const uint8_t *operations, size_t size, const doc_value *beside,
                             const doc_value *filters, const query *like, update **result,
                             tansu_error *error) {
+    static const uint8_t empty[5] = {5};
     update *u = calloc(1, sizeof *u);
     if (u == NULL)
         return error_memory(error);
+    bool none = operations == NULL;
     u->collation = like->collation;
-    u->size = size;
-    u->document = arena_copy(&u->memory, operations, size);
+    u->size = none ? sizeof empty : size;
+    u->document = arena_copy(&u->memory, none ? empty : operations, u->size);
     tansu_status status =
-        u->document != NULL ? compile(u, beside, filters, error) : error_memory(error);
+        u->document != NULL ? compile(u, none, beside, filters, error) : error_memory(error);
     if (status != TANSU_OK) {
         update_free(u);
         return status;

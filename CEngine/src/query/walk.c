@@ -2,24 +2,29 @@
  * query/walk.c -- see walk.h.
  */
 #include "query/walk.h"
-#include "base/fold.h"
+#include "base/value_unkey.h"
 #include "index/definition.h"
+#include "query/run.h"
 
 #define FIRST_ROOM 16
 #define LAST_ROOM 1024
+/* Entries that are kept take about this much at a time. */
+#define BATCH_BYTES ((size_t)64 * 1024)
 
 /* walk_init -- at the first range, or backward at the last. */
-void walk_init(walk *w, const view *v, const collection_state *collection, const access *a,
-               bool backward, uint32_t group_paths) {
-    *w = (walk){.view = v,
-                .collection = collection,
-                .access = a,
-                .backward = backward,
-                /* Forward through all of an index's paths the entries lie as they must come. */
-                .group_paths = !backward && group_paths == a->path_count ? 0 : group_paths,
-                .range = backward && a->range_count != 0 ? a->range_count - 1 : 0,
+void walk_init(walk *w, const query_run *run, const walk_order *o) {
+    /* Forward through all of an index's paths the entries lie as they must come. */
+    bool as_they_lie = !o->backward && o->group_paths == o->access->path_count;
+    *w = (walk){.run = run,
+                .access = o->access,
+                .ranges = o->ranges,
+                .range_count = o->range_count,
+                .backward = o->backward,
+                .group_paths = as_they_lie ? 0 : o->group_paths,
+                .range = o->backward && o->range_count != 0 ? o->range_count - 1 : 0,
+                .batch = {.keeps = o->keeps},
                 .room = FIRST_ROOM};
-    tree_cursor_init(&w->cursor, v->trees, a->entries);
+    tree_cursor_init(&w->cursor, run->view.trees, o->access->entries);
 }
 
 /* walk_free -- fine on a zeroed one. */
@@ -27,14 +32,13 @@ void walk_free(walk *w) {
     docno_list_free(&w->batch);
     tansu_buffer_free(&w->edge);
     tansu_buffer_free(&w->key);
-    tansu_buffer_free(&w->folded);
     tansu_buffer_free(&w->group);
     tansu_buffer_free(&w->group_end);
 }
 
 /* is_over -- whether no range is left. */
 static bool is_over(const walk *w) {
-    return w->range >= w->access->range_count;
+    return w->range >= w->range_count;
 }
 
 /* next_range -- goes on to the next range; backward, past the first one, the number wraps round to
@@ -47,7 +51,7 @@ static void next_range(walk *w) {
 
 /* fill_batch -- entries as they come, a batch at a time. */
 static tansu_status fill_batch(walk *w, tansu_error *error) {
-    const key_range *range = &w->access->ranges[w->range];
+    const key_range *range = &w->ranges[w->range];
     tansu_status status = TANSU_OK;
     size_t count = 0;
     if (!w->on_entry)
@@ -58,11 +62,18 @@ static tansu_status fill_batch(walk *w, tansu_error *error) {
     }
     if (!docno_list_reserve(&w->batch, w->room))
         return error_memory(error);
-    status = tree_cursor_docnos(&w->cursor, range->high, range->high_size, w->batch.items, w->room,
-                                &count, error);
+    bool done;
+    if (w->batch.keeps) {
+        status = tree_cursor_entries(&w->cursor, range->high, range->high_size, w->batch.items,
+                                     w->room, &w->batch.kept, BATCH_BYTES, &count, &done, error);
+    } else {
+        status = tree_cursor_docnos(&w->cursor, range->high, range->high_size, w->batch.items,
+                                    w->room, &count, error);
+        done = count < w->room;
+    }
     w->batch.count = count;
     w->keys_examined += count;
-    if (count < w->room)
+    if (done)
         next_range(w);
     w->room = w->room < LAST_ROOM ? w->room * 2 : LAST_ROOM;
     return status;
@@ -73,7 +84,7 @@ static tansu_status fill_batch(walk *w, tansu_error *error) {
 /* seek_entry -- puts the cursor on the first entry (backward: the last) of what is left of the
  * present range; on_entry false when nothing is left. The entry's key is then in w->key. */
 static tansu_status seek_entry(walk *w, tansu_error *error) {
-    const key_range *range = &w->access->ranges[w->range];
+    const key_range *range = &w->ranges[w->range];
     const uint8_t *high = range->high;
     size_t high_size = range->high_size;
     bool valid = w->on_entry;
@@ -105,40 +116,19 @@ static tansu_status seek_entry(walk *w, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* document_key -- the beginning of the entries of all documents that are equal to one in the
- * group's paths, made from the document: where one path's key ends can't be seen in an entry. */
-static tansu_status document_key(walk *w, uint64_t docno, tansu_error *error) {
-    doc_ref ref;
-    uint32_t size;
-    tansu_status status = view_find(w->view, w->collection, docno, &ref, error);
-    if (status == TANSU_DONE)
-        return error_set(error, TANSU_E_CORRUPT, w->access->name,
-                         "The index has an entry of a document that does not exist.");
-    if (status != TANSU_OK)
-        return status;
-    const uint8_t *doc = view_document(w->view, ref, &size);
-    w->group.size = 0;
-    for (uint32_t i = 0; i < w->group_paths; i++) {
-        doc_value value;
-        (void)path_get(&w->access->paths[i], doc, size, &value);
-        if (w->access->fold && !fold_value(&w->folded, &value, &value))
-            return error_memory(error);
-        if (!value_key(&w->group, &value, w->access->descending[i]))
-            return error_memory(error);
-    }
-    return TANSU_OK;
-}
-
 /* set_group -- the group of the entry that the cursor is on. */
 static tansu_status set_group(walk *w, tansu_error *error) {
-    tansu_status status = TANSU_OK;
-    if (w->group_paths < w->access->path_count)
-        status = document_key(w, tree_cursor_docno(&w->cursor), error);
-    else if (!buffer_set(&w->group, w->key.data, w->key.size - INDEX_DOCNO_SIZE))
-        status = error_memory(error);
-    if (status != TANSU_OK)
-        return status;
-    if (!buffer_set(&w->group_end, w->group.data, w->group.size))
+    size_t size = 0;
+    for (uint32_t i = 0; i < w->group_paths; i++) {
+        size_t one =
+            value_key_size(w->key.data + size, w->key.size - size, w->access->descending[i]);
+        if (one == 0)
+            return error_set(
+                error, TANSU_E_CORRUPT, w->access->name,
+                "The index has an entry that is none: drop the index and make it anew.");
+        size += one;
+    }
+    if (!buffer_set(&w->group, w->key.data, size) || !buffer_set(&w->group_end, w->key.data, size))
         return error_memory(error);
     w->group_ends = key_successor(&w->group_end);
     return TANSU_OK;
@@ -147,7 +137,7 @@ static tansu_status set_group(walk *w, tansu_error *error) {
 /* gather_range -- the docnos of the part of the present range that lies in the group. Sets *beyond
  * when the range goes on behind the group (backward: begins before it). */
 static tansu_status gather_range(walk *w, bool *beyond, tansu_error *error) {
-    const key_range *range = &w->access->ranges[w->range];
+    const key_range *range = &w->ranges[w->range];
     key_range part = *range;
     if (bounds_compare(part.low, part.low_size, w->group.data, w->group.size) < 0) {
         part.low = w->group.data;
@@ -161,12 +151,12 @@ static tansu_status gather_range(walk *w, bool *beyond, tansu_error *error) {
         part.high_size = w->group_end.size;
     }
     *beyond = w->backward ? part.low == w->group.data : cut;
-    return docno_list_add_range(&w->batch, w->view, w->access, &part, error);
+    return docno_list_add_range(&w->batch, w->run, w->access, &part, error);
 }
 
 /* reaches_group -- whether the present range has a part in the group. */
 static bool reaches_group(const walk *w) {
-    const key_range *range = &w->access->ranges[w->range];
+    const key_range *range = &w->ranges[w->range];
     if (w->backward)
         return !range->high ||
                bounds_compare(range->high, range->high_size, w->group.data, w->group.size) > 0;
@@ -196,25 +186,39 @@ static tansu_status gather_group(walk *w, tansu_error *error) {
     return docno_list_sort(&w->batch) ? TANSU_OK : error_memory(error);
 }
 
+/* add_present -- appends the entry that the cursor is on, whose key is in w->key. */
+static bool add_present(walk *w, uint64_t docno) {
+    docno_list *list = &w->batch;
+    uint64_t item = list->keeps ? docno << TREE_PLACE_BITS | list->kept.size : docno;
+    uint8_t size[4];
+    store_u32(size, (uint32_t)w->key.size);
+    if (!docno_list_reserve(list, 1) || (list->keeps && !buffer_append(&list->kept, size, 4)) ||
+        (list->keeps && !buffer_append(&list->kept, w->key.data, w->key.size)))
+        return false;
+    list->items[list->count++] = item;
+    return true;
+}
+
 /* single_entry -- the quick way when the entry before the present one is in the same range and not
  * in its group, so that the group is this one entry: one step back instead of two seeks. Else
  * *single is false and the cursor's place is no longer of use. */
 static tansu_status single_entry(walk *w, uint64_t docno, bool *single, tansu_error *error) {
-    const key_range *range = &w->access->ranges[w->range];
+    const key_range *range = &w->ranges[w->range];
     bool valid;
     *single = false;
     w->on_entry = false;
-    tansu_status status = tree_cursor_previous(&w->cursor, &valid, error);
-    if (status != TANSU_OK || !valid)
-        return status;
-    if (!tree_cursor_key(&w->cursor, &w->key) || !docno_list_reserve(&w->batch, 1))
+    if (!add_present(w, docno))
         return error_memory(error);
-    if (bounds_compare(w->key.data, w->key.size, range->low, range->low_size) < 0 ||
+    tansu_status status = tree_cursor_previous(&w->cursor, &valid, error);
+    if (status != TANSU_OK)
+        return status;
+    if (valid && !tree_cursor_key(&w->cursor, &w->key))
+        return error_memory(error);
+    if (!valid || bounds_compare(w->key.data, w->key.size, range->low, range->low_size) < 0 ||
         (w->key.size >= w->group.size && memcmp(w->key.data, w->group.data, w->group.size) == 0))
-        return TANSU_OK;
+        return docno_list_clear(&w->batch) ? TANSU_OK : error_memory(error);
     *single = true;
     w->on_entry = true;
-    w->batch.items[w->batch.count++] = docno;
     w->keys_examined++;
     return TANSU_OK;
 }
@@ -240,11 +244,13 @@ tansu_status walk_next(walk *w, uint64_t *docno, tansu_error *error) {
     while (w->next == w->batch.count) {
         if (is_over(w))
             return TANSU_DONE;
-        w->next = w->batch.count = 0;
+        w->next = 0;
+        if (!docno_list_clear(&w->batch))
+            return error_memory(error);
         tansu_status status = w->group_paths == 0 ? fill_batch(w, error) : fill_group(w, error);
         if (status != TANSU_OK)
             return status;
     }
-    *docno = w->batch.items[w->next++];
+    *docno = docno_list_at(&w->batch, w->next++);
     return TANSU_OK;
 }

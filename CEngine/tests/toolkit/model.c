@@ -416,20 +416,35 @@ static int compare_documents(const bson_t *a, const bson_t *b, bson_iter_t order
     return 0;
 }
 
+/* take_mode -- the collation of the hints, or none. */
+static void take_mode(const bson_t *hints) {
+    bson_iter_t collation, inside;
+    model_now = (model_mode){false, false, false, NULL};
+    if (!bson_iter_init_find(&collation, hints, "$collation") ||
+        !bson_iter_recurse(&collation, &inside))
+        return;
+    while (bson_iter_next(&inside)) {
+        if (strcmp(bson_iter_key(&inside), "numeric") == 0)
+            model_now.numeric = bson_iter_bool(&inside);
+        else
+            model_now.fold = bson_iter_bool(&inside);
+    }
+}
+
+/* model_compare_in -- see model.h. */
+int model_compare_in(const bson_iter_t *a, const bson_iter_t *b, const bson_t *hints) {
+    take_mode(hints);
+    int order = model_compare(a, b);
+    model_now = (model_mode){false, false, false, NULL};
+    return order;
+}
+
 /* model_find -- see model.h. The sort is an insertion sort, because that is plainly stable. */
 size_t model_find(bson_t *const *docs, size_t count, const bson_t *selector, const bson_t *hints,
                   size_t *result) {
     bson_iter_t order, inside;
     size_t matches = 0;
-    model_now = (model_mode){false, false, false, NULL};
-    if (bson_iter_init_find(&order, hints, "$collation") && bson_iter_recurse(&order, &inside)) {
-        while (bson_iter_next(&inside)) {
-            if (strcmp(bson_iter_key(&inside), "numeric") == 0)
-                model_now.numeric = bson_iter_bool(&inside);
-            else
-                model_now.fold = bson_iter_bool(&inside);
-        }
-    }
+    take_mode(hints);
     bool sorted =
         bson_iter_init_find(&order, hints, "$orderby") && bson_iter_recurse(&order, &inside);
     for (size_t i = 0; i < count; i++) {

@@ -12,6 +12,9 @@
  * Numbers must be doubles, or decimals that are exact as doubles, below 2^62, or not finite. */
 int model_compare(const bson_iter_t *a, const bson_iter_t *b);
 
+/* model_compare_in -- the same in the collation of the hints. */
+int model_compare_in(const bson_iter_t *a, const bson_iter_t *b, const bson_t *hints);
+
 /* model_matches -- whether a document matches a valid selector. */
 bool model_matches(const bson_t *doc, const bson_t *selector);
 

@@ -4,6 +4,7 @@
 #include "tree_model.h"
 #include "base/bytes.h"
 #include "check.h"
+#include "index/tail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,12 +95,12 @@ model model_copy(const model *m) {
     return copy;
 }
 
-/* model_docno -- the last five bytes as a number. */
+/* model_docno -- the last five bytes as a number, without the bits of the form. */
 static uint64_t model_docno(const model_item *a) {
     uint64_t docno = 0;
     for (uint32_t i = a->size < 5 ? 0 : a->size - 5; i < a->size; i++)
         docno = docno << 8 | a->bytes[i];
-    return docno;
+    return docno >> INDEX_FORM_BITS;
 }
 
 /* model_key -- of few enough keys that many repeat. */

@@ -1,0 +1,31 @@
+/*
+ * toolkit/update_play.h -- plays a case of updates on a database and on the model, and tells the first
+ * difference. A case is a list of parts (toolkit/shrink.h): one "setup", then documents, then calls as
+ * random_update_call() makes them.
+ */
+#ifndef TOOLKIT_UPDATE_PLAY_H
+#define TOOLKIT_UPDATE_PLAY_H
+
+#include "shrink.h"
+
+/* The parts' roles. A setup is {"seed": n, "unique": n or -1, "persistent": bool}; the seed is that of
+ * the questions at the end. */
+#define UPDATE_PLAY_SETUP "setup"
+#define UPDATE_PLAY_DOCUMENT "document"
+#define UPDATE_PLAY_CALL "call"
+
+typedef struct update_play_result {
+    bool differs;
+    bool senseless;    /* a part is not what it should be: only when it was made smaller */
+    size_t parts;      /* how many were played */
+    unsigned compared; /* calls held against the model, each with and without indexes */
+    unsigned applied;  /* those that were not refused and found something to do */
+    unsigned refused;  /* by both */
+    unsigned asked;    /* queries through one index, and without any */
+    char note[8192];   /* the difference */
+} update_play_result;
+
+/* update_play -- plays all of a case, or up to the first difference. */
+void update_play(const shrink_case *c, update_play_result *result);
+
+#endif
