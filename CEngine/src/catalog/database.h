@@ -44,9 +44,9 @@ typedef struct database {
     manifest manifest; /* the checkpointer's, and at opening and closing */
 
     struct log *log;
-    usage *written;          /* bytes of documents and deletions that were written to each segment; what
+    usage *written;  /* bytes of documents and deletions that were written to each segment; what
                                 is not among the collections' places_live() is dead */
-    uint32_t *named;         /* at opening: the segments that the checkpoint lists, NULL without one */
+    uint32_t *named; /* at opening: the segments that the checkpoint lists, NULL without one */
     uint32_t named_count;
     tree_store *trees;
     cabinet *cab; /* NULL in a memory store, and until the first checkpoint of a new database */
@@ -89,10 +89,10 @@ typedef struct database {
     pthread_mutex_t checkpoint_mutex; /* one checkpoint at a time */
     retire_list evicted;              /* blocks that no version had room to take over yet */
     uint64_t checkpoint_sequence;     /* the commit up to which the cabinet holds everything */
-    uint64_t installed_sequence;      /* the commit of the last compaction: places name its segment, so
+    uint64_t installed_sequence; /* the commit of the last compaction: places name its segment, so
                                          that no version before can be written to the cabinet */
-    uint64_t checkpoint_at;           /* log_written when a checkpoint was last ordered; atomic */
-    uint64_t log_written;             /* bytes of commits since opening; atomic */
+    uint64_t checkpoint_at;      /* log_written when a checkpoint was last ordered; atomic */
+    uint64_t log_written;        /* bytes of commits since opening; atomic */
 
     /* The writer's. */
     struct change *spare; /* of the last change, with its memory, for the next */

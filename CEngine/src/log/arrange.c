@@ -127,7 +127,8 @@ tansu_status log_adopt(log *l, uint32_t number, bool *adopted, tansu_error *erro
 
 void log_drop_aside(log *l) {
     for (uint32_t i = 0; i < l->aside.count && !l->read_only; i++)
-        segment_unlink(l, l->aside.items[i]->number, NULL); /* one that stays is outdated for good */
+        segment_unlink(l, l->aside.items[i]->number,
+                       NULL); /* one that stays is outdated for good */
     list_close(l, &l->aside);
 }
 

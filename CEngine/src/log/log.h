@@ -53,8 +53,8 @@ struct log {
     uint32_t *doomed;        /* numbers of files to remove after the next checkpoint */
     uint32_t doomed_count;
     uint32_t doomed_room;
-    uint32_t last_number;    /* the highest that was ever given to a segment */
-    uint32_t blank_number;   /* a file whose header was never written; 0: none */
+    uint32_t last_number;  /* the highest that was ever given to a segment */
+    uint32_t blank_number; /* a file whose header was never written; 0: none */
     /* The readers' way from number to memory. */
     uint8_t **tables[LOG_TABLE_SIZE];
 

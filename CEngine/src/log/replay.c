@@ -197,7 +197,7 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
     }
     if (position == 0 && l->force.items[0]->first != w.expected)
         return frame_damage(l->force.items[0]->number, 0, w.expected,
-                      error); /* its beginning is missing */
+                            error); /* its beginning is missing */
     tansu_status status = walk_on(&w, error);
     if (status != TANSU_OK)
         return status;

@@ -363,8 +363,8 @@ static tansu_status check_together(const update *u, tansu_error *error) {
 }
 
 /* compile -- all stages into a new update; `none`: there are no operations but those beside. */
-static tansu_status compile(update *u, bool none, const doc_value *beside,
-                            const doc_value *filters, tansu_error *error) {
+static tansu_status compile(update *u, bool none, const doc_value *beside, const doc_value *filters,
+                            tansu_error *error) {
     tansu_status status = TANSU_OK;
     doc_iter iter;
     if (filters->type != DOC_MISSING)
