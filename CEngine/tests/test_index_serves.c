@@ -241,7 +241,7 @@ static void append_field(random_source *r, bson_t *doc, const char *key, bool ar
     case 2: bson_append_int32(doc, key, -1, n); break;
     case 3: bson_append_int64(doc, key, -1, n); break;
     case 4: bson_append_double(doc, key, -1, n == 0 ? -0.0 : n); break;
-    case 5: bson_append_utf8(doc, key, -1, "Aaab" + n, -1); break;
+    case 5: bson_append_utf8(doc, key, -1, &"Aaab"[n], -1); break;
     case 6: bson_append_null(doc, key, -1); break;
     case 7: bson_append_date_time(doc, key, -1, n); break;
     case 8: random_append_number(r, doc, key, -1); break;
