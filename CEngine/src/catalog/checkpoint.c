@@ -249,28 +249,22 @@ static bool bool_of(const uint8_t *doc, size_t size, const char *key) {
 /* load_index -- one secondary index. */
 static tansu_status load_index(database *db, const doc_value *part, collection_index *index,
                                tansu_error *error) {
-    doc_value name, keys, options = {NULL, 0, DOC_MISSING};
+    doc_value name, keys, options;
     uint64_t id, block, count;
     size_t length;
     if (part->type != DOC_DOCUMENT || !int_of(part->data, part->size, "id", &id) ||
         !int_of(part->data, part->size, "block", &block) ||
         !int_of(part->data, part->size, "count", &count) ||
         !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
-        !doc_find(part->data, part->size, "keys", 4, &keys) || keys.type != DOC_DOCUMENT)
-        return TANSU_E_CORRUPT;
-    /* The first version had `unique` beside the keys, as its only option. */
-    bool older = !doc_find(part->data, part->size, "options", 7, &options);
-    if (!older && options.type != DOC_DOCUMENT)
+        !doc_find(part->data, part->size, "keys", 4, &keys) || keys.type != DOC_DOCUMENT ||
+        !doc_find(part->data, part->size, "options", 7, &options) || options.type != DOC_DOCUMENT)
         return TANSU_E_CORRUPT;
     index_definition *definition;
     tansu_status status = index_definition_parse(doc_string(&name, &length), keys.data, keys.size,
-                                                 older ? NULL : options.data,
-                                                 older ? 0 : options.size, &definition, error);
+                                                 options.data, options.size, &definition, error);
     if (status != TANSU_OK)
         return status;
     definition->id = (uint32_t)id;
-    if (older)
-        definition->unique = bool_of(part->data, part->size, "unique");
     status = index_definition_compile(definition, db->filters, error);
     if (status != TANSU_OK) {
         index_definition_free(definition);

@@ -236,7 +236,11 @@ static void append_upsert(random_source *r, bson_t *query, bson_t *update, bson_
                           bool replaces) {
     bson_t *doc;
     switch (random_below(r, 4)) {
-    case 0: bson_append_bool(query, "$upsert", -1, true); break;
+    case 0:
+        bson_append_bool(query, "$upsert", -1, true);
+        if (random_chance(r, 10) && !bson_has_field(hints, "$arrayFilters"))
+            bson_reinit(update);
+        break;
     case 1:
         if (!replaces) {
             bson_append_bool(update, "$upsert", -1, true);
@@ -246,7 +250,7 @@ static void append_upsert(random_source *r, bson_t *query, bson_t *update, bson_
         break;
     case 2:
         if (!replaces && random_chance(r, 50)) {
-            doc = replacement(r);
+            doc = random_chance(r, 15) ? bson_new() : replacement(r);
             bson_reinit(update);
             bson_reinit(hints);
             bson_append_document(query, "$upsert", -1, doc);
@@ -254,7 +258,11 @@ static void append_upsert(random_source *r, bson_t *query, bson_t *update, bson_
             break;
         }
         /* fall through */
-    default: bson_append_bool(hints, "$upsert", -1, true);
+    default:
+        if (random_chance(r, 80))
+            bson_append_bool(hints, "$upsert", -1, true);
+        else /* a number does as well */
+            bson_append_int32(hints, "$upsert", -1, (int32_t)random_below(r, 2));
     }
 }
 
@@ -299,13 +307,14 @@ bson_t *random_update_call(random_source *r, bool timed) {
         update = random_update_document(r, any_id(r));
     } else if (kind < 8) {
         mode = random_chance(r, 50) ? "update" : "remove";
-        bson_append_int32(query, "_id", 3, any_id(r));
+        bson_destroy(query);
+        query = random_update_query(r);
         if (strcmp(mode, "update") == 0) {
             update = bson_new();
+            bson_append_int32(hints, "$max", -1, 1 + (int32_t)random_below(r, 3));
             bson_append_bool(random_chance(r, 50) ? query : update, "$dropall", -1, true);
-        } else {
-            append_window(r, hints, false);
         }
+        append_window(r, hints, false);
     } else {
         mode = kind < 70 ? "update" : kind < 85 ? "before" : "after";
         some_update(r, query, hints, &update, timed);

@@ -10,6 +10,29 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* append_text_decimal -- one of the decimals of a list. */
+static void append_text_decimal(random_source *r, bson_t *doc, const char *key,
+                                const char *const *texts, unsigned count) {
+    bson_decimal128_t decimal;
+    REQUIRE(bson_decimal128_from_string(texts[random_below(r, count)], &decimal));
+    bson_append_decimal128(doc, key, -1, &decimal);
+}
+
+/* append_long_decimal -- one with as many digits as there may be, or one that makes halves of it. */
+static void append_long_decimal(random_source *r, bson_t *doc, const char *key) {
+    static const char *const texts[] = {"1234567890123456789012345678901234",
+                                        "9999999999999999999999999999999999",
+                                        "-9999999999999999999999999999999998",
+                                        "1000000000000000000000000000000001",
+                                        "0.5",
+                                        "-0.5",
+                                        "1.5",
+                                        "0.05",
+                                        "5E+33",
+                                        "1E+34"};
+    append_text_decimal(r, doc, key, texts, COUNT(texts));
+}
+
 /* index_key -- the key of an element. */
 static const char *index_key(unsigned i, char text[12]) {
     snprintf(text, 12, "%u", i);
@@ -19,9 +42,7 @@ static const char *index_key(unsigned i, char text[12]) {
 /* append_decimal -- a small decimal that is exact as a double. */
 static void append_decimal(random_source *r, bson_t *doc, const char *key) {
     static const char *const texts[] = {"0", "1", "1.0", "2.50", "-3", "0.5", "1E+1", "-0.25"};
-    bson_decimal128_t decimal;
-    REQUIRE(bson_decimal128_from_string(texts[random_below(r, COUNT(texts))], &decimal));
-    bson_append_decimal128(doc, key, -1, &decimal);
+    append_text_decimal(r, doc, key, texts, COUNT(texts));
 }
 
 const char *random_update_text(random_source *r) {
@@ -196,6 +217,8 @@ static void append_operand(random_source *r, bson_t *doc, const char *name, cons
     bson_t inner;
     if (random_chance(r, 1) && path[0] != 'n') {
         random_update_scalar(r, doc, path);
+    } else if (path[0] == 'n' && strcmp(name, "$bit") != 0 && random_chance(r, 25)) {
+        append_long_decimal(r, doc, path);
     } else if (path[0] == 'n' && strcmp(name, "$bit") != 0) {
         random_append_number(r, doc, path, -1);
     } else if (strcmp(name, "$inc") == 0 || strcmp(name, "$mul") == 0) {
@@ -260,6 +283,19 @@ static void operator_path(random_source *r, const char *name, char path[80]) {
         strcat(path, random_chance(r, 50) ? ".$[]" : ".$[].a");
 }
 
+/* next_to -- a path that is in the way of another one, or might be. */
+static void next_to(random_source *r, const char *other, char path[80]) {
+    static const char *const parts[] = {"a", "0", "1", "$[]"};
+    snprintf(path, 80, "%s", other);
+    char *dot = strrchr(path, '.');
+    if (random_chance(r, 30) || dot == NULL || dot == path || dot[-1] == '\\')
+        snprintf(path + strlen(path), 80 - strlen(path), ".%s", parts[random_below(r, 4)]);
+    else if (random_chance(r, 60))
+        snprintf(dot, 80 - (size_t)(dot - path), ".%s", parts[random_below(r, 4)]);
+    else
+        *dot = '\0';
+}
+
 bson_t *random_update_operators(random_source *r, const char *place, bool timed) {
     static const char *const names[] = {
         "$set",    "$unset",   "$inc",         "$mul",         "$min",        "$max",
@@ -269,6 +305,7 @@ bson_t *random_update_operators(random_source *r, const char *place, bool timed)
     unsigned kinds = timed ? COUNT(names) : COUNT(names) - 1;
     uint64_t first = random_below(r, kinds);
     uint64_t count = 1 + random_below(r, 3) * random_below(r, 2);
+    char last[80] = "";
     for (uint64_t i = 0; i < count; i++) {
         const char *name = names[(first + 5 * i) % kinds];
         char path[80];
@@ -279,11 +316,15 @@ bson_t *random_update_operators(random_source *r, const char *place, bool timed)
                      : random_chance(r, 70) ? ".a"
                                             : ".b.$[]");
             append_operand(r, &inner, name, path);
+            strcpy(last, path);
         }
         uint64_t more = i == 0 && place != NULL ? random_chance(r, 20) : 1 + random_chance(r, 30);
         for (; more > 0; more--) {
             operator_path(r, name, path);
-            if (strncmp(name, "$currentDate", 12) != 0 || strpbrk(path, "u_") == NULL)
+            if (*last != '\0' && random_chance(r, 8) && strcmp(name, "$rename") != 0)
+                next_to(r, last, path);
+            strcpy(last, path);
+            if (strncmp(name, "$currentDate", 12) != 0 || strpbrk(path, "us_") == NULL)
                 append_operand(r, &inner, name, path);
         }
         bson_append_document_end(operations, &inner);

@@ -140,7 +140,7 @@ void update_play(const shrink_case *c, update_play_result *result) {
         p.db = call_open(folder_join(folder, "db"));
         good = compare_all(&p);
     }
-    if (good && !result->senseless)
+    if (good && !result->senseless && goes_on(&p))
         play_ask_indexes(&p, (uint64_t)number(setup, "seed", 1));
     call_close(p.db);
     for (size_t i = 0; i < p.world.count; i++)

@@ -115,10 +115,13 @@ static bool good_conditions(play *p, const parts *call) {
 /* good_beside -- whether $upsert and $dropall are what they may be. */
 static bool good_beside(const bson_t *doc) {
     bson_iter_t iter;
-    return doc == NULL ||
-           ((!bson_iter_init_find(&iter, doc, "$upsert") || BSON_ITER_HOLDS_BOOL(&iter) ||
-             BSON_ITER_HOLDS_DOCUMENT(&iter)) &&
-            (!bson_iter_init_find(&iter, doc, "$dropall") || BSON_ITER_HOLDS_BOOL(&iter)));
+    bool good = true;
+    if (doc != NULL && bson_iter_init_find(&iter, doc, "$upsert"))
+        good = BSON_ITER_HOLDS_BOOL(&iter) || BSON_ITER_HOLDS_INT32(&iter) ||
+               BSON_ITER_HOLDS_DOCUMENT(&iter);
+    if (doc != NULL && bson_iter_init_find(&iter, doc, "$dropall"))
+        good = good && BSON_ITER_HOLDS_BOOL(&iter);
+    return good;
 }
 
 /* is_beside -- whether there is $upsert or $dropall: then an update may be left out. */
@@ -130,17 +133,20 @@ static bool is_beside(const bson_t *doc) {
 static bool makes_sense(play *p, const parts *call) {
     static const char *const beside[] = {"$upsert", "$dropall", NULL};
     static const char *const window[] = {"$orderby", "$skip", "$max", "$collation", NULL};
+    static const char *const others[] = {"$index", "$upsert", "$arrayFilters", "$fields", NULL};
     bson_iter_t id;
     if (strcmp(call->mode, "insert") == 0)
         return call->update != NULL && bson_iter_init_find(&id, call->update, "_id");
     bson_t *query = copy_some(call->query, beside, false);
-    bson_t *hints = copy_some(call->hints, window, true);
-    bool good = good_beside(call->query) && good_beside(call->update) && good_beside(call->hints) &&
-                is_query(p, query, hints) && good_conditions(p, call) &&
+    bson_t *hints = copy_some(call->hints, others, false);
+    bson_t *known = copy_some(hints, window, true);
+    bool good = bson_equal(hints, known) && good_beside(call->query) && good_beside(call->update) &&
+                good_beside(call->hints) && is_query(p, query, hints) && good_conditions(p, call) &&
                 (call->update != NULL || is_beside(call->query) || is_beside(call->hints) ||
                  strcmp(call->mode, "remove") == 0);
     bson_destroy(query);
     bson_destroy(hints);
+    bson_destroy(known);
     return good;
 }
 
