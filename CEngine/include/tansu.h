@@ -36,8 +36,9 @@
  *  - From another thread: tansu_cursor_cancel() ends the steps of a cursor. Every other call is
  *    cancelled together with the transaction that it is made in: begin one, for reading or for
  *    writing, make the call in it, let the other thread call tansu_txn_cancel(), and abort it. That
- *    is so for tansu_find() too, which does the whole work of $onlycount and $explain. The error is
- *    TANSU_E_CANCELLED. A call on its own, without a transaction, can't be cancelled.
+ *    is so for tansu_find() too, which does the whole work of $onlycount and $explain, and for
+ *    tansu_index_create(). The error is TANSU_E_CANCELLED. A call on its own, without a transaction,
+ *    can't be cancelled, but for tansu_index_build(): its progress function ends it.
  *  - Either way nothing of the call is kept.
  *
  * CAVEATS
@@ -472,7 +473,8 @@ TANSU_API tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const ch
                                           tansu_error *error);
 
 /* Tells how many of about `total` documents a build has read; called on the building thread, with no
- * lock held. Returning 0 ends the build, which leaves nothing behind. */
+ * lock held, and again and again with the same figures while their entries are sorted and while changes
+ * are caught up with. Returning 0 ends the build, which leaves nothing behind. */
 typedef int (*tansu_build_progress)(void *context, uint64_t done, uint64_t total);
 
 /*

@@ -148,6 +148,56 @@ static void a_build_can_be_cancelled(void) {
     ask_close(db);
 }
 
+/* cancel_behind -- stops at the second call behind the last document: its entries are being sorted, as
+ * there are no changes to catch up with. */
+static int cancel_behind(void *context, uint64_t done, uint64_t total) {
+    return done < total || ++*(int *)context < 2;
+}
+
+static void a_build_can_be_cancelled_while_it_sorts(void) {
+    int calls = 0;
+    db = ask_open();
+    fill(4000);
+    CHECK_STATUS(TANSU_E_CANCELLED, build("tags", "{'tags':1}", NULL, cancel_behind, &calls));
+    CHECK_TEXT("tags", error.context);
+    CHECK_INT(2, calls);
+    CHECK_TEXT("INVALID_QUERY hints.$index", ask_ids(db, "{'n':1}", "{'$index':'tags'}"));
+    CHECK_OK(build("tags", "{'tags':1}", NULL, NULL, NULL), &error);
+    check_same("tags", "tags");
+    ask_close(db);
+}
+
+/* A progress function that stops a build while it catches up. */
+typedef struct spoiler {
+    int rounds; /* calls behind the last document */
+    int end;    /* the one that stops */
+} spoiler;
+
+/* spoil -- changes very many documents at the first look for changes, then stops. */
+static int spoil(void *context, uint64_t done, uint64_t total) {
+    spoiler *s = context;
+    if (done < total || ++s->rounds < s->end)
+        return 1;
+    if (s->rounds > s->end)
+        return s->rounds < s->end + 2;
+    for (int i = 0; i < 3000; i++)
+        CHECK_STATUS(TANSU_OK, put(i, 50, i));
+    return 1;
+}
+
+static void a_build_can_be_cancelled_while_it_catches_up(void) {
+    for (int end = 1; end <= 4; end++) {
+        spoiler s = {.end = end};
+        db = ask_open();
+        fill(3000);
+        CHECK_STATUS(TANSU_E_CANCELLED, build("n", "{'n':1}", NULL, spoil, &s));
+        CHECK_TEXT("n", error.context);
+        CHECK_OK(build("n", "{'n':1}", NULL, NULL, NULL), &error);
+        check_same("n", "n");
+        ask_close(db);
+    }
+}
+
 /* repeat -- gives two documents one value while the index is built. */
 static int repeat(void *context, uint64_t done, uint64_t total) {
     (void)done;
@@ -321,6 +371,8 @@ static void readers_and_writers_go_on(void) {
 int main(void) {
     RUN(changes_meanwhile_are_caught_up_with);
     RUN(a_build_can_be_cancelled);
+    RUN(a_build_can_be_cancelled_while_it_sorts);
+    RUN(a_build_can_be_cancelled_while_it_catches_up);
     RUN(values_must_be_unique_in_the_end);
     RUN(the_catalog_may_change_meanwhile);
     RUN(a_thread_does_not_wait_for_itself);

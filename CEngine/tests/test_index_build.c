@@ -19,14 +19,16 @@
 static bson_t documents[DOCUMENTS];
 
 typedef tansu_status (*builder)(tree_writer *writer, const index_definition *definition,
-                                index_source source, void *context, tree *result, bool *multikey,
+                                const index_source *source, tree *result, bool *multikey,
                                 index_conflict *conflict, tansu_error *error);
 
-/* A source over the documents, which may break off with an error. */
+/* A source over the documents, which may break off with an error, or say no when it is asked. */
 typedef struct walk {
     uint32_t next;
     uint32_t end;
     tansu_status last;
+    uint32_t asked;
+    uint32_t no; /* that question is answered by CANCELLED; 0: none is */
 } walk;
 
 /* step -- an index_source. */
@@ -40,6 +42,12 @@ static tansu_status step(void *context, uint64_t *docno, const uint8_t **doc, ui
     *doc = bson_get_data(&documents[walk->next]);
     *size = documents[walk->next++].len;
     return TANSU_OK;
+}
+
+/* may_go_on -- the other half of an index_source. */
+static tansu_status may_go_on(void *context, tansu_error *error) {
+    walk *walk = context;
+    return ++walk->asked == walk->no ? error_set(error, TANSU_E_CANCELLED, "i", "no") : TANSU_OK;
 }
 
 /* make_documents -- values that sort by few and by many bytes, that repeat, and that share long
@@ -122,8 +130,9 @@ static void build_and_check(builder build, const char *keys, bool unique, bool a
     index_definition *definition = parse(keys, unique);
     tree built;
     bool multikey = false;
-    walk all = {0, count, TANSU_DONE};
-    if (CHECK_OK(build(&writer, definition, step, &all, &built, &multikey, NULL, &error), &error)) {
+    walk all = {0, count, TANSU_DONE, 0, 0};
+    const index_source source = {step, may_go_on, &all};
+    if (CHECK_OK(build(&writer, definition, &source, &built, &multikey, NULL, &error), &error)) {
         CHECK(multikey == arrays);
         holds_all(store, &built, definition, count);
         tree_release(store, &built);
@@ -164,28 +173,34 @@ static void no_documents_make_an_empty_tree(void) {
     build_and_check(index_build, "{\"few\": 1}", true, false, 0);
 }
 
-/* fails -- a build over the first `count` documents ends with `expected` and leaves nothing. */
-static void fails(builder build, const char *keys, uint32_t count, tansu_status last,
-                  tansu_status expected) {
+/* fails_over -- a build over some documents ends with `expected` and leaves nothing. */
+static void fails_over(builder build, const char *keys, bool unique, walk *some,
+                       tansu_status expected) {
     tree_store *store = NULL;
     tansu_error error = {0};
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     retire_list retired = {0};
     tree_writer writer = {store, 1, &retired};
-    index_definition *definition = parse(keys, true);
+    index_definition *definition = parse(keys, unique);
+    const index_source source = {step, may_go_on, some};
     tree built;
     bool multikey = false;
-    walk some = {0, count, last};
-    CHECK_STATUS(expected,
-                 build(&writer, definition, step, &some, &built, &multikey, NULL, &error));
+    CHECK_STATUS(expected, build(&writer, definition, &source, &built, &multikey, NULL, &error));
     CHECK(built.root == NULL && built.count == 0);
-    if (expected == TANSU_E_NOT_UNIQUE)
+    if (expected == TANSU_E_NOT_UNIQUE || expected == TANSU_E_CANCELLED)
         CHECK_TEXT("i", error.context);
     tree_discard_retired(&writer, &retired, 0);
     CHECK_INT(0, tree_store_memory(store));
     retire_forget(&retired);
     index_definition_free(definition);
     tree_store_free(store);
+}
+
+/* fails -- the same of a unique index over the first `count` documents. */
+static void fails(builder build, const char *keys, uint32_t count, tansu_status last,
+                  tansu_status expected) {
+    walk some = {0, count, last, 0, 0};
+    fails_over(build, keys, true, &some, expected);
 }
 
 /* repeated_values_are_refused -- within one run, and in runs far apart. */
@@ -205,6 +220,43 @@ static void a_failed_source_leaves_nothing(void) {
     fails(index_build_in_small_runs, "{\"_id\": 1}", DOCUMENTS, TANSU_E_IO, TANSU_E_IO);
 }
 
+/* questions -- how often a build that goes on to its end asks whether to. */
+static uint32_t questions(builder build, const char *keys) {
+    tree_store *store = NULL;
+    tansu_error error;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    retire_list retired = {0};
+    tree_writer writer = {store, 1, &retired};
+    index_definition *definition = parse(keys, false);
+    walk all = {0, DOCUMENTS, TANSU_DONE, 0, 0};
+    const index_source source = {step, may_go_on, &all};
+    tree built;
+    bool multikey;
+    CHECK_OK(build(&writer, definition, &source, &built, &multikey, NULL, &error), &error);
+    tree_release(store, &built);
+    retire_run(&retired);
+    index_definition_free(definition);
+    tree_store_free(store);
+    return all.asked;
+}
+
+/* a_build_is_stopped_anywhere -- while it sorts by heads, while it merges, while it fills blocks, while
+ * it inserts; at every question that it asks. */
+static void a_build_is_stopped_anywhere(void) {
+    static const builder builders[] = {index_build, index_build_in_small_runs};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t b = 0; b < 2; b++) {
+            uint32_t all = questions(builders[b], cases[i].keys);
+            CHECK(all > (i == 0 ? 1 : 3));
+            for (uint32_t no = 1; no <= all; no++) {
+                walk some = {0, DOCUMENTS, TANSU_DONE, 0, no};
+                fails_over(builders[b], cases[i].keys, false, &some, TANSU_E_CANCELLED);
+                CHECK_INT(no, some.asked);
+            }
+        }
+    }
+}
+
 int main(void) {
     make_documents();
     RUN(one_run_holds_all);
@@ -212,6 +264,7 @@ int main(void) {
     RUN(no_documents_make_an_empty_tree);
     RUN(repeated_values_are_refused);
     RUN(a_failed_source_leaves_nothing);
+    RUN(a_build_is_stopped_anywhere);
     free_documents();
     return check_finish();
 }

@@ -137,7 +137,8 @@ tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collec
         index_definition_free(definition);
         return status;
     }
-    return writing_end(&w, change_index_create(w.change, collection, definition, error), error);
+    status = change_index_create(w.change, collection, definition, w.interrupt, error);
+    return writing_end(&w, status, error);
 }
 
 tansu_status tansu_index_build(tansu_db *db, const char *collection, const char *name,

@@ -41,6 +41,7 @@ typedef struct aside {
     retire_list retired; /* stays empty: every block is the writer's own */
     tree entries;
     bool multikey;
+    bool in_turn; /* others wait: nobody is told, or asked, anything */
 
     view_scan scan;
     index_entries made;
@@ -65,6 +66,8 @@ static view view_of(const aside *a, const version *v) {
 
 /* tell -- calls the progress function, and looks whether the database is being closed. */
 static tansu_status tell(const aside *a, tansu_error *error) {
+    if (a->in_turn)
+        return TANSU_OK;
     tansu_status status = database_check_open(a->db, error);
     if (status == TANSU_OK && a->progress != NULL && !a->progress(a->context, a->done, a->total))
         status = error_set(error, TANSU_E_CANCELLED, a->definition->name,
@@ -87,6 +90,11 @@ static tansu_status next_document(void *context, uint64_t *docno, const uint8_t 
     return status;
 }
 
+/* check_first -- asked while their entries are sorted. */
+static tansu_status check_first(void *context, tansu_error *error) {
+    return tell(context, error);
+}
+
 /* build_first -- the tree of the held version. */
 static tansu_status build_first(aside *a, tansu_error *error) {
     const collection_state *state = state_of(a, a->from);
@@ -94,8 +102,9 @@ static tansu_status build_first(aside *a, tansu_error *error) {
     index_conflict conflict = {.docno = 0};
     view_scan_init(&a->scan, &v, state);
     a->total = state->count;
-    tansu_status status = index_build(&a->writer, a->definition, next_document, a, &a->entries,
-                                      &a->multikey, &conflict, error);
+    const index_source source = {next_document, check_first, a};
+    tansu_status status = index_build(&a->writer, a->definition, &source, &a->entries, &a->multikey,
+                                      &conflict, error);
     if (status == TANSU_E_NOT_UNIQUE)
         conflict_of_build(&v, state, a->definition, &conflict, error);
     tansu_buffer_free(&conflict.entry);
@@ -154,7 +163,9 @@ static tansu_status remove_old(aside *a, const view *then, const collection_stat
     tansu_status status = TANSU_OK;
     for (size_t i = 0; i < a->changed_count; i++) {
         doc_ref old_ref, new_ref;
-        status = find(then, before, a->changed[i], &old_ref, error);
+        status = i % PROGRESS_EVERY == PROGRESS_EVERY - 1 ? tell(a, error) : TANSU_OK;
+        if (status == TANSU_OK)
+            status = find(then, before, a->changed[i], &old_ref, error);
         if (status == TANSU_OK)
             status = find(now, after, a->changed[i], &new_ref, error);
         if (status != TANSU_OK)
@@ -215,7 +226,10 @@ static tansu_status catch_up(aside *a, const view *now, const collection_state *
     for (size_t i = 0; status == TANSU_OK && i < a->changed_count; i++) {
         doc_ref ref;
         uint32_t size;
-        status = find(now, after, a->changed[i], &ref, error);
+        if (i % PROGRESS_EVERY == PROGRESS_EVERY - 1)
+            status = tell(a, error);
+        if (status == TANSU_OK)
+            status = find(now, after, a->changed[i], &ref, error);
         if (status != TANSU_OK || ref == 0)
             continue;
         const uint8_t *doc = view_document(now, ref, &size);
@@ -264,8 +278,9 @@ static tansu_status adopt(aside *a, change *c, const char *collection, index_def
     const collection_state *state = version_collection(c->next, collection);
     if (a->from == NULL || state == NULL || state->id != a->collection ||
         has_index(state, definition) || state->index_count >= TANSU_MAX_INDEXES)
-        return change_index_create(c, collection, definition, error);
+        return change_index_create(c, collection, definition, NULL, error);
     view now = change_view(c);
+    a->in_turn = true;
     tansu_status status = catch_up(a, &now, state, error);
     if (status != TANSU_OK) {
         index_definition_free(definition);

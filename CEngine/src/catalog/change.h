@@ -115,9 +115,9 @@ tansu_status change_collection_ensure(change *c, const char *name, bool local, b
 tansu_status change_collection_drop(change *c, const char *name, tansu_error *error);
 tansu_status change_collection_rename(change *c, const char *name, const char *to,
                                       tansu_error *error);
-/* change_index_create -- takes over `definition` (whatever the result). */
+/* change_index_create -- takes over `definition` (whatever the result). `stop` ends it, or is NULL. */
 tansu_status change_index_create(change *c, const char *collection, index_definition *definition,
-                                 tansu_error *error);
+                                 const interrupt *stop, tansu_error *error);
 /* change_index_adopt -- the same with a tree that was built before (catalog/build_index.c) and holds
  * exactly the entries of the documents as this change sees them; there is no index of that name. Takes
  * the tree over when it succeeds, and the definition whatever the result. */
@@ -176,7 +176,7 @@ tansu_status change_remove_collection(change *c, const char *name, tansu_error *
 tansu_status change_move_collection(change *c, const char *name, const char *to,
                                     tansu_error *error);
 tansu_status change_add_index(change *c, const char *collection, index_definition *definition,
-                              tansu_error *error);
+                              const interrupt *stop, tansu_error *error);
 tansu_status change_remove_index(change *c, const char *collection, const char *name,
                                  tansu_error *error);
 

@@ -246,11 +246,31 @@ tansu_status change_collection_rename(change *c, const char *name, const char *t
 
 /* ---- Indexes ---- */
 
-/* build_source -- shows a build the collection's documents one after the other. */
-static tansu_status build_source(void *context, uint64_t *docno, const uint8_t **doc,
-                                 uint32_t *size, tansu_error *error) {
+/* What an index is built of in a change. */
+typedef struct build_source {
+    view_scan scan;
+    const char *name; /* of the index */
+    const interrupt *stop;
+} build_source;
+
+/* build_check -- whether the transaction was cancelled. */
+static tansu_status build_check(void *context, tansu_error *error) {
+    const build_source *source = context;
+    if (!interrupt_asked(source->stop))
+        return TANSU_OK;
+    return error_set(error, TANSU_E_CANCELLED, source->name,
+                     "The building of index '%s' was cancelled: abort the transaction.",
+                     source->name);
+}
+
+/* build_next -- shows a build the collection's documents one after the other. */
+static tansu_status build_next(void *context, uint64_t *docno, const uint8_t **doc, uint32_t *size,
+                               tansu_error *error) {
+    build_source *source = context;
     doc_ref ref;
-    return view_scan_next(context, docno, &ref, doc, size, error);
+    tansu_status status = build_check(source, error);
+    return status == TANSU_OK ? view_scan_next(&source->scan, docno, &ref, doc, size, error)
+                              : status;
 }
 
 /* attach_index -- puts an index into the private version, which was given room for it. */
@@ -272,7 +292,7 @@ static tansu_status prepare_index(change *c, const char *collection, collection_
 }
 
 tansu_status change_add_index(change *c, const char *collection, index_definition *definition,
-                              tansu_error *error) {
+                              const interrupt *stop, tansu_error *error) {
     collection_state *state = NULL;
     tansu_status status = prepare_index(c, collection, &state, error);
     if (status != TANSU_OK) {
@@ -280,8 +300,9 @@ tansu_status change_add_index(change *c, const char *collection, index_definitio
         return status;
     }
     view v = change_view(c);
-    view_scan scan;
-    view_scan_init(&scan, &v, state);
+    build_source documents = {.name = definition->name, .stop = stop};
+    const index_source source = {build_next, build_check, &documents};
+    view_scan_init(&documents.scan, &v, state);
     tree entries;
     bool multikey = false;
     index_conflict conflict = {.docno = 0};
@@ -289,8 +310,7 @@ tansu_status change_add_index(change *c, const char *collection, index_definitio
      * the rest of the tail, but it may hold a value twice for the moment. */
     index_definition plain = *definition;
     plain.unique = definition->unique && !c->replay;
-    status =
-        index_build(&c->writer, &plain, build_source, &scan, &entries, &multikey, &conflict, error);
+    status = index_build(&c->writer, &plain, &source, &entries, &multikey, &conflict, error);
     if (status == TANSU_E_NOT_UNIQUE)
         conflict_of_build(&v, state, definition, &conflict, error);
     tansu_buffer_free(&conflict.entry);
@@ -335,11 +355,11 @@ static tansu_status index_record(change *c, uint32_t collection, const index_def
     return status;
 }
 
-/* record_index -- writes the record and adds the index, built here or (`entries`) before. Takes the
- * definition over. */
+/* record_index -- writes the record and adds the index, built here, until `stop` is asked, or
+ * (`entries`) before. Takes the definition over. */
 static tansu_status record_index(change *c, const collection_state *state,
                                  index_definition *definition, const tree *entries, bool multikey,
-                                 tansu_error *error) {
+                                 const interrupt *stop, tansu_error *error) {
     uint64_t frame_size = c->frame_size;
     uint32_t records = c->records, next_index = c->next_index;
     bool changed = c->changed;
@@ -353,7 +373,7 @@ static tansu_status record_index(change *c, const collection_state *state,
     }
     collection_state *own = NULL;
     if (entries == NULL) {
-        status = change_add_index(c, name, definition, error);
+        status = change_add_index(c, name, definition, stop, error);
     } else if ((status = prepare_index(c, name, &own, error)) == TANSU_OK) {
         attach_index(c, own, definition, entries, multikey);
     } else {
@@ -370,7 +390,7 @@ static tansu_status record_index(change *c, const collection_state *state,
 }
 
 tansu_status change_index_create(change *c, const char *collection, index_definition *definition,
-                                 tansu_error *error) {
+                                 const interrupt *stop, tansu_error *error) {
     tansu_status status = change_collection_ensure(c, collection, false, false, error);
     const collection_state *state =
         status == TANSU_OK ? version_collection(c->next, collection) : NULL;
@@ -394,13 +414,13 @@ tansu_status change_index_create(change *c, const char *collection, index_defini
         index_definition_free(definition);
         return status;
     }
-    return record_index(c, state, definition, NULL, false, error);
+    return record_index(c, state, definition, NULL, false, stop, error);
 }
 
 tansu_status change_index_adopt(change *c, const char *collection, index_definition *definition,
                                 const tree *entries, bool multikey, tansu_error *error) {
     return record_index(c, version_collection(c->next, collection), definition, entries, multikey,
-                        error);
+                        NULL, error);
 }
 
 tansu_status change_remove_index(change *c, const char *collection, const char *name,

@@ -161,7 +161,7 @@ static tansu_status replay_catalog(change *c, const record_header *record, log_p
             return status;
         if (status != TANSU_OK)
             return damaged(place, "an index definition that makes no sense", error);
-        return change_add_index(c, state->name, definition, error);
+        return change_add_index(c, state->name, definition, NULL, error);
     }
     case RECORD_INDEX_DROP: return change_remove_index(c, state->name, name, error);
     default: return damaged(place, "a record of an unknown type", error);

@@ -21,6 +21,8 @@
 #define SORT_FEW 32
 /* So many times eight bytes that are alike are looked at; then whole entries are compared. */
 #define SORT_LEVELS 16
+/* So many entries are worked on between two questions whether to go on. */
+#define CHECK_EVERY 4096
 
 /* An entry of the run; the head saves going to its bytes in nearly all comparisons. */
 typedef struct build_item {
@@ -32,6 +34,10 @@ typedef struct build_item {
 typedef struct build_run {
     tree_writer *writer;
     const index_definition *definition;
+    const index_source *source;
+    size_t steps;         /* entries worked on since the source was asked whether to go on, */
+    tansu_status stopped; /* and its answer; once it is not OK, nothing more is done */
+    tansu_error *error;
     tansu_buffer bytes; /* the entries one behind the other */
     build_item *items;
     build_item *spare; /* as many, for sorting */
@@ -45,7 +51,17 @@ typedef struct build_run {
     index_conflict *conflict;
 } build_run;
 
-/* ---- Sorting ---- */
+/* going_on -- counts the work on so many entries; false when the build is to end. */
+static inline bool going_on(build_run *run, size_t entries) {
+    run->steps += entries;
+    if (run->steps >= CHECK_EVERY && run->stopped == TANSU_OK) {
+        run->steps = 0;
+        run->stopped = run->source->check(run->source->context, run->error);
+    }
+    return run->stopped == TANSU_OK;
+}
+
+/* ---- Sorting: what is left when the build is to end is in no order ---- */
 
 /* item_head -- the eight bytes of an entry from `depth` on. */
 static inline uint64_t item_head(const uint8_t *bytes, uint32_t size, uint32_t depth) {
@@ -80,30 +96,42 @@ static void sort_few(const uint8_t *bytes, build_item *items, size_t count, uint
     }
 }
 
-/* sort_merge -- sorts by comparing whole entries, for those that are alike for long. */
-static void sort_merge(const uint8_t *bytes, build_item *items, build_item *spare, size_t count,
+/* merge_pair -- merges two sorted neighbours, the left one of `width` items; false to end. */
+static bool merge_pair(build_run *run, build_item *items, size_t width, size_t count,
                        uint32_t depth) {
-    for (size_t from = 0; from < count; from += SORT_FEW)
-        sort_few(bytes, items + from, count - from < SORT_FEW ? count - from : SORT_FEW, depth);
+    const uint8_t *bytes = run->bytes.data;
+    build_item *spare = run->spare;
+    size_t left = 0, right = width, to = 0;
+    memcpy(spare, items, width * sizeof *items);
+    while (left < width && right < count) {
+        if (item_before(bytes, &items[right], &spare[left], depth))
+            items[to++] = items[right++];
+        else
+            items[to++] = spare[left++];
+        if (!going_on(run, 1))
+            return false;
+    }
+    memcpy(items + to, spare + left, (width - left) * sizeof *items);
+    return true;
+}
+
+/* sort_merge -- sorts by comparing whole entries, for those that are alike for long. */
+static void sort_merge(build_run *run, build_item *items, size_t count, uint32_t depth) {
+    for (size_t from = 0; from < count && going_on(run, SORT_FEW); from += SORT_FEW)
+        sort_few(run->bytes.data, items + from, count - from < SORT_FEW ? count - from : SORT_FEW,
+                 depth);
     for (size_t width = SORT_FEW; width < count; width *= 2) {
         for (size_t from = 0; from + width < count; from += 2 * width) {
-            size_t end = count - from < 2 * width ? count : from + 2 * width;
-            size_t left = 0, right = from + width, to = from;
-            memcpy(spare, items + from, width * sizeof *items);
-            while (left < width && right < end) {
-                if (item_before(bytes, &items[right], &spare[left], depth))
-                    items[to++] = items[right++];
-                else
-                    items[to++] = spare[left++];
-            }
-            memcpy(items + to, spare + left, (width - left) * sizeof *items);
+            size_t both = count - from < 2 * width ? count - from : 2 * width;
+            if (!merge_pair(run, items + from, width, both, depth))
+                return;
         }
     }
 }
 
 /* sort_heads -- sorts by the heads alone, keeping the order of equal ones: by counting, from the
  * last byte to the first, without those bytes that are alike in all. */
-static void sort_heads(build_item *items, build_item *spare, size_t count) {
+static void sort_heads(build_run *run, build_item *items, size_t count) {
     uint32_t tally[8][256];
     memset(tally, 0, sizeof tally);
     bool sorted = true;
@@ -117,8 +145,8 @@ static void sort_heads(build_item *items, build_item *spare, size_t count) {
     }
     if (sorted)
         return;
-    build_item *from = items, *to = spare;
-    for (unsigned byte = 0; byte < 8; byte++) {
+    build_item *from = items, *to = run->spare;
+    for (unsigned byte = 0; byte < 8 && going_on(run, count); byte++) {
         if (tally[byte][before >> (8 * byte) & 0xFF] == count)
             continue;
         uint32_t place[256], sum = 0;
@@ -136,38 +164,38 @@ static void sort_heads(build_item *items, build_item *spare, size_t count) {
         memcpy(items, from, count * sizeof *items);
 }
 
-static void sort_items(const uint8_t *bytes, build_item *items, build_item *spare, size_t count,
-                       uint32_t depth, unsigned level);
+static void sort_items(build_run *run, build_item *items, size_t count, uint32_t depth,
+                       unsigned level);
 
 /* sort_alike -- sorts items whose entries agree in the eight bytes from `depth` on as well. */
-static void sort_alike(const uint8_t *bytes, build_item *items, build_item *spare, size_t count,
-                       uint32_t depth, unsigned level) {
+static void sort_alike(build_run *run, build_item *items, size_t count, uint32_t depth,
+                       unsigned level) {
     bool longer = level + 1 < SORT_LEVELS && count > SORT_FEW;
     for (size_t i = 0; longer && i < count; i++)
         longer = items[i].size > depth + 8;
     if (!longer) {
-        sort_merge(bytes, items, spare, count, depth);
+        sort_merge(run, items, count, depth);
         return;
     }
     for (size_t i = 0; i < count; i++)
-        items[i].head = item_head(bytes + items[i].offset, items[i].size, depth + 8);
-    sort_items(bytes, items, spare, count, depth + 8, level + 1);
+        items[i].head = item_head(run->bytes.data + items[i].offset, items[i].size, depth + 8);
+    sort_items(run, items, count, depth + 8, level + 1);
 }
 
 /* sort_items -- sorts items that agree up to `depth` and have their heads from there. */
-static void sort_items(const uint8_t *bytes, build_item *items, build_item *spare, size_t count,
-                       uint32_t depth, unsigned level) {
+static void sort_items(build_run *run, build_item *items, size_t count, uint32_t depth,
+                       unsigned level) {
     if (count <= SORT_FEW) {
-        sort_few(bytes, items, count, depth);
+        sort_few(run->bytes.data, items, count, depth);
         return;
     }
-    sort_heads(items, spare, count);
-    for (size_t from = 0, end; from < count; from = end) {
+    sort_heads(run, items, count);
+    for (size_t from = 0, end; from < count && going_on(run, 1); from = end) {
         end = from + 1;
         while (end < count && items[end].head == items[from].head)
             end++;
         if (end - from > 1)
-            sort_alike(bytes, items + from, spare, end - from, depth, level);
+            sort_alike(run, items + from, end - from, depth, level);
     }
 }
 
@@ -212,7 +240,7 @@ static bool same_value(const build_run *run, const build_item *a, const build_it
 /* run_next -- gives tree_build() the next entry. */
 static bool run_next(void *context, const uint8_t **key, size_t *size) {
     build_run *run = context;
-    if (run->next == run->count)
+    if (run->next == run->count || !going_on(run, 1))
         return false;
     const build_item *item = &run->items[run->next];
     if (run->definition->unique && run->next > 0 && same_value(run, item - 1, item)) {
@@ -241,7 +269,7 @@ static tansu_status not_unique(build_run *run, const build_item *item, tansu_err
 /* run_insert -- inserts a sorted run into the tree of those before. */
 static tansu_status run_insert(build_run *run, tansu_error *error) {
     tansu_status status = TANSU_OK;
-    for (size_t i = 0; status == TANSU_OK && i < run->count; i++) {
+    for (size_t i = 0; status == TANSU_OK && i < run->count && going_on(run, 1); i++) {
         const uint8_t *key = run->bytes.data + run->items[i].offset;
         uint32_t size = run->items[i].size;
         bool found = false;
@@ -264,12 +292,12 @@ static tansu_status run_flush(build_run *run, tansu_error *error) {
     run->spare = malloc(run->count * sizeof *run->spare);
     if (run->spare == NULL)
         return error_memory(error);
-    sort_items(run->bytes.data, run->items, run->spare, run->count, 0, 0);
+    sort_items(run, run->items, run->count, 0, 0);
     free(run->spare);
-    tansu_status status;
-    if (run->started) {
+    tansu_status status = TANSU_OK;
+    if (run->stopped == TANSU_OK && run->started) {
         status = run_insert(run, error);
-    } else {
+    } else if (run->stopped == TANSU_OK) {
         run->next = 0;
         status = tree_build(run->writer, run_next, run, &run->tree, error);
         if (status == TANSU_OK && run->repeated)
@@ -278,14 +306,18 @@ static tansu_status run_flush(build_run *run, tansu_error *error) {
     }
     run->bytes.size = 0;
     run->count = 0;
-    return status;
+    return status == TANSU_OK ? run->stopped : status;
 }
 
 /* index_build -- see build.h. */
 tansu_status index_build(tree_writer *writer, const index_definition *definition,
-                         index_source source, void *context, tree *result, bool *multikey,
+                         const index_source *source, tree *result, bool *multikey,
                          index_conflict *conflict, tansu_error *error) {
-    build_run run = {.writer = writer, .definition = definition, .conflict = conflict};
+    build_run run = {.writer = writer,
+                     .definition = definition,
+                     .source = source,
+                     .error = error,
+                     .conflict = conflict};
     index_entries entries = {.list = NULL};
     bool arrays = false;
     tansu_status status;
@@ -293,7 +325,7 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
         uint64_t docno;
         const uint8_t *doc;
         uint32_t size;
-        status = source(context, &docno, &doc, &size, error);
+        status = source->next(source->context, &docno, &doc, &size, error);
         if (status != TANSU_OK)
             break;
         status = index_entries_make(&entries, definition, doc, size, docno, error);

@@ -7,9 +7,16 @@
 #include "index/definition.h"
 #include "index/tree.h"
 
-/* Gives the next document; TANSU_DONE at the end. */
-typedef tansu_status (*index_source)(void *context, uint64_t *docno, const uint8_t **doc,
-                                     uint32_t *size, tansu_error *error);
+/* What an index is built of. */
+typedef struct index_source {
+    /* Gives the next document; TANSU_DONE at the end. */
+    tansu_status (*next)(void *context, uint64_t *docno, const uint8_t **doc, uint32_t *size,
+                         tansu_error *error);
+    /* Asked now and then between the documents, when much is sorted and put in order: another status
+     * than OK ends the build. */
+    tansu_status (*check)(void *context, tansu_error *error);
+    void *context;
+} index_source;
 
 /* Two documents that have one value of a unique index: the later one, and its entry. */
 typedef struct index_conflict {
@@ -24,7 +31,7 @@ typedef struct index_conflict {
  * more), TOO_LARGE, MEMORY, and the source's.
  */
 tansu_status index_build(tree_writer *writer, const index_definition *definition,
-                         index_source source, void *context, tree *result, bool *multikey,
+                         const index_source *source, tree *result, bool *multikey,
                          index_conflict *conflict, tansu_error *error);
 
 #endif
