@@ -106,6 +106,9 @@ static void streams_are_merged_into_an_order(void) {
     PLAN("\"index\"", "{'a':{'$in':[3,7]},'b':36}", "{'$index':'abc','$orderby':{'a':-1,'c':1}}",
          "plan.sort");
     same_in("abc", "{'a':{'$in':[3,7]},'b':36}", "'$orderby':{'a':-1,'c':1}");
+    /* Conditions that leave nothing of the path behind. */
+    same_in("ab", "{'a':{'$in':[3,7]},'b':{'$gt':30,'$lt':10}}", "'$orderby':{'b':1},'$max':3");
+    same_in("ab", "{'a':{'$in':[3,7]},'b':{'$in':[]}}", "'$orderby':{'b':-1}");
     /* All of many: a sort of few matches costs less than so many streams. */
     char many[12000] = "{'a':{'$in':[0";
     for (int i = 1; i < 1500; i++)

@@ -66,6 +66,9 @@ bool plan_order(const planner *p, const access *a, index_order *order) {
     bool folded = by_form != NULL && by_form->fold && !by_form->numeric;
     if (p->order_count == 0 || a->multikey || (a->fold ? !folded : by_form != NULL))
         return false;
+    if (a->range_count ==
+        0) /* there is nothing to be ordered, and nothing that a stream could hold */
+        return false;
     order->streams = 1;
     for (uint32_t held = 0;; held++) {
         order->held_paths = held;
