@@ -39,6 +39,8 @@
  *    is so for tansu_find() too, which does the whole work of $onlycount and $explain, and for
  *    tansu_index_create(). The error is TANSU_E_CANCELLED. A call on its own, without a transaction,
  *    can't be cancelled, but for tansu_index_build(): its progress function ends it.
+ *  - The wait for another writer: tansu_txn_prepare() makes a transaction that can be cancelled while
+ *    tansu_txn_start() waits.
  *  - Either way nothing of the call is kept.
  *
  * CAVEATS
@@ -252,6 +254,18 @@ TANSU_API tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode,
                                        tansu_error *error);
 
 /*
+ * tansu_txn_begin() in two steps, for callers who want to end a long wait for another writer: the
+ * first makes the transaction and never waits; the second waits, until another thread calls
+ * tansu_txn_cancel(). In between there is nothing to be done in it but to cancel or abort it. After an
+ * error of the second step it is still to be aborted.
+ * Errors of the second: those of tansu_txn_begin(), CANCELLED, MISUSE (it has been started).
+ */
+TANSU_API tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode,
+                                         tansu_durability durability, tansu_txn **txn,
+                                         tansu_error *error);
+TANSU_API tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error);
+
+/*
  * Commits and frees the transaction, whatever the result. On an error nothing of it was kept,
  * except after IO from the sync itself: then it is not known to survive power loss and the
  * database accepts no more writes (FAILED) until it is opened again. *sequence (may be NULL): the
@@ -261,10 +275,11 @@ TANSU_API tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode,
 TANSU_API tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error);
 
 /*
- * Stops a transaction for good, from any thread: the call that is inside it now and every later one
- * return CANCELLED (a long read soon, a short call perhaps after it has done its work), and so does
- * tansu_txn_commit(), which then keeps nothing. The transaction must not be freed meanwhile: it is
- * the caller's part that no commit or abort runs at the same time. Fine on NULL.
+ * Stops a transaction for good, from any thread: the call that is inside it now (tansu_txn_start()
+ * too) and every later one return CANCELLED (a long read soon, a short call perhaps after it has done
+ * its work), and so does tansu_txn_commit(), which then keeps nothing. The transaction must not be
+ * freed meanwhile: it is the caller's part that no commit or abort runs at the same time. Fine on
+ * NULL.
  */
 TANSU_API void tansu_txn_cancel(tansu_txn *txn);
 

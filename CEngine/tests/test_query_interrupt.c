@@ -267,6 +267,71 @@ static void every_call_is_cancelled_by_its_transaction(void) {
     CHECK_INT(DOCUMENTS, ask_count(db, "{'changed':{'$exists':false}}", NULL));
 }
 
+/* ---- Waiting for the writer's turn ---- */
+
+/* start_inside -- starts a transaction while another one writes: it can only be cancelled. */
+static void *start_inside(void *context) {
+    tansu_error error;
+    atomic_store(&call_begins, true);
+    CHECK_STATUS(TANSU_E_CANCELLED, tansu_txn_start(context, &error));
+    CHECK_TEXT("txn", error.context);
+    tansu_txn_abort(context);
+    return NULL;
+}
+
+static void a_wait_for_the_turn_is_cancelled(void) {
+    tansu_error error;
+    bson_t *doc = ask_bson("{'new':1}");
+    tansu_document one = {bson_get_data(doc), doc->len};
+    for (unsigned try = 0; try < 60; try++) {
+        tansu_txn *writer, *waiting;
+        pthread_t other;
+        REQUIRE(CHECK_OK(
+            tansu_txn_begin(db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &writer, &error),
+            &error));
+        REQUIRE(CHECK_OK(
+            tansu_txn_prepare(db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &waiting, &error),
+            &error));
+        atomic_store(&call_begins, false);
+        REQUIRE(pthread_create(&other, NULL, start_inside, waiting) == 0);
+        while (try > 10 && !atomic_load(&call_begins))
+            sched_yield();
+        for (unsigned i = 0; i < try % 30; i++)
+            sched_yield();
+        tansu_txn_cancel(waiting);
+        REQUIRE(pthread_join(other, NULL) == 0);
+        CHECK_OK(tansu_save(db, writer, "c", &one, 1, TANSU_SAVE, NULL, &error), &error);
+        tansu_txn_abort(writer);
+    }
+    bson_destroy(doc);
+    CHECK_INT(DOCUMENTS, ask_count(db, NULL, NULL));
+}
+
+static void what_was_not_started_can_do_nothing(void) {
+    static const tansu_txn_mode modes[] = {TANSU_TXN_READ, TANSU_TXN_WRITE};
+    tansu_error error;
+    tansu_txn *txn;
+    int64_t count;
+    for (size_t i = 0; i < 2; i++) {
+        const tansu_durability durability = TANSU_DURABILITY_DEFAULT;
+        CHECK_OK(tansu_txn_prepare(db, modes[i], durability, &txn, &error), &error);
+        CHECK_STATUS(TANSU_E_MISUSE, tansu_count(db, txn, "c", NULL, 0, NULL, 0, &count, &error));
+        CHECK_STATUS(TANSU_E_MISUSE, tansu_collection_drop(db, txn, "c", &error));
+        CHECK_OK(tansu_txn_start(txn, &error), &error);
+        CHECK_STATUS(TANSU_E_MISUSE, tansu_txn_start(txn, &error));
+        CHECK_OK(tansu_count(db, txn, "c", NULL, 0, NULL, 0, &count, &error), &error);
+        CHECK_INT(DOCUMENTS, count);
+        CHECK_OK(tansu_txn_commit(txn, NULL, &error), &error);
+        CHECK_OK(tansu_txn_prepare(db, modes[i], durability, &txn, &error), &error);
+        CHECK_STATUS(TANSU_E_MISUSE, tansu_txn_commit(txn, NULL, &error));
+        CHECK_OK(tansu_txn_prepare(db, modes[i], durability, &txn, &error), &error);
+        tansu_txn_cancel(txn);
+        CHECK_STATUS(TANSU_E_CANCELLED, tansu_txn_start(txn, &error));
+        tansu_txn_abort(txn);
+    }
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_txn_start(NULL, &error));
+}
+
 /* ---- Single steps ---- */
 
 /* What comparisons do beside comparing; by one thread. */
@@ -376,6 +441,8 @@ int main(void) {
     RUN(a_cancelled_transaction_keeps_nothing);
     RUN(every_call_keeps_to_its_time);
     RUN(every_call_is_cancelled_by_its_transaction);
+    RUN(a_wait_for_the_turn_is_cancelled);
+    RUN(what_was_not_started_can_do_nothing);
     RUN(a_sort_is_a_sort);
     RUN(a_sort_is_stopped_soon);
     RUN(results_are_sorted_so);

@@ -27,6 +27,9 @@ static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *e
         return error_set(error, TANSU_E_MISUSE, "txn", "the transaction has ended");
     if (txn->db != db_inner(db))
         return error_set(error, TANSU_E_MISUSE, "txn", "the transaction is of another database");
+    if (!txn->started)
+        return error_set(error, TANSU_E_MISUSE, "txn",
+                         "the transaction was prepared only: call tansu_txn_start() first");
     if (interrupt_asked(&txn->interrupt))
         return cancelled(error);
     return TANSU_OK;
@@ -89,7 +92,7 @@ tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error
     w->own = true;
     status = database_check_open(db_inner(db), error);
     if (status == TANSU_OK)
-        status = database_begin_writing(db_inner(db), error);
+        status = database_begin_writing(db_inner(db), NULL, error);
     if (status != TANSU_OK)
         return status;
     status = change_begin(db_inner(db), &w->change, error);

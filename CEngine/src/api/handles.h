@@ -16,8 +16,10 @@ struct tansu_db {
 
 struct tansu_txn {
     database *db;
+    tansu_txn_mode mode;
     tansu_durability durability;
-    change *change;      /* NULL in a read transaction, and after a failed begin */
+    bool started;        /* it has a change or a version */
+    change *change;      /* NULL in a read transaction */
     version *version;    /* held by a read transaction */
     uint32_t cursors;    /* open ones */
     interrupt interrupt; /* tansu_txn_cancel() */

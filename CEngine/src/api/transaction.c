@@ -6,11 +6,13 @@
 
 #include <stdlib.h>
 
-tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
-                             tansu_txn **txn, tansu_error *error) {
-    if (db == NULL || txn == NULL)
-        return misuse(db == NULL ? "db" : "txn", error);
+tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
+                               tansu_txn **txn, tansu_error *error) {
+    if (txn == NULL)
+        return misuse("txn", error);
     *txn = NULL;
+    if (db == NULL)
+        return misuse("db", error);
     if ((unsigned)mode > TANSU_TXN_WRITE)
         return error_set(error, TANSU_E_MISUSE, "mode", "the mode is not a tansu_txn_mode");
     if ((unsigned)durability > TANSU_DURABILITY_INTERVAL)
@@ -26,26 +28,53 @@ tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability
         return error_memory(error);
     }
     t->db = d;
+    t->mode = mode;
     t->durability = durability == TANSU_DURABILITY_DEFAULT ? d->durability : durability;
-    if (mode == TANSU_TXN_WRITE) {
-        status = database_begin_writing(d, error);
-        if (status == TANSU_OK) {
-            status = change_begin(d, &t->change, error);
-            if (status != TANSU_OK)
-                database_end_writing(d);
-            else
-                t->change->keep_steps = true;
-        }
-    } else {
-        t->version = database_hold(d);
-    }
-    if (status != TANSU_OK) {
-        free(t);
-        database_leave(d);
-        return status;
-    }
     *txn = t;
     return TANSU_OK;
+}
+
+/* begin_change -- waits for the writer's turn. */
+static tansu_status begin_change(tansu_txn *txn, tansu_error *error) {
+    tansu_status status = database_begin_writing(txn->db, &txn->interrupt, error);
+    if (status != TANSU_OK)
+        return status;
+    status = change_begin(txn->db, &txn->change, error);
+    if (status == TANSU_OK)
+        txn->change->keep_steps = true;
+    else
+        database_end_writing(txn->db);
+    return status;
+}
+
+tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL)
+        return misuse("txn", error);
+    if (txn->started || txn->ended)
+        return error_set(error, TANSU_E_MISUSE, "txn", "the transaction has been started");
+    if (interrupt_asked(&txn->interrupt))
+        return error_set(error, TANSU_E_CANCELLED, "txn",
+                         "the transaction was cancelled before it was started");
+    tansu_status status = TANSU_OK;
+    if (txn->mode == TANSU_TXN_WRITE)
+        status = begin_change(txn, error);
+    else
+        txn->version = database_hold(txn->db);
+    txn->started = status == TANSU_OK;
+    return status;
+}
+
+tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
+                             tansu_txn **txn, tansu_error *error) {
+    tansu_status status = tansu_txn_prepare(db, mode, durability, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    status = tansu_txn_start(*txn, error);
+    if (status != TANSU_OK) {
+        tansu_txn_abort(*txn);
+        *txn = NULL;
+    }
+    return status;
 }
 
 /* txn_free -- ends the handle. */
@@ -65,22 +94,26 @@ tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *e
                          "%u cursors of the transaction are open: close them first", txn->cursors);
     tansu_status status = TANSU_OK;
     bool cancelled = interrupt_asked(&txn->interrupt);
-    if (cancelled)
+    if (!txn->started)
+        status = error_set(error, TANSU_E_MISUSE, "txn", "the transaction was never started");
+    else if (cancelled)
         status = error_set(error, TANSU_E_CANCELLED, "txn",
                            "the transaction was cancelled: nothing of it was kept");
     if (txn->change != NULL && cancelled)
         change_abort(txn->change);
     else if (txn->change != NULL)
         status = change_commit(txn->change, txn->durability, sequence, error);
-    else
+    else if (txn->started)
         database_release(txn->db, txn->version);
     txn_free(txn);
     return status;
 }
 
 void tansu_txn_cancel(tansu_txn *txn) {
-    if (txn != NULL)
-        interrupt_ask(&txn->interrupt);
+    if (txn == NULL)
+        return;
+    interrupt_ask(&txn->interrupt);
+    database_look_again(txn->db);
 }
 
 void tansu_txn_abort(tansu_txn *txn) {
@@ -93,7 +126,7 @@ void tansu_txn_abort(tansu_txn *txn) {
     if (txn->change != NULL) {
         change_abort(txn->change);
         txn->change = NULL;
-    } else {
+    } else if (txn->started) {
         database_release(txn->db, txn->version);
     }
     txn->ended = true;

@@ -297,7 +297,7 @@ static tansu_status commit_index(aside *a, const char *collection, index_definit
                                  tansu_error *error) {
     database *db = a->db;
     change *c;
-    tansu_status status = database_begin_writing(db, error);
+    tansu_status status = database_begin_writing(db, NULL, error);
     if (status == TANSU_OK) {
         status = change_begin(db, &c, error);
         if (status != TANSU_OK)

@@ -136,8 +136,11 @@ tansu_status database_enter(database *db, tansu_error *error);
 tansu_status database_check_open(database *db, tansu_error *error);
 /* database_leave -- ends one; closes a database whose tansu_close() waited for it. */
 void database_leave(database *db);
-/* database_begin_writing -- waits for the writer's turn. Errors: BUSY, READ_ONLY, FAILED. */
-tansu_status database_begin_writing(database *db, tansu_error *error);
+/* database_begin_writing -- waits for the writer's turn; `stop`, which may be NULL, ends that. Errors:
+ * BUSY, READ_ONLY, FAILED, CANCELLED. */
+tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_error *error);
+/* database_look_again -- lets those who wait see that they are to stop. */
+void database_look_again(database *db);
 void database_end_writing(database *db);
 /* database_check_turn -- the errors of database_begin_writing() that waiting can't mend: READ_ONLY,
  * BUSY when this thread itself is writing. */

@@ -63,7 +63,7 @@ tansu_status database_check_turn(database *db, tansu_error *error) {
     return own ? own_turn(error) : TANSU_OK;
 }
 
-tansu_status database_begin_writing(database *db, tansu_error *error) {
+tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_error *error) {
     if (db->read_only)
         return error_set(error, TANSU_E_READ_ONLY, db->folder, "the database is open read-only");
     tansu_status status = TANSU_OK;
@@ -74,6 +74,9 @@ tansu_status database_begin_writing(database *db, tansu_error *error) {
     while (db->writing && status == TANSU_OK) {
         if (pthread_equal(db->writer_thread, pthread_self()))
             status = own_turn(error);
+        else if (interrupt_asked(stop))
+            status = error_set(error, TANSU_E_CANCELLED, "txn",
+                               "the transaction was cancelled while it waited for its turn");
         else if (pthread_cond_timedwait(&db->state_changed, &db->state_mutex, &until) == ETIMEDOUT)
             status = error_set(error, TANSU_E_BUSY, NULL,
                                "another transaction has been writing for %u ms: try again",
@@ -90,6 +93,12 @@ tansu_status database_begin_writing(database *db, tansu_error *error) {
     }
     pthread_mutex_unlock(&db->state_mutex);
     return status;
+}
+
+void database_look_again(database *db) {
+    pthread_mutex_lock(&db->state_mutex);
+    pthread_cond_broadcast(&db->state_changed);
+    pthread_mutex_unlock(&db->state_mutex);
 }
 
 void database_end_writing(database *db) {
