@@ -100,6 +100,37 @@ struct CancellationTests {
         try await db.close()
     }
 
+    @Test("A task that waits for another writer stops waiting, and nothing of it is kept")
+    func waiting() async throws {
+        let (db, people) = try fourPeople()
+        let writes: [@Sendable () async throws -> Void] = [
+            { try await db.write { tx in _ = try tx.collection("people").save(["_id": 9]) } },
+            { try await db.write { tx in _ = try await tx.collection("people").save(["_id": 9]) } },
+            { try await people.update([:], ["$set": ["new": 1]]) },
+            { try await people.remove([:]) },
+        ]
+        for write in writes {
+            let held = Signal()
+            let release = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                try? db.write { _ in
+                    Task { await held.give() }
+                    release.wait()
+                }
+            }
+            await held.wait()
+            let task = Task { try await write() }
+            for _ in 0..<20 { await Task.yield() }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            release.signal()
+        }
+        #expect(try await people.count() == 4)
+        #expect(try await people.count(["new": 1]) == 0)
+        try await people.save(["_id": 9])
+        try await db.close()
+    }
+
     @Test("A task inside a transaction that alone is cancelled does not stop the transaction")
     func innerTask() async throws {
         let (db, people) = try fourPeople()

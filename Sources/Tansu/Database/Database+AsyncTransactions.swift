@@ -13,8 +13,8 @@ extension Database {
 
     /// Makes one atomic commit of everything that the closure does, on a thread of the database's own.
     ///
-    /// When the task is cancelled before the closure's end, the call inside it that goes on stops soon and nothing
-    /// is kept.
+    /// When the task is cancelled before the closure's end, the wait for another writer ends, or the call inside the
+    /// closure that goes on stops soon, and nothing is kept.
     ///
     /// - Parameters:
     ///   - durability: What the commit survives; the database's own when `nil`.
@@ -33,7 +33,8 @@ extension Database {
     ///
     /// Other writers wait for as long as the closure takes: don't await anything slow in it. A task that the
     /// closure starts counts as inside; `Task.detached` does not. When the task is cancelled before the closure's
-    /// end, the call inside it that goes on stops soon and nothing is kept.
+    /// end, the wait for another writer ends, or the call inside the closure that goes on stops soon, and nothing is
+    /// kept.
     ///
     /// - Parameters:
     ///   - durability: What the commit survives; the database's own when `nil`.
@@ -49,8 +50,8 @@ extension Database {
         try refuseInsideOwnWrite()
         try await transactionGate.enter()
         defer { transactionGate.leave() }
-        let transaction = try await transactions.run { _ in
-            try self.begin(.write(durability), lane: self.transactions)
+        let transaction = try await transactions.run { flag in
+            try self.begin(.write(durability), lane: self.transactions, stoppedBy: flag)
         }
         let result: Result
         do {
@@ -94,7 +95,9 @@ extension Database {
     public func read<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (Transaction) async throws -> Result
     ) async throws -> Result {
-        let snapshot = try await readers.run { _ in try self.begin(.read, lane: self.readers) }
+        let snapshot = try await readers.run { flag in
+            try self.begin(.read, lane: self.readers, stoppedBy: flag)
+        }
         let result: Result
         do {
             result = try await withTaskCancellationHandler {

@@ -41,7 +41,7 @@ extension Database {
         durability: Durability?, stoppedBy flag: CancellationFlag?, _ body: (Transaction) throws -> Result
     ) throws -> Result {
         try refuseInsideOwnWrite()
-        let transaction = try begin(.write(durability), lane: readers)
+        let transaction = try begin(.write(durability), lane: readers, stoppedBy: flag)
         let result: Result
         do {
             result = try transaction.run(body, stoppedBy: flag)
@@ -55,13 +55,15 @@ extension Database {
 
     /// `read`, on the thread that works for a task: `flag` carries the task's cancellation.
     func read<Result>(stoppedBy flag: CancellationFlag?, _ body: (Transaction) throws -> Result) throws -> Result {
-        let snapshot = try begin(.read, lane: readers)
+        let snapshot = try begin(.read, lane: readers, stoppedBy: flag)
         defer { snapshot.engine.abort() }
         return try snapshot.run(body, stoppedBy: flag)
     }
 
-    func begin(_ mode: EngineTransaction.Mode, lane: WorkLane) throws -> Transaction {
-        Transaction(self, try EngineTransaction(engine, mode), lane: lane)
+    func begin(
+        _ mode: EngineTransaction.Mode, lane: WorkLane, stoppedBy flag: CancellationFlag?
+    ) throws -> Transaction {
+        Transaction(self, try EngineTransaction(engine, mode, stoppedBy: flag), lane: lane)
     }
 }
 

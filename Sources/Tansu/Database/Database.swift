@@ -16,7 +16,8 @@ import Foundation
 /// twin that Swift picks where `await` is possible; the twins work on threads of the database's own, never hold
 /// up the cooperative pool, and throw a `CancellationError` if the task is cancelled before they begin. A query, an
 /// aggregate, an update, the building of an index and a transaction stop soon also when the task is cancelled while
-/// they run, and then keep nothing. What is not async stops by ``Transaction/cancel()`` and ``Cursor/cancel()``.
+/// they run, and then keep nothing; updates and transactions also while they wait for another writer. What is not
+/// async stops by ``Transaction/cancel()`` and ``Cursor/cancel()``.
 ///
 /// A folder is open in one process at a time, or in several that only read. The database closes when the last
 /// reference to it goes: collections, queries, cursors and transactions hold one.

@@ -10,7 +10,7 @@ final class EngineTransaction: @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private let database: OpaquePointer
     private var handle: OpaquePointer?
-    private let interrupt = EngineInterrupt { tansu_txn_cancel($0) }
+    private let interrupt: EngineInterrupt
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
 
     /// What a transaction may do.
@@ -20,23 +20,39 @@ final class EngineTransaction: @unchecked Sendable {
         case write(Database.Durability?)
     }
 
-    /// Begins. Throws `.busy`, `.readOnly`, `.failed` or `.closed`.
-    init(_ engine: EngineDatabase, _ mode: Mode) throws {
+    /// Begins, perhaps behind another writer. Throws `.busy`, `.readOnly`, `.failed` or `.closed`; a
+    /// `CancellationError` or `.cancelled` when `flag` says so meanwhile.
+    init(_ engine: EngineDatabase, _ mode: Mode, stoppedBy flag: CancellationFlag?) throws {
+        let interrupt = EngineInterrupt { tansu_txn_cancel($0) }
         self.engine = engine
+        self.interrupt = interrupt
         (database, handle) = try engine.open { database in
-            var handle: OpaquePointer?
-            try engineCall { error in
-                switch mode {
-                case .read: tansu_txn_begin(database, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT, &handle, error)
-                case .write(let durability):
-                    tansu_txn_begin(
-                        database, TANSU_TXN_WRITE, durability?.engineValue ?? TANSU_DURABILITY_DEFAULT, &handle,
-                        error)
-                }
+            let handle = try Self.prepare(database, mode)
+            interrupt.begin(handle)
+            do {
+                let start = { _ = try engineCall { tansu_txn_start(handle, $0) } }
+                if let flag { try flag.stopping(with: interrupt.ask, start) } else { try start() }
+            } catch {
+                interrupt.end()
+                tansu_txn_abort(handle)
+                throw error
             }
             return (database, handle)
         }
-        interrupt.begin(handle)
+    }
+
+    /// A transaction that is still to be started.
+    private static func prepare(_ database: OpaquePointer, _ mode: Mode) throws -> OpaquePointer? {
+        var handle: OpaquePointer?
+        try engineCall { error in
+            switch mode {
+            case .read: tansu_txn_prepare(database, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT, &handle, error)
+            case .write(let durability):
+                tansu_txn_prepare(
+                    database, TANSU_TXN_WRITE, durability?.engineValue ?? TANSU_DURABILITY_DEFAULT, &handle, error)
+            }
+        }
+        return handle
     }
 
     deinit {
