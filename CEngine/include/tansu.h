@@ -74,6 +74,7 @@ extern "C" {
 
 #define TANSU_MAX_DOCUMENT_SIZE (16 * 1024 * 1024) /* bytes of one document in BSON form */
 #define TANSU_MAX_DEPTH 100                        /* documents and arrays inside each other */
+#define TANSU_MAX_KEYS (1024 * 1024)               /* keys of one document, inner ones apart */
 #define TANSU_MAX_NAME 120                         /* bytes of a collection's or index's name */
 #define TANSU_MAX_INDEX_PATHS 16                   /* paths of one compound index */
 #define TANSU_MAX_INDEXES 64          /* indexes of one collection, `_id` not counted */
@@ -194,6 +195,10 @@ typedef struct tansu_options {
     uint64_t index_cache_bytes; /* bound on clean index blocks kept in memory; default 64 MiB */
     tansu_progress progress;    /* recovery and index rebuilds; may be NULL */
     void *progress_context;
+    uint32_t compaction_percent; /* dead part of a log segment that has it compacted in the
+                                    background: 1 to 100, default 50; 0: only tansu_compact() */
+    uint32_t compaction_share;   /* percent of the time that a background compaction may copy for;
+                                    1 to 100, default 25 */
 } tansu_options;
 
 /* Fills in the defaults. */
@@ -202,10 +207,14 @@ TANSU_API void tansu_options_init(tansu_options *options);
 /*
  * Opens a database, creating it unless must_exist or read_only is set. Work that a crash left
  * undone is done here: the log's tail is replayed, its torn end dropped, lost indexes rebuilt.
+ * What lies on a read-only file system is opened as if read_only was set; tansu_stats() tells.
  * *db: set on success only.
+ * Index files that are missing, damaged or were written when the machine stopped are made anew out of
+ * the log; tansu_stats() then says why ("indexesRebuilt").
  * Errors: LOCKED; NOT_FOUND (must_exist or read_only and none there); EXISTS (the path is a file,
- * or a folder with other things in it); CORRUPT (damage before the last synced point: nothing is
- * changed); VERSION; IO; FULL; READ_ONLY (a database that needs recovery on a read-only disk).
+ * or a folder with other things in it); CORRUPT (damage before the last synced point; context and
+ * offset say where, and nothing of the log is changed: see tansu_repair()); VERSION; IO; FULL;
+ * READ_ONLY (none is there, and the file system is read-only).
  */
 TANSU_API tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error);
 
@@ -233,7 +242,9 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
 
 /*
  * A BSON document of figures: {path, store, format, sequence, collections: [{name, documents,
- * indexes: [{name, entries}]}], logBytes, logSegments, cabinetBytes, checkpointSequence, ...}.
+ * indexes: [{name, entries}]}], logBytes, logSegments, cabinetBytes, checkpointSequence, ...};
+ * "indexesRebuilt": text when this opening made the index files anew, and why; "indexesDamaged": true
+ * when they were found to be damaged since, so that the next opening will.
  */
 TANSU_API tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error);
 
@@ -511,6 +522,126 @@ TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char
  * Errors: NOT_FOUND. */
 TANSU_API tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
                                         tansu_buffer *result, tansu_error *error);
+
+/* ---- Upkeep --------------------------------------------------------------------------------- */
+
+/* Tells how much of a long task is done, in units of the task's own; called on the calling thread
+ * with no lock held. Returning 0 ends the task with CANCELLED; nothing half done is left. */
+typedef int (*tansu_task_progress)(void *context, uint64_t done, uint64_t total);
+
+/*
+ * Gives the room of deleted and replaced documents back to the disk: log segments with dead records
+ * are written anew without them, and the cabinet is shrunk. Readers and writers go on; documents
+ * that open cursors and transactions still see are kept until those end. At most one segment's size
+ * of extra room is taken at a time. The same happens by itself in the background
+ * (options.compaction_percent).
+ * *report (may be NULL): BSON {bytesBefore, bytesAfter, segments, records}. `progress` may be NULL;
+ * its units are bytes. Errors: FULL, IO, CORRUPT (a damaged segment is left as it is), CANCELLED,
+ * READ_ONLY, BUSY (a backup, a verification or another compaction is under way).
+ */
+TANSU_API tansu_status tansu_compact(tansu_db *db, tansu_task_progress progress, void *context,
+                                     tansu_buffer *report, tansu_error *error);
+
+/*
+ * Checks everything that is stored as of now: every frame and record of the log, every document's
+ * BSON, every index block, each index against the documents in both directions, uniqueness and
+ * counts. Readers and writers go on. *report (may be NULL) is BSON, filled in on success and after
+ * CORRUPT: {"ok": bool, "segments", "frames", "records", "documents", "entries": n, "problems":
+ * [{"file", "offset", "collection", "index", "message"}, ...] (at most 1000), "problemCount": n}.
+ * Problems of index files alone are mended by the next opening, which makes them anew; until then no
+ * more is written to them. A database that does not open at all says where it is damaged at opening.
+ * Errors: CORRUPT (there are problems; the error is the first one), CANCELLED, IO, BUSY (a compaction
+ * on demand, a backup or another verification is under way, or one in the background waits for this
+ * thread's own write transaction).
+ */
+TANSU_API tansu_status tansu_verify(tansu_db *db, tansu_task_progress progress, void *context,
+                                    tansu_buffer *report, tansu_error *error);
+
+/*
+ * Salvages a damaged database: every document that can be read in the folder `from`, which is not
+ * changed, goes into a new database at `to`, with the collections and indexes that are known. Of a
+ * document with several readable versions the newest is taken. Where a checksum does not fit, what
+ * still reads as a whole document is taken all the same and counted as unprotected: a value in it may
+ * be wrong. A collection that lost its name is called recovered_<number>; an index that is not unique
+ * any more is made without that. *report (may be NULL): {"documents", "unprotected" (of those),
+ * "collections", "indexes", "lostBytes": n, "problems": [{"file", "offset", "size", "collection",
+ * "index", "message"}, ...] (at most 1000), "problemCount": n}. Returns OK also when something was lost: the report says what.
+ * Errors: NOT_FOUND (no database at `from`), LOCKED (it is open), EXISTS (`to` is there), FULL, IO,
+ * VERSION, CANCELLED.
+ */
+TANSU_API tansu_status tansu_repair(const char *from, const char *to, tansu_task_progress progress,
+                                    void *context, tansu_buffer *report, tansu_error *error);
+
+/* What a backup is. */
+typedef enum tansu_backup_form {
+    TANSU_BACKUP_FOLDER = 0, /* a database folder, which can be opened as it is */
+    TANSU_BACKUP_FILE = 1    /* one file, compressed (gzip), with checksums: for tansu_restore() */
+} tansu_backup_form;
+
+/*
+ * Copies the database as of one commit to a new folder or file, while readers and writers go on.
+ * What is at `to` afterwards is whole and on the disk, or, after an error, not there. *report (may
+ * be NULL): {"sequence", "bytes", "documents": n}. Errors: EXISTS (`to` is there), FULL, IO, CORRUPT
+ * (what is read does not check out), CANCELLED, BUSY (a compaction on demand, a verification or another backup
+ * goes on).
+ */
+TANSU_API tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_form form,
+                                    tansu_task_progress progress, void *context,
+                                    tansu_buffer *report, tansu_error *error);
+
+/*
+ * Makes a new database at `to` out of a backup of either form, and checks all of it before it is
+ * there. *report (may be NULL): {"sequence", "documents": n}. Errors: NOT_FOUND (no backup at
+ * `from`), EXISTS (`to` is there), CORRUPT (the backup is damaged; offset says where), VERSION, FULL,
+ * IO, CANCELLED.
+ */
+TANSU_API tansu_status tansu_restore(const char *from, const char *to, tansu_task_progress progress,
+                                     void *context, tansu_buffer *report, tansu_error *error);
+
+/*
+ * Opens a new, empty database as `target` says (memory, temporary or persistent) and copies all
+ * collections, options, documents and indexes into it as of one commit. *copy is open, and the
+ * caller's. Errors: EXISTS (there is a database already), CANCELLED, and those of tansu_open() and of
+ * commits; a database that was begun is removed again.
+ */
+TANSU_API tansu_status tansu_clone(tansu_db *db, const tansu_options *target,
+                                   tansu_task_progress progress, void *context, tansu_db **copy,
+                                   tansu_error *error);
+
+/* Takes the next bytes of a dump. Returns 0 when they could not be taken: the dump ends with IO. */
+typedef int (*tansu_write_bytes)(void *context, const void *bytes, size_t size);
+
+/* Gives up to `room` bytes of a dump: how many were given, 0 at the end, negative on failure. */
+typedef ptrdiff_t (*tansu_read_bytes)(void *context, void *bytes, size_t room);
+
+/*
+ * Writes collections as text: newline-delimited canonical extended JSON (docs/dump-format.md), as of
+ * one commit. Every type survives dump and load. `options` (BSON, may be NULL): {"collections":
+ * [name, ...]} (all), {"query": {...}} (with one collection), {"indexes": bool} (true). *report (may
+ * be NULL): {"collections", "documents", "indexes", "bytes": n}. Errors: NOT_FOUND (a collection of
+ * that name), INVALID_QUERY, IO (the receiver refused), CANCELLED. The unit of `progress` is
+ * documents.
+ */
+TANSU_API tansu_status tansu_dump(tansu_db *db, tansu_txn *txn, tansu_write_bytes write,
+                                  void *write_context, const void *options, size_t options_size,
+                                  tansu_task_progress progress, void *context, tansu_buffer *report,
+                                  tansu_error *error);
+
+/*
+ * Reads what tansu_dump() wrote, or plain newline-delimited JSON documents. `options` (BSON, may be
+ * NULL): {"collection": name} (where plain documents go; needed for those), {"mode": "save" |
+ * "insert" | "skip"} (what becomes of a document whose `_id` is taken: replaced, an error, left out;
+ * "insert"), {"atomic": bool} (false: commits of some thousand documents; true: all or nothing, within
+ * the bound of a transaction). Indexes are created after the documents of their collection. *report
+ * (may be NULL; also after an error): {"collections", "documents", "skipped", "indexes", "lines": n}.
+ * Errors: INVALID_JSON and others with the line's number in the message and in error->offset, IO (the
+ * source failed), CANCELLED, and those of tansu_save() and tansu_index_create(). The unit of
+ * `progress` is lines, of an unknown total (0).
+ */
+TANSU_API tansu_status tansu_load(tansu_db *db, tansu_read_bytes read, void *read_context,
+                                  const void *options, size_t options_size,
+                                  tansu_task_progress progress, void *context, tansu_buffer *report,
+                                  tansu_error *error);
 
 /* ---- BSON and JSON -------------------------------------------------------------------------- */
 

@@ -60,7 +60,7 @@ static const struct {
 
 static const struct operation {
     const char *name;
-    command_handler run; /* NULL: not in this version */
+    command_handler run; /* NULL: a transaction, which runs others */
     uint32_t needs;
     uint32_t may;
     bool in_transaction;
@@ -88,14 +88,9 @@ static const struct operation {
     {"sync", command_sync, 0, 0, false},
     {"checkpoint", command_checkpoint, 0, 0, false},
     {"transaction", NULL, COMMANDS, 0, false},
-    {"compact", NULL, 0, 0, false},
-    {"verify", NULL, 0, 0, false},
+    {"compact", command_compact, 0, 0, false},
+    {"verify", command_verify, 0, 0, false},
 };
-
-/* is_transaction -- whether an operation is the one that runs others. */
-static bool is_transaction(const struct operation *operation) {
-    return (operation->needs & COMMANDS) != 0;
-}
 
 /* ---- Reading a command ---- */
 
@@ -183,10 +178,6 @@ static tansu_status run_command(const command *around, bool within, const uint8_
     tansu_status status = find_operation(request, size, &operation, error);
     if (status != TANSU_OK)
         return status;
-    if (operation->run == NULL && !is_transaction(operation))
-        return error_set(error, TANSU_E_UNSUPPORTED, operation->name,
-                         "The operation \"%s\" is not in this version of the library.",
-                         operation->name);
     if (within && !operation->in_transaction)
         return error_set(error, TANSU_E_INVALID_COMMAND, operation->name,
                          "The operation \"%s\" can't be part of a transaction.", operation->name);
@@ -195,7 +186,7 @@ static tansu_status run_command(const command *around, bool within, const uint8_
         return status;
     if (!command_put(&c, "{\"ok\": true"))
         return error_memory(error);
-    status = is_transaction(operation) ? run_transaction(&c, error) : operation->run(&c, error);
+    status = operation->run == NULL ? run_transaction(&c, error) : operation->run(&c, error);
     if (status == TANSU_OK && !command_put(&c, "}"))
         return error_memory(error);
     return status;
@@ -253,6 +244,14 @@ static bool put_place(tansu_buffer *answer, const char *head, int64_t number) {
            (buffer_append(answer, head, strlen(head)) && json_write_integer(answer, number));
 }
 
+/* put_report -- appends what a verify found. */
+static bool put_report(tansu_buffer *answer, const command_fault *fault) {
+    static const char head[] = ", \"report\": ";
+    return fault->report.size == 0 ||
+           (buffer_append(answer, head, sizeof head - 1) &&
+            json_write_document(answer, fault->report.data, fault->report.size, fault->canonical));
+}
+
 /* answer_error -- makes the answer of a command that failed. */
 static bool answer_error(tansu_buffer *answer, tansu_status status, const command_fault *fault,
                          const tansu_error *error) {
@@ -264,14 +263,16 @@ static bool answer_error(tansu_buffer *answer, tansu_status status, const comman
         return false;
     return put_place(answer, ", \"offset\": ", error->offset) &&
            put_place(answer, ", \"command\": ", fault->command) &&
-           put_place(answer, ", \"document\": ", fault->document) && buffer_append(answer, "}}", 2);
+           put_place(answer, ", \"document\": ", fault->document) &&
+           buffer_append_byte(answer, '}') && put_report(answer, fault) &&
+           buffer_append_byte(answer, '}');
 }
 
 /* tansu_execute_json -- runs one command in JSON form. */
 tansu_status tansu_execute_json(tansu_db *db, const char *request, char **response) {
     tansu_buffer bson = TANSU_BUFFER_INIT, answer = TANSU_BUFFER_INIT;
     tansu_error error = {.offset = -1};
-    command_fault fault = {-1, -1};
+    command_fault fault = {.command = -1, .document = -1};
     command around = {.db = db, .answer = &answer, .fault = &fault};
     tansu_status status;
     if (response == NULL)
@@ -285,6 +286,7 @@ tansu_status tansu_execute_json(tansu_db *db, const char *request, char **respon
         status = run_command(&around, false, bson.data, bson.size, &error);
     tansu_buffer_free(&bson);
     bool whole = status == TANSU_OK || answer_error(&answer, status, &fault, &error);
+    tansu_buffer_free(&fault.report);
     if (!whole || !buffer_append_byte(&answer, '\0')) {
         tansu_buffer_free(&answer);
         return status == TANSU_OK ? TANSU_E_MEMORY : status;

@@ -31,8 +31,10 @@ enum {
 
 /* Which part of a request is at fault, counted from 0, or -1. */
 typedef struct command_fault {
-    int64_t command;  /* of a transaction */
-    int64_t document; /* of a save */
+    int64_t command;     /* of a transaction */
+    int64_t document;    /* of a save */
+    tansu_buffer report; /* of a verify that found problems, as BSON */
+    bool canonical;      /* its form */
 } command_fault;
 
 /* One command being run. */
@@ -77,5 +79,7 @@ tansu_status command_collections(command *c, tansu_error *error);
 tansu_status command_stats(command *c, tansu_error *error);
 tansu_status command_sync(command *c, tansu_error *error);
 tansu_status command_checkpoint(command *c, tansu_error *error);
+tansu_status command_verify(command *c, tansu_error *error);
+tansu_status command_compact(command *c, tansu_error *error);
 
 #endif

@@ -384,3 +384,29 @@ tansu_status command_sync(command *c, tansu_error *error) {
 tansu_status command_checkpoint(command *c, tansu_error *error) {
     return tansu_checkpoint(c->db, error);
 }
+
+/* command_verify -- everything that is stored is checked; of a damaged database the report stands beside the
+ * error. */
+tansu_status command_verify(command *c, tansu_error *error) {
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_verify(c->db, NULL, NULL, &report, error);
+    if (status == TANSU_E_CORRUPT && report.size != 0) {
+        c->fault->report = report;
+        c->fault->canonical = c->canonical;
+        return status;
+    }
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"report\": ", &report, error);
+    tansu_buffer_free(&report);
+    return status;
+}
+
+/* command_compact -- the room of what was removed is given back. */
+tansu_status command_compact(command *c, tansu_error *error) {
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_compact(c->db, NULL, NULL, &report, error);
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"report\": ", &report, error);
+    tansu_buffer_free(&report);
+    return status;
+}

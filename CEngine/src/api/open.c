@@ -4,6 +4,7 @@
 #include "api/handles.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "catalog/compact.h"
 #include "query/filter.h"
 
 #include <bson/bson.h>
@@ -18,14 +19,38 @@ void tansu_options_init(tansu_options *options) {
                                .busy_timeout_ms = 60000,
                                .segment_size = (uint64_t)64 << 20,
                                .checkpoint_bytes = (uint64_t)64 << 20,
-                               .index_cache_bytes = (uint64_t)64 << 20};
+                               .index_cache_bytes = (uint64_t)64 << 20,
+                               .compaction_percent = 50,
+                               .compaction_share = 25};
+}
+
+/* The options of the first version of the library ended before this field. */
+#define OPTIONS_LEAST offsetof(tansu_options, compaction_percent)
+
+/* take_options -- a whole struct: fields that the caller's header did not have get their defaults. */
+static tansu_status take_options(const tansu_options *given, tansu_options *whole,
+                                 tansu_error *error) {
+    tansu_options_init(whole);
+    if (given->struct_size < OPTIONS_LEAST)
+        return error_set(error, TANSU_E_MISUSE, "options",
+                         "the options were not filled in by tansu_options_init()");
+    if (given->struct_size > sizeof *whole)
+        return error_set(error, TANSU_E_MISUSE, "options",
+                         "the options are of a newer header than this library: use a newer one");
+    memcpy(whole, given, given->struct_size);
+    whole->struct_size = sizeof *whole;
+    return TANSU_OK;
 }
 
 tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error) {
     if (options == NULL || db == NULL)
         return misuse(db == NULL ? "db" : "options", error);
     *db = NULL;
-    return database_open(options, &fs_system, &query_filters, (database **)db, error);
+    tansu_options whole;
+    tansu_status status = take_options(options, &whole, error);
+    return status != TANSU_OK
+               ? status
+               : database_open(&whole, &fs_system, &query_filters, (database **)db, error);
 }
 
 tansu_status tansu_open_path(const char *path_utf8, tansu_db **db) {
@@ -130,9 +155,14 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
         append_collections(&stats, v) &&
         BSON_APPEND_INT64(&stats, "logBytes", (int64_t)figures.bytes) &&
         BSON_APPEND_INT64(&stats, "logSegments", figures.segments) &&
+        BSON_APPEND_INT64(&stats, "deadBytes", (int64_t)compact_dead(d)) &&
+        BSON_APPEND_INT64(&stats, "compactions",
+                          (int64_t)__atomic_load_n(&d->compactions, __ATOMIC_RELAXED)) &&
         BSON_APPEND_INT64(&stats, "cabinetBytes",
                           d->cab == NULL ? 0 : (int64_t)cabinet_size(d->cab)) &&
         BSON_APPEND_INT64(&stats, "indexMemoryBytes", (int64_t)tree_store_memory(d->trees)) &&
+        (d->rebuilt[0] == 0 || BSON_APPEND_UTF8(&stats, "indexesRebuilt", d->rebuilt)) &&
+        (!checkpoint_doubted(d) || BSON_APPEND_BOOL(&stats, "indexesDamaged", true)) &&
         buffer_set(result, bson_get_data(&stats), stats.len);
     bson_destroy(&stats);
     database_release(d, v);

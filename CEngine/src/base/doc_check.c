@@ -310,6 +310,10 @@ static tansu_status check_level(const check *check, const level *parent, const u
         return refuse(check, parent, element, TANSU_E_INVALID_BSON,
                       "An element has an unknown type, no end of its key, or a value that does "
                       "not fit into its document.");
+    if (keys.count > TANSU_MAX_KEYS)
+        return refuse(
+            check, parent, doc, TANSU_E_TOO_LARGE,
+            "A document has more than 1048576 keys: put values of one kind into an array.");
     if (keys.count > FEW_KEYS)
         return check_many_keys(check, &level, doc, size, keys.count);
     return TANSU_OK;

@@ -108,9 +108,32 @@ void change_abort(change *c) {
     change_end(c);
 }
 
+/* count_written -- adds the frame's documents and deletions to what its segment holds. */
+static void count_written(change *c, log_place frame) {
+    const uint8_t *bytes = (const uint8_t *)log_record(c->db->log, frame);
+    uint64_t size = 0;
+    for (uint64_t at = FRAME_HEADER_SIZE; at < c->frame_size;) {
+        const record_header *record = (const record_header *)(bytes + at);
+        if (record->type == RECORD_PUT || record->type == RECORD_DELETE)
+            size += record->size;
+        at += record->size;
+    }
+    if (size != 0)
+        usage_add(c->db->written, (uint32_t)(frame >> 32), (int64_t)size);
+}
+
+void change_count_live(database *db, collection_state *state, log_place from, log_place to) {
+    usage *live = places_live(state->places);
+    if (from != 0 && (from & PLACE_DELETED) == 0)
+        usage_add(live, (uint32_t)(from >> 32), -(int64_t)log_record(db->log, from)->size);
+    if ((to & PLACE_DELETED) == 0)
+        usage_add(live, (uint32_t)(to >> 32), log_record(db->log, to)->size);
+}
+
 /* store_places -- makes the changed documents' new places known. */
 static void store_places(change *c, log_place frame) {
     collection_state *state = NULL;
+    count_written(c, frame);
     for (uint64_t i = 0; c->pending.count != 0 && i <= c->pending.mask; i++) {
         const pending_slot *slot = &c->pending.slots[i];
         if (slot->where == 0 || slot->at == 0)
@@ -118,8 +141,12 @@ static void store_places(change *c, log_place frame) {
         uint32_t collection = (uint32_t)(slot->where >> 40);
         if (state == NULL || state->id != collection)
             state = change_collection_by_id(c, collection);
-        if (state != NULL) /* otherwise dropped by the same transaction */
-            places_set(state->places, slot->where & (((uint64_t)1 << 40) - 1), frame + slot->at);
+        if (state == NULL) /* dropped by the same transaction */
+            continue;
+        uint64_t docno = slot->where & (((uint64_t)1 << 40) - 1);
+        const uint64_t *word = places_word(state->places, docno); /* it was prepared */
+        change_count_live(c->db, state, word == NULL ? 0 : places_load(word), frame + slot->at);
+        places_set(state->places, docno, frame + slot->at);
     }
 }
 

@@ -47,6 +47,7 @@ typedef struct change {
     bool replay;
     bool several; /* in replay: what the frame has put is noted in `pending` */
     bool exact; /* in replay: places hold exactly what has been replayed (no cabinet was loaded) */
+    bool lenient; /* in replay: of a log that was compacted, so that not all of history is there */
     uint32_t next_collection;
     uint32_t next_index;
     index_entries old_entries;
@@ -139,7 +140,8 @@ tansu_status index_build_aside(database *db, const char *collection, index_defin
 
 /* ---- Replay (catalog/replay.c) ---- */
 
-/* change_replay -- applies the log's tail behind the head version. */
+/* change_replay -- applies the log's tail behind the head version. Compacted segments whose installation
+ * is met come into force. */
 tansu_status change_replay(database *db, tansu_progress progress, void *progress_context,
                            bool exact, bool *reached, tansu_error *error);
 
@@ -156,6 +158,9 @@ collection_state *change_collection_by_id(change *c, uint32_t id);
 tansu_status change_record(change *c, enum record_type type, uint8_t flags, uint32_t collection,
                            uint64_t docno, uint64_t previous, const void *bytes, size_t size,
                            uint64_t *at, tansu_error *error);
+
+/* change_count_live -- a document's newest record is at `to` now, and was at `from` (0: it is new). */
+void change_count_live(database *db, collection_state *state, log_place from, log_place to);
 
 /* change_step_add -- notes a step; the room was reserved with change_step_reserve(). */
 bool change_step_reserve(change *c);

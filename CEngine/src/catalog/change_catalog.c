@@ -249,7 +249,8 @@ tansu_status change_collection_rename(change *c, const char *name, const char *t
 /* What an index is built of in a change. */
 typedef struct build_source {
     view_scan scan;
-    const char *name; /* of the index */
+    const index_definition *definition;
+    index_entries *tried; /* NULL: every document must have entries */
     const interrupt *stop;
 } build_source;
 
@@ -258,9 +259,9 @@ static tansu_status build_check(void *context, tansu_error *error) {
     const build_source *source = context;
     if (!interrupt_asked(source->stop))
         return TANSU_OK;
-    return error_set(error, TANSU_E_CANCELLED, source->name,
+    return error_set(error, TANSU_E_CANCELLED, source->definition->name,
                      "The building of index '%s' was cancelled: abort the transaction.",
-                     source->name);
+                     source->definition->name);
 }
 
 /* build_next -- shows a build the collection's documents one after the other. */
@@ -268,9 +269,18 @@ static tansu_status build_next(void *context, uint64_t *docno, const uint8_t **d
                                tansu_error *error) {
     build_source *source = context;
     doc_ref ref;
-    tansu_status status = build_check(source, error);
-    return status == TANSU_OK ? view_scan_next(&source->scan, docno, &ref, doc, size, error)
-                              : status;
+    for (;;) {
+        tansu_status status = build_check(source, error);
+        if (status == TANSU_OK)
+            status = view_scan_next(&source->scan, docno, &ref, doc, size, error);
+        if (status != TANSU_OK || source->tried == NULL)
+            return status;
+        /* A version that the index can't take was replaced before the index was made, by one that
+         * compaction has left out because it was replaced, too. */
+        status = index_entries_make(source->tried, source->definition, *doc, *size, *docno, error);
+        if (status != TANSU_E_TOO_LARGE)
+            return status;
+    }
 }
 
 /* attach_index -- puts an index into the private version, which was given room for it. */
@@ -300,7 +310,8 @@ tansu_status change_add_index(change *c, const char *collection, index_definitio
         return status;
     }
     view v = change_view(c);
-    build_source documents = {.name = definition->name, .stop = stop};
+    build_source documents = {
+        .definition = definition, .tried = c->lenient ? &c->old_entries : NULL, .stop = stop};
     const index_source source = {build_next, build_check, &documents};
     view_scan_init(&documents.scan, &v, state);
     tree entries;

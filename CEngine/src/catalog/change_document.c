@@ -95,6 +95,21 @@ static tansu_status apply_index(change *c, collection_index *index, const index_
     return TANSU_OK;
 }
 
+/* make_old_entries -- the entries, before the change, of the document that it changes. In lenient replay
+ * a document may be met with an index that came only later and would have refused it: it has none
+ * there. */
+static tansu_status make_old_entries(change *c, const index_definition *definition,
+                                     const uint8_t *old, uint32_t old_size, uint64_t docno,
+                                     tansu_error *error) {
+    tansu_status status =
+        index_entries_make(&c->old_entries, definition, old, old_size, docno, error);
+    if (status == TANSU_E_TOO_LARGE && c->lenient) {
+        c->old_entries.count = 0;
+        return TANSU_OK;
+    }
+    return status;
+}
+
 /* change_id_entry -- adds or removes the document's entry in the `_id` index. */
 static tansu_status change_id_entry(change *c, collection_state *state, const uint8_t *doc,
                                     size_t size, uint64_t docno, bool add, tansu_error *error) {
@@ -142,8 +157,7 @@ tansu_status change_apply_put(change *c, collection_state *state, const uint8_t 
         collection_index *index = &state->indexes[i];
         c->old_entries.count = 0;
         if (old != NULL)
-            status =
-                index_entries_make(&c->old_entries, index->definition, old, old_size, docno, error);
+            status = make_old_entries(c, index->definition, old, old_size, docno, error);
         if (status == TANSU_OK)
             status = apply_index(c, index, &c->new_entries[i], error);
     }
@@ -158,8 +172,7 @@ tansu_status change_apply_delete(change *c, collection_state *state, uint64_t do
     if (status != TANSU_OK)
         return status;
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
-        status = index_entries_make(&c->old_entries, state->indexes[i].definition, old, old_size,
-                                    docno, error);
+        status = make_old_entries(c, state->indexes[i].definition, old, old_size, docno, error);
         if (status == TANSU_OK)
             status = apply_index(c, &state->indexes[i], &none, error);
     }

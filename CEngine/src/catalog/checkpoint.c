@@ -11,10 +11,12 @@
 #include "base/error.h"
 #include "catalog/collection.h"
 #include "catalog/manifest.h"
+#include "catalog/witness.h"
 
 #include <bson/bson.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define INDEX_FOLDER "index"
@@ -50,6 +52,37 @@ static bool append_index(bson_t *list, uint32_t number, const collection_index *
     return done;
 }
 
+/* append_bytes -- bytes under a key. */
+static bool append_bytes(bson_t *part, const char *key, const tansu_buffer *bytes) {
+    return bson_append_binary(part, key, -1, BSON_SUBTYPE_BINARY,
+                              bytes->data == NULL ? (const uint8_t *)"" : bytes->data,
+                              (uint32_t)bytes->size);
+}
+
+/* append_usage -- bytes by segment. */
+static bool append_usage(bson_t *part, const char *key, usage *u) {
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    bool done = usage_encode(u, &bytes) && append_bytes(part, key, &bytes);
+    tansu_buffer_free(&bytes);
+    return done;
+}
+
+/* append_segments -- the numbers of the log's segments. */
+static bool append_segments(bson_t *meta, struct log *log) {
+    uint32_t count;
+    uint32_t *numbers = log_numbers(log, &count);
+    bson_t list;
+    bool done = numbers != NULL && BSON_APPEND_ARRAY_BEGIN(meta, "segments", &list);
+    for (uint32_t i = 0; done && i < count; i++) {
+        char key[16];
+        const char *at;
+        size_t length = bson_uint32_to_string(i, &at, key, sizeof key);
+        done = bson_append_int64(&list, at, (int)length, numbers[i]);
+    }
+    free(numbers);
+    return done && bson_append_array_end(meta, &list);
+}
+
 /* write_collection -- a collection's changed blocks and chunks, and its part of the META. */
 static tansu_status write_collection(database *db, const collection_state *state, bson_t *list,
                                      uint32_t number, tansu_error *error) {
@@ -58,20 +91,27 @@ static tansu_status write_collection(database *db, const collection_state *state
     size_t length = bson_uint32_to_string(number, &at, key, sizeof key);
     bson_t one, indexes;
     uint64_t block, written;
+    tansu_buffer gaps = TANSU_BUFFER_INIT;
     tansu_status status = tree_checkpoint(db->trees, &state->ids, &block, &written, error);
     if (status == TANSU_OK)
+        status = places_gaps_give(state->places, state->next_docno, &gaps, error);
+    if (status == TANSU_OK)
         status = places_checkpoint(state->places, &written, error);
-    if (status != TANSU_OK)
+    if (status != TANSU_OK) {
+        tansu_buffer_free(&gaps);
         return status;
-    bool done = bson_append_document_begin(list, at, (int)length, &one) &&
-                BSON_APPEND_INT64(&one, "id", state->id) &&
-                BSON_APPEND_UTF8(&one, "name", state->name) &&
-                BSON_APPEND_BOOL(&one, "local", state->local) &&
-                BSON_APPEND_INT64(&one, "nextDocno", (int64_t)state->next_docno) &&
-                BSON_APPEND_INT64(&one, "count", (int64_t)state->count) &&
-                BSON_APPEND_INT64(&one, "idsBlock", (int64_t)block) &&
-                BSON_APPEND_INT64(&one, "idsCount", (int64_t)state->ids.count) &&
-                BSON_APPEND_ARRAY_BEGIN(&one, "indexes", &indexes);
+    }
+    bool done =
+        bson_append_document_begin(list, at, (int)length, &one) &&
+        BSON_APPEND_INT64(&one, "id", state->id) && BSON_APPEND_UTF8(&one, "name", state->name) &&
+        BSON_APPEND_BOOL(&one, "local", state->local) && append_bytes(&one, "gaps", &gaps) &&
+        BSON_APPEND_INT64(&one, "nextDocno", (int64_t)state->next_docno) &&
+        BSON_APPEND_INT64(&one, "count", (int64_t)state->count) &&
+        BSON_APPEND_INT64(&one, "idsBlock", (int64_t)block) &&
+        BSON_APPEND_INT64(&one, "idsCount", (int64_t)state->ids.count) &&
+        append_usage(&one, "live", places_live(state->places)) &&
+        BSON_APPEND_ARRAY_BEGIN(&one, "indexes", &indexes);
+    tansu_buffer_free(&gaps);
     for (uint32_t i = 0; done && i < state->index_count; i++) {
         status = tree_checkpoint(db->trees, &state->indexes[i].entries, &block, &written, error);
         if (status != TANSU_OK)
@@ -92,13 +132,14 @@ static tansu_status write_version(database *db, const version *v, uint32_t next_
         !BSON_APPEND_INT64(&meta, "sequence", (int64_t)v->sequence) ||
         !BSON_APPEND_INT64(&meta, "position", (int64_t)v->position) ||
         !BSON_APPEND_INT64(&meta, "nextCollection", next_collection) ||
-        !BSON_APPEND_INT64(&meta, "nextIndex", next_index) ||
+        !BSON_APPEND_INT64(&meta, "nextIndex", next_index) || !append_segments(&meta, db->log) ||
+        !append_usage(&meta, "written", db->written) ||
         !BSON_APPEND_ARRAY_BEGIN(&meta, "collections", &list))
         status = error_memory(error);
     for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++)
         status = write_collection(db, v->collections[i], &list, i, error);
     if (status == TANSU_OK &&
-        (!bson_append_array_end(&meta, &list) ||
+        (!bson_append_array_end(&meta, &list) || !witness_append(db, v, &meta) ||
          !BSON_APPEND_INT64(&meta, "nextBlock", (int64_t)tree_store_next_block(db->trees))))
         status = error_memory(error);
     if (status == TANSU_OK)
@@ -124,8 +165,10 @@ static tansu_status remove_dead(database *db, const uint64_t *blocks, size_t blo
 static tansu_status mark_open(database *db, tansu_error *error) {
     manifest m = db->manifest;
     m.index_open = true;
+    m.index_damaged = false; /* that was before they were made anew */
     fs_boot_id(m.boot);
-    if (db->manifest.index_open && strcmp(db->manifest.boot, m.boot) == 0)
+    if (db->manifest.index_open && !db->manifest.index_damaged &&
+        strcmp(db->manifest.boot, m.boot) == 0)
         return TANSU_OK;
     tansu_status status = manifest_write(db->calls, db->folder, &m, error);
     if (status == TANSU_OK)
@@ -207,22 +250,50 @@ static void evict(database *db, const version *v) {
     }
 }
 
+tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
+    if (db->store == TANSU_STORE_MEMORY) {
+        log_discard(db->log);
+        return TANSU_OK;
+    }
+    tansu_status status = checkpoint_check_doubt(db, error);
+    if (status != TANSU_OK)
+        return status;
+    version *v = database_hold(db);
+    /* Numbers given out later than the version's are skipped, which does no harm. */
+    uint32_t next_collection = __atomic_load_n(&db->next_collection, __ATOMIC_RELAXED);
+    uint32_t next_index = __atomic_load_n(&db->next_index, __ATOMIC_RELAXED);
+    if (v->sequence < db->installed_sequence)
+        status = error_set(error, TANSU_E_FAILED, db->folder,
+                           "an earlier sync failed: close the database and open it again");
+    else if (v->sequence != db->checkpoint_sequence)
+        status = write_locked(db, v, next_collection, next_index, error);
+    if (status == TANSU_OK)
+        log_discard(db->log);
+    if (status == TANSU_OK && tree_store_memory(db->trees) > db->index_cache_bytes)
+        evict(db, v);
+    database_release(db, v);
+    return status;
+}
+
 tansu_status checkpoint_write(database *db, tansu_error *error) {
     if (db->read_only)
         return error_set(error, TANSU_E_READ_ONLY, db->folder, "the database is open read-only");
     if (db->store == TANSU_STORE_MEMORY)
         return TANSU_OK;
-    tansu_status status = TANSU_OK;
     pthread_mutex_lock(&db->checkpoint_mutex);
-    version *v = database_hold(db);
-    /* Numbers given out later than the version's are skipped, which does no harm. */
-    uint32_t next_collection = __atomic_load_n(&db->next_collection, __ATOMIC_RELAXED);
-    uint32_t next_index = __atomic_load_n(&db->next_index, __ATOMIC_RELAXED);
-    if (v->sequence != db->checkpoint_sequence)
-        status = write_locked(db, v, next_collection, next_index, error);
-    if (status == TANSU_OK && tree_store_memory(db->trees) > db->index_cache_bytes)
-        evict(db, v);
-    database_release(db, v);
+    tansu_status status = checkpoint_write_locked(db, error);
+    pthread_mutex_unlock(&db->checkpoint_mutex);
+    return status;
+}
+
+tansu_status checkpoint_shrink(database *db, tansu_error *error) {
+    pthread_mutex_lock(&db->checkpoint_mutex);
+    tansu_status status = checkpoint_check_doubt(db, error);
+    if (status == TANSU_OK && db->cab != NULL && cabinet_wasteful(db->cab)) {
+        status = mark_open(db, error);
+        if (status == TANSU_OK)
+            status = cabinet_shrink(db->cab, error);
+    }
     pthread_mutex_unlock(&db->checkpoint_mutex);
     return status;
 }
@@ -244,6 +315,35 @@ static bool bool_of(const uint8_t *doc, size_t size, const char *key) {
     doc_value value;
     return doc_find(doc, size, key, strlen(key), &value) && value.type == DOC_BOOL &&
            doc_bool(&value);
+}
+
+/* usage_of -- a usage of the META; false without one. */
+static bool usage_of(const uint8_t *doc, size_t size, const char *key, usage *result) {
+    doc_value value;
+    return doc_find(doc, size, key, strlen(key), &value) && value.type == DOC_BINARY &&
+           value.size >= 5 && usage_decode(result, value.data + 5, value.size - 5);
+}
+
+/* load_segments -- the numbers of the log's segments. */
+static tansu_status load_segments(database *db, const uint8_t *meta, size_t size,
+                                  tansu_error *error) {
+    doc_value list;
+    doc_iter iter;
+    if (!doc_find(meta, size, "segments", 8, &list) || list.type != DOC_ARRAY)
+        return TANSU_E_CORRUPT;
+    free(db->named);
+    db->named_count = 0;
+    db->named =
+        malloc((size_t)list.size * sizeof *db->named); /* an item takes more than one byte */
+    if (db->named == NULL)
+        return error_memory(error);
+    for (doc_iter_value(&iter, &list); doc_iter_next(&iter);) {
+        int64_t number;
+        if (!doc_as_int64(&iter.value, &number) || number <= 0 || number > UINT32_MAX)
+            return TANSU_E_CORRUPT;
+        db->named[db->named_count++] = (uint32_t)number;
+    }
+    return TANSU_OK;
 }
 
 /* load_index -- one secondary index. */
@@ -278,7 +378,7 @@ static tansu_status load_index(database *db, const doc_value *part, collection_i
 /* load_collection -- one collection, appended to the version. */
 static tansu_status load_collection(database *db, version *v, const doc_value *part,
                                     tansu_error *error) {
-    doc_value name, indexes;
+    doc_value name, indexes, gaps;
     uint64_t id, next_docno, count, block, ids_count;
     if (part->type != DOC_DOCUMENT || !int_of(part->data, part->size, "id", &id) ||
         !int_of(part->data, part->size, "nextDocno", &next_docno) ||
@@ -287,6 +387,7 @@ static tansu_status load_collection(database *db, version *v, const doc_value *p
         !int_of(part->data, part->size, "idsCount", &ids_count) ||
         !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
         !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY ||
+        !doc_find(part->data, part->size, "gaps", 4, &gaps) || gaps.type != DOC_BINARY ||
         next_docno > INDEX_MAX_DOCNO || id == 0 || id > RECORD_MAX_COLLECTION)
         return TANSU_E_CORRUPT;
     size_t length;
@@ -305,6 +406,10 @@ static tansu_status load_collection(database *db, version *v, const doc_value *p
     memcpy(state->name, text, length < TANSU_MAX_NAME ? length : TANSU_MAX_NAME);
     v->collections[v->count++] = state;
     tansu_status status = places_new(state->id, db->cab, next_docno, &state->places, error);
+    if (status == TANSU_OK)
+        status = places_gaps_take(state->places, gaps.data + 5, gaps.size - 5, error);
+    if (status == TANSU_OK && !usage_of(part->data, part->size, "live", places_live(state->places)))
+        status = TANSU_E_CORRUPT;
     if (status == TANSU_OK)
         status = tree_open(db->trees, block, ids_count, &state->ids, error);
     for (doc_iter_value(&iter, &indexes); status == TANSU_OK && doc_iter_next(&iter);) {
@@ -328,8 +433,15 @@ static tansu_status load_version(database *db, const uint8_t *meta, size_t size,
         !int_of(meta, size, "nextBlock", &next_block) || !doc_find(meta, size, "uuid", 4, &uuid) ||
         uuid.type != DOC_BINARY || uuid.size != 21 ||
         memcmp(uuid.data + 5, db->manifest.uuid, 16) != 0 ||
-        !doc_find(meta, size, "collections", 11, &list) || list.type != DOC_ARRAY)
+        !doc_find(meta, size, "collections", 11, &list) || list.type != DOC_ARRAY ||
+        !witness_holds(db, meta, size))
         return TANSU_E_CORRUPT;
+    /* A checkpoint that does not tell of the log's segments is an earlier version's. */
+    if (!usage_of(meta, size, "written", db->written))
+        return TANSU_E_CORRUPT;
+    tansu_status status = load_segments(db, meta, size, error);
+    if (status != TANSU_OK)
+        return status;
     uint32_t count = 0;
     doc_iter iter;
     for (doc_iter_value(&iter, &list); doc_iter_next(&iter);)
@@ -340,7 +452,6 @@ static tansu_status load_version(database *db, const uint8_t *meta, size_t size,
     v->sequence = sequence;
     v->position = position;
     tree_store_attach(db->trees, db->cab, next_block);
-    tansu_status status = TANSU_OK;
     for (doc_iter_value(&iter, &list); status == TANSU_OK && doc_iter_next(&iter);)
         status = load_collection(db, v, &iter.value, error);
     if (status != TANSU_OK) {
@@ -362,8 +473,18 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
     tree_store_attach(db->trees, NULL, 1);
     db->next_collection = db->next_index = 1;
     db->checkpoint_sequence = 0;
+    usage_decode(db->written, NULL, 0);
     if (db->read_only)
         return TANSU_OK;
+    /* How far the log went must not be forgotten with them, or a log that lost its end would be refused
+     * once and then taken for a shorter one. */
+    manifest m = db->manifest;
+    m.end_sequence = db->log->witnessed;
+    if (m.end_sequence > db->manifest.end_sequence) {
+        tansu_status kept = manifest_write(db->calls, db->folder, &m, error);
+        if (kept != TANSU_OK)
+            return kept;
+    }
     char *path = fs_join(db->folder, CABINET_NAME);
     if (path == NULL)
         return error_memory(error);
@@ -393,27 +514,52 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
     return status;
 }
 
-tansu_status checkpoint_load(database *db, version **v, tansu_error *error) {
-    *v = NULL;
+/* unusable -- why the MANIFEST says that the index files can't be used; NULL: it does not. */
+static const char *unusable(const manifest *m) {
     char boot[64];
     fs_boot_id(boot);
-    const manifest *m = &db->manifest;
-    bool lost = m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0);
+    if (m->index_damaged)
+        return "they were found to be damaged";
+    if (m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0))
+        return "the machine stopped while they were written";
+    return NULL;
+}
+
+/* note_rebuilt -- why the index files are made anew, for tansu_stats(). */
+static void note_rebuilt(database *db, tansu_status status, const tansu_error *found) {
+    if (status == TANSU_E_NOT_FOUND && db->cab == NULL)
+        snprintf(db->rebuilt, sizeof db->rebuilt, "they were missing");
+    else if (status != TANSU_E_NOT_FOUND || db->manifest.index_open ||
+             db->manifest.end_sequence != 0)
+        snprintf(db->rebuilt, sizeof db->rebuilt, "%.250s",
+                 found->message[0] != 0 ? found->message : "they did not check out");
+}
+
+tansu_status checkpoint_load(database *db, version **v, tansu_error *error) {
+    *v = NULL;
+    const char *why = unusable(&db->manifest);
+    db->log->unbroken = db->manifest.index_open && why == NULL;
     tansu_status status = TANSU_E_NOT_FOUND;
-    if (!lost) {
+    if (why != NULL) {
+        snprintf(db->rebuilt, sizeof db->rebuilt, "%s", why);
+    } else {
+        tansu_error found = {.message = ""};
         char *path = fs_join(db->folder, CABINET_NAME);
         if (path == NULL)
             return error_memory(error);
-        status = cabinet_open(path, false, db->read_only, &db->cab, error);
+        status = cabinet_open(path, false, db->read_only, &db->cab, &found);
         free(path);
         tansu_buffer meta = TANSU_BUFFER_INIT;
         if (status == TANSU_OK)
-            status = cabinet_get(db->cab, CABINET_META, 0, &meta, error);
+            status = cabinet_get(db->cab, CABINET_META, 0, &meta, &found);
         if (status == TANSU_OK)
-            status = load_version(db, meta.data, meta.size, v, error);
+            status = load_version(db, meta.data, meta.size, v, &found);
         tansu_buffer_free(&meta);
-        if (status == TANSU_OK || status == TANSU_E_MEMORY)
-            return status;
+        if (status == TANSU_OK)
+            return TANSU_OK;
+        if (status == TANSU_E_MEMORY)
+            return error_memory(error);
+        note_rebuilt(db, status, &found);
     }
     /* Whatever was wrong with it, the log makes a new one. */
     return checkpoint_discard(db, error);
@@ -422,16 +568,21 @@ tansu_status checkpoint_load(database *db, version **v, tansu_error *error) {
 tansu_status checkpoint_settle(database *db, tansu_error *error) {
     if (db->cab == NULL)
         return TANSU_OK;
-    tansu_status status = cabinet_sync(db->cab, error);
+    bool doubted = checkpoint_doubted(db);
+    tansu_status status = doubted ? TANSU_OK : cabinet_sync(db->cab, error);
     tansu_status closed = cabinet_close(db->cab, status == TANSU_OK ? error : NULL);
     db->cab = NULL;
-    if (status == TANSU_OK)
+    if (status == TANSU_OK && !doubted)
         status = closed;
     if (db->read_only || status != TANSU_OK)
         return status;
     manifest m = db->manifest;
     m.end_sequence = db->head->sequence;
-    m.index_open = false;
+    m.index_open = m.index_damaged = doubted;
+    if (doubted) {
+        m.boot[0] = 0;
+        return manifest_write(db->calls, db->folder, &m, error);
+    }
     if (m.end_sequence == db->manifest.end_sequence && !db->manifest.index_open)
         return TANSU_OK;
     /* Closing wrote to the file once more. */

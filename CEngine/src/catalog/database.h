@@ -16,6 +16,7 @@ typedef struct manifest {
     uint8_t uuid[16];
     bool compacted;        /* the log may hold compacted segments: format 2 */
     bool index_open;       /* index files were being written and may not be whole on the disk */
+    bool index_damaged;    /* they were found to be wrong: the next opening makes them anew */
     char boot[64];         /* of the machine's start when they were */
     uint64_t end_sequence; /* the log is on the disk up to this commit */
 } manifest;
@@ -49,6 +50,8 @@ typedef struct database {
     uint32_t *named; /* at opening: the segments that the checkpoint lists, NULL without one */
     uint32_t named_count;
     tree_store *trees;
+    bool index_damaged; /* what is in the index files is not trusted any more; atomic */
+    char rebuilt[256];  /* why opening made the index files anew; empty: it did not */
     cabinet *cab; /* NULL in a memory store, and until the first checkpoint of a new database */
 
     /* Versions, oldest to newest; guarded by version_mutex. */
@@ -84,8 +87,9 @@ typedef struct database {
     uint64_t compactions; /* since opening; atomic */
 
     /* One compaction at a time, and none while the log's segments are copied or checked: taken before
-     * the version that is worked on is held, and before every other mutex. */
-    pthread_mutex_t compaction_mutex;
+     * the version that is worked on is held. Guarded by state_mutex; changes signal state_changed. */
+    enum upkeep { UPKEEP_NONE, UPKEEP_BACKGROUND, UPKEEP_ASKED } upkeep;
+    uint32_t upkeep_waiting;          /* tasks that the background gives way to */
     pthread_mutex_t checkpoint_mutex; /* one checkpoint at a time */
     retire_list evicted;              /* blocks that no version had room to take over yet */
     uint64_t checkpoint_sequence;     /* the commit up to which the cabinet holds everything */
@@ -161,11 +165,27 @@ tansu_status checkpoint_shrink(database *db, tansu_error *error);
 /* checkpoint_write -- brings the cabinet up to the visible version. Errors: IO, FULL, MEMORY. */
 tansu_status checkpoint_write(database *db, tansu_error *error);
 /* checkpoint_load -- opens the cabinet and makes the version that it holds; *v NULL when there is none
- * that can be used (then it has been removed and everything is replayed). */
+ * that can be used (then it has been removed and everything is replayed; db->rebuilt says why). */
 tansu_status checkpoint_load(database *db, version **v, tansu_error *error);
 /* checkpoint_settle -- at a clean end: closes the cabinet, forces it to the disk, and says in the
  * MANIFEST that both it and the log are whole. */
 tansu_status checkpoint_settle(database *db, tansu_error *error);
+
+/* ---- Index files that are wrong (catalog/doubt.c) ---- */
+
+/* checkpoint_doubt -- from now on the index files are not written any more, and the next opening for
+ * writing makes them anew out of the log. */
+void checkpoint_doubt(database *db);
+/* checkpoint_doubted -- whether the index files were found to be wrong. */
+bool checkpoint_doubted(const database *db);
+/* checkpoint_pass_doubt -- checkpoint_doubt() if something that did not check out was read from them. Does
+ * not wait: a checkpoint that is under way finds out by itself. */
+void checkpoint_pass_doubt(database *db);
+/* checkpoint_check_doubt -- the error for what must not be done with wrong ones: CORRUPT. */
+tansu_status checkpoint_check_doubt(const database *db, tansu_error *error);
+
+/* ---- Opening and closing the index files (catalog/checkpoint.c) ---- */
+
 /* checkpoint_discard -- closes the cabinet and (unless read-only) makes an empty one in its place. */
 tansu_status checkpoint_discard(database *db, tansu_error *error);
 

@@ -26,8 +26,9 @@ tansu_status manifest_new(manifest *m, tansu_error *error) {
 
 /* corrupt -- the error for a MANIFEST that makes no sense. */
 static tansu_status corrupt(const char *path, tansu_error *error) {
-    return error_at(error, TANSU_E_CORRUPT, path, 0,
-                    "the MANIFEST does not check out: restore it from a backup");
+    return error_at(
+        error, TANSU_E_CORRUPT, path, 0,
+        "the MANIFEST does not check out: restore a backup or salvage what is readable");
 }
 
 /* parse_uuid -- 32 hex digits. */
@@ -60,11 +61,11 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
         status = corrupt(path, error);
         goto end;
     }
-    if (format > MANIFEST_FORMAT) {
+    if (format > MANIFEST_FORMAT_COMPACTED) {
         status = error_set(error, TANSU_E_VERSION, path,
                            "the database is of format %u and this library reads up to %u: use a "
                            "newer one",
-                           format, MANIFEST_FORMAT);
+                           format, MANIFEST_FORMAT_COMPACTED);
         goto end;
     }
     snprintf(line, sizeof line, "\ncrc %08x\n",
@@ -78,6 +79,8 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
     }
     m->end_sequence = sequence;
     m->index_open = strcmp(state, "clean") != 0;
+    m->index_damaged = strcmp(state, "damaged") == 0;
+    m->compacted = format >= MANIFEST_FORMAT_COMPACTED;
 end:
     tansu_buffer_free(&text);
     free(path);
@@ -90,7 +93,10 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
     for (int i = 0; i < 16; i++)
         snprintf(uuid + 2 * i, 3, "%02x", m->uuid[i]);
     int length = snprintf(text, sizeof text, "tansu %u\nuuid %s\nindex %s\nboot %s\nend %llu\n",
-                          MANIFEST_FORMAT, uuid, m->index_open ? "open" : "clean",
+                          m->compacted ? MANIFEST_FORMAT_COMPACTED : MANIFEST_FORMAT, uuid,
+                          m->index_damaged ? "damaged"
+                          : m->index_open  ? "open"
+                                           : "clean",
                           m->boot[0] == 0 ? "-" : m->boot, (unsigned long long)m->end_sequence);
     uint32_t crc = (uint32_t)crc32(0, (const Bytef *)text, (uInt)length);
     length += snprintf(text + length, sizeof text - (size_t)length, "crc %08x\n", crc);

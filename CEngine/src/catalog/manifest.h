@@ -4,9 +4,9 @@
  *
  * A few lines of text with a CRC, replaced as a whole (write new, sync, rename):
  *
- *   tansu 1
+ *   tansu 1 | 2
  *   uuid 32 hex digits
- *   index clean | open
+ *   index clean | open | damaged
  *   boot text
  *   end sequence
  *   crc 8 hex digits (of all before this line)
@@ -16,7 +16,9 @@
 
 #include "catalog/database.h"
 
+/* 1 as long as the log has never been compacted: earlier versions of the library can't read it then. */
 #define MANIFEST_FORMAT 1u
+#define MANIFEST_FORMAT_COMPACTED 2u
 
 /* manifest_read -- Errors: NOT_FOUND, CORRUPT, VERSION, IO. */
 tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tansu_error *error);

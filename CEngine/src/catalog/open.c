@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "catalog/change.h"
 #include "catalog/collection.h"
+#include "catalog/compact.h"
 #include "catalog/manifest.h"
 
 #include <errno.h>
@@ -31,15 +32,18 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     db->busy_timeout_ms = options->busy_timeout_ms;
     db->checkpoint_bytes = options->checkpoint_bytes;
     db->index_cache_bytes = options->index_cache_bytes;
+    db->compaction_percent = options->compaction_percent;
+    db->compaction_share = options->compaction_share;
     db->lock_fd = -1;
     db->next_collection = db->next_index = 1;
     /* None of these fails on the systems that we know; all report what little can go wrong. */
     if (pthread_mutex_init(&db->version_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
-        pthread_mutex_init(&db->compaction_mutex, NULL) != 0 ||
         pthread_cond_init(&db->state_changed, NULL) != 0 ||
-        pthread_cond_init(&db->worker_wanted, NULL) != 0) {
+        pthread_cond_init(&db->worker_wanted, NULL) != 0 ||
+        pthread_cond_init(&db->compactor_wanted, NULL) != 0 ||
+        (db->written = usage_new()) == NULL) {
         free(db);
         return error_memory(error);
     }
@@ -64,6 +68,10 @@ static tansu_status check_options(const tansu_options *o, tansu_error *error) {
         wrong = "options.segment_size must be from 1 MiB to 1 GiB";
     else if (o->durability == TANSU_DURABILITY_INTERVAL && o->interval_ms == 0)
         wrong = "options.interval_ms must be at least 1";
+    else if (o->compaction_percent > 100)
+        wrong = "options.compaction_percent must be from 0 to 100";
+    else if (o->compaction_share == 0 || o->compaction_share > 100)
+        wrong = "options.compaction_share must be from 1 to 100";
     return wrong == NULL ? TANSU_OK : error_set(error, TANSU_E_MISUSE, "options", "%s", wrong);
 }
 
@@ -106,14 +114,31 @@ static tansu_status make_folder(database *db, const char *name, tansu_error *err
     return status;
 }
 
+/* open_lock -- the LOCK file's descriptor, or -1. On a read-only file system the database becomes a
+ * read-only one. */
+static int open_lock(database *db, const char *path) {
+    if (!db->read_only) {
+        int fd = db->calls->open(path, O_RDWR | O_CREAT, 0644);
+        if (fd >= 0 || errno != EROFS)
+            return fd;
+        db->read_only = true;
+    }
+    int fd = db->calls->open(path, O_RDONLY, 0);
+    if (fd >= 0 || errno != ENOENT)
+        return fd;
+    return db->calls->open(path, O_RDWR | O_CREAT, 0644); /* a copy that was made without it */
+}
+
 /* take_lock -- holds the LOCK file until closing. */
 static tansu_status take_lock(database *db, tansu_error *error) {
     char *path = fs_join(db->folder, "LOCK");
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    db->lock_fd = db->calls->open(path, db->read_only ? O_RDONLY : O_RDWR | O_CREAT, 0644);
-    if (db->lock_fd < 0)
+    db->lock_fd = open_lock(db, path);
+    if (db->lock_fd < 0 && errno == EROFS)
+        status = TANSU_OK; /* nobody can write there */
+    else if (db->lock_fd < 0)
         status = error_errno(error, path, "open", errno);
     else if (db->calls->lock(db->lock_fd, !db->read_only) != 0)
         status =
@@ -171,7 +196,8 @@ static tansu_status enter_folder(database *db, bool must_exist, tansu_error *err
         free(path);
         if (listed == 0 && used)
             return error_set(error, TANSU_E_CORRUPT, db->folder,
-                             "the folder has a log but no MANIFEST: restore it from a backup");
+                             "the folder has a log but no MANIFEST: restore a backup or salvage "
+                             "what is readable");
     }
     if (!content.manifest && !create)
         return error_set(error, TANSU_E_NOT_FOUND, db->folder, "there is no database at this path");
@@ -180,6 +206,10 @@ static tansu_status enter_folder(database *db, bool must_exist, tansu_error *err
         return status;
     /* Another process may have made the database between the look and the lock. */
     status = manifest_read(db->calls, db->folder, &db->manifest, error);
+    if (status == TANSU_E_NOT_FOUND && db->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, db->folder,
+                         "there is no database at this path, and none can be made on a read-only "
+                         "file system");
     if (status == TANSU_E_NOT_FOUND)
         status = create_files(db, error);
     return status;
@@ -212,6 +242,23 @@ static tansu_status start_empty(database *db, tansu_error *error) {
     return TANSU_OK;
 }
 
+/* check_witnessed -- the log holds what the index files, which were made anew, had seen in it; now all of that
+ * is forced to the disk, for the MANIFEST says so since checkpoint_discard(). */
+static tansu_status check_witnessed(database *db, tansu_error *error) {
+    uint64_t seen = db->log->witnessed;
+    if (db->head->sequence < seen)
+        return error_at(error, TANSU_E_CORRUPT, "log", 0,
+                        "the log ends with commit %llu and had gone on to commit %llu: restore a "
+                        "backup or salvage what is readable",
+                        (unsigned long long)db->head->sequence, (unsigned long long)seen);
+    if (db->read_only || seen <= db->manifest.end_sequence)
+        return TANSU_OK;
+    tansu_status status = log_sync(db->log, db->head->sequence, error);
+    if (status == TANSU_OK)
+        db->manifest.end_sequence = seen;
+    return status;
+}
+
 /* recover -- the newest version out of the cabinet and the log's tail. */
 static tansu_status recover(database *db, const tansu_options *options, tansu_error *error) {
     version *stored = NULL;
@@ -219,21 +266,36 @@ static tansu_status recover(database *db, const tansu_options *options, tansu_er
     bool reached = true;
     if (status == TANSU_OK && stored != NULL) {
         db->oldest = db->visible = db->head = stored;
-        status =
-            change_replay(db, options->progress, options->progress_context, false, &reached, error);
-        if (status == TANSU_OK && reached)
+        status = log_arrange(db->log, db->named, db->named_count, error);
+        if (status == TANSU_OK)
+            status = change_replay(db, options->progress, options->progress_context, false,
+                                   &reached, error);
+        else if (status == TANSU_E_CORRUPT)
+            return status;
+        if (status == TANSU_OK && reached) {
+            log_drop_aside(db->log);
             return TANSU_OK;
+        }
         /* An index that is ahead of the log, or holds blocks that do not check out, is made again;
          * damage to the log itself shows once more then. */
         database_versions_free(db);
-        if (status == TANSU_OK || status == TANSU_E_CORRUPT)
+        snprintf(db->rebuilt, sizeof db->rebuilt, "they did not fit the log");
+        if (status == TANSU_OK || status == TANSU_E_CORRUPT || status == TANSU_E_NOT_FOUND)
             status = checkpoint_discard(db, error);
     }
+    if (status == TANSU_OK)
+        status = log_arrange(db->log, NULL, 0, error);
     if (status == TANSU_OK)
         status = start_empty(db, error);
     if (status == TANSU_OK)
         status =
             change_replay(db, options->progress, options->progress_context, true, &reached, error);
+    if (status == TANSU_OK)
+        status = check_witnessed(db, error);
+    if (status == TANSU_OK && db->head->sequence == 0)
+        db->rebuilt[0] = 0; /* there was nothing to make */
+    if (status == TANSU_OK)
+        log_drop_aside(db->log);
     return status;
 }
 
@@ -267,6 +329,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         log_options log_settings = {.calls = calls,
                                     .folder = log_folder,
                                     .read_only = db->read_only,
+                                    .sparse = db->manifest.compacted,
                                     .segment_size = options->segment_size};
         memcpy(log_settings.uuid, db->manifest.uuid, sizeof log_settings.uuid);
         status = log_open(&log_settings, &db->log, error);
@@ -324,7 +387,9 @@ static void remove_folder(database *db) {
 
 tansu_status database_close(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
+    compactor_halt(db);
     worker_stop(db);
+    compactor_join(db);
     bool writable = !db->abandoned && !db->read_only && db->store == TANSU_STORE_PERSISTENT;
     if (writable) {
         /* Every step is tried; the first error is the one that is told. */
@@ -332,7 +397,10 @@ tansu_status database_close(database *db, tansu_error *error) {
         bool synced = status == TANSU_OK;
         if (synced) {
             database_show(db, db->head->sequence);
-            status = checkpoint_write(db, error);
+            if (!checkpoint_doubted(db))
+                status = checkpoint_write(db, error);
+            if (status == TANSU_E_CORRUPT && checkpoint_doubted(db)) /* it found that out itself */
+                status = TANSU_OK;
         }
         if (status == TANSU_OK)
             status = checkpoint_settle(db, error);
@@ -356,9 +424,11 @@ tansu_status database_close(database *db, tansu_error *error) {
     if (db->lock_fd >= 0)
         db->calls->close(db->lock_fd);
     free(db->dropped);
+    free(db->named);
+    usage_free(db->written);
+    pthread_cond_destroy(&db->compactor_wanted);
     pthread_cond_destroy(&db->worker_wanted);
     pthread_cond_destroy(&db->state_changed);
-    pthread_mutex_destroy(&db->compaction_mutex);
     pthread_mutex_destroy(&db->checkpoint_mutex);
     pthread_mutex_destroy(&db->state_mutex);
     pthread_mutex_destroy(&db->version_mutex);

@@ -13,6 +13,8 @@
 #include "base/doc.h"
 #include "base/error.h"
 #include "catalog/collection.h"
+#include "catalog/compact.h"
+#include "log/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +27,13 @@ static tansu_status damaged(log_place place, const char *what, tansu_error *erro
                     what, name, (uint32_t)place);
 }
 
-/* old_version -- the document that a put or delete replaces; *doc NULL when there is none. */
+/* old_version -- the document that a put or delete replaces; *doc NULL and *at 0 when there is none. */
 static tansu_status old_version(change *c, const collection_state *state,
-                                const record_header *record, const uint8_t **doc, uint32_t *size,
-                                tansu_error *error) {
+                                const record_header *record, log_place *at, const uint8_t **doc,
+                                uint32_t *size, tansu_error *error) {
     uint64_t docno = record_docno(record);
     log_place place = pending_find(&c->pending, record->where);
+    *at = 0;
     if (place == 0 && c->exact) {
         tansu_status status = places_get(state->places, docno, &place, error);
         if (status != TANSU_OK)
@@ -42,9 +45,9 @@ static tansu_status old_version(change *c, const collection_state *state,
     *size = 0;
     if (place == 0 || (place & PLACE_DELETED) != 0)
         return TANSU_OK;
-    *doc = record_payload(log_record(c->db->log, place));
-    *size = load_u32(*doc);
-    return TANSU_OK;
+    *at = place;
+    *doc = record_document(log_record(c->db->log, place), record->where, size);
+    return *doc != NULL ? TANSU_OK : damaged(place, "a damaged document", error);
 }
 
 /* replay_document -- a put or a delete. */
@@ -54,6 +57,9 @@ static tansu_status replay_document(change *c, const record_header *record, log_
     const uint8_t *payload = record_payload(record);
     uint32_t room = record->size - RECORD_HEADER_SIZE - record->meta_words * 8u;
     uint32_t size = load_u32(payload);
+    usage_add(c->db->written, (uint32_t)(place >> 32), record->size);
+    if (state == NULL && c->lenient)
+        return TANSU_OK;
     if (state == NULL)
         return damaged(place, "a document of a collection that does not exist", error);
     if (size < 5 || size > room)
@@ -70,27 +76,30 @@ static tansu_status replay_document(change *c, const record_header *record, log_
         return status;
     const uint8_t *old = NULL;
     uint32_t old_size = 0;
+    log_place from = 0;
     bool replaces = record->type == RECORD_DELETE || (record->flags & RECORD_REPLACES) != 0;
     if (replaces) {
-        status = old_version(c, state, record, &old, &old_size, error);
-        if (status == TANSU_OK && old == NULL)
+        status = old_version(c, state, record, &from, &old, &old_size, error);
+        if (status == TANSU_OK && old == NULL && !c->lenient)
             status = damaged(place, "a change of a document that does not exist", error);
-    }
-    if (status != TANSU_OK)
-        return status;
-    if (record->type == RECORD_PUT) {
-        status = change_apply_put(c, state, payload, size, docno, old, old_size, error);
-        if (!replaces)
-            state->count++;
-    } else {
-        status = change_apply_delete(c, state, docno, old, old_size, error);
-        state->count--;
-        place |= PLACE_DELETED;
     }
     if (status != TANSU_OK)
         return status;
     if (docno >= state->next_docno)
         state->next_docno = docno + 1;
+    if (record->type == RECORD_PUT) {
+        status = change_apply_put(c, state, payload, size, docno, old, old_size, error);
+        state->count += old == NULL;
+    } else if (old != NULL) {
+        status = change_apply_delete(c, state, docno, old, old_size, error);
+        state->count--;
+        place |= PLACE_DELETED;
+    } else { /* compaction has left out what is deleted here */
+        return TANSU_OK;
+    }
+    if (status != TANSU_OK)
+        return status;
+    change_count_live(c->db, state, from, place);
     places_set(state->places, docno, place);
     if (c->several)
         pending_set(&c->pending, record->where, place);
@@ -139,6 +148,8 @@ static tansu_status replay_catalog(change *c, const record_header *record, log_p
         return damaged(place, "a catalog record without a name", error);
     uint32_t id = record_collection(record);
     const collection_state *state = change_collection_by_id(c, id);
+    if (state == NULL && record->type != RECORD_COLLECTION_CREATE && c->lenient)
+        return TANSU_OK;
     if (state == NULL && record->type != RECORD_COLLECTION_CREATE)
         return damaged(place, "a catalog record of a collection that does not exist", error);
     switch (record->type) {
@@ -168,6 +179,20 @@ static tansu_status replay_catalog(change *c, const record_header *record, log_p
     }
 }
 
+/* replay_record -- one record of any type. */
+static tansu_status replay_record(change *c, const record_header *record, log_place place,
+                                  tansu_error *error) {
+    /* Numbers of what compaction has left out are not given out again. */
+    if (record_collection(record) >= c->next_collection)
+        c->next_collection = record_collection(record) + 1;
+    switch (record->type) {
+    case RECORD_PUT:
+    case RECORD_DELETE: return replay_document(c, record, place, error);
+    case RECORD_COMPACTION: return c->exact ? TANSU_OK : compact_replay(c, record, place, error);
+    default: return replay_catalog(c, record, place, error);
+    }
+}
+
 /* replay_frame -- all records of one commit. */
 static tansu_status replay_frame(void *context, const frame_header *frame, log_place place,
                                  tansu_error *error) {
@@ -178,9 +203,7 @@ static tansu_status replay_frame(void *context, const frame_header *frame, log_p
     c->several = !c->exact && frame->count > 1;
     while (status == TANSU_OK && at < end) {
         const record_header *record = (const record_header *)at;
-        status = record->type == RECORD_PUT || record->type == RECORD_DELETE
-                     ? replay_document(c, record, place, error)
-                     : replay_catalog(c, record, place, error);
+        status = replay_record(c, record, place, error);
         at += record->size;
         place += record->size;
     }
@@ -199,6 +222,7 @@ tansu_status change_replay(database *db, tansu_progress progress, void *progress
         return status;
     c->replay = true;
     c->exact = exact;
+    c->lenient = exact && log_compacted(db->log);
     c->next->sequence = c->base->sequence;
     status = log_replay(db->log, c->base->sequence, c->base->position, db->manifest.end_sequence,
                         replay_frame, c, progress, progress_context, reached, error);
@@ -206,6 +230,9 @@ tansu_status change_replay(database *db, tansu_progress progress, void *progress
         change_abort(c);
         return status;
     }
+    /* Of the last commits compaction may have left nothing; their numbers are taken all the same. */
+    c->next->sequence = log_last(db->log);
+    c->changed = c->next->sequence != c->base->sequence;
     c->next->position = log_position(db->log);
     return change_commit(c, TANSU_DURABILITY_PROCESS, NULL, error);
 }

@@ -27,6 +27,7 @@ tansu_status database_check_open(database *db, tansu_error *error) {
 }
 
 void database_leave(database *db) {
+    checkpoint_pass_doubt(db);
     pthread_mutex_lock(&db->state_mutex);
     bool last = --db->handles == 0 && db->closing;
     pthread_mutex_unlock(&db->state_mutex);
@@ -56,7 +57,8 @@ static tansu_status own_turn(tansu_error *error) {
 
 tansu_status database_check_turn(database *db, tansu_error *error) {
     if (db->read_only)
-        return error_set(error, TANSU_E_READ_ONLY, db->folder, "the database is open read-only");
+        return error_set(error, TANSU_E_READ_ONLY, db->folder,
+                         "the database is open read-only, or lies on a read-only file system");
     pthread_mutex_lock(&db->state_mutex);
     bool own = db->writing && pthread_equal(db->writer_thread, pthread_self());
     pthread_mutex_unlock(&db->state_mutex);
@@ -65,7 +67,8 @@ tansu_status database_check_turn(database *db, tansu_error *error) {
 
 tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_error *error) {
     if (db->read_only)
-        return error_set(error, TANSU_E_READ_ONLY, db->folder, "the database is open read-only");
+        return error_set(error, TANSU_E_READ_ONLY, db->folder,
+                         "the database is open read-only, or lies on a read-only file system");
     tansu_status status = TANSU_OK;
     struct timespec until = {0};
     pthread_mutex_lock(&db->state_mutex);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "catalog/pending.h"
+#include "log/walk.h"
 
 /* A reference into the unfinished frame rather than the committed log. */
 #define REF_PENDING ((uint64_t)1 << 63)
@@ -20,15 +21,39 @@ static inline void prefetch_record(const view *v, log_place place) {
     __builtin_prefetch(record + 192);
 }
 
+/* Stands for a place that a damaged record led to. */
+#define ASTRAY UINT64_MAX
+
+/* earlier -- the place of the version before a record that is newer than the view; 0 when there is none. */
+static log_place earlier(const view *v, const record_header *record, uint64_t where) {
+    if (record->where != where ||
+        (record->previous != 0 && !log_known(v->log, (uint32_t)(record->previous >> 32))))
+        return ASTRAY;
+    return record->previous;
+}
+
 /* committed -- follows a place back to the record that the view may see; 0 when there is none. */
-static log_place committed(const view *v, log_place place) {
-    while (place != 0) {
+static log_place committed(const view *v, log_place place, uint64_t where) {
+    while (place != 0 && place != ASTRAY) {
         const record_header *record = log_record(v->log, place);
         if (record->sequence <= v->sequence)
             return place & PLACE_DELETED ? 0 : place;
-        place = record->previous;
+        place = earlier(v, record, where);
     }
-    return 0;
+    return place;
+}
+
+/* damaged -- the error for a place that does not lead to a document. */
+static tansu_status damaged(const collection_state *collection, uint64_t docno, log_place place,
+                            tansu_error *error) {
+    char name[32];
+    segment_name((uint32_t)(place >> 32), name);
+    return error_at(
+        error, TANSU_E_CORRUPT, name, (int64_t)((uint32_t)place & PLACE_MASK),
+        "document number %llu of '%s' is damaged at %s, offset %llu: restore a backup or "
+        "salvage what is readable",
+        (unsigned long long)docno, collection->name, name,
+        (unsigned long long)((uint32_t)place & PLACE_MASK));
 }
 
 tansu_status view_find(const view *v, const collection_state *collection, uint64_t docno,
@@ -46,8 +71,14 @@ tansu_status view_find(const view *v, const collection_state *collection, uint64
     tansu_status status = places_get(collection->places, docno, &place, error);
     if (status != TANSU_OK)
         return status;
-    *ref = committed(v, place);
-    return *ref == 0 ? TANSU_DONE : TANSU_OK;
+    uint64_t where = record_where(collection->id, docno);
+    uint32_t size;
+    *ref = committed(v, place, where);
+    if (*ref == 0)
+        return TANSU_DONE;
+    if (*ref == ASTRAY || record_document(log_record(v->log, *ref), where, &size) == NULL)
+        return damaged(collection, docno, place, error);
+    return TANSU_OK;
 }
 
 const uint8_t *view_document(const view *v, doc_ref ref, uint32_t *size) {
@@ -124,14 +155,14 @@ tansu_status view_scan_next(view_scan *scan, uint64_t *docno, doc_ref *ref, cons
         scan->docno++;
         if (i + PREFETCH < PLACES_CHUNK)
             prefetch_record(v, places_load(&scan->words[i + PREFETCH]));
-        log_place place = committed(v, places_load(&scan->words[i]));
+        uint64_t where = record_where(scan->collection->id, number);
+        log_place newest = places_load(&scan->words[i]), place = committed(v, newest, where);
         if (place == 0)
             continue;
         *docno = number;
         *ref = place;
-        *doc = record_payload(log_record(v->log, place));
-        *size = load_u32(*doc);
-        return TANSU_OK;
+        *doc = place == ASTRAY ? NULL : record_document(log_record(v->log, place), where, size);
+        return *doc != NULL ? TANSU_OK : damaged(scan->collection, number, newest, error);
     }
     return TANSU_DONE;
 }

@@ -1,7 +1,7 @@
 /*
  * catalog/worker.c -- the background thread: interval syncs and checkpoints.
  */
-#include "catalog/database.h"
+#include "catalog/compact.h"
 
 #include <errno.h>
 #include <time.h>
@@ -49,8 +49,9 @@ static void *work(void *context) {
         pthread_mutex_unlock(&db->state_mutex);
         if (due)
             sync_interval(db);
-        if (checkpoint) /* one that fails is tried again after as many bytes more, and at closing */
-            checkpoint_write(db, NULL);
+        /* One that fails is tried again after as many bytes more, and at closing. */
+        if (checkpoint && checkpoint_write(db, NULL) == TANSU_OK && compact_due(db))
+            compactor_order(db);
         pthread_mutex_lock(&db->state_mutex);
     }
     pthread_mutex_unlock(&db->state_mutex);
@@ -61,7 +62,7 @@ static void *work(void *context) {
  * never need a thread. False when no thread could be started. */
 static bool order(database *db, bool *wanted) {
     pthread_mutex_lock(&db->state_mutex);
-    if (!db->worker_running)
+    if (!db->worker_running && !db->worker_stop)
         db->worker_running = pthread_create(&db->worker, NULL, work, db) == 0;
     bool running = db->worker_running;
     if (running) {
@@ -73,20 +74,21 @@ static bool order(database *db, bool *wanted) {
 }
 
 void worker_stop(database *db) {
-    if (!db->worker_running)
-        return;
     pthread_mutex_lock(&db->state_mutex);
-    db->worker_stop = true;
+    db->worker_stop = true; /* a compaction that ends now starts it no more, either */
+    bool running = db->worker_running;
     pthread_cond_signal(&db->worker_wanted);
     pthread_mutex_unlock(&db->state_mutex);
-    pthread_join(db->worker, NULL);
+    if (running)
+        pthread_join(db->worker, NULL);
+    pthread_mutex_lock(&db->state_mutex);
     db->worker_running = false;
+    pthread_mutex_unlock(&db->state_mutex);
 }
 
 void worker_note_commit(database *db, uint64_t bytes, bool sync_later) {
-    if (db->store == TANSU_STORE_MEMORY)
-        return;
-    if (sync_later && !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED) &&
+    bool memory = db->store == TANSU_STORE_MEMORY;
+    if (!memory && sync_later && !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED) &&
         !order(db, &db->sync_wanted))
         sync_interval(db); /* sooner than promised */
     uint64_t written = __atomic_add_fetch(&db->log_written, bytes, __ATOMIC_RELAXED);
@@ -95,5 +97,8 @@ void worker_note_commit(database *db, uint64_t bytes, bool sync_later) {
         return;
     /* The next order waits for as many bytes again, whether this one's checkpoint succeeds or not. */
     __atomic_store_n(&db->checkpoint_at, written, __ATOMIC_RELAXED);
-    order(db, &db->checkpoint_wanted);
+    if (!memory)
+        order(db, &db->checkpoint_wanted);
+    else if (compact_due(db))
+        compactor_order(db);
 }

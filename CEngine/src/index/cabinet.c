@@ -31,6 +31,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -70,6 +71,7 @@ struct cabinet {
     char *wal_path;
     bool read_only;
     bool in_transaction;
+    atomic_bool doubted; /* cabinet_doubt() */
     int file; /* for allocating room; stays open, for closing it would end Tokyo Cabinet's lock */
     int wal;  /* during a transaction, for reserving room */
     uint64_t file_room;   /* where the file's allocated room ends */
@@ -103,8 +105,8 @@ static tansu_status failed(const cabinet *cab, TCHDB *hdb, int number, const cha
     case TCERHEAD:
     case TCEREAD:
         return error_set(error, TANSU_E_CORRUPT, cab->path,
-                         "The index file is damaged; delete the index folder of the closed "
-                         "database and it is made anew.");
+                         "The index file is damaged; close the database and open it again, and "
+                         "the file is made anew.");
     case TCENOPERM: return error_errno(error, cab->path, what, EACCES);
     case TCEOPEN:
     case TCEWRITE:
@@ -326,15 +328,19 @@ tansu_status cabinet_get(cabinet *cab, enum cabinet_kind kind, uint64_t number,
     else if (value == NULL)
         status = failed(cab, cab->hdb, errno, "read", error);
     pthread_mutex_unlock(&cab->lock);
+    if (status == TANSU_E_CORRUPT)
+        cabinet_doubt(cab);
     if (status != TANSU_OK)
         return status;
     if (size < CRC_SIZE ||
         load_u32(value + size - CRC_SIZE) != checksum(key, value, (size_t)size - CRC_SIZE)) {
         free(value);
-        return error_set(error, TANSU_E_CORRUPT, cab->path,
-                         "Record %c%llu of the index file is damaged; delete the index folder of "
-                         "the closed database and it is made anew.",
-                         (int)kind, (unsigned long long)number);
+        cabinet_doubt(cab);
+        return error_set(
+            error, TANSU_E_CORRUPT, cab->path,
+            "Record %c%llu of the index file is damaged; close the database and open it "
+            "again, and the file is made anew.",
+            (int)kind, (unsigned long long)number);
     }
     tansu_buffer_free(record);
     *record = (tansu_buffer){value, (size_t)size - CRC_SIZE, (size_t)size};
@@ -531,6 +537,137 @@ tansu_status cabinet_sync(cabinet *cab, tansu_error *error) {
         status = failed(cab, cab->hdb, errno, "sync", error);
     pthread_mutex_unlock(&cab->lock);
     return status;
+}
+
+/* ---- Shrinking ---- */
+
+/* What a record takes beside key and value, about. */
+#define RECORD_EXTRA 24
+
+/* Free room that is not worth the work. */
+#define WASTE_LEAST (1024 * 1024)
+
+/* used_bytes -- about what all records take; 0 when they can't be counted. The lock is held. */
+static uint64_t used_bytes(cabinet *cab) {
+    uint64_t sum = 0, unit = (uint64_t)1 << ALIGN_POWER;
+    if (!tchdbiterinit(cab->hdb))
+        return 0;
+    int size;
+    for (void *key; (key = tchdbiternext(cab->hdb, &size)) != NULL; free(key)) {
+        int value = tchdbvsiz(cab->hdb, key, size);
+        if (value > 0)
+            sum += ((uint64_t)value + KEY_SIZE + RECORD_EXTRA + unit - 1) / unit * unit;
+    }
+    return sum;
+}
+
+/* cabinet_wasteful -- looks at every record's head. */
+bool cabinet_wasteful(cabinet *cab) {
+    if (cab->read_only)
+        return false;
+    pthread_mutex_lock(&cab->lock);
+    uint64_t size = cab->hdb == NULL ? 0 : tchdbfsiz(cab->hdb);
+    uint64_t used = size > WASTE_LEAST ? used_bytes(cab) : size;
+    pthread_mutex_unlock(&cab->lock);
+    return used != 0 && size > used + WASTE_LEAST && size - used > size / 4;
+}
+
+/* copy_next -- one record to the other file; TANSU_DONE at the end. The lock is let go after each, for
+ * readers; nobody else changes the file. */
+static tansu_status copy_next(cabinet *cab, cabinet *to, tansu_error *error) {
+    int key_size = 0, size = 0;
+    pthread_mutex_lock(&cab->lock);
+    errno = 0;
+    uint8_t *key = cab->hdb == NULL ? NULL : tchdbiternext(cab->hdb, &key_size);
+    uint8_t *value = key == NULL ? NULL : tchdbget(cab->hdb, key, key_size, &size);
+    tansu_status status = TANSU_OK;
+    if (cab->hdb == NULL)
+        status = not_open(cab, error);
+    else if (key == NULL && tchdbecode(cab->hdb) == TCENOREC)
+        status = TANSU_DONE;
+    else if (value == NULL)
+        status = failed(cab, cab->hdb, errno, "read", error);
+    else if (key_size != KEY_SIZE || size < CRC_SIZE ||
+             load_u32(value + size - CRC_SIZE) != checksum(key, value, (size_t)size - CRC_SIZE)) {
+        cabinet_doubt(cab);
+        status = error_set(error, TANSU_E_CORRUPT, cab->path,
+                           "A record of the index file is damaged; close the database and open it "
+                           "again, and the file is made anew.");
+    }
+    pthread_mutex_unlock(&cab->lock);
+    if (status == TANSU_OK)
+        status = cabinet_put(to, (enum cabinet_kind)key[0], load_u64(key + 1), value,
+                             (size_t)size - CRC_SIZE, error);
+    free(key);
+    free(value);
+    return status;
+}
+
+/* copy_all -- every record, in one transaction. */
+static tansu_status copy_all(cabinet *cab, cabinet *to, tansu_error *error) {
+    tansu_status status = cabinet_begin(to, error);
+    if (status != TANSU_OK)
+        return status;
+    pthread_mutex_lock(&cab->lock);
+    if (cab->hdb == NULL || !tchdbiterinit(cab->hdb))
+        status = not_open(cab, error);
+    pthread_mutex_unlock(&cab->lock);
+    while (status == TANSU_OK)
+        status = copy_next(cab, to, error);
+    if (status == TANSU_DONE)
+        return cabinet_commit(to, error);
+    cabinet_abort(to);
+    return status;
+}
+
+/* take_over -- puts the new file in the old one's place and opens it. */
+static tansu_status take_over(cabinet *cab, const char *path, tansu_error *error) {
+    pthread_mutex_lock(&cab->lock);
+    tansu_status status = close_handle(cab, error);
+    if (status == TANSU_OK && rename(path, cab->path) != 0)
+        status = error_errno(error, cab->path, "replace", errno);
+    if (cab->file >= 0)
+        close(cab->file);
+    cab->file = -1;
+    tansu_status opened = open_handle(cab, false, status == TANSU_OK ? error : NULL);
+    pthread_mutex_unlock(&cab->lock);
+    return status == TANSU_OK ? opened : status;
+}
+
+/* cabinet_shrink -- Tokyo Cabinet's own way would take a write that failed for one that succeeded. */
+tansu_status cabinet_shrink(cabinet *cab, tansu_error *error) {
+    size_t room = strlen(cab->path) + sizeof(".new.wal");
+    char *path = malloc(room), *wal = malloc(room);
+    tansu_status status = path == NULL || wal == NULL ? error_memory(error) : TANSU_OK;
+    if (status == TANSU_OK) {
+        snprintf(path, room, "%s.new", cab->path);
+        snprintf(wal, room, "%s.new.wal", cab->path);
+        unlink(path); /* of an earlier try that did not end */
+        unlink(wal);
+        cabinet *to;
+        status = cabinet_open(path, true, false, &to, error);
+        if (status == TANSU_OK) {
+            status = copy_all(cab, to, error);
+            tansu_status closed = cabinet_close(to, status == TANSU_OK ? error : NULL);
+            status = status == TANSU_OK ? closed : status;
+        }
+        if (status == TANSU_OK)
+            status = take_over(cab, path, error);
+        if (status != TANSU_OK)
+            unlink(path);
+        unlink(wal);
+    }
+    free(path);
+    free(wal);
+    return status;
+}
+
+/* cabinet_doubt, cabinet_doubted -- seen by other threads sooner or later, which is enough. */
+void cabinet_doubt(cabinet *cab) {
+    atomic_store_explicit(&cab->doubted, true, memory_order_relaxed);
+}
+bool cabinet_doubted(const cabinet *cab) {
+    return atomic_load_explicit(&cab->doubted, memory_order_relaxed);
 }
 
 /* cabinet_size -- 0 when the file is not open. */

@@ -47,6 +47,19 @@ void cabinet_abort(cabinet *cab);
 /* cabinet_sync -- forces everything committed to the disk. Errors: IO. */
 tansu_status cabinet_sync(cabinet *cab, tansu_error *error);
 
+/* cabinet_wasteful -- whether much of the file is free. No transaction is under way. */
+bool cabinet_wasteful(cabinet *cab);
+
+/* cabinet_shrink -- writes all records to a new file and puts it in the old one's place; readers go on
+ * meanwhile. No transaction is under way. Errors: IO, FULL, CORRUPT, MEMORY (the old file stays). */
+tansu_status cabinet_shrink(cabinet *cab, tansu_error *error);
+
+/* cabinet_doubt -- notes that the file holds what it should not, or lacks what it should hold. Any thread. */
+void cabinet_doubt(cabinet *cab);
+
+/* cabinet_doubted -- whether that was noted, or a record was read that did not check out. Any thread. */
+bool cabinet_doubted(const cabinet *cab);
+
 /* cabinet_size -- bytes of the file. */
 uint64_t cabinet_size(cabinet *cab);
 

@@ -6,6 +6,8 @@
  * be.
  */
 #include "index/places.h"
+#include "base/buffer.h"
+#include "base/bytes.h"
 #include "base/error.h"
 #include "index/definition.h"
 
@@ -20,6 +22,7 @@
 typedef struct chunk {
     atomic_bool dirty;   /* changed since it was last written */
     atomic_bool written; /* by the checkpoint that is going on, or was the last */
+    bool kept;           /* it came from the cabinet, or was written to it */
     uint64_t words[PLACES_CHUNK];
 } chunk;
 
@@ -28,6 +31,9 @@ typedef _Atomic(chunk *) chunk_slot;
 struct places {
     uint32_t collection;
     uint64_t stored; /* chunks below may be in the cabinet */
+    bool gaps_known; /* and must be, but for the gaps */
+    uint64_t *gaps;  /* first chunk and number of chunks, by turns */
+    size_t gap_count;
     cabinet *cab;
     usage *live;
     atomic_uint_fast64_t memory;
@@ -111,12 +117,54 @@ void places_free(places *p) {
         free(slots);
     }
     usage_free(p->live);
+    free(p->gaps);
     free(p);
 }
 
 /* places_live -- made and freed with the places. */
 usage *places_live(const places *p) {
     return p->live;
+}
+
+/* places_gaps_take -- nobody reads yet. */
+tansu_status places_gaps_take(places *p, const uint8_t *gaps, size_t size, tansu_error *error) {
+    size_t count = size / 16;
+    uint64_t behind = 0;
+    bool sound = size % 16 == 0;
+    uint64_t *list = malloc(size + 1);
+    if (list == NULL)
+        return error_memory(error);
+    for (size_t i = 0; sound && i < count; i++) {
+        list[2 * i] = load_u64(gaps + 16 * i);
+        list[2 * i + 1] = load_u64(gaps + 16 * i + 8);
+        sound = list[2 * i] >= behind && list[2 * i] < p->stored && list[2 * i + 1] > 0 &&
+                list[2 * i + 1] <= p->stored - list[2 * i];
+        behind = list[2 * i] + list[2 * i + 1];
+    }
+    if (!sound) {
+        free(list);
+        return error_set(error, TANSU_E_CORRUPT, "places",
+                         "The stored gaps of places are damaged.");
+    }
+    p->gaps = list;
+    p->gap_count = count;
+    p->gaps_known = true;
+    return TANSU_OK;
+}
+
+/* gap_end -- the end of the gap that a chunk is in; 0 when it is in none. */
+static uint64_t gap_end(const places *p, uint64_t number) {
+    size_t low = 0, high = p->gap_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->gaps[2 * middle] + p->gaps[2 * middle + 1] <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->gap_count && p->gaps[2 * low] <= number
+               ? p->gaps[2 * low] + p->gaps[2 * low + 1]
+               : 0;
 }
 
 /* load -- a chunk from the cabinet; ABSENT when it has none. */
@@ -128,17 +176,29 @@ static tansu_status load(places *p, uint64_t number, chunk **result, tansu_error
     tansu_buffer record = TANSU_BUFFER_INIT;
     tansu_status status =
         cabinet_get(cab, CABINET_PLACES, record_number(p->collection, number), &record, error);
-    if (status == TANSU_E_NOT_FOUND)
+    if (status == TANSU_E_NOT_FOUND && (!p->gaps_known || gap_end(p, number) != 0))
         return TANSU_OK;
+    if (status == TANSU_E_NOT_FOUND) {
+        cabinet_doubt(p->cab);
+        return error_set(error, TANSU_E_CORRUPT, "places",
+                         "A stored chunk of places is missing; close the database and open it "
+                         "again, and the index files are made anew.");
+    }
     if (status != TANSU_OK)
         return status;
     if (record.size != sizeof((*result)->words)) {
         tansu_buffer_free(&record);
-        return error_set(error, TANSU_E_CORRUPT, "places", "A stored chunk of places is damaged.");
+        cabinet_doubt(p->cab);
+        return error_set(
+            error, TANSU_E_CORRUPT, "places",
+            "A stored chunk of places is damaged; close the database and open it again, "
+            "and the index files are made anew.");
     }
     chunk *c = calloc(1, sizeof(*c));
-    if (c != NULL)
+    if (c != NULL) {
         memcpy(c->words, record.data, sizeof(c->words));
+        c->kept = true;
+    }
     tansu_buffer_free(&record);
     if (c == NULL)
         return error_memory(error);
@@ -254,12 +314,50 @@ bool places_swing(places *p, uint64_t docno, uint64_t from, uint64_t to) {
     return true;
 }
 
+/* nobody_has -- whether a chunk is neither in memory nor in the cabinet. *there: it is in
+ * memory. */
+static bool nobody_has(places *p, uint64_t number, chunk **there) {
+    chunk_slot *slot = slot_of(p, number);
+    chunk *c = slot == NULL ? NULL : atomic_load_explicit(slot, memory_order_acquire);
+    *there = c == ABSENT ? NULL : c;
+    return c == ABSENT || (c == NULL && (number >= p->stored || gap_end(p, number) != 0));
+}
+
+uint64_t places_next_chunk(places *p, uint64_t number, uint64_t end) {
+    chunk *there;
+    while (number < end && nobody_has(p, number, &there))
+        number++;
+    return number;
+}
+
+/* places_gaps_give -- a chunk that was made and never stored to is written all the same: it is there, and
+ * would not be in the cabinet. */
+tansu_status places_gaps_give(places *p, uint64_t count, tansu_buffer *gaps, tansu_error *error) {
+    uint64_t chunks = (count + PLACES_CHUNK - 1) / PLACES_CHUNK;
+    gaps->size = 0;
+    for (uint64_t number = 0; number < chunks; number++) {
+        chunk *there;
+        uint64_t first = number;
+        while (number < chunks && nobody_has(p, number, &there))
+            number++;
+        if (number < chunks && there != NULL && !there->kept)
+            atomic_store(&there->dirty, true);
+        uint8_t gap[16];
+        store_u64(gap, first);
+        store_u64(gap + 8, number - first);
+        if (number != first && !buffer_append(gaps, gap, sizeof gap))
+            return error_memory(error);
+    }
+    return TANSU_OK;
+}
+
 /* write_chunk -- copies the words one by one, for the writer goes on storing. */
 static tansu_status write_chunk(places *p, cabinet *cab, uint64_t number, chunk *c,
                                 tansu_error *error) {
     uint64_t words[PLACES_CHUNK];
     for (size_t i = 0; i < PLACES_CHUNK; i++)
         words[i] = __atomic_load_n(&c->words[i], __ATOMIC_RELAXED);
+    c->kept = true;
     return cabinet_put(cab, CABINET_PLACES, record_number(p->collection, number), words,
                        sizeof(words), error);
 }

@@ -25,6 +25,11 @@ tansu_status places_new(uint32_t collection, cabinet *cab, uint64_t count, place
                         tansu_error *error);
 void places_free(places *p);
 
+/* places_gaps_take -- after places_new(): the cabinet has every chunk that the count covers but those that
+ * places_gaps_give() told when it was written; any other that is missing is damage. Errors: CORRUPT (they make
+ * no sense), MEMORY. */
+tansu_status places_gaps_take(places *p, const uint8_t *gaps, size_t size, tansu_error *error);
+
 /* places_get -- the place of a docno, 0 when it was never stored (or is out of range). Any thread.
  * Errors: IO, CORRUPT, MEMORY (loading a chunk). */
 tansu_status places_get(places *p, uint64_t docno, uint64_t *place, tansu_error *error);
@@ -51,6 +56,15 @@ bool places_swing(places *p, uint64_t docno, uint64_t from, uint64_t to);
 
 /* places_live -- bytes of the collection's newest records by segment. Any thread. */
 usage *places_live(const places *p);
+
+/* places_gaps_give -- before places_checkpoint(): the chunks of the docnos 0 … count - 1 that it will not
+ * leave in the cabinet, for nobody has them: their numbers were given out and taken back, or compaction
+ * forgot what they held. Runs beside the writer. Errors: MEMORY. */
+tansu_status places_gaps_give(places *p, uint64_t count, tansu_buffer *gaps, tansu_error *error);
+
+/* places_next_chunk -- the first chunk from that number on, and below `end`, that is not known to be one
+ * that nobody has; `end` when there is none. */
+uint64_t places_next_chunk(places *p, uint64_t number, uint64_t end);
 
 /* places_checkpoint -- writes the chunks that changed since the last one, within the caller's cabinet
  * transaction. Runs beside the writer. places_checkpoint_failed: it was rolled back, and those

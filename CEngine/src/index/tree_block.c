@@ -142,13 +142,18 @@ void block_retired(void *store, void *block) {
 }
 
 /* damaged -- a stored block that does not check out. */
-static tansu_status damaged(tansu_error *error, uint64_t number, const char *what) {
+static tansu_status damaged(tree_store *store, uint64_t number, const char *what,
+                            tansu_error *error) {
+    cabinet *cab = atomic_load_explicit(&store->cab, memory_order_acquire);
     char context[64];
+    if (cab != NULL)
+        cabinet_doubt(cab);
     snprintf(context, sizeof(context), "index block %" PRIu64, number);
-    return error_set(error, TANSU_E_CORRUPT, context,
-                     "The stored index block is damaged (%s); delete the index folder of the "
-                     "closed database and it is made anew.",
-                     what);
+    return error_set(
+        error, TANSU_E_CORRUPT, context,
+        "The stored index block is damaged (%s); close the database and open it again, "
+        "and the index files are made anew.",
+        what);
 }
 
 /* parse_leaf -- a content from a leaf's record. */
@@ -156,7 +161,7 @@ static tansu_status parse_leaf(tree_store *store, uint64_t number, const uint8_t
                                size_t size, tree_content **content, tansu_error *error) {
     const tree_page *page = (const tree_page *)(const void *)record;
     if (page->capacity != size)
-        return damaged(error, number, "size");
+        return damaged(store, number, "size", error);
     tree_content *made = content_leaf(store, size);
     if (made == NULL)
         return error_memory(error);
@@ -171,7 +176,7 @@ static tansu_status parse_inner(tree_store *store, uint64_t number, const uint8_
     const tree_page *page = (const tree_page *)(const void *)record;
     uint64_t children = (uint64_t)page->count + 1;
     if (children > INNER_MAX || size != page->capacity + 16 * children)
-        return damaged(error, number, "number of children");
+        return damaged(store, number, "number of children", error);
     tree_content *made = content_inner(store, page->capacity);
     if (made == NULL)
         return error_memory(error);
@@ -186,7 +191,7 @@ static tansu_status parse_inner(tree_store *store, uint64_t number, const uint8_
         inner->count[i] = load_u64(counts + 8 * i);
         if (child == 0 || (child & NUMBER_PENDING) != 0 || inner->count[i] == 0 ||
             inner->count[i] >> 48 != 0) {
-            status = damaged(error, number, "child");
+            status = damaged(store, number, "child", error);
             break;
         }
         inner->child[i] = block_new(store, 0, NULL, child);
@@ -221,20 +226,20 @@ tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_
     uint64_t number = atomic_load_explicit(&block->number, memory_order_acquire) & ~NUMBER_PENDING;
     cabinet *cab = atomic_load_explicit(&store->cab, memory_order_acquire);
     if (cab == NULL || number == 0)
-        return damaged(error, number, "there is no cabinet with it");
+        return damaged(store, number, "there is no cabinet with it", error);
     tansu_buffer record = TANSU_BUFFER_INIT;
     tansu_status status = cabinet_get(cab, CABINET_BLOCK, number, &record, error);
     if (status == TANSU_E_NOT_FOUND)
-        return damaged(error, number, "it is missing");
+        return damaged(store, number, "it is missing", error);
     if (status != TANSU_OK)
         return status;
 
     tree_content *made = NULL;
     const tree_page *page = (const tree_page *)(const void *)record.data;
     if (!page_valid(record.data, record.size))
-        status = damaged(error, number, "layout");
+        status = damaged(store, number, "layout", error);
     else if (level < 0 ? page->level >= TREE_MAX_HEIGHT : page->level != level)
-        status = damaged(error, number, "level");
+        status = damaged(store, number, "level", error);
     else if (page->level == 0)
         status = parse_leaf(store, number, record.data, record.size, &made, error);
     else
@@ -244,7 +249,7 @@ tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_
         return status;
     if (content_count(made) != count) {
         drop_loaded(store, made);
-        return damaged(error, number, "number of entries");
+        return damaged(store, number, "number of entries", error);
     }
 
     tree_content *there = NULL;

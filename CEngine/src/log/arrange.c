@@ -91,9 +91,12 @@ static bool is_named(const uint32_t *named, size_t count, uint32_t number) {
 }
 
 tansu_status log_arrange(log *l, const uint32_t *named, size_t count, tansu_error *error) {
-    for (size_t i = 0; i < count; i++)
-        if (!list_has(&l->force, named[i]) && !list_has(&l->aside, named[i]))
-            return missing(l, named[i], error);
+    for (size_t i = 0; i < count; i++) {
+        if (list_has(&l->force, named[i]) || list_has(&l->aside, named[i]))
+            continue;
+        tansu_status status = missing(l, named[i], error);
+        return named[i] < l->last_number ? status : TANSU_E_NOT_FOUND;
+    }
     uint32_t limit = UINT32_MAX;
     for (uint32_t i; (i = newest_below(l, limit)) != UINT32_MAX;) {
         const segment *s = l->aside.items[i];
@@ -161,6 +164,26 @@ bool log_compacted(const log *l) {
         if (l->force.items[i]->last != 0)
             return true;
     return false;
+}
+
+tansu_status log_sealed(log *l, bool with_head, log_extent **list, uint32_t *count,
+                        tansu_error *error) {
+    pthread_mutex_lock(&l->mutex);
+    uint32_t n = l->force.count;
+    log_extent *made = malloc((n + 1) * sizeof *made);
+    *count = with_head || n == 0 ? n : n - 1;
+    for (uint32_t i = 0; made != NULL && i < *count; i++) {
+        const segment *s = l->force.items[i];
+        made[i] = (log_extent){.number = s->number,
+                               .compacted = s->last != 0,
+                               .bytes = s->base,
+                               .end = s->used,
+                               .first = s->first,
+                               .last = i + 1 < n ? l->force.items[i + 1]->first - 1 : l->appended};
+    }
+    pthread_mutex_unlock(&l->mutex);
+    *list = made;
+    return made == NULL ? error_memory(error) : TANSU_OK;
 }
 
 tansu_status log_extents(log *l, uint64_t sequence, uint64_t position, log_extent **list,

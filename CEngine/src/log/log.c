@@ -79,16 +79,21 @@ static bool header_blank(const log *l, uint32_t number) {
 }
 
 /* open_one -- maps a segment and puts it in the list that it belongs in for now. */
-static tansu_status open_one(log *l, uint32_t number, bool newest, tansu_error *error) {
+static tansu_status open_one(log *l, uint32_t number, tansu_error *error) {
     if (!list_reserve(&l->force, 1) || !list_reserve(&l->aside, 1))
         return error_memory(error);
     segment *s;
     tansu_status status = segment_open(l, number, &s, error);
-    /* The newest segment may have been under way when the machine stopped, before its header was on
-     * the disk; nothing in it was acknowledged then. It is removed when the log's end is known. */
-    if (status == TANSU_E_CORRUPT && newest && header_blank(l, number)) {
+    /* The newest segment that is written commit by commit may have been under way when the machine
+     * stopped, before its header was on the disk; nothing in it was acknowledged then. It is removed
+     * when the log's end is known. */
+    if (status == TANSU_E_CORRUPT && l->blank_number == 0 && header_blank(l, number)) {
         l->blank_number = number;
         return TANSU_OK;
+    }
+    if (status == TANSU_OK && s->last == 0 && l->blank_number != 0) {
+        segment_close(l, s);
+        return segment_open(l, l->blank_number, &s, error); /* which says what is wrong */
     }
     if (status == TANSU_OK)
         list_insert(s->last != 0 ? &l->aside : &l->force, s);
@@ -110,7 +115,7 @@ static tansu_status open_segments(log *l, bool sparse, tansu_error *error) {
             status = error_set(error, TANSU_E_CORRUPT, l->folder,
                                "segment %08u.seg of the log is missing", found.numbers[i - 1] + 1);
         else
-            status = open_one(l, found.numbers[i], i == found.count - 1, error);
+            status = open_one(l, found.numbers[i], error);
         l->last_number = found.numbers[i];
     }
     free(found.numbers);
@@ -168,6 +173,10 @@ tansu_status log_close(log *l, tansu_error *error) {
     free(l->folder);
     free(l);
     return status;
+}
+
+uint64_t log_last(const log *l) {
+    return l->appended;
 }
 
 uint64_t log_position(const log *l) {

@@ -72,6 +72,8 @@ struct log {
     int failed_errno;
     uint64_t appended;     /* last commit in the log; the writer's, stored atomically */
     uint64_t synced;       /* last commit known to be on the disk; stored atomically */
+    uint64_t witnessed;    /* opening: the cabinet saw commits up to this one in the log */
+    bool unbroken;         /* opening: the machine has been on since the log was last written */
     uint32_t sync_segment; /* the first segment that may have unsynced bytes */
 };
 
@@ -97,7 +99,8 @@ tansu_status log_close(log *l, tansu_error *error);
  * compacted one in force covers. `named` are the numbers that a checkpoint lists: those must be there,
  * and compacted ones that are not among them stay aside until the replay meets their installation
  * (log_adopt()). NULL: every compacted segment counts, the newest where two cover the same.
- * Errors: CORRUPT (a segment is missing), MEMORY.
+ * Errors: CORRUPT (a segment is missing), NOT_FOUND (the last ones are: the checkpoint is ahead of the
+ * log), MEMORY.
  */
 tansu_status log_arrange(log *l, const uint32_t *named, size_t count, tansu_error *error);
 
@@ -144,6 +147,16 @@ tansu_status log_extents(log *l, uint64_t sequence, uint64_t position, log_exten
 typedef tansu_status (*log_visitor)(void *context, const frame_header *frame, log_place place,
                                     tansu_error *error);
 
+/* log_sealed -- the segments in force in order, in new memory for free(): all but the head, or
+ * (`with_head`, in the writer's turn) with it. Errors: MEMORY. */
+tansu_status log_sealed(log *l, bool with_head, log_extent **list, uint32_t *count,
+                        tansu_error *error);
+
+/* log_walk -- shows the frames of one segment, in force or not, up to the first place that is none. Errors:
+ * CORRUPT, NOT_FOUND, and the visitor's. */
+tansu_status log_walk(log *l, uint32_t number, log_visitor visitor, void *context,
+                      tansu_error *error);
+
 /*
  * log_replay -- walks the frames that follow commit `sequence`, which ended at `position` (segment
  * << 32 | offset; 0: the log's beginning), shows each to the visitor, and sets the head behind the
@@ -156,6 +169,9 @@ typedef tansu_status (*log_visitor)(void *context, const frame_header *frame, lo
 tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t sure_sequence,
                         log_visitor visitor, void *context, tansu_progress progress,
                         void *progress_context, bool *reached, tansu_error *error);
+
+/* log_last -- the last commit in the log. The writer's, and at opening. */
+uint64_t log_last(const log *l);
 
 /* log_position -- where the next frame would begin. */
 uint64_t log_position(const log *l);

@@ -8,7 +8,8 @@
 
 /*
  * later_witness -- looks behind the end of the log for a valid frame that was written when commit
- * `sequence` was already on the disk: then the bad place is damage, not a torn end.
+ * `sequence` was already on the disk: then the bad place is damage, not a torn end. As long as the
+ * machine was not off, any frame that follows tells that: a killed process leaves all that it wrote.
  */
 static bool later_witness(const log *l, uint32_t index, uint64_t offset, uint64_t sequence) {
     for (; index < l->force.count; index++) {
@@ -18,7 +19,8 @@ static bool later_witness(const log *l, uint32_t index, uint64_t offset, uint64_
         while (offset + FRAME_HEADER_SIZE <= s->allocated) {
             if (load_u32(s->base + offset) == FRAME_MAGIC) {
                 const frame_header *frame = frame_at(l, s, offset);
-                if (frame != NULL && frame->sequence > sequence && frame->synced >= sequence)
+                if (frame != NULL && frame->sequence > sequence &&
+                    (l->unbroken || frame->synced >= sequence))
                     return true;
             }
             offset += 8;
@@ -128,6 +130,35 @@ static tansu_status walk_compacted(walk *w, const segment *s, tansu_error *error
     return status;
 }
 
+/* segment_anywhere -- a segment in force or one that was. */
+static const segment *segment_anywhere(const log *l, uint32_t number) {
+    for (uint32_t i = 0; i < l->superseded.count; i++)
+        if (l->superseded.items[i]->number == number)
+            return l->superseded.items[i];
+    return segment_get(l, number);
+}
+
+tansu_status log_walk(log *l, uint32_t number, log_visitor visitor, void *context,
+                      tansu_error *error) {
+    const segment *s = segment_anywhere(l, number);
+    if (s == NULL)
+        return error_set(error, TANSU_E_NOT_FOUND, l->folder,
+                         "segment %08u.seg of the log is missing", number);
+    walk w = {.l = l,
+              .offset = SEGMENT_HEADER_SIZE,
+              .expected = s->first,
+              .visitor = visitor,
+              .context = context};
+    if (s->last != 0)
+        return walk_compacted(&w, s, error);
+    const frame_header *frame;
+    tansu_status status = TANSU_OK;
+    while (status == TANSU_OK && (frame = frame_at(l, s, w.offset)) != NULL &&
+           frame->sequence == w.expected)
+        status = walk_frame(&w, s, frame, error);
+    return status;
+}
+
 /* walk_on -- to the first place that is no frame that is due. */
 static tansu_status walk_on(walk *w, tansu_error *error) {
     for (;;) {
@@ -141,6 +172,7 @@ static tansu_status walk_on(walk *w, tansu_error *error) {
                    frame->sequence == w->expected)
                 status = walk_frame(w, s, frame, error);
         }
+        w->index = segment_index(w->l, s->number); /* a compaction may have been met */
         if (status != TANSU_OK || w->index + 1 == w->l->force.count)
             return status;
         /* The next segment begins with the commit that is due here only if this one is whole. */
@@ -202,7 +234,8 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
     if (status != TANSU_OK)
         return status;
     uint32_t number = l->force.items[w.index]->number;
-    if (w.expected <= sure_sequence || later_witness(l, w.index, w.offset, w.expected))
+    if (w.expected <= sure_sequence || w.expected <= l->witnessed ||
+        later_witness(l, w.index, w.offset, w.expected))
         return frame_damage(number, w.offset, w.expected, error);
     status = cut(l, w.index, w.offset, error);
     if (status != TANSU_OK)

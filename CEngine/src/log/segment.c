@@ -140,7 +140,8 @@ void segment_publish(log *l, segment *s) {
 void segment_close(log *l, segment *s) {
     if (s == NULL)
         return;
-    uint8_t **table = l->tables[s->number >> LOG_TABLE_BITS];
+    uint32_t top = s->number >> LOG_TABLE_BITS; /* a file's name may have any number */
+    uint8_t **table = top < LOG_TABLE_SIZE ? l->tables[top] : NULL;
     if (table != NULL && s->base != NULL && table[s->number & (LOG_TABLE_SIZE - 1)] == s->base)
         __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], NULL, __ATOMIC_RELEASE);
     if (s->base != NULL)

@@ -1,0 +1,224 @@
+/*
+ * api/clone.c -- a database copied into a new one of any store.
+ */
+#include "api/handles.h"
+#include "base/error.h"
+#include "catalog/backup.h"
+#include "query/filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Documents and bytes of one commit. */
+#define BATCH_DOCUMENTS 4096u
+#define BATCH_BYTES (4u * 1024u * 1024u)
+
+typedef struct cloning {
+    database *from;
+    const version *version;
+    database *to;
+    task *progress;
+} cloning;
+
+/* begin -- a change of the copy. */
+static tansu_status begin(const cloning *c, change **result, tansu_error *error) {
+    tansu_status status = database_begin_writing(c->to, NULL, error);
+    if (status != TANSU_OK)
+        return status;
+    status = change_begin(c->to, result, error);
+    if (status != TANSU_OK)
+        database_end_writing(c->to);
+    return status;
+}
+
+/* end -- commits, or aborts after an error. What is copied is synced once, when all is there. */
+static tansu_status end(change *c, tansu_status status, tansu_error *error) {
+    if (status == TANSU_OK)
+        return change_commit(c, TANSU_DURABILITY_PROCESS, NULL, error);
+    change_abort(c);
+    return status;
+}
+
+/* copy_batch -- some documents in one commit; TANSU_DONE after the last. */
+static tansu_status copy_batch(const cloning *c, view_scan *scan, const char *name,
+                               tansu_error *error) {
+    change *to;
+    tansu_status status = begin(c, &to, error);
+    if (status != TANSU_OK)
+        return status;
+    uint64_t bytes = 0, count = 0;
+    while (status == TANSU_OK && count < BATCH_DOCUMENTS && bytes < BATCH_BYTES) {
+        uint64_t docno;
+        doc_ref ref;
+        const uint8_t *doc;
+        uint32_t size;
+        status = view_scan_next(scan, &docno, &ref, &doc, &size, error);
+        if (status != TANSU_OK)
+            break;
+        status = change_save(to, name, doc, size, TANSU_INSERT, NULL, error);
+        bytes += size;
+        count++;
+    }
+    bool last = status == TANSU_DONE;
+    status = end(to, last ? TANSU_OK : status, error);
+    if (status == TANSU_OK)
+        status = task_advance(c->progress, count, error);
+    return status == TANSU_OK && last ? TANSU_DONE : status;
+}
+
+/* copy_index -- makes one index in the copy. */
+static tansu_status copy_index(const cloning *c, const char *name, const index_definition *model,
+                               tansu_error *error) {
+    tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
+    index_definition *definition;
+    tansu_status status = TANSU_OK;
+    if (!index_definition_keys(model, &keys) || !index_definition_options(model, &options))
+        status = error_memory(error);
+    if (status == TANSU_OK)
+        status = index_definition_parse(model->name, keys.data, keys.size, options.data,
+                                        options.size, &definition, error);
+    tansu_buffer_free(&keys);
+    tansu_buffer_free(&options);
+    if (status != TANSU_OK)
+        return status;
+    status = index_definition_compile(definition, &query_filters, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    change *to;
+    status = begin(c, &to, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    return end(to, change_index_create(to, name, definition, NULL, error), error);
+}
+
+/* copy_collection -- options, documents in their order, indexes. */
+static tansu_status copy_collection(const cloning *c, const collection_state *state,
+                                    tansu_error *error) {
+    change *to;
+    tansu_status status = begin(c, &to, error);
+    if (status != TANSU_OK)
+        return status;
+    status = end(to, change_collection_ensure(to, state->name, state->local, true, error), error);
+    view v = {.log = c->from->log, .trees = c->from->trees, .sequence = c->version->sequence};
+    view_scan scan;
+    view_scan_init(&scan, &v, state);
+    while (status == TANSU_OK)
+        status = copy_batch(c, &scan, state->name, error);
+    if (status == TANSU_DONE)
+        status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
+        status = copy_index(c, state->name, state->indexes[i].definition, error);
+        if (status == TANSU_OK)
+            status = task_advance(c->progress, 0, error);
+    }
+    return status;
+}
+
+/* copy_all -- everything of the version, and onto the disk with it if the copy is to be there. */
+static tansu_status copy_all(const cloning *c, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; i < c->version->count; i++)
+        c->progress->total += c->version->collections[i]->count;
+    for (uint32_t i = 0; status == TANSU_OK && i < c->version->count; i++)
+        status = copy_collection(c, c->version->collections[i], error);
+    return status == TANSU_OK && c->to->store == TANSU_STORE_PERSISTENT
+               ? log_sync(c->to->log, c->to->head->sequence, error)
+               : status;
+}
+
+/* is_there -- whether something has that path. */
+static bool is_there(const fs *calls, const char *path) {
+    int fd = calls->open(path, O_RDONLY | O_NONBLOCK, 0);
+    if (fd >= 0)
+        calls->close(fd);
+    return fd >= 0 || errno != ENOENT;
+}
+
+/* What a persistent copy is made in. */
+typedef struct place {
+    const fs *calls;
+    const char *path; /* NULL: not persistent */
+    bool folder;      /* was there before */
+} place;
+
+/* look_at_place -- EXISTS when there is a database. */
+static tansu_status look_at_place(const tansu_options *target, place *p, tansu_error *error) {
+    if (target->read_only || target->must_exist)
+        return error_set(error, TANSU_E_MISUSE, "target",
+                         "a copy is a new database: target.read_only and target.must_exist must be "
+                         "0");
+    if (target->store != TANSU_STORE_PERSISTENT || target->path == NULL || target->path[0] == 0)
+        return TANSU_OK; /* what is wrong there is told by tansu_open() */
+    p->path = target->path;
+    p->folder = is_there(p->calls, p->path);
+    char *manifest = fs_join(p->path, "MANIFEST");
+    if (manifest == NULL)
+        return error_memory(error);
+    bool exists = p->folder && is_there(p->calls, manifest);
+    free(manifest);
+    return exists ? error_set(error, TANSU_E_EXISTS, p->path,
+                              "there is something at this path already: choose another path, or "
+                              "remove it")
+                  : TANSU_OK;
+}
+
+/* remove_place -- takes away what was made of a persistent copy. */
+static void remove_place(const place *p) {
+    static const char *const names[] = {"MANIFEST", "MANIFEST.new", "LOCK", "log", "index"};
+    if (p->path == NULL)
+        return;
+    if (!p->folder) {
+        part_remove_all(p->calls, p->path);
+        return;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *path = fs_join(p->path, names[i]);
+        if (path != NULL)
+            part_remove_all(p->calls, path);
+        free(path);
+    }
+}
+
+/* clone_database -- tansu_clone() with the source entered. */
+static tansu_status clone_database(database *from, const tansu_options *target, task *progress,
+                                   database **copy, tansu_error *error) {
+    place p = {.calls = from->calls};
+    tansu_status status = look_at_place(target, &p, error);
+    database *to = NULL;
+    if (status == TANSU_OK)
+        status = database_open(target, from->calls, &query_filters, &to, error);
+    if (status != TANSU_OK)
+        return status;
+    version *v = database_hold(from);
+    cloning c = {.from = from, .version = v, .to = to, .progress = progress};
+    status = copy_all(&c, error);
+    database_release(from, v);
+    if (status == TANSU_OK) {
+        *copy = to;
+        return TANSU_OK;
+    }
+    to->abandoned = true; /* nothing of it is to be kept */
+    database_close(to, NULL);
+    remove_place(&p);
+    return status;
+}
+
+tansu_status tansu_clone(tansu_db *db, const tansu_options *target, tansu_task_progress progress,
+                         void *context, tansu_db **copy, tansu_error *error) {
+    if (db == NULL || target == NULL || copy == NULL)
+        return misuse(db == NULL ? "db" : target == NULL ? "target" : "copy", error);
+    *copy = NULL;
+    tansu_status status = database_enter(db_inner(db), error);
+    if (status != TANSU_OK)
+        return status;
+    task t = {.progress = progress, .context = context};
+    status = clone_database(db_inner(db), target, &t, (database **)copy, error);
+    database_leave(db_inner(db));
+    return status;
+}

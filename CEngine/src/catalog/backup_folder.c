@@ -1,0 +1,97 @@
+/*
+ * catalog/backup_folder.c -- a backup that is a database folder.
+ */
+#include "base/error.h"
+#include "catalog/backup.h"
+#include "catalog/manifest.h"
+#include "log/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The folder being written. */
+typedef struct folder_target {
+    const fs *calls;
+    const char *log_folder;
+    char *path; /* of the segment being written */
+    int fd;
+    uint64_t offset;
+    uint64_t bytes;
+    bool compacted; /* some segment */
+    task *progress;
+} folder_target;
+
+/* folder_begin -- a new segment file. */
+static tansu_status folder_begin(void *context, const log_extent *segment, tansu_error *error) {
+    folder_target *t = context;
+    t->compacted = t->compacted || segment->compacted;
+    char name[32];
+    snprintf(name, sizeof name, "%08u.seg", segment->number);
+    t->path = fs_join(t->log_folder, name);
+    if (t->path == NULL)
+        return error_memory(error);
+    t->offset = 0;
+    t->fd = t->calls->open(t->path, O_RDWR | O_CREAT | O_EXCL, 0644);
+    return t->fd < 0 ? error_errno(error, t->path, "make", errno) : TANSU_OK;
+}
+
+/* folder_bytes -- more of the file. */
+static tansu_status folder_bytes(void *context, const uint8_t *bytes, size_t size,
+                                 tansu_error *error) {
+    folder_target *t = context;
+    for (size_t done = 0; done < size;) {
+        ssize_t n = t->calls->write(t->fd, bytes + done, size - done, (off_t)(t->offset + done));
+        if (n <= 0)
+            return error_errno(error, t->path, "write", n == 0 ? EIO : errno);
+        done += (size_t)n;
+    }
+    t->calls->start_writeback(t->fd, t->offset, size);
+    t->offset += size;
+    t->bytes += size;
+    return task_advance(t->progress, size, error);
+}
+
+/* folder_end -- the file is whole: onto the disk with it. */
+static tansu_status folder_end(void *context, tansu_error *error) {
+    folder_target *t = context;
+    int fd = t->fd;
+    t->fd = -1;
+    tansu_status status = TANSU_OK;
+    if (t->calls->sync(fd, NULL, 0) != 0)
+        status = error_errno(error, t->path, "sync", errno);
+    if (t->calls->close(fd) != 0 && status == TANSU_OK)
+        status = error_errno(error, t->path, "close", errno);
+    free(t->path);
+    t->path = NULL;
+    return status;
+}
+
+tansu_status backup_folder_write(const backup_part *part, database *db, const version *v,
+                                 const manifest *m, task *progress, uint64_t *bytes,
+                                 tansu_error *error) {
+    const fs *calls = part->calls;
+    tansu_status status = TANSU_OK;
+    char *log_folder = fs_join(part->path, "log");
+    folder_target t = {.calls = calls, .log_folder = log_folder, .fd = -1, .progress = progress};
+    log_copy_target target = {&t, folder_begin, folder_bytes, folder_end};
+    if (log_folder == NULL)
+        status = error_memory(error);
+    else if (calls->mkdir(log_folder, 0755) != 0)
+        status = error_errno(error, log_folder, "make the folder", errno);
+    if (status == TANSU_OK)
+        status = log_copy(db->log, v->sequence, v->position, &target, error);
+    if (t.fd >= 0)
+        calls->close(t.fd);
+    free(t.path);
+    if (status == TANSU_OK && calls->sync_folder(log_folder) != 0)
+        status = error_errno(error, log_folder, "sync", errno);
+    manifest last = *m;
+    last.compacted = t.compacted;
+    if (status == TANSU_OK) /* it makes the others count; syncs the folder too */
+        status = manifest_write(calls, part->path, &last, error);
+    free(log_folder);
+    *bytes = t.bytes;
+    return status;
+}

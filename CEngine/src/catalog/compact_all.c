@@ -1,0 +1,138 @@
+/*
+ * catalog/compact_all.c -- compaction on demand, and what the background does in one go.
+ */
+#include "base/error.h"
+#include "catalog/compact.h"
+#include "log/compact.h"
+
+#include <time.h>
+
+/* On demand, a segment with so many percent of dead bytes is written anew. */
+#define PERCENT_ON_DEMAND 5
+
+/* ---- On demand ---- */
+
+typedef struct demand {
+    database *db;
+    tansu_task_progress progress;
+    void *context;
+    uint64_t done;
+    uint64_t total;
+} demand;
+
+/* tell -- a compact_pause: calls the progress function, and looks whether the database is being closed. */
+static tansu_status tell(void *context, uint64_t bytes, tansu_error *error) {
+    demand *d = context;
+    tansu_status status = database_check_open(d->db, error);
+    d->done += bytes;
+    if (d->done > d->total)
+        d->total = d->done;
+    if (status == TANSU_OK && d->progress != NULL && !d->progress(d->context, d->done, d->total))
+        status = error_set(error, TANSU_E_CANCELLED, NULL,
+                           "the compaction was cancelled; segments that were done stay so");
+    return status;
+}
+
+/* make_plan -- what is worth it, in the writer's turn; the head is sealed if it belongs to it. */
+static tansu_status make_plan(database *db, compact_plan *plan, tansu_error *error) {
+    tansu_status status = database_begin_writing(db, NULL, error);
+    if (status != TANSU_OK)
+        return status;
+    status = compact_plan_make(db, PERCENT_ON_DEMAND, true, plan, error);
+    if (status == TANSU_OK && plan->head) {
+        status = log_seal(db->log, error);
+        if (status != TANSU_OK)
+            compact_plan_free(plan);
+    }
+    database_end_writing(db);
+    return status;
+}
+
+/* settle -- brings everything so far to the disk and into the cabinet. */
+static tansu_status settle(database *db, tansu_error *error) {
+    version *v = database_hold_head(db);
+    uint64_t sequence = v->sequence;
+    database_release(db, v);
+    tansu_status status = log_sync(db->log, sequence, error);
+    if (status != TANSU_OK)
+        return status;
+    database_show(db, sequence);
+    return checkpoint_write(db, error);
+}
+
+/* measure -- bytes of the files. */
+static uint64_t measure(database *db) {
+    return log_measure(db->log).bytes + (db->cab == NULL ? 0 : cabinet_size(db->cab));
+}
+
+/* compact_held -- compact_all() as upkeep. */
+static tansu_status compact_held(demand *d, compact_figures *figures, tansu_error *error) {
+    database *db = d->db;
+    compact_plan plan;
+    figures->before = measure(db);
+    tansu_status status = make_plan(db, &plan, error);
+    if (status != TANSU_OK)
+        return status;
+    d->total = plan.bytes;
+    status = settle(db, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < plan.count; i++)
+        status = compact_segments(db, &plan.runs[i], tell, d, figures, error);
+    compact_plan_free(&plan);
+    if (status == TANSU_OK)
+        status = checkpoint_shrink(db, error);
+    figures->after = measure(db);
+    return status;
+}
+
+tansu_status compact_all(database *db, tansu_task_progress progress, void *context,
+                         compact_figures *figures, tansu_error *error) {
+    *figures = (compact_figures){0};
+    tansu_status status = database_check_turn(db, error);
+    if (status != TANSU_OK)
+        return status;
+    status = upkeep_begin(db, error);
+    if (status != TANSU_OK)
+        return status;
+    demand d = {.db = db, .progress = progress, .context = context};
+    status = compact_held(&d, figures, error);
+    upkeep_end(db);
+    return status;
+}
+
+/* ---- In the background ---- */
+
+typedef struct slices {
+    database *db;
+    uint64_t began; /* the slice, in nanoseconds */
+} slices;
+
+/* now -- nanoseconds of a clock that only goes forward. */
+static uint64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* rest -- a compact_pause: leaves the rest of the time to others. */
+static tansu_status rest(void *context, uint64_t bytes, tansu_error *error) {
+    (void)bytes;
+    slices *s = context;
+    uint64_t share = s->db->compaction_share, took = now() - s->began;
+    bool go_on = compactor_wait(s->db, took * (100 - share) / share);
+    s->began = now();
+    return go_on ? TANSU_OK
+                 : error_set(error, TANSU_E_CANCELLED, NULL, "something else goes first");
+}
+
+void compact_background(database *db) {
+    compact_plan plan;
+    compact_figures figures = {0};
+    if (compact_plan_make(db, db->compaction_percent, false, &plan, NULL) != TANSU_OK)
+        return;
+    tansu_status status = plan.count > 0 ? checkpoint_write(db, NULL) : TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < plan.count; i++) {
+        slices s = {db, now()};
+        status = compact_segments(db, &plan.runs[i], rest, &s, &figures, NULL);
+    }
+    compact_plan_free(&plan);
+}
