@@ -316,6 +316,47 @@ static void depth_has_a_bound(void) {
     CHECK_INT(3, call_count(db, NULL, "c", "{}"));
 }
 
+/* append_keys -- so many keys of five letters. */
+static void append_keys(bson_t *doc, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        char key[6] = {0};
+        for (uint32_t k = 0, rest = i; k < 5; k++, rest /= 26)
+            key[k] = (char)('a' + rest % 26);
+        BSON_APPEND_NULL(doc, key);
+    }
+}
+
+static void keys_have_a_bound(void) {
+    fresh();
+    for (int inner = 0; inner < 2; inner++) {
+        for (uint32_t more = 0; more < 2; more++) {
+            bson_t *doc = bson_new(), sub;
+            BSON_APPEND_INT32(doc, "_id", inner);
+            if (inner)
+                BSON_APPEND_DOCUMENT_BEGIN(doc, "sub", &sub);
+            append_keys(inner ? &sub : doc, TANSU_MAX_KEYS + more - (inner ? 0 : 1));
+            if (inner)
+                bson_append_document_end(doc, &sub);
+            CHECK_STATUS(more ? TANSU_E_TOO_LARGE : TANSU_OK,
+                         call_save_bson(db, NULL, "c", TANSU_INSERT, doc));
+            bson_destroy(doc);
+        }
+    }
+    CHECK_INT(2, call_count(db, NULL, "c", "{}"));
+    bson_t *doc = bson_new(), array; /* elements of an array have no names */
+    char key[16];
+    const char *at;
+    BSON_APPEND_INT32(doc, "_id", 2);
+    BSON_APPEND_ARRAY_BEGIN(doc, "a", &array);
+    for (uint32_t i = 0; i < TANSU_MAX_KEYS + 1; i++) {
+        size_t length = bson_uint32_to_string(i, &at, key, sizeof key);
+        bson_append_null(&array, at, (int)length);
+    }
+    bson_append_array_end(doc, &array);
+    CHECK_OK(call_save_bson(db, NULL, "c", TANSU_INSERT, doc), &call_error);
+    bson_destroy(doc);
+}
+
 /* sized_document -- one of exactly so many bytes, with or without an `_id`. */
 static bson_t *sized_document(size_t size, bool id) {
     bson_t *doc = bson_new();
@@ -486,6 +527,7 @@ int main(void) {
     RUN(documents_that_may_not_be_stored);
     RUN(bytes_that_are_no_document);
     RUN(depth_has_a_bound);
+    RUN(keys_have_a_bound);
     RUN(size_has_a_bound);
     RUN(remove_takes_what_matches);
     RUN(what_was_removed_is_gone);

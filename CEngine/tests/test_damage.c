@@ -9,11 +9,18 @@
 #include "toolkit/check.h"
 #include "toolkit/folder.h"
 #include "toolkit/sample.h"
+#include "toolkit/upkeep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Tokyo Cabinet forgets a record's memory when the record turns out to be damaged. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+    return "leak:libtokyocabinet";
+}
 
 /* try_path -- the status of opening a folder, closed again at once. */
 static tansu_status try_path(const char *path) {
@@ -41,10 +48,10 @@ static void replace_text(const char *path, const char *old, const char *fresh) {
 
 static void a_newer_format_is_refused(void) {
     char *folder = sample_folder();
-    replace_text(folder_join(folder, "MANIFEST"), "tansu 1\n", "tansu 2\n");
+    replace_text(folder_join(folder, "MANIFEST"), "tansu 1\n", "tansu 3\n");
     CHECK_STATUS(TANSU_E_VERSION, try_path(folder));
     CHECK(strstr(call_error.message, "newer") != NULL);
-    replace_text(folder_join(folder, "MANIFEST"), "tansu 2\n", "tansu 1\n");
+    replace_text(folder_join(folder, "MANIFEST"), "tansu 3\n", "tansu 1\n");
     CHECK_OK(try_path(folder), &call_error);
     folder_end(folder);
 }
@@ -242,6 +249,187 @@ static void reopening_after_a_crash_starts_at_the_checkpoint(void) {
     folder_end(copy);
 }
 
+/* ---- Indexes that are found to be wrong while the database is open ---- */
+
+/* rebuilt_tells -- whether the figures say that opening made the index files anew, and why. */
+static bool rebuilt_tells(tansu_db *db, const char *why) {
+    tansu_buffer stats = TANSU_BUFFER_INIT, text = TANSU_BUFFER_INIT;
+    CHECK_OK(tansu_stats(db, &stats, &call_error), &call_error);
+    CHECK_OK(tansu_bson_to_json(stats.data, stats.size, 0, &text, &call_error), &call_error);
+    const char *at = strstr((const char *)text.data, "\"indexesRebuilt\"");
+    bool tells = why == NULL ? at == NULL : at != NULL && strstr(at, why) != NULL;
+    if (!tells)
+        check_note("    %s", (const char *)text.data);
+    tansu_buffer_free(&stats);
+    tansu_buffer_free(&text);
+    return tells;
+}
+
+static void it_is_told_why_indexes_were_made_again(void) {
+    char *folder = sample_folder();
+    tansu_db *db = call_open(folder);
+    CHECK(rebuilt_tells(db, NULL));
+    call_close(db);
+    folder_remove(folder_join(folder, "index"));
+    db = call_open(folder);
+    CHECK(rebuilt_tells(db, "missing"));
+    call_close(db);
+    file_cut(folder_join(folder, "index/blocks.tch"), 1000);
+    db = call_open(folder);
+    CHECK(rebuilt_tells(db, "damaged"));
+    sample_check(db);
+    call_close(db);
+    folder_end(folder);
+    folder = sample_unclean(true);
+    write_boot(folder, "another start");
+    db = call_open(folder);
+    CHECK(rebuilt_tells(db, "the machine stopped"));
+    call_close(db);
+    db = call_open(folder);
+    CHECK(rebuilt_tells(db, NULL));
+    call_close(db);
+    folder_end(folder);
+}
+
+/* damage_blocks -- writes over the stored blocks of all trees, which leaves META and places as they are. */
+static void damage_blocks(const char *folder) {
+    cabinet *cab;
+    tansu_buffer record = TANSU_BUFFER_INIT, bytes = TANSU_BUFFER_INIT;
+    const char *path = strdup(folder_join(folder, "index/blocks.tch"));
+    CHECK_OK(cabinet_open(path, false, false, &cab, &call_error), &call_error);
+    file_read(path, &bytes);
+    int damaged = 0;
+    for (uint64_t number = 1; number < 100; number++) {
+        if (cabinet_get(cab, CABINET_BLOCK, number, &record, NULL) != TANSU_OK)
+            continue;
+        const uint8_t *at = memmem(bytes.data, bytes.size, record.data, record.size);
+        REQUIRE(at != NULL);
+        file_flip(path, (uint64_t)(at - bytes.data) + record.size / 2, 5);
+        damaged++;
+    }
+    CHECK(damaged > 1);
+    CHECK_OK(cabinet_close(cab, &call_error), &call_error);
+    tansu_buffer_free(&record);
+    tansu_buffer_free(&bytes);
+    free((char *)path);
+}
+
+/* looks_damaged -- reading by index is an error, scanning goes on. */
+static void looks_damaged(tansu_db *db) {
+    CHECK_TEXT("CORRUPT", call_get(db, NULL, "c", "{'_id': 7}"));
+    CHECK(call_count(db, NULL, "c", "{'n': 3}") < 0);
+    CHECK_INT(50, call_count(db, NULL, "c", "{}"));
+    CHECK_INT(1, call_figure(db, "indexesDamaged"));
+}
+
+static void damage_that_is_read_is_an_error_and_mended_by_the_next_opening(void) {
+    char *folder = sample_folder();
+    damage_blocks(folder);
+    tansu_options options = call_options(folder);
+    options.read_only = 1;
+    tansu_db *db = call_open_with(&options);
+    looks_damaged(db);
+    CHECK_OK(tansu_shutdown(db, &call_error), &call_error);
+    db = call_open(folder);
+    CHECK(rebuilt_tells(db, NULL));
+    looks_damaged(db);
+    /* Nothing is made worse by it, and nothing is written over it. */
+    CHECK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 100}") == TANSU_E_CORRUPT);
+    CHECK_OK(call_save(db, NULL, "d", TANSU_SAVE, "{'_id': 100}"), &call_error);
+    CHECK_STATUS(TANSU_E_CORRUPT, tansu_checkpoint(db, &call_error));
+    CHECK(strstr(call_error.message, "made anew") != NULL);
+    CHECK_STATUS(TANSU_E_CORRUPT, tansu_compact(db, NULL, NULL, NULL, &call_error));
+    /* It is known after a crash as well. */
+    char *copy = folder_new();
+    rmdir(copy);
+    folder_copy(folder, copy);
+    CHECK_OK(tansu_shutdown(db, &call_error), &call_error);
+    for (int killed = 0; killed < 2; killed++) {
+        options.path = killed != 0 ? copy : folder;
+        options.read_only = 1;
+        db = call_open_with(&options);
+        CHECK(rebuilt_tells(db, "found to be damaged"));
+        sample_check(db);
+        call_close(db);
+        options.read_only = 0;
+        db = call_open_with(&options);
+        CHECK(rebuilt_tells(db, "found to be damaged"));
+        sample_check(db);
+        CHECK_INT(1, call_count(db, NULL, "d", "{}"));
+        upkeep_clean(db);
+        call_close(db);
+        db = call_open_with(&options);
+        CHECK(rebuilt_tells(db, NULL));
+        sample_check(db);
+        call_close(db);
+    }
+    folder_end(copy);
+    folder_end(folder);
+}
+
+static void indexes_that_verify_finds_wrong_are_made_again(void) {
+    char *folder = sample_folder();
+    tansu_db *db = call_open(folder);
+    database *inner = (database *)db;
+    version *v = database_hold(inner);
+    const collection_state *state = version_collection(v, "c");
+    uint64_t place;
+    CHECK_OK(places_get(state->places, 7, &place, &call_error), &call_error);
+    places_set(state->places, 7, 0); /* of these bytes every checksum is right */
+    database_release(inner, v);
+    CHECK_TEXT("NOT_FOUND", call_get(db, NULL, "c", "{'_id': 7}"));
+    CHECK_STATUS(TANSU_E_CORRUPT, upkeep_verify(db));
+    CHECK_INT(1, call_figure(db, "indexesDamaged"));
+    call_close(db);
+    db = call_open(folder);
+    CHECK(rebuilt_tells(db, "found to be damaged"));
+    sample_check(db);
+    upkeep_clean(db);
+    call_close(db);
+    folder_end(folder);
+}
+
+static void a_log_that_lost_its_end_is_refused_again_and_again(void) {
+    for (int blank = 0; blank < 2; blank++) {
+        char *folder = sample_unclean(true), *other = folder_new();
+        file_cut(folder_join(folder, "log/00000001.seg"), blank != 0 ? 0 : SEGMENT_HEADER_SIZE);
+        for (int i = 0; i < 3; i++) {
+            CHECK_STATUS(TANSU_E_CORRUPT, try_path(folder));
+            CHECK(strncmp(call_error.context, "log", 3) == 0 && call_error.offset >= 0);
+            CHECK_OK(upkeep_repair(folder, folder_join(other, "r")), &call_error);
+            CHECK(upkeep_tells("are missing at the log's end"));
+            folder_remove(folder_join(other, "r"));
+        }
+        folder_end(folder);
+        folder_end(other);
+    }
+}
+
+static void damage_behind_the_checkpoint_is_no_torn_end_while_the_machine_was_on(void) {
+    char *folder = folder_new(), *copy = folder_new();
+    rmdir(copy);
+    tansu_db *db = call_open(folder); /* nothing is forced to the disk */
+    sample_fill(db);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    uint64_t at = SEGMENT_HEADER_SIZE;
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(call_save(db, NULL, "late", TANSU_SAVE, "{'n': 1}"), &call_error);
+    folder_copy(folder, copy);
+    call_close(db);
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    file_read(folder_join(copy, "log/00000001.seg"), &bytes);
+    for (int commit = 1; commit < 54; commit++)
+        at += ((const frame_header *)(const void *)(bytes.data + at))->size;
+    tansu_buffer_free(&bytes);
+    file_flip(folder_join(copy, "log/00000001.seg"), at + 40, 3);
+    CHECK_STATUS(TANSU_E_CORRUPT, try_path(copy));
+    CHECK_INT((int64_t)at, call_error.offset);
+    write_boot(copy, "another start"); /* then they may never have reached the disk */
+    CHECK_OK(try_path(copy), &call_error);
+    folder_end(folder);
+    folder_end(copy);
+}
+
 int main(void) {
     RUN(a_newer_format_is_refused);
     RUN(a_damaged_manifest_is_refused);
@@ -251,5 +439,10 @@ int main(void) {
     RUN(old_indexes_are_brought_up_to_date);
     RUN(reopening_after_a_crash_starts_at_the_checkpoint);
     RUN(indexes_of_an_earlier_start_of_the_machine_are_not_trusted);
+    RUN(it_is_told_why_indexes_were_made_again);
+    RUN(damage_that_is_read_is_an_error_and_mended_by_the_next_opening);
+    RUN(indexes_that_verify_finds_wrong_are_made_again);
+    RUN(a_log_that_lost_its_end_is_refused_again_and_again);
+    RUN(damage_behind_the_checkpoint_is_no_torn_end_while_the_machine_was_on);
     return check_finish();
 }

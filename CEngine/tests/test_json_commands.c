@@ -2,8 +2,10 @@
  * test_json_commands.c -- commands in JSON form: every example of docs/json-commands.md answers as it
  * says there, requests are held against what an operation takes, and transactions are whole.
  */
+#include "log/record.h"
 #include "toolkit/check.h"
 #include "toolkit/examples.h"
+#include "toolkit/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +55,7 @@ static void requests_are_held_against_the_table(void) {
         {"{\"op\": \"transaction\", \"commands\": [1]}",
          "…\"path\": \"commands\", \"command\": 0…"},
         {"{\"op\": \"find\", \"op\": \"find\"}", "…\"INVALID_JSON\"…\\\"op\\\" comes twice…"},
-        {"{\"op\": \"compact\"}", "…\"UNSUPPORTED\"…\"path\": \"compact\"…"},
-        {"{\"op\": \"verify\"}", "…\"UNSUPPORTED\"…\"path\": \"verify\"…"},
+        {"{\"op\": \"verify\", \"collection\": \"c\"}", "…has no member \\\"collection\\\"…"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         examples_ask(db, cases[i][0], cases[i][1]);
@@ -77,6 +78,8 @@ static void transactions_are_whole(void) {
         "{\"op\": \"find\", \"collection\": \"a\", \"query\": {\"$no\": 1}}",
         "{\"op\": \"dropCollection\", \"collection\": \"none\"}",
         "{\"op\": \"sync\"}",
+        "{\"op\": \"verify\"}",
+        "{\"op\": \"compact\"}",
         "{\"op\": \"no\"}",
         "{\"op\": \"update\"}",
         "7",
@@ -109,6 +112,24 @@ static void transactions_are_whole(void) {
         "\"1\"}, "
         "\"n\": {\"$numberInt\": \"1\"}}}, {\"ok\": true, \"document\": {\"_id\": 1, \"n\": 1}}]}");
     tansu_close(db);
+}
+
+/* a_damaged_database_is_reported -- the error and all that was found. */
+static void a_damaged_database_is_reported(void) {
+    char *folder = folder_new();
+    tansu_db *db = NULL;
+    REQUIRE(tansu_open_path(folder, &db) == TANSU_OK);
+    examples_ask(
+        db, "{\"op\": \"save\", \"collection\": \"a\", \"documents\": [{\"_id\": 1, \"n\": 1}]}",
+        "{\"ok\": true, \"ids\": [1]}");
+    file_flip(folder_join(folder, "log/00000001.seg"), SEGMENT_HEADER_SIZE + 60, 2);
+    examples_ask(
+        db, "{\"op\": \"verify\"}",
+        "{\"ok\": false, \"error\": {\"code\": \"CORRUPT\", \"message\": \"…\", \"path\": "
+        "\"log/00000001.seg\", \"offset\": 64}, \"report\": {\"ok\": false, …\"problems\": "
+        "[{\"file\": \"log/00000001.seg\", \"offset\": 64, …}], \"problemCount\": 1}}");
+    tansu_close(db);
+    folder_end(folder);
 }
 
 /* documents_may_be_as_deep_as_anywhere -- what lies around them in a request does not count. */
@@ -159,6 +180,7 @@ int main(void) {
     RUN(the_documentation_is_true);
     RUN(requests_are_held_against_the_table);
     RUN(transactions_are_whole);
+    RUN(a_damaged_database_is_reported);
     RUN(documents_may_be_as_deep_as_anywhere);
     RUN(answers_may_be_long);
     return check_finish();

@@ -2,12 +2,15 @@
  * test_open.c -- opening and closing: options, wrong folders, locks, read-only, temporary and memory
  * stores, handles that are still open.
  */
+#include "catalog/database.h"
+#include "query/filter.h"
 #include "toolkit/call.h"
 #include "toolkit/check.h"
 #include "toolkit/folder.h"
 #include "toolkit/sample.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -187,6 +190,66 @@ static void several_may_read(void) {
     }
 }
 
+/* refuse_writing / refuse_folder -- the calls of a read-only file system. */
+static int refuse_writing(const char *path, int flags, int mode) {
+    if ((flags & O_ACCMODE) == O_RDONLY && (flags & O_CREAT) == 0)
+        return fs_system.open(path, flags, mode);
+    struct stat found;
+    errno = (flags & O_CREAT) == 0 && stat(path, &found) != 0 ? ENOENT : EROFS;
+    return -1;
+}
+
+static int refuse_folder(const char *path, int mode) {
+    (void)path, (void)mode;
+    errno = EROFS;
+    return -1;
+}
+
+static int refuse_name(const char *path) {
+    (void)path;
+    errno = EROFS;
+    return -1;
+}
+
+/* open_sealed -- opens with no wish of being read-only, on a file system that is. */
+static tansu_status open_sealed(const char *folder, tansu_db **db) {
+    static fs calls;
+    calls = fs_system;
+    calls.open = refuse_writing;
+    calls.mkdir = refuse_folder;
+    calls.unlink = refuse_name;
+    tansu_options options = call_options(folder);
+    return database_open(&options, &calls, &query_filters, (database **)db, &call_error);
+}
+
+static void a_read_only_file_system_is_opened_read_only(void) {
+    char *folders[] = {sample_folder(), sample_unclean(false), sample_unclean(true)};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        for (int locked = 1; locked >= 0; locked--) { /* with a LOCK, and copied without one */
+            uint64_t before = sample_checksum(folders[i]);
+            tansu_db *db = NULL;
+            REQUIRE(CHECK_OK(open_sealed(folders[i], &db), &call_error));
+            check_read_only(db);
+            call_close(db);
+            CHECK_INT(before, sample_checksum(folders[i]));
+            unlink(folder_join(folders[i], "LOCK"));
+        }
+        /* Where a LOCK can be made it is. */
+        tansu_options options = call_options(folders[i]);
+        options.read_only = 1;
+        tansu_db *db = call_open_with(&options);
+        check_read_only(db);
+        CHECK_STATUS(TANSU_E_LOCKED, try_path(folders[i]));
+        call_close(db);
+        folder_end(folders[i]);
+    }
+    char *empty = folder_new();
+    tansu_db *db = NULL;
+    CHECK_STATUS(TANSU_E_READ_ONLY, open_sealed(empty, &db));
+    CHECK_STATUS(TANSU_E_READ_ONLY, open_sealed(folder_join(empty, "none"), &db));
+    folder_end(empty);
+}
+
 static void a_torn_log_can_be_read_without_being_mended(void) {
     char *folder = sample_unclean(false);
     const char *name = folder_join(folder, "log/00000001.seg");
@@ -311,6 +374,7 @@ int main(void) {
     RUN(one_handle_at_a_time);
     RUN(one_process_at_a_time);
     RUN(several_may_read);
+    RUN(a_read_only_file_system_is_opened_read_only);
     RUN(a_torn_log_can_be_read_without_being_mended);
     RUN(a_temporary_store_is_removed);
     RUN(a_memory_store_has_no_files);

@@ -3,6 +3,7 @@
  * after checkpoints that were committed, but not after those that were not.
  */
 #include "base/buffer.h"
+#include "base/bytes.h"
 #include "index/definition.h"
 #include "index/places.h"
 #include "toolkit/check.h"
@@ -227,6 +228,74 @@ static void readers_and_checkpoints_beside_a_writer(void) {
     CHECK_OK(cabinet_close(shared.cab, &error), &error);
 }
 
+/* remove_chunk -- removes one of the chunks from the cabinet, as damage would. */
+static void remove_chunk(cabinet *cab, uint32_t collection, uint64_t number) {
+    CHECK_OK(cabinet_begin(cab, &error), &error);
+    CHECK_OK(cabinet_remove(cab, CABINET_PLACES, (uint64_t)collection << 40 | number, &error),
+             &error);
+    CHECK_OK(cabinet_commit(cab, &error), &error);
+}
+
+static void a_missing_chunk_is_damage_unless_it_is_a_gap(void) {
+    const uint64_t count = 9 * PLACES_CHUNK + 5;
+    cabinet *cab = new_cabinet();
+    places *p;
+    tansu_buffer gaps = TANSU_BUFFER_INIT;
+    REQUIRE(places_new(7, cab, 0, &p, &error) == TANSU_OK);
+    set(p, 2 * PLACES_CHUNK, 11);
+    set(p, 3 * PLACES_CHUNK, 12);
+    set(p, 6 * PLACES_CHUNK, 13);
+    CHECK_OK(places_prepare(p, 8 * PLACES_CHUNK, &error), &error); /* and taken back */
+    CHECK_OK(places_gaps_give(p, count, &gaps, &error), &error);
+    CHECK_INT(4 * 16, gaps.size); /* 0 1, 4 5, 7, 9 */
+    CHECK_INT(0, load_u64(gaps.data));
+    CHECK_INT(2, load_u64(gaps.data + 8));
+    CHECK_INT(9, load_u64(gaps.data + 48));
+    CHECK_OK(cabinet_begin(cab, &error), &error);
+    CHECK_OK(places_checkpoint(p, NULL, &error), &error);
+    CHECK_OK(cabinet_commit(cab, &error), &error);
+    places_free(p);
+
+    REQUIRE(places_new(7, cab, count, &p, &error) == TANSU_OK);
+    CHECK_OK(places_gaps_take(p, gaps.data, gaps.size, &error), &error);
+    CHECK_INT(2, places_next_chunk(p, 0, 10));
+    CHECK_INT(6, places_next_chunk(p, 4, 10));
+    CHECK_INT(10, places_next_chunk(p, 9, 10));
+    for (uint64_t docno = 0; docno < count; docno += PLACES_CHUNK / 2)
+        CHECK_INT(docno == 2 * PLACES_CHUNK   ? 11
+                  : docno == 3 * PLACES_CHUNK ? 12
+                  : docno == 6 * PLACES_CHUNK ? 13
+                                              : 0,
+                  get(p, docno));
+    /* What is in a gap may still be filled. */
+    set(p, 9 * PLACES_CHUNK + 5, 14);
+    CHECK_OK(places_gaps_give(p, count + 1, &gaps, &error), &error);
+    CHECK_INT(3 * 16, gaps.size);
+    places_free(p);
+
+    for (uint64_t number = 0; number < 9; number++) {
+        bool there = number == 2 || number == 3 || number == 6 || number == 8;
+        remove_chunk(cab, 7, number);
+        REQUIRE(places_new(7, cab, count - 5, &p, &error) == TANSU_OK);
+        CHECK_OK(places_gaps_take(p, gaps.data, gaps.size, &error), &error);
+        uint64_t place;
+        CHECK_STATUS(there ? TANSU_E_CORRUPT : TANSU_OK,
+                     places_get(p, number * PLACES_CHUNK, &place, &error));
+        CHECK(cabinet_doubted(cab) == (number >= 2));
+        places_free(p);
+    }
+    /* Gaps that make no sense. */
+    REQUIRE(places_new(7, cab, count, &p, &error) == TANSU_OK);
+    CHECK_STATUS(TANSU_E_CORRUPT, places_gaps_take(p, gaps.data, 15, &error));
+    store_u64(gaps.data + 8, 5); /* over the next one */
+    CHECK_STATUS(TANSU_E_CORRUPT, places_gaps_take(p, gaps.data, gaps.size, &error));
+    store_u64(gaps.data + 8, UINT64_MAX);
+    CHECK_STATUS(TANSU_E_CORRUPT, places_gaps_take(p, gaps.data, gaps.size, &error));
+    places_free(p);
+    tansu_buffer_free(&gaps);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+}
+
 int main(void) {
     char *folder = folder_new();
     snprintf(file, sizeof(file), "%s/places.tch", folder);
@@ -235,6 +304,7 @@ int main(void) {
     RUN(checkpoints_write_what_changed);
     RUN(damaged_chunks_are_errors);
     RUN(readers_and_checkpoints_beside_a_writer);
+    RUN(a_missing_chunk_is_damage_unless_it_is_a_gap);
     folder_end(folder);
     return check_finish();
 }

@@ -22,6 +22,7 @@
 
 #define LOSSES_USUALLY 300
 #define STEPS_MOST 400
+#define COMPACTION_COMMITS 8 /* more than a compaction of this little makes */
 
 static struct {
     random_source source; /* of the moments and states; used under the disk's calls by one thread */
@@ -67,9 +68,10 @@ static uint64_t look_at(const char *path, unsigned long long least) {
 /* lose -- one state of now, checked; "" when there is nothing in it. */
 static const char *lose(uint64_t *sequence) {
     static unsigned number;
+    static char path[300]; /* until the next state */
     char name[32];
     snprintf(name, sizeof name, "state%u", number++);
-    const char *path = folder_join(run.folder, name);
+    snprintf(path, sizeof path, "%s", folder_join(run.folder, name));
     run.losses++;
     *sequence = 0;
     /* A thread may go on while this one looks: what it is told from here on is not for this state. */
@@ -121,7 +123,21 @@ static void one_step(mirror *m, random_source *source, tansu_db *db) {
         run.acknowledged = m->commits;
 }
 
-/* live -- some steps with checkpoints, syncs and clean ends between them, and a loss of power. The path
+/* compact_once -- a compaction, whose commits change nothing. */
+static void compact_once(mirror *m, tansu_db *db) {
+    for (int i = 0; i < COMPACTION_COMMITS; i++) {
+        mirror same = *m;
+        same.commits = run.attempted + 1;
+        run.history[same.commits] = same;
+        run.attempted = same.commits;
+    }
+    CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
+    m->commits = (uint64_t)call_figure(db, "sequence");
+    CHECK(m->commits <= run.attempted);
+    run.acknowledged = run.attempted = m->commits;
+}
+
+/* live -- some steps with checkpoints, compactions, syncs and clean ends between them, and a loss of power. The path
  * of the state that is left, or "". */
 static const char *live(const char *path, mirror *m, uint64_t *left) {
     random_source source = random_start(2 + run.losses);
@@ -133,6 +149,8 @@ static const char *live(const char *path, mirror *m, uint64_t *left) {
         one_step(m, &source, db);
         if (random_chance(&source, 2))
             CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+        if (random_chance(&source, 3))
+            compact_once(m, db);
         if (random_chance(&source, 3) && CHECK_OK(tansu_sync(db, &call_error), &call_error))
             run.acknowledged = m->commits;
         if (random_chance(&source, 2)) {

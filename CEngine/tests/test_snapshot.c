@@ -300,6 +300,8 @@ static void *disturb(void *context) {
 static void run_bank(const char *path, double seconds) {
     bank b = {.seed = random_seed()};
     tansu_options options = small_cache(path);
+    options.compaction_percent = 30;
+    options.compaction_share = 100;
     b.db = call_open_with(&options);
     CHECK_OK(call_index(b.db, NULL, "accounts", "half", "{'half': 1}", NULL), &call_error);
     tansu_txn *txn = call_begin(b.db, TANSU_TXN_WRITE);

@@ -55,6 +55,7 @@ tansu_options call_options(const char *path) {
     options.path = path;
     options.durability = TANSU_DURABILITY_PROCESS;
     options.segment_size = (uint64_t)1 << 20;
+    options.compaction_percent = 0;
     return options;
 }
 

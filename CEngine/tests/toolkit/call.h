@@ -14,7 +14,8 @@
 extern tansu_error call_error;
 
 /* call_options -- defaults for tests: a persistent store at `path` (NULL: memory), commits that survive a
- * killed process (no test waits for the disk but those that ask), small segments. Any thread. */
+ * killed process (no test waits for the disk but those that ask), small segments, no compaction by
+ * itself, which would be a commit that the test did not make. Any thread. */
 tansu_options call_options(const char *path);
 
 /* call_open -- opens with these options; ends the program when that fails. */

@@ -1,0 +1,388 @@
+/*
+ * test_kills.c -- a process with several writing threads, checkpoints, compactions and index builds is
+ * killed at random moments, again and again. After each death every commit that a thread knew of is
+ * there, at most one more of each thread, nothing half, and the indexes agree with the documents.
+ *
+ * Each thread has a collection of its own, whose content follows from the number of its steps alone,
+ * and writes that number into a collection of all threads in the same commit: so what is found tells
+ * which content is due. Acknowledged steps come through a pipe.
+ *
+ * TANSU_SEED repeats the choices of a run, TANSU_KILLS sets how many lives there are (25).
+ */
+#include "toolkit/call.h"
+#include "toolkit/check.h"
+#include "toolkit/folder.h"
+#include "toolkit/random.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KILLS_USUALLY 25
+#define LIVES_OF_A_STORE 12
+#define THREADS 4
+#define IDS 80
+
+/* What a thread's collection holds after so many steps. */
+typedef struct content {
+    uint64_t step;
+    bool there[IDS];
+    int32_t n[IDS];
+    int32_t pad[IDS];
+} content;
+
+static struct {
+    unsigned kills, opening, more, checkpoints;
+    uint64_t steps;
+} tally;
+
+/* What a child is to do. */
+typedef struct life {
+    tansu_options options;
+    uint64_t seed; /* of the store: the steps follow from it */
+    content contents[THREADS];
+    int report;
+    tansu_db *db;
+} life;
+
+/* One acknowledged step, as it goes through the pipe (whole, being smaller than PIPE_BUF). */
+typedef struct step_report {
+    uint32_t thread;
+    uint64_t step;
+} step_report;
+
+/* ---- Steps ---- */
+
+/* must -- a call that may not fail; the child ends with a code that says where. */
+static void must(tansu_status status, int code) {
+    if (status == TANSU_OK)
+        return;
+    fprintf(stderr, "    code %d: %s: %s\n", code, tansu_status_name(status), call_error.message);
+    _exit(code);
+}
+
+/* save -- one document of a thread's collection. */
+static void save(tansu_db *db, tansu_txn *txn, const char *name, int32_t id, int32_t n,
+                 int32_t pad) {
+    bson_t doc = BSON_INITIALIZER;
+    tansu_error error;
+    static const uint8_t filling[40000];
+    BSON_APPEND_INT32(&doc, "_id", id);
+    BSON_APPEND_INT32(&doc, "n", n);
+    BSON_APPEND_BINARY(&doc, "pad", BSON_SUBTYPE_BINARY, filling, (uint32_t)pad);
+    tansu_document d = {bson_get_data(&doc), doc.len};
+    must(tansu_save(db, txn, name, &d, 1, TANSU_SAVE, NULL, &error), 10);
+    bson_destroy(&doc);
+}
+
+/* increment -- adds one to `n` of the documents from `least` on, by update operators. */
+static void increment(tansu_db *db, tansu_txn *txn, const char *name, int32_t least) {
+    bson_t *query = BCON_NEW("n", "{", "$gte", BCON_INT32(least), "}");
+    bson_t *update = BCON_NEW("$inc", "{", "n", BCON_INT32(1), "}");
+    tansu_error error;
+    must(tansu_update(db, txn, name, bson_get_data(query), query->len, bson_get_data(update),
+                      update->len, NULL, 0, NULL, &error),
+         11);
+    bson_destroy(query);
+    bson_destroy(update);
+}
+
+/* remove_below -- the documents with a smaller `n`. */
+static void remove_below(tansu_db *db, tansu_txn *txn, const char *name, int32_t most) {
+    bson_t *query = BCON_NEW("n", "{", "$lt", BCON_INT32(most), "}");
+    tansu_error error;
+    must(tansu_remove(db, txn, name, bson_get_data(query), query->len, NULL, 0, NULL, &error), 12);
+    bson_destroy(query);
+}
+
+/* one_change -- one of the changes that a step is made of, on the content and (unless it is NULL) on
+ * the database. */
+static void one_change(content *c, random_source *source, tansu_db *db, tansu_txn *txn,
+                       const char *name) {
+    int32_t id = (int32_t)random_below(source, IDS);
+    int32_t n = (int32_t)random_below(source, 100);
+    int32_t pad = (int32_t)random_below(source, random_chance(source, 10) ? 40000 : 200);
+    unsigned kind = (unsigned)random_below(source, 20);
+    if (kind < 17) {
+        c->there[id] = true;
+        c->n[id] = n;
+        c->pad[id] = pad;
+        if (db != NULL)
+            save(db, txn, name, id, n, pad);
+    } else if (kind < 19) {
+        for (int i = 0; i < IDS; i++)
+            c->n[i] += c->n[i] >= n;
+        if (db != NULL)
+            increment(db, txn, name, n);
+    } else {
+        for (int i = 0; i < IDS; i++)
+            c->there[i] = c->there[i] && c->n[i] >= n / 3;
+        if (db != NULL)
+            remove_below(db, txn, name, n / 3);
+    }
+}
+
+/* step -- a thread's next commit. */
+static void step(const life *l, content *c, unsigned thread, tansu_db *db) {
+    random_source source = random_from(l->seed + thread * 1000003u + c->step * 7919u);
+    char name[16];
+    tansu_error error;
+    tansu_txn *txn = NULL;
+    snprintf(name, sizeof name, "t%u", thread);
+    if (db != NULL)
+        must(tansu_txn_begin(db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &txn, &error), 13);
+    unsigned changes = 1 + (unsigned)random_below(&source, 6);
+    for (unsigned i = 0; i < changes; i++)
+        one_change(c, &source, db, txn, name);
+    c->step++;
+    if (db == NULL)
+        return;
+    bson_t *mark =
+        BCON_NEW("_id", BCON_INT32((int32_t)thread), "step", BCON_INT64((int64_t)c->step));
+    tansu_document d = {bson_get_data(mark), mark->len};
+    must(tansu_save(db, txn, "steps", &d, 1, TANSU_SAVE, NULL, &error), 14);
+    bson_destroy(mark);
+    must(tansu_txn_commit(txn, NULL, &error), 15);
+}
+
+/* ---- The child ---- */
+
+/* write_on -- a writing thread. */
+typedef struct writer {
+    life *l;
+    unsigned thread;
+} writer;
+
+static void *write_on(void *context) {
+    writer *w = context;
+    content *c = &w->l->contents[w->thread];
+    for (;;) {
+        step(w->l, c, w->thread, w->l->db);
+        step_report report = {.thread = w->thread, .step = c->step};
+        if (write(w->l->report, &report, sizeof report) != (ssize_t)sizeof report)
+            _exit(16);
+    }
+}
+
+/* disturb -- checkpoints, compactions, indexes that come and go, for as long as the process lives. */
+static void disturb(life *l, random_source *source) {
+    static const char *const keys[] = {"{'n': 1}", "{'n': -1, '_id': 1}"};
+    char name[16];
+    for (;;) {
+        snprintf(name, sizeof name, "t%u", (unsigned)random_below(source, THREADS));
+        unsigned which = (unsigned)random_below(source, 2);
+        switch (random_below(source, 6)) {
+        case 0: must(tansu_checkpoint(l->db, NULL), 20); break;
+        case 1:
+        case 2: must(tansu_compact(l->db, NULL, NULL, NULL, &call_error), 21); break;
+        case 3:
+            must(call_index(l->db, NULL, name, which ? "b" : "a", keys[which], NULL), 22);
+            break;
+        case 4: {
+            tansu_status status =
+                tansu_index_drop(l->db, NULL, name, which ? "b" : "a", &call_error);
+            must(status == TANSU_E_NOT_FOUND ? TANSU_OK : status, 23);
+            break;
+        }
+        default:
+            nanosleep(&(struct timespec){.tv_nsec = (long)random_below(source, 3000000)}, NULL);
+        }
+    }
+}
+
+/* live -- until it is killed. */
+static void live(life *l, uint64_t seed) {
+    random_source source = random_from(seed);
+    writer writers[THREADS];
+    pthread_t threads[THREADS];
+    must(tansu_open(&l->options, &l->db, &call_error), 3);
+    step_report opened = {.thread = THREADS};
+    if (write(l->report, &opened, sizeof opened) != (ssize_t)sizeof opened)
+        _exit(4);
+    for (unsigned i = 0; i < THREADS; i++) {
+        writers[i] = (writer){l, i};
+        if (pthread_create(&threads[i], NULL, write_on, &writers[i]) != 0)
+            _exit(5);
+    }
+    disturb(l, &source);
+}
+
+/* ---- The parent ---- */
+
+/* now_us -- of a clock that only goes on. */
+static uint64_t now_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+/* run_and_kill -- one life; what was acknowledged, by thread. False when it was not even opened. */
+static bool run_and_kill(life *l, random_source *source, uint64_t *acknowledged) {
+    int ends[2];
+    unsigned delay_us = random_chance(source, 15) ? (unsigned)random_below(source, 5000)
+                                                  : (unsigned)random_below(source, 120000);
+    uint64_t seed = random_next(source);
+    REQUIRE(pipe(ends) == 0);
+    fflush(NULL);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        l->report = ends[1];
+        live(l, seed);
+    }
+    close(ends[1]);
+    /* The pipe is emptied meanwhile, for more steps may come than it holds. */
+    uint64_t end = now_us() + delay_us;
+    bool opened = false, killed = false;
+    step_report report;
+    for (;;) {
+        uint64_t now = now_us();
+        struct pollfd waiting = {.fd = ends[0], .events = POLLIN};
+        if (!killed && now >= end) {
+            kill(child, SIGKILL);
+            killed = true;
+        }
+        if (poll(&waiting, 1, killed ? -1 : (int)((end - now) / 1000) + 1) <= 0)
+            continue;
+        if (read(ends[0], &report, sizeof report) != (ssize_t)sizeof report)
+            break;
+        opened = true;
+        if (report.thread < THREADS)
+            acknowledged[report.thread] = report.step;
+    }
+    close(ends[0]);
+    kill(child, SIGKILL);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    if (!CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
+        check_note("    the child ended by itself with code %d", WEXITSTATUS(status));
+    return opened;
+}
+
+/* stored_step -- the number of steps that the database says a thread has done. */
+static uint64_t stored_step(tansu_db *db, unsigned thread) {
+    bson_t *id = BCON_NEW("_id", BCON_INT32((int32_t)thread));
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_get(db, NULL, "steps", bson_get_data(id), id->len, &result, NULL);
+    uint64_t found = 0;
+    bson_t doc;
+    bson_iter_t iter;
+    CHECK(status == TANSU_OK || status == TANSU_E_NOT_FOUND);
+    if (status == TANSU_OK && bson_init_static(&doc, result.data, result.size) &&
+        bson_iter_init_find(&iter, &doc, "step"))
+        found = (uint64_t)bson_iter_int64(&iter);
+    tansu_buffer_free(&result);
+    bson_destroy(id);
+    return found;
+}
+
+/* check_content -- a thread's collection, document by document. */
+static void check_content(tansu_db *db, unsigned thread, const content *c) {
+    char name[16];
+    snprintf(name, sizeof name, "t%u", thread);
+    tansu_cursor *cursor = call_cursor(db, NULL, name, "{}", "{}");
+    tansu_document d;
+    unsigned found = 0, due = 0;
+    while (tansu_cursor_next(cursor, &d, &call_error) == TANSU_OK) {
+        bson_t doc;
+        bson_iter_t id, n, pad;
+        uint32_t size = 0;
+        const uint8_t *bytes;
+        bson_subtype_t subtype;
+        if (!CHECK(bson_init_static(&doc, d.data, d.size) &&
+                   bson_iter_init_find(&id, &doc, "_id") && bson_iter_init_find(&n, &doc, "n") &&
+                   bson_iter_init_find(&pad, &doc, "pad")))
+            break;
+        int32_t i = bson_iter_int32(&id);
+        bson_iter_binary(&pad, &subtype, &size, &bytes);
+        if (!CHECK(i >= 0 && i < IDS && c->there[i]))
+            break;
+        CHECK_INT(c->n[i], bson_iter_int32(&n));
+        CHECK_INT(c->pad[i], size);
+        found++;
+    }
+    tansu_cursor_close(cursor);
+    for (int i = 0; i < IDS; i++)
+        due += c->there[i];
+    CHECK_INT(due, found);
+}
+
+/* look -- opens what a life has left, and brings the contents up to it. */
+static void look(life *l, const uint64_t *acknowledged, random_source *source) {
+    tansu_options options = l->options;
+    options.read_only = random_chance(source, 15);
+    tansu_db *db = NULL;
+    tansu_status status = tansu_open(&options, &db, &call_error);
+    uint64_t steps = 0;
+    for (unsigned i = 0; i < THREADS; i++)
+        steps += acknowledged[i];
+    if (options.read_only && status == TANSU_E_NOT_FOUND && steps == 0)
+        return; /* it was killed before it had made anything */
+    REQUIRE(CHECK_OK(status, &call_error));
+    tally.checkpoints += call_figure(db, "checkpointSequence") > 0;
+    for (unsigned i = 0; i < THREADS; i++) {
+        content *c = &l->contents[i];
+        uint64_t stored = stored_step(db, i), before = c->step;
+        if (!CHECK(stored >= acknowledged[i] && stored <= acknowledged[i] + 1))
+            check_note("    thread %u: %llu steps were acknowledged and %llu are there", i,
+                       (unsigned long long)acknowledged[i], (unsigned long long)stored);
+        tally.more += stored > acknowledged[i];
+        while (c->step < stored && c->step < acknowledged[i] + 2)
+            step(l, c, i, NULL);
+        tally.steps += c->step - before;
+        check_content(db, i, c);
+    }
+    CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+    call_close(db);
+}
+
+static void commits_of_several_threads_survive_kills(void) {
+    const char *wanted = getenv("TANSU_KILLS");
+    unsigned kills = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : KILLS_USUALLY;
+    random_source source = random_start(1);
+    while (tally.kills < kills && check_failures() == 0) {
+        char *folder = folder_new();
+        life l = {.seed = random_next(&source)};
+        for (unsigned i = 0; i < LIVES_OF_A_STORE && tally.kills < kills; i++) {
+            uint64_t acknowledged[THREADS];
+            l.options = call_options(folder);
+            l.options.durability =
+                random_chance(&source, 30) ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
+            l.options.checkpoint_bytes =
+                random_chance(&source, 70) ? 1 + random_below(&source, 300000) : (uint64_t)64 << 20;
+            l.options.index_cache_bytes = random_chance(&source, 50) ? 1 : (uint64_t)64 << 20;
+            for (unsigned k = 0; k < THREADS; k++)
+                acknowledged[k] = l.contents[k].step;
+            tally.opening += !run_and_kill(&l, &source, acknowledged);
+            tally.kills++;
+            look(&l, acknowledged, &source);
+            if (check_failures() != 0) {
+                check_note("    kill %u of the store in %s, which is kept", i, folder);
+                free(folder);
+                return;
+            }
+            if (random_chance(&source, 5))
+                folder_remove(folder_join(folder, "index"));
+        }
+        folder_end(folder);
+    }
+    check_note("%u kills (%u while opening), %llu commits, %u times one more than acknowledged, %u "
+               "times from a checkpoint",
+               tally.kills, tally.opening, (unsigned long long)tally.steps, tally.more,
+               tally.checkpoints);
+    CHECK(tally.steps > tally.kills);
+    CHECK(tally.checkpoints > tally.kills / 3);
+}
+
+int main(void) {
+    check_note("TANSU_SEED=%llu", (unsigned long long)random_seed());
+    RUN(commits_of_several_threads_survive_kills);
+    return check_finish();
+}

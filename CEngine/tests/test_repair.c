@@ -1,0 +1,419 @@
+/*
+ * test_repair.c -- repair takes everything that can be read into a new database, says what it could not,
+ * leaves the old one as it is, and nothing behind when it fails.
+ */
+#include "log/record.h"
+#include "toolkit/call.h"
+#include "toolkit/check.h"
+#include "toolkit/folder.h"
+#include "toolkit/ledger.h"
+#include "toolkit/mirror.h"
+#include "toolkit/random.h"
+#include "toolkit/sample.h"
+#include "toolkit/upkeep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* target -- a path where nothing is, in a folder for folder_end(). */
+static const char *target(const char *folder) {
+    return folder_join(folder, "repaired");
+}
+
+/* open_checked -- the result of a repair, verified. */
+static tansu_db *open_checked(const char *path) {
+    tansu_db *db = call_open(path);
+    upkeep_clean(db);
+    return db;
+}
+
+/* ---- Undamaged ---- */
+
+/* made_by -- a database with a random history, closed; the mirror says what it holds. */
+static char *made_by(mirror *m, random_source *random, int steps, bool unclean) {
+    char *folder = folder_new();
+    tansu_options options = call_options(folder);
+    options.segment_size = 1 << 20;
+    tansu_db *db = call_open_with(&options);
+    for (int i = 0; i < steps; i++)
+        mirror_step(m, random, db);
+    if (!unclean) {
+        call_close(db);
+        return folder;
+    }
+    char *copy = folder_new();
+    rmdir(copy);
+    folder_copy(folder, copy);
+    call_close(db);
+    folder_end(folder);
+    return copy;
+}
+
+static void an_undamaged_database_is_taken_whole(void) {
+    for (int unclean = 0; unclean < 2; unclean++) {
+        random_source random = random_start((uint64_t)unclean);
+        mirror m = {.most_pad = 30000};
+        char *folder = made_by(&m, &random, 1500, unclean != 0), *other = folder_new();
+        CHECK(file_exists(folder_join(folder, "log/00000002.seg")));
+        uint64_t before = sample_checksum(folder);
+        CHECK_OK(upkeep_repair(folder, target(other)), &call_error);
+        CHECK_INT(before, sample_checksum(folder));
+        if (!CHECK_INT(0, upkeep_figure("problemCount")))
+            check_note("    %s", upkeep_text());
+        CHECK_INT(0, upkeep_figure("lostBytes"));
+        CHECK_INT(0, upkeep_figure("unprotected"));
+        uint64_t documents = 0;
+        for (unsigned i = 0; i < MIRROR_COLLECTIONS; i++)
+            documents += mirror_count(&m, i);
+        CHECK_INT(documents, upkeep_figure("documents"));
+        tansu_db *db = open_checked(target(other));
+        mirror_check(&m, &random, db, NULL);
+        call_close(db);
+        folder_end(folder);
+        folder_end(other);
+    }
+}
+
+static void files_that_are_not_needed_may_be_gone(void) {
+    random_source random = random_start(3);
+    mirror m = {.most_pad = 30000};
+    char *folder = made_by(&m, &random, 900, false), *other = folder_new();
+    folder_remove(folder_join(folder, "index"));
+    remove(folder_join(folder, "LOCK"));
+    remove(folder_join(folder, "MANIFEST"));
+    /* All headers of the log: whose it is can be told from nothing but what is left of them. */
+    file_flip(folder_join(folder, "log/00000001.seg"), 12, 3);
+    file_flip(folder_join(folder, "log/00000002.seg"), 33, 1);
+    CHECK_OK(upkeep_repair(folder, target(other)), &call_error);
+    CHECK_INT(0, upkeep_figure("lostBytes"));
+    CHECK_INT(0, upkeep_figure("unprotected"));
+    CHECK(upkeep_tells("MANIFEST"));
+    CHECK(upkeep_tells("header is damaged"));
+    tansu_db *db = open_checked(target(other));
+    mirror_check(&m, &random, db, NULL);
+    call_close(db);
+    folder_end(folder);
+    folder_end(other);
+}
+
+/* ---- Damaged ---- */
+
+/* salvaged -- repairs a folder into another, and opens the result. */
+static tansu_db *salvaged(const char *folder, const char *other) {
+    CHECK_OK(upkeep_repair(folder, target(other)), &call_error);
+    return call_open(target(other));
+}
+
+static void one_damaged_document_costs_only_itself(void) {
+    char *folder = folder_new(), *other = folder_new();
+    tansu_db *db = call_open(folder);
+    bson_t *docs[20];
+    tansu_document documents[20];
+    for (int i = 0; i < 20; i++) {
+        docs[i] = BCON_NEW("_id", BCON_INT32(i), "text", BCON_UTF8("a text of some length"));
+        documents[i] = (tansu_document){bson_get_data(docs[i]), docs[i]->len};
+    }
+    CHECK_OK(tansu_save(db, NULL, "c", documents, 20, TANSU_SAVE, NULL, &call_error), &call_error);
+    for (int i = 0; i < 20; i++)
+        bson_destroy(docs[i]);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 100}"), &call_error);
+    ledger l;
+    ledger_take(&l, db);
+    call_close(db);
+    /* The key's terminator of "text": no BSON document any more. */
+    file_patch(folder_join(folder, "log/00000001.seg"), l.documents[7].offset + 40, "\xFF\xFF", 2);
+    db = salvaged(folder, other);
+    upkeep_clean(db);
+    CHECK_INT(20, call_count(db, NULL, "c", "{}"));
+    for (int i = 0; i < 20; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "{'_id': %d}", i);
+        CHECK((strcmp(call_get(db, NULL, "c", id), "NOT_FOUND") == 0) == (i == 7));
+    }
+    call_close(db);
+    folder_remove(target(other));
+    CHECK_OK(upkeep_repair(folder, target(other)), &call_error);
+    CHECK_INT(20, upkeep_figure("documents"));
+    CHECK_INT(19, upkeep_figure("unprotected"));
+    CHECK(upkeep_figure("lostBytes") >= (int64_t)l.documents[7].size);
+    /* The damage, and that the name of the collection is in the same commit. */
+    CHECK_INT(2, upkeep_figure("problemCount"));
+    CHECK(upkeep_tells("log/00000001.seg"));
+    CHECK(upkeep_tells("19 records were taken that no checksum protects") ||
+          upkeep_tells("20 records were taken that no checksum protects"));
+    CHECK(upkeep_tells("the collection 'c' is read from a record that no checksum protects"));
+    CHECK(upkeep_figure("problems.0.offset") <= (int64_t)l.documents[7].offset);
+    ledger_free(&l);
+    folder_end(folder);
+    folder_end(other);
+}
+
+static void a_lost_version_leaves_the_one_before(void) {
+    char *folder = folder_new(), *other = folder_new();
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'n': 1}"), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'n': 2}"), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 2}"), &call_error);
+    ledger l;
+    ledger_take(&l, db);
+    call_close(db);
+    const char zeros[64] = {0};
+    file_patch(folder_join(folder, "log/00000001.seg"), l.documents[0].offset, zeros, 64);
+    db = salvaged(folder, other);
+    CHECK_TEXT("{ \"_id\" : 1, \"n\" : 1 } { \"_id\" : 2 }", call_find(db, NULL, "c", "{}", NULL));
+    CHECK(upkeep_tells("commit 2"));
+    call_close(db);
+    ledger_free(&l);
+    folder_end(folder);
+    folder_end(other);
+}
+
+static void a_missing_segment_is_told(void) {
+    random_source random = random_start(4);
+    mirror m = {.most_pad = 60000};
+    char *folder = made_by(&m, &random, 2500, false), *other = folder_new();
+    REQUIRE(file_exists(folder_join(folder, "log/00000003.seg")));
+    remove(folder_join(folder, "log/00000002.seg"));
+    tansu_db *db = salvaged(folder, other);
+    CHECK(upkeep_tells("before this segment are missing"));
+    CHECK(upkeep_tells("log/00000003.seg"));
+    upkeep_clean(db);
+    call_close(db);
+    folder_remove(target(other));
+    remove(folder_join(folder, "log/00000001.seg"));
+    db = salvaged(folder, other);
+    upkeep_clean(db);
+    call_close(db);
+    folder_end(folder);
+    folder_end(other);
+}
+
+static void a_collection_without_a_name_gets_one(void) {
+    char *folder = folder_new(), *other = folder_new();
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_ensure(db, NULL, "c", NULL), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    CHECK_OK(call_save(db, NULL, "recovered_1", TANSU_SAVE, "{'_id': 'other'}"), &call_error);
+    call_close(db);
+    file_flip(folder_join(folder, "log/00000001.seg"),
+              SEGMENT_HEADER_SIZE + FRAME_HEADER_SIZE + RECORD_HEADER_SIZE, 7);
+    db = salvaged(folder, other);
+    CHECK(upkeep_tells("has lost its name"));
+    CHECK_TEXT("{ \"_id\" : 1 }", call_get(db, NULL, "recovered_1_", "{'_id': 1}"));
+    CHECK_TEXT("{ \"_id\" : \"other\" }", call_get(db, NULL, "recovered_1", "{'_id': 'other'}"));
+    call_close(db);
+    folder_end(folder);
+    folder_end(other);
+}
+
+static void of_documents_with_one_id_the_newest_is_kept(void) {
+    char *folder = folder_new(), *other = folder_new();
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'n': 1}"), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 2}"), &call_error);
+    CHECK_OK(call_remove(db, NULL, "c", "{'_id': 1}", NULL), &call_error);
+    ledger l;
+    ledger_take(&l, db);
+    CHECK(l.documents[0].removed);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'n': 2}"), &call_error);
+    call_close(db);
+    file_patch(folder_join(folder, "log/00000001.seg"), l.documents[0].offset, "\xFF\xFF\xFF\xFF",
+               4);
+    db = salvaged(folder, other);
+    CHECK(upkeep_tells("the same `_id`"));
+    CHECK_INT(2, upkeep_figure("documents"));
+    CHECK_TEXT("{ \"_id\" : 1, \"n\" : 2 } { \"_id\" : 2 }", call_find(db, NULL, "c", "{}", NULL));
+    upkeep_clean(db);
+    call_close(db);
+    ledger_free(&l);
+    folder_end(folder);
+    folder_end(other);
+}
+
+static void a_unique_index_that_no_longer_fits_is_made_without_that(void) {
+    char *folder = folder_new(), *other = folder_new();
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_index(db, NULL, "c", "u", "{'u': 1}", "{'unique': true}"), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'u': 5}"), &call_error);
+    CHECK_OK(call_remove(db, NULL, "c", "{'_id': 1}", NULL), &call_error);
+    ledger l;
+    ledger_take(&l, db);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 2, 'u': 5}"), &call_error);
+    call_close(db);
+    file_patch(folder_join(folder, "log/00000001.seg"), l.documents[0].offset, "\xFF\xFF\xFF\xFF",
+               4);
+    db = salvaged(folder, other);
+    CHECK(upkeep_tells("is not unique any more"));
+    CHECK_INT(1, upkeep_figure("indexes"));
+    CHECK_INT(2, call_count(db, NULL, "c", "{'u': 5}"));
+    CHECK(strstr(call_indexes(db, NULL, "c"), "\"unique\" : false") != NULL);
+    upkeep_clean(db);
+    call_close(db);
+    ledger_free(&l);
+    folder_end(folder);
+    folder_end(other);
+}
+
+static void dropped_and_renamed_things_stay_so(void) {
+    char *folder = folder_new(), *other = folder_new();
+    tansu_db *db = call_open(folder);
+    sample_fill(db);
+    CHECK_OK(call_save(db, NULL, "gone", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "x", "{'x': 1}", NULL), &call_error);
+    CHECK_OK(tansu_index_drop(db, NULL, "c", "x", &call_error), &call_error);
+    CHECK_OK(tansu_collection_drop(db, NULL, "gone", &call_error), &call_error);
+    CHECK_OK(tansu_collection_rename(db, NULL, "c", "d", &call_error), &call_error);
+    CHECK_OK(call_save(db, NULL, "gone", TANSU_SAVE, "{'_id': 2}"), &call_error);
+    CHECK_OK(call_ensure(db, NULL, "mine", "{'local': true}"), &call_error);
+    char before[4096];
+    snprintf(before, sizeof before, "%s %s", call_collections(db, NULL),
+             call_indexes(db, NULL, "d"));
+    call_close(db);
+    db = salvaged(folder, other);
+    CHECK_INT(0, upkeep_figure("problemCount"));
+    CHECK_INT(3, upkeep_figure("collections"));
+    char after[4096];
+    snprintf(after, sizeof after, "%s %s", call_collections(db, NULL), call_indexes(db, NULL, "d"));
+    CHECK_TEXT(before, after);
+    CHECK_TEXT("{ \"_id\" : 2 }", call_find(db, NULL, "gone", "{}", NULL));
+    call_close(db);
+    folder_end(folder);
+    folder_end(other);
+}
+
+static void an_unfinished_commit_is_not_taken(void) {
+    char *folder = folder_new(), *copy = folder_new(), *other = folder_new();
+    rmdir(copy);
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 2}"), &call_error);
+    folder_copy(folder, copy);
+    tansu_txn_abort(txn);
+    call_close(db);
+    db = salvaged(copy, other);
+    CHECK_INT(0, upkeep_figure("problemCount"));
+    CHECK_TEXT("{ \"_id\" : 1 }", call_find(db, NULL, "c", "{}", NULL));
+    call_close(db);
+    folder_end(folder);
+    folder_end(copy);
+    folder_end(other);
+}
+
+static void segments_that_are_no_files_are_left_out(void) {
+    char *folder = sample_folder(), *other = folder_new();
+    REQUIRE(mkdir(folder_join(folder, "log/00000007.seg"), 0755) == 0);
+    REQUIRE(symlink("nowhere", folder_join(folder, "log/00000008.seg")) == 0);
+    for (int i = 0; i < 2; i++) {
+        tansu_db *db = salvaged(folder, other);
+        CHECK(upkeep_tells("log/00000007.seg") && upkeep_tells("log/00000008.seg"));
+        CHECK(upkeep_tells("can't be opened"));
+        sample_check(db);
+        call_close(db);
+        folder_remove(target(other));
+        remove(folder_join(folder, "MANIFEST")); /* whose they are has to be asked of all */
+    }
+    folder_end(folder);
+    folder_end(other);
+}
+
+/* ---- Refused ---- */
+
+static int stop_at; /* calls of the progress function until it says stop; 0: never */
+static int calls_made;
+
+static int counting(void *context, uint64_t done, uint64_t total) {
+    *(bool *)context = *(bool *)context && done <= total;
+    return ++calls_made != stop_at;
+}
+
+/* nothing_left -- whether the folder for results is empty. */
+static bool nothing_left(const char *other) {
+    return rmdir(other) == 0;
+}
+
+static void errors_leave_nothing_behind(void) {
+    char *folder = sample_folder(), *other = folder_new();
+    CHECK_STATUS(TANSU_E_MISUSE, upkeep_repair(NULL, "x"));
+    CHECK_STATUS(TANSU_E_MISUSE, upkeep_repair("x", NULL));
+    CHECK_STATUS(TANSU_E_MISUSE, upkeep_repair("x", ""));
+    CHECK_STATUS(TANSU_E_EXISTS, upkeep_repair(folder, other));
+    CHECK_STATUS(TANSU_E_EXISTS, upkeep_repair(folder, folder));
+    CHECK_STATUS(TANSU_E_EXISTS, upkeep_repair(folder, folder_join(folder, "MANIFEST")));
+    char *empty = folder_new();
+    CHECK_STATUS(TANSU_E_NOT_FOUND, upkeep_repair(empty, target(other)));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, upkeep_repair(folder_join(empty, "none"), target(other)));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, upkeep_repair(folder_join(folder, "MANIFEST"), target(other)));
+    folder_end(empty);
+    CHECK(upkeep_repair(folder, folder_join(other, "no/such/folder")) != TANSU_OK);
+    tansu_db *db = call_open(folder);
+    CHECK_STATUS(TANSU_E_LOCKED, upkeep_repair(folder, target(other)));
+    call_close(db);
+
+    bool sane = true;
+    stop_at = 0;
+    CHECK_OK(tansu_repair(folder, target(other), counting, &sane, NULL, &call_error), &call_error);
+    CHECK(sane);
+    int all = calls_made;
+    CHECK(all > 2);
+    folder_remove(target(other));
+    for (stop_at = 1; stop_at <= all; stop_at++) {
+        calls_made = 0;
+        CHECK_STATUS(TANSU_E_CANCELLED,
+                     tansu_repair(folder, target(other), counting, &sane, NULL, &call_error));
+        CHECK(!file_exists(target(other)));
+    }
+    db = salvaged(folder, other);
+    sample_check(db);
+    call_close(db);
+    folder_remove(target(other));
+    CHECK(nothing_left(other));
+    free(other);
+    folder_end(folder);
+}
+
+static void newer_formats_are_refused_and_damaged_ones_are_not(void) {
+    char *folder = sample_folder(), *other = folder_new();
+    char *name = strdup(folder_join(folder, "MANIFEST"));
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    file_read(name, &bytes);
+    bytes.data[6] = '9';
+    file_write(name, bytes.data, bytes.size);
+    tansu_db *db = salvaged(folder, other);
+    sample_check(db);
+    call_close(db);
+    folder_remove(target(other));
+    char *mark = strstr((char *)bytes.data, "crc ");
+    REQUIRE(mark != NULL);
+    uint32_t crc = (uint32_t)crc32(0, bytes.data, (uInt)((uint8_t *)mark - bytes.data));
+    char line[16];
+    snprintf(line, sizeof line, "crc %08x", (unsigned)crc);
+    memcpy(mark, line, 12);
+    file_write(name, bytes.data, bytes.size);
+    CHECK_STATUS(TANSU_E_VERSION, upkeep_repair(folder, target(other)));
+    tansu_buffer_free(&bytes);
+    free(name);
+    folder_end(folder);
+    folder_end(other);
+}
+
+int main(void) {
+    RUN(an_undamaged_database_is_taken_whole);
+    RUN(files_that_are_not_needed_may_be_gone);
+    RUN(one_damaged_document_costs_only_itself);
+    RUN(a_lost_version_leaves_the_one_before);
+    RUN(a_missing_segment_is_told);
+    RUN(a_collection_without_a_name_gets_one);
+    RUN(of_documents_with_one_id_the_newest_is_kept);
+    RUN(a_unique_index_that_no_longer_fits_is_made_without_that);
+    RUN(dropped_and_renamed_things_stay_so);
+    RUN(an_unfinished_commit_is_not_taken);
+    RUN(segments_that_are_no_files_are_left_out);
+    RUN(errors_leave_nothing_behind);
+    RUN(newer_formats_are_refused_and_damaged_ones_are_not);
+    return check_finish();
+}

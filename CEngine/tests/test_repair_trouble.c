@@ -1,0 +1,128 @@
+/*
+ * test_repair_trouble.c -- every file call and every allocation of a repair, and of a verify, fails once:
+ * there is a typed error and nothing at the target, or a result of which the report tells what is
+ * missing.
+ */
+#include "catalog/repair.h"
+#include "catalog/verify.h"
+#include "query/filter.h"
+#include "toolkit/backing_up.h"
+#include "toolkit/call.h"
+#include "toolkit/check.h"
+#include "toolkit/folder.h"
+#include "toolkit/sample.h"
+#include "toolkit/trouble.h"
+
+#include <errno.h>
+
+/* count_of -- a figure of a report. */
+static int64_t count_of(const tansu_buffer *report, const char *name) {
+    bson_t view;
+    bson_iter_t iter;
+    REQUIRE(bson_init_static(&view, report->data, report->size) &&
+            bson_iter_init_find(&iter, &view, name));
+    return bson_iter_as_int64(&iter);
+}
+
+/* repair -- over the calls that may fail. */
+static tansu_status repair(const char *from, const char *to, tansu_buffer *report) {
+    tansu_options settings = call_options(NULL);
+    return database_repair(from, to, &trouble_calls, &query_filters, &settings, NULL, NULL, report,
+                           &call_error);
+}
+
+/* check_result -- a new database has everything, or its report told that it has not. */
+static void check_result(const char *to, int64_t told) {
+    tansu_db *db = call_open(to);
+    if (told == 0)
+        sample_check(db);
+    CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+    call_close(db);
+}
+
+/* repair_in_turn -- once for each call that it makes. */
+static void repair_in_turn(trouble_kind kind, bool lasting, bool unclean) {
+    static const int numbers[] = {ENOSPC, EIO};
+    char *from = unclean ? sample_unclean(true) : sample_folder(), *folder = folder_new();
+    const char *to = path_in(folder, "to"), *part = path_in(folder, "to.repair-0");
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    uint64_t before = sample_checksum(from);
+    bool met = true;
+    for (unsigned n = 1; met; n++) {
+        trouble_start(kind, n, lasting, numbers[n % 2]);
+        tansu_status status = repair(from, to, &report);
+        trouble_stop();
+        met = trouble_met();
+        if (!met)
+            CHECK(status == TANSU_OK && count_of(&report, "problemCount") == 0);
+        if (status == TANSU_OK) {
+            check_result(to, count_of(&report, "problemCount"));
+        } else if (kind == TROUBLE_MEMORY) {
+            CHECK_STATUS(TANSU_E_MEMORY, status);
+        } else {
+            if (!CHECK(status == TANSU_E_FULL || status == TANSU_E_IO))
+                check_note("    call %u: %s, %s", n, tansu_status_name(status), call_error.message);
+            CHECK(call_error.message[0] != 0);
+        }
+        CHECK(status == TANSU_OK || !file_exists(to) || lasting);
+        /* Taking the unfinished one away needs both. */
+        CHECK(!file_exists(part) || lasting || kind == TROUBLE_MEMORY || status != TANSU_OK);
+        remove_at(to);
+        remove_at(part);
+        CHECK(n < 3000);
+    }
+    CHECK_INT(before, sample_checksum(from));
+    tansu_buffer_free(&report);
+    folder_end(folder);
+    folder_end(from);
+}
+
+/* verify_in_turn -- an error is of the trouble; it is never taken for damage. */
+static void verify_in_turn(trouble_kind kind) {
+    char *folder = sample_folder();
+    tansu_db *db = call_open(folder);
+    bool met = true;
+    for (unsigned n = 1; met; n++) {
+        tansu_buffer report = TANSU_BUFFER_INIT;
+        trouble_start(kind, n, false, EIO);
+        tansu_status status =
+            database_verify((database *)db, NULL, NULL, n % 2 ? &report : NULL, &call_error);
+        trouble_stop();
+        met = trouble_met();
+        if (status != TANSU_OK)
+            CHECK_STATUS(kind == TROUBLE_MEMORY ? TANSU_E_MEMORY : TANSU_E_IO, status);
+        CHECK(met || status == TANSU_OK);
+        CHECK_INT(-1, call_figure(db, "indexesDamaged"));
+        tansu_buffer_free(&report);
+        CHECK(n < 3000);
+    }
+    sample_check(db);
+    call_close(db);
+    folder_end(folder);
+}
+
+static void a_file_call_that_fails_leaves_nothing(void) {
+    repair_in_turn(TROUBLE_FILES, false, false);
+    repair_in_turn(TROUBLE_FILES, false, true);
+    verify_in_turn(TROUBLE_FILES);
+}
+
+static void a_disk_that_fails_for_good_leaves_nothing(void) {
+    repair_in_turn(TROUBLE_FILES, true, true);
+}
+
+static void an_allocation_that_fails_leaves_nothing(void) {
+    if (!trouble_has_memory()) {
+        check_note("allocations can't be made to fail in this program");
+        return;
+    }
+    repair_in_turn(TROUBLE_MEMORY, false, true);
+    verify_in_turn(TROUBLE_MEMORY);
+}
+
+int main(void) {
+    RUN(a_file_call_that_fails_leaves_nothing);
+    RUN(a_disk_that_fails_for_good_leaves_nothing);
+    RUN(an_allocation_that_fails_leaves_nothing);
+    return check_finish();
+}
