@@ -47,7 +47,8 @@ struct HelpTests {
         // In this order what one example needs is there from another.
         let order = [
             "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create", "index list",
-            "explain", "index drop", "collections list", "collections rename", "collections remove", "stats", "remove",
+            "explain", "index drop", "collections list", "collections rename", "collections remove", "stats", "backup",
+            "restore", "dump", "load", "verify", "repair", "compact", "remove",
         ]
         var seen: Set<[String]> = [["demo"]]
         for words in order.map({ $0.split(separator: " ").map(String.init) }) {

@@ -22,6 +22,14 @@ extension Database {
         /// The bound on clean index blocks in memory; the engine's 64 MiB when `nil`.
         public var indexCacheBytes: Int?
 
+        /// The part of a log file that must be dead, in percent, to have it compacted in the background, 1 to 100; the
+        /// engine's 50 when `nil`. With 0 only ``Database/compact(progress:)`` does it.
+        public var compactionPercent: Int?
+
+        /// The part of the time, in percent, for which a compaction in the background may copy, 1 to 100; the engine's
+        /// 25 when `nil`.
+        public var compactionShare: Int?
+
         /// Told how much of a long opening is done, on the opening thread.
         public var progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
 
@@ -29,7 +37,8 @@ extension Database {
         public init(
             durability: Durability = .full, readOnly: Bool = false, mustExist: Bool = false,
             busyTimeout: Duration = .seconds(60), segmentSize: Int? = nil, checkpointBytes: Int? = nil,
-            indexCacheBytes: Int? = nil, progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
+            indexCacheBytes: Int? = nil, compactionPercent: Int? = nil, compactionShare: Int? = nil,
+            progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
         ) {
             self.durability = durability
             self.readOnly = readOnly
@@ -38,6 +47,8 @@ extension Database {
             self.segmentSize = segmentSize
             self.checkpointBytes = checkpointBytes
             self.indexCacheBytes = indexCacheBytes
+            self.compactionPercent = compactionPercent
+            self.compactionShare = compactionShare
             self.progress = progress
         }
     }

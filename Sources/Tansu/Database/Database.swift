@@ -33,6 +33,11 @@ public final class Database: Sendable {
     /// Who may use `transactions`.
     let transactionGate = AsyncGate()
 
+    /// The database that the engine has opened already.
+    init(_ engine: EngineDatabase) {
+        self.engine = engine
+    }
+
     /// Opens a database, creating it unless the options forbid. Work that a crash left undone is done here.
     ///
     /// - Parameters:

@@ -3,50 +3,61 @@ import CTansu
 extension EngineDatabase {
     /// Opens the engine's database.
     convenience init(opening store: Database.Store, options: Database.Options) throws {
-        var choices = tansu_options()
-        tansu_options_init(&choices)
-        choices.read_only = options.readOnly ? 1 : 0
-        choices.must_exist = options.mustExist ? 1 : 0
-        choices.durability = options.durability.engineValue
-        choices.busy_timeout_ms = options.busyTimeout.engineMilliseconds
-        if case .interval(let interval) = options.durability { choices.interval_ms = interval.engineMilliseconds }
-        if let size = options.segmentSize { choices.segment_size = UInt64(clamping: size) }
-        if let size = options.checkpointBytes { choices.checkpoint_bytes = UInt64(clamping: size) }
-        if let size = options.indexCacheBytes { choices.index_cache_bytes = UInt64(clamping: size) }
-
-        let path: String?
-        switch store {
-        case .persistent(let folder): (choices.store, path) = (TANSU_STORE_PERSISTENT, folder)
-        case .temporary(let directory): (choices.store, path) = (TANSU_STORE_TEMPORARY, directory)
-        case .memory: (choices.store, path) = (TANSU_STORE_MEMORY, nil)
+        var handle: OpaquePointer?
+        try withEngineOptions(store, options) { choices in
+            _ = try engineCall { tansu_open(choices, &handle, $0) }
         }
-        if let path, path.utf8.contains(0) {
-            throw TansuError(.misuse, "a path cannot hold a NUL character", context: path)
-        }
-        self.init(try openEngine(choices, path: path, progress: options.progress))
+        guard let handle else { throw TansuError(.misuse, "the engine opened nothing") }
+        self.init(handle)
     }
 }
 
-private func openEngine(
-    _ choices: tansu_options, path: String?, progress: (@Sendable (UInt64, UInt64) -> Void)?
-) throws -> OpaquePointer {
-    var choices = choices
-    var handle: OpaquePointer?
+/// Runs `body` with the engine's form of the options, which is there during this call only.
+func withEngineOptions<Result>(
+    _ store: Database.Store, _ options: Database.Options, _ body: (UnsafePointer<tansu_options>) throws -> Result
+) throws -> Result {
+    let (choices, path) = try engineOptions(store, options)
+    var complete = choices
     // The engine calls back during this call only, so a pointer to a local variable is enough for a context.
-    try withUnsafePointer(to: progress) { context in
-        if progress != nil {
-            choices.progress_context = UnsafeMutableRawPointer(mutating: context)
-            choices.progress = { context, done, total in
+    return try withUnsafePointer(to: options.progress) { context in
+        if options.progress != nil {
+            complete.progress_context = UnsafeMutableRawPointer(mutating: context)
+            complete.progress = { context, done, total in
                 context?.assumingMemoryBound(to: (@Sendable (UInt64, UInt64) -> Void)?.self).pointee?(done, total)
             }
         }
-        _ = try withOptionalCString(path) { path in
-            choices.path = path
-            return try engineCall { tansu_open(&choices, &handle, $0) }
+        return try withOptionalCString(path) { path in
+            complete.path = path
+            return try withUnsafePointer(to: complete, body)
         }
     }
-    guard let handle else { throw TansuError(.misuse, "the engine opened nothing") }
-    return handle
+}
+
+/// All options but the pointers, and the path.
+private func engineOptions(
+    _ store: Database.Store, _ options: Database.Options
+) throws -> (tansu_options, path: String?) {
+    var choices = tansu_options()
+    tansu_options_init(&choices)
+    choices.read_only = options.readOnly ? 1 : 0
+    choices.must_exist = options.mustExist ? 1 : 0
+    choices.durability = options.durability.engineValue
+    choices.busy_timeout_ms = options.busyTimeout.engineMilliseconds
+    if case .interval(let interval) = options.durability { choices.interval_ms = interval.engineMilliseconds }
+    if let size = options.segmentSize { choices.segment_size = UInt64(clamping: size) }
+    if let size = options.checkpointBytes { choices.checkpoint_bytes = UInt64(clamping: size) }
+    if let size = options.indexCacheBytes { choices.index_cache_bytes = UInt64(clamping: size) }
+    if let percent = options.compactionPercent { choices.compaction_percent = UInt32(clamping: percent) }
+    if let percent = options.compactionShare { choices.compaction_share = UInt32(clamping: percent) }
+
+    let path: String?
+    switch store {
+    case .persistent(let folder): (choices.store, path) = (TANSU_STORE_PERSISTENT, folder)
+    case .temporary(let directory): (choices.store, path) = (TANSU_STORE_TEMPORARY, directory)
+    case .memory: (choices.store, path) = (TANSU_STORE_MEMORY, nil)
+    }
+    try path?.checkPath()
+    return (choices, path)
 }
 
 private func withOptionalCString<Result>(

@@ -22,7 +22,8 @@ struct RootCommand: ParsableCommand {
             DemoCommand.self, ImportCommand.self, FindCommand.self, CountCommand.self, GetCommand.self,
             DistinctCommand.self, AggregateCommand.self, SaveCommand.self, UpdateCommand.self,
             RemoveCommand.self, IndexCommand.self, CollectionsCommand.self, StatsCommand.self,
-            ExplainCommand.self,
+            ExplainCommand.self, BackupCommand.self, RestoreCommand.self, DumpCommand.self,
+            LoadCommand.self, VerifyCommand.self, RepairCommand.self, CompactCommand.self,
         ]
     )
 }

@@ -18,6 +18,12 @@ final class OutputWriter {
         if buffer.count >= capacity { try flush() }
     }
 
+    /// Adds bytes in the same way.
+    func write(bytes: [UInt8]) throws {
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= capacity { try flush() }
+    }
+
     /// Adds text and the end of a line.
     func writeLine(_ text: String = "") throws {
         try write(text)

@@ -4,12 +4,15 @@ import Foundation
 final class ProgressLine {
     private let terminal: Terminal
     private let label: String
+    private let counted: String?
     private let started = ContinuousClock.now
     private var drawn: ContinuousClock.Instant?
     private var isVisible = false
 
-    init(label: String, terminal: Terminal = .error) {
+    /// - Parameter counted: What is counted, in the singular; nothing when `nil`.
+    init(label: String, counted: String? = "document", terminal: Terminal = .error) {
         self.label = label
+        self.counted = counted
         self.terminal = terminal
     }
 
@@ -18,7 +21,7 @@ final class ProgressLine {
     /// Draws the state, ten times a second at most.
     ///
     /// - Parameters:
-    ///   - documents: Documents so far.
+    ///   - documents: Documents, or whatever is counted, so far.
     ///   - fraction: How much of the input is read, 0 to 1, or nil when its size is not known.
     func update(documents: Int, fraction: Double?) {
         guard terminal.isInteractive else { return }
@@ -27,7 +30,7 @@ final class ProgressLine {
         drawn = now
         isVisible = true
         let line = ProgressLine.text(
-            label: label, documents: documents, fraction: fraction, elapsed: elapsed,
+            label: label, counted: counted, documents: documents, fraction: fraction, elapsed: elapsed,
             width: terminal.width ?? 80)
         write("\r\u{1B}[2K\(line)")
     }
@@ -42,10 +45,10 @@ final class ProgressLine {
 
     /// The line as it is drawn, no longer than the terminal is wide.
     static func text(
-        label: String, documents: Int, fraction: Double?, elapsed: Duration, width: Int
+        label: String, counted: String? = "document", documents: Int, fraction: Double?, elapsed: Duration, width: Int
     ) -> String {
-        var tail = Numbers.count(documents, "document")
-        if elapsed > .milliseconds(50) { tail += "  \(Numbers.perSecond(documents, elapsed))" }
+        var tail = counted.map { Numbers.count(documents, $0) } ?? ""
+        if counted != nil, elapsed > .milliseconds(50) { tail += "  \(Numbers.perSecond(documents, elapsed))" }
         var head = "  \(TextTable.printable(label))  "
         if let fraction {
             let percent = "\(Int(min(max(fraction, 0), 1) * 100))%"

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Tansu
+import TansuBSON
+
+struct RepairCommand: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "repair",
+        abstract: "Salvages a damaged database into a new one.",
+        discussion: """
+            Every document that can be read goes into the new database, with its collections and indexes; \
+            the damaged one is not changed. When something was lost, it is listed on standard error, and \
+            the command exits with 1.
+
+            EXAMPLE:
+              tansu repair people.tansu mended.tansu
+            """
+    )
+
+    @Argument(help: "The damaged database's folder.", completion: .directory)
+    var from: String
+    @Argument(help: "The new database's folder; nothing may be there yet.", completion: .directory)
+    var to: String
+    @OptionGroup var output: OutputOptions
+
+    func execute() throws -> Outcome {
+        let report = try ProgressLine.telling(label: from) { progress in
+            try creating(to) { try Database.repair(from: from, to: to, progress: progress) }
+        }
+        if !output.json { ReportText.tell(report.problems, of: report.problemCount) }
+        let lost = report.isComplete ? "" : "; \(Numbers.bytes(Int64(report.lostBytes))) could not be read"
+        try printAnswer(
+            [
+                "to": .string(to), "documents": BSONValue(report.documents),
+                "unprotected": BSONValue(report.unprotected),
+                "collections": BSONValue(report.collections), "indexes": BSONValue(report.indexes),
+                "lostBytes": BSONValue(report.lostBytes), "problems": ReportText.documents(report.problems),
+                "problemCount": BSONValue(report.problemCount),
+            ],
+            text: "\(Numbers.count(report.documents, "document")) of "
+                + "\(Numbers.count(report.collections, "collection")) salvaged to \(to)\(lost)",
+            asJSON: output.json)
+        return report.isComplete ? .success : .incomplete
+    }
+}
