@@ -15,14 +15,10 @@ enum QueryCoding {
 
 /// An optional of any type.
 protocol OptionalValue {
-    /// The type of what it may hold.
-    static var wrappedType: any Any.Type { get }
-
-    /// Whether there is nothing.
-    var isNil: Bool { get }
+    /// What there is, if anything.
+    var content: Any? { get }
 }
 
 extension Optional: OptionalValue {
-    static var wrappedType: any Any.Type { Wrapped.self }
-    var isNil: Bool { self == nil }
+    var content: Any? { self }
 }

@@ -149,7 +149,9 @@ struct BuilderTests {
         #expect(error { $0.marks[""] == 1 }?.message.contains("empty") == true)
         #expect(error { $0.marks["a\0b"] == 1 }?.message.contains("NUL") == true)
         #expect(error { $0.tags.count > 1000 }?.message.contains("100") == true)
-        #expect(error { outer in outer.toys.contains { $0.name == "x" && outer.age > 3 } }?.message.contains("outside") == true)
+        #expect(
+            error { outer in outer.toys.contains { $0.name == "x" && outer.age > 3 } }?.message.contains("outside")
+                == true)
         #expect(error { $0.name == "x" || $0.name.isEmpty == true }?.message.contains("computed") == true)
         #expect(throws: TansuError.self) { try animals.find { $0.name.matches("(") }.all() }
     }
