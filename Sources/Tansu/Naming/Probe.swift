@@ -10,6 +10,10 @@ final class Probe {
     let isWide: Bool
     private var state: UInt64
     private var nesting: [ObjectIdentifier: Int] = [:]
+    private var depth = 0
+
+    /// The keys that the value itself asked for; `nil` once it asked which there are.
+    private(set) var keysRead: Set<String>? = []
 
     init(seed: UInt64, isWide: Bool) {
         self.isWide = isWide
@@ -25,7 +29,11 @@ final class Probe {
         let id = ObjectIdentifier(type)
         guard nesting[id, default: 0] < Self.deepestNesting else { throw ProbeFailure.nestsTooDeep(type) }
         nesting[id, default: 0] += 1
-        defer { nesting[id, default: 1] -= 1 }
+        depth += 1
+        defer {
+            nesting[id, default: 1] -= 1
+            depth -= 1
+        }
         do {
             return try Value(from: ProbeDecoder(probe: self))
         } catch {
@@ -36,6 +44,18 @@ final class Probe {
             }
             return value
         }
+    }
+
+    /// Notes that a key is read; `id` is the `_id`, as the decoder has it.
+    func note<Key: CodingKey>(_ key: Key) {
+        guard depth == 1 else { return }
+        let isID = key.stringValue == "id" && Key(stringValue: "_id") == nil
+        keysRead?.insert(isID ? "_id" : key.stringValue)
+    }
+
+    /// Notes that all keys are asked for.
+    func noteAllKeys() {
+        if depth == 1 { keysRead = nil }
     }
 
     /// A key of a type of keys: of a dictionary any, of an enum with payloads the name of one of two cases.

@@ -25,29 +25,64 @@ private struct ProbeFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let probe: Probe
 
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { probe.key(Key.self).map { [$0] } ?? [] }
+    var allKeys: [Key] {
+        probe.noteAllKeys()
+        return probe.key(Key.self).map { [$0] } ?? []
+    }
 
-    func contains(_ key: Key) -> Bool { true }
-    func decodeNil(forKey key: Key) -> Bool { probe.isNil() }
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try probe.make(type) }
+    func contains(_ key: Key) -> Bool {
+        probe.note(key)
+        return true
+    }
+
+    func decodeNil(forKey key: Key) -> Bool {
+        probe.note(key)
+        return probe.isNil()
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        probe.note(key)
+        return try probe.make(type)
+    }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) -> Value? {
         // What cannot be made up may be missing; the properties beside it are still found.
-        probe.isNil() ? nil : try? probe.make(type)
+        probe.note(key)
+        return probe.isNil() ? nil : try? probe.make(type)
     }
 
     func nestedContainer<Inner: CodingKey>(
         keyedBy type: Inner.Type, forKey key: Key
     ) -> KeyedDecodingContainer<Inner> {
-        ProbeDecoder(probe: probe).container(keyedBy: type)
+        probe.note(key)
+        return ProbeDecoder(probe: probe).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer {
-        ProbeDecoder(probe: probe).unkeyedContainer()
+        probe.note(key)
+        return ProbeDecoder(probe: probe).unkeyedContainer()
     }
 
-    func superDecoder() -> any Decoder { ProbeDecoder(probe: probe) }
-    func superDecoder(forKey key: Key) -> any Decoder { ProbeDecoder(probe: probe) }
+    func superDecoder() -> any Decoder {
+        // What the superclass reads is inside this, or beside it: both are names that may be there.
+        probe.note(SuperclassKey())
+        return ProbeDecoder(probe: probe)
+    }
+
+    func superDecoder(forKey key: Key) -> any Decoder {
+        probe.note(key)
+        return ProbeDecoder(probe: probe)
+    }
+}
+
+/// Where a superclass is stored that asks for a place of its own.
+private struct SuperclassKey: CodingKey {
+    let stringValue = "super"
+    var intValue: Int? { nil }
+
+    init() {}
+    init?(stringValue: String) { nil }
+    init?(intValue: Int) { nil }
 }
 
 /// Has a few elements, or none.

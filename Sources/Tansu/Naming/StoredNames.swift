@@ -77,6 +77,41 @@ final class StoredNames: @unchecked Sendable {
     }
 }
 
+extension StoredNames {
+    /// The keys of a document that a type reads when it is decoded.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidQuery`.
+    func keysRead<Value: Codable>(by type: Value.Type) throws -> Set<String> {
+        var keys: Set<String> = []
+        var made = 0
+        var failure: (any Error)?
+        for round in 0..<NameSearch.rounds {
+            let probe = Probe(seed: UInt64(round), isWide: false)
+            do {
+                _ = try probe.make(type)
+                made += 1
+            } catch {
+                failure = error
+            }
+            guard let read = probe.keysRead else {
+                throw Self.projectionError(type, "it asks the document which fields there are")
+            }
+            keys.formUnion(read)
+        }
+        guard made > 0, !keys.isEmpty else {
+            throw Self.projectionError(type, failure.map { "\($0)" } ?? "it reads no field")
+        }
+        return keys
+    }
+
+    private static func projectionError(_ type: any Any.Type, _ reason: String) -> TansuError {
+        TansuError(
+            .invalidQuery,
+            "the fields that a type reads are not known: \(reason). Name them with fields(_:) and use decoded(as:).",
+            context: "\(type)")
+    }
+}
+
 /// What is left of the places where a property may be stored.
 struct NameSearch {
     static var rounds: Int { 32 }

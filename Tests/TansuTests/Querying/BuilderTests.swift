@@ -138,6 +138,33 @@ struct BuilderTests {
         try expect([1, 3]) { $0.marks["b"] == nil }
     }
 
+    struct Values: Codable, Sendable {
+        var id = UUID()
+        var data = Data([1, 2])
+        var url = URL(fileURLWithPath: "/a")
+        var decimal = Decimal(3)
+        var float: Float = 0.1
+        var big: UInt64 = 7
+        var small: Int8 = -1
+        var date = Date(timeIntervalSince1970: 0.0014)
+        var optional: ObjectID?
+    }
+
+    @Test("Values are compared as they are stored")
+    func values() throws {
+        let value = Values()
+        let values = try Database(.memory).collection("values", of: Values.self)
+        try values.save(value)
+        let equal = try values.find {
+            $0.id == value.id && $0.data == value.data && $0.url == value.url && $0.decimal == 3
+                && $0.float == 0.1 && $0.big == 7 && $0.small < 0 && $0.date == value.date && $0.optional == nil
+        }
+        #expect(try equal.count() == 1, "\(equal.filter)")
+        #expect(try values.find { $0.big.in([6, 7]) && $0.decimal >= 2.5 && $0.small.in([-1]) }.count() == 1)
+        let large = #expect(throws: TansuError.self) { try values.find { $0.big == .max } }
+        #expect(large?.message.contains("cannot be stored") == true)
+    }
+
     @Test("What cannot be said is an error that says why")
     func errors() throws {
         let animals = try animals()
