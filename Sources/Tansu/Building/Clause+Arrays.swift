@@ -3,11 +3,15 @@ extension Clause {
 
     /// The array at a place has a value among its elements.
     static func contains(_ place: FieldPlace, _ value: BSONValue) -> Clause {
-        switch value {
-        // A plain comparison would take the whole array for one of these.
-        case .array, .null, .document: .element(place, .compare(FieldPlace(depth: place.depth + 1), .equal, value))
-        default: .compare(place, .equal, value)
-        }
+        let isPlain =
+            switch value {
+            // A plain comparison would take the whole array for one of these.
+            case .array, .null, .document: false
+            // Of an element itself it looks at the element only, not into it.
+            default: !place.keys.isEmpty
+            }
+        if isPlain { return compare(place, .equal, value) }
+        return .element(place, compare(FieldPlace(depth: place.depth + 1), .equal, value))
     }
 
     /// The number of elements compares so. Where there is no array it is nil, which is no number and unlike all.
@@ -29,18 +33,24 @@ extension Clause {
         }
     }
 
-    /// There is an array, and some element meets a clause.
-    static func someElement(_ place: FieldPlace, _ clause: Clause) -> Clause {
+    /// There is an array, and some element of a type meets a clause.
+    static func someElement(_ place: FieldPlace, of type: any Any.Type, _ clause: Clause) -> Clause {
         switch clause {
+        case _ where type is any OptionalValue.Type && clause.asksForFields(at: place.depth + 1):
+            // A query asks for fields of the elements that are documents, and null is none.
+            .failure(
+                TansuError(
+                    .invalidQuery, "a query cannot ask for properties of elements that may be nil",
+                    context: place.keys.joined(separator: ".")))
         case .constant(true): count(place, .greater, 0)
         case .constant(false), .failure: clause
         default: .element(place, clause)
         }
     }
 
-    /// There is an array, and all its elements meet a clause.
-    static func allElements(_ place: FieldPlace, _ clause: Clause) -> Clause {
-        .test(place, ["$type": "array"]) && !someElement(place, !clause)
+    /// There is an array, and all its elements, of a type, meet a clause.
+    static func allElements(_ place: FieldPlace, of type: any Any.Type, _ clause: Clause) -> Clause {
+        .test(place, ["$type": "array"]) && !someElement(place, of: type, !clause)
     }
 
     private static func size(_ place: FieldPlace, _ range: Range<Int>) -> Clause {

@@ -35,13 +35,18 @@ extension Clause {
     static func compare(_ place: FieldPlace, _ relation: Relation, _ value: BSONValue) -> Clause {
         if value.hasNaN { return .constant(relation == .notEqual) }
         switch relation {
-        case .equal: return .test(place, ["$eq": value])
-        case .notEqual: return .not(.test(place, ["$eq": value]))
+        case .equal: return equal(place, value)
+        case .notEqual: return !equal(place, value)
         case .greater: return .test(place, ["$gt": value])
         case .greaterOrEqual: return .test(place, ["$gte": value])
         case .less: return .test(place, belowNothing(value) + ["$lt": value])
         case .lessOrEqual: return .test(place, belowNothing(value) + ["$lte": value])
         }
+    }
+
+    /// An empty array would also be found as an element of an array of arrays.
+    private static func equal(_ place: FieldPlace, _ value: BSONValue) -> Clause {
+        .test(place, value.isEmptyArray ? ["$size": 0] : ["$eq": value])
     }
 
     /// In documents NaN is below all numbers; in Swift it is not.
@@ -51,8 +56,9 @@ extension Clause {
 
     /// The value is one of some.
     static func isOne(_ place: FieldPlace, of values: [BSONValue]) -> Clause {
-        let values = values.filter { !$0.hasNaN }
-        return values.isEmpty ? .constant(false) : .test(place, ["$in": BSONValue(values)])
+        let others = values.filter { !$0.hasNaN && !$0.isEmptyArray }
+        let isOther: Clause = others.isEmpty ? .constant(false) : .test(place, ["$in": BSONValue(others)])
+        return values.contains(where: \.isEmptyArray) ? isOther || equal(place, []) : isOther
     }
 
     /// The value is there and not null.
@@ -62,6 +68,8 @@ extension Clause {
 }
 
 extension BSONValue {
+    fileprivate var isEmptyArray: Bool { arrayValue?.isEmpty ?? false }
+
     /// Whether it is NaN or an array with one, so that in Swift it does not even equal itself.
     fileprivate var hasNaN: Bool {
         switch self {

@@ -63,6 +63,11 @@ extension Clause {
         return ["$elemMatch": .document(try clause.document(depth: depth))]
     }
 
+    /// Whether it asks about fields of an element that is inside so many arrays, not just about the element itself.
+    func asksForFields(at depth: Int) -> Bool {
+        places(at: depth).contains { !$0.keys.isEmpty }
+    }
+
     /// The places that a clause asks about directly, not through an array.
     private func places(at depth: Int) -> [FieldPlace] {
         switch self {

@@ -6,7 +6,7 @@ extension Database.Field where Value: QueryArray {
     public func contains(
         where condition: (Database.Field<Value.QueryElement>) -> Database.Condition
     ) -> Database.Condition {
-        self.condition { .someElement($0, condition(Self.element(of: $0)).clause) }
+        self.condition { .someElement($0, of: Value.QueryElement.self, condition(Self.element(of: $0)).clause) }
     }
 
     /// All elements meet a condition, as they do when there are none. False where there is no array.
@@ -15,7 +15,7 @@ extension Database.Field where Value: QueryArray {
     public func allSatisfy(
         _ condition: (Database.Field<Value.QueryElement>) -> Database.Condition
     ) -> Database.Condition {
-        self.condition { .allElements($0, condition(Self.element(of: $0)).clause) }
+        self.condition { .allElements($0, of: Value.QueryElement.self, condition(Self.element(of: $0)).clause) }
     }
 
     /// The array is there and has no elements.

@@ -61,10 +61,11 @@ final class StoredNames: @unchecked Sendable {
         _ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ isTop: Bool
     ) throws -> [String] {
         let encoder = QueryCoding.encoder
+        let isWide = Root.self is AnyObject.Type
         var search = NameSearch()
         for round in 0..<NameSearch.rounds {
             do {
-                let value = try Probe(seed: UInt64(round), isWide: Root.self is AnyObject.Type).make(stored)
+                let value = try Probe(seed: UInt64(round), isWide: isWide).make(stored)
                 guard let root = value as? Root, let property = root[keyPath: keyPath] as? Read else { continue }
                 let document =
                     isTop ? try encoder.encode(value) : try encoder.encodeValue(value).documentValue ?? [:]
@@ -72,6 +73,8 @@ final class StoredNames: @unchecked Sendable {
             } catch {
                 search.failure = error
             }
+            // Values of one byte are often equal by chance.
+            if !isWide && MemoryLayout<Value>.size > 1 && search.isSettled { break }
         }
         return try search.result { namingError(keyPath, $0) }
     }
@@ -122,6 +125,9 @@ struct NameSearch {
     private var seen = 0
     private var seenWithValue = 0
     var failure: (any Error)?
+
+    /// Whether one place is left, after enough values that are all different.
+    var isSettled: Bool { seenWithValue >= Self.fewest && places?.count == 1 }
 
     /// Leaves the places of a document that hold a value; null is what is missing.
     mutating func narrow(by document: BSONDocument, holding value: BSONValue) {

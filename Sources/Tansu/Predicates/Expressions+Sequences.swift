@@ -52,10 +52,10 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
                         try $0 || translation.binding(variable.key, to: Term(value: $1)).clause(test)
                     }
                 case .filtered(let place, let clause, _):
-                    return .someElement(place, clause && (try elementClause(place, translation)))
+                    return .someElement(place, of: Element.self, clause && (try elementClause(place, translation)))
                 default:
                     let place = try sequence.arrayPlace()
-                    return .someElement(place, try elementClause(place, translation))
+                    return .someElement(place, of: Element.self, try elementClause(place, translation))
                 }
             })
     }
@@ -78,7 +78,8 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
                 }
                 let place = try sequence.arrayPlace()
                 return .allElements(
-                    place, try translation.binding(variable.key, to: .element(of: place, Element.self)).clause(test))
+                    place, of: Element.self,
+                    try translation.binding(variable.key, to: .element(of: place, Element.self)).clause(test))
             })
     }
 }

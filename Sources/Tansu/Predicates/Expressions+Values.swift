@@ -27,9 +27,9 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
                 guard let value = value as? Root.Output else { throw Refusal("it reads a property of nil") }
                 return Term(value: value[keyPath: keyPath as Swift.KeyPath<Root.Output, Output>])
             case .field(let place, let type): return try property(of: place, type)
-            case .filtered(let place, let clause, _):
+            case .filtered(let place, let clause, let type):
                 guard kind == .collectionIsEmpty else { break }
-                return .truth(!.someElement(place, clause))
+                return .truth(!.someElement(place, of: type, clause))
             default: break
             }
             throw Refusal("it reads a property of what is no field")

@@ -150,6 +150,40 @@ struct BuilderTests {
         var optional: ObjectID?
     }
 
+    struct Grid: Codable, Sendable {
+        var id: Int
+        var rows: [[Int]]
+        var homes: [Home?] = []
+        var marks: [Int?] = []
+    }
+
+    @Test("Arrays of arrays and of optionals")
+    func nestedArrays() throws {
+        let grids = try Database(.memory).collection("grids", of: Grid.self)
+        try grids.insert([
+            Grid(id: 1, rows: [], homes: [nil], marks: [1, nil]), Grid(id: 2, rows: [[]], marks: [2]),
+            Grid(id: 3, rows: [[1, 2], [3]]), Grid(id: 4, rows: [[3, 4]]),
+        ])
+        func ids(_ condition: (Database.Field<Grid>) -> Database.Condition) throws -> [Int] {
+            try grids.find(condition).all().map(\.id)
+        }
+        #expect(try ids { $0.rows == [] } == [1])
+        #expect(try ids { $0.rows == [[]] } == [2])
+        #expect(try ids { $0.rows != [] } == [2, 3, 4])
+        #expect(try ids { $0.rows.in([[], [[3, 4]]]) } == [1, 4])
+        #expect(try ids { $0.rows.contains([]) } == [2])
+        #expect(try ids { $0.rows.contains([3]) } == [3])
+        #expect(try ids { $0.rows.contains { $0.contains(3) } } == [3, 4])
+        #expect(try ids { $0.rows.contains { $0.count == 2 && $0.contains { $0 < 2 } } } == [3])
+        #expect(try ids { $0.rows.allSatisfy { $0.isEmpty } } == [1, 2])
+        #expect(try ids { $0.marks.contains(nil) } == [1])
+        #expect(try ids { $0.marks.contains { $0 > 1 } } == [2])
+        #expect(try ids { $0.marks.allSatisfy { $0 != nil } } == [2, 3, 4])
+        #expect(try ids { $0.homes.contains { $0 == nil } } == [1])
+        let error = #expect(throws: TansuError.self) { try grids.find { $0.homes.contains { $0.city != "x" } } }
+        #expect(error?.message.contains("may be nil") == true)
+    }
+
     @Test("Values are compared as they are stored")
     func values() throws {
         let value = Values()
