@@ -33,8 +33,18 @@ extension Term {
         case (.constant(let a), .constant(let b)): return .constant(try compareConstants(relation, a, b))
         case (_, .constant(let value)): return try a.compare(relation, value)
         case (.constant(let value), _): return try b.compare(relation.turned, value)
+        case (.field(let place, let type), .field) where type is Bool.Type || type is Bool?.Type:
+            return try compare(relation, flag(place), b)
         default: throw Refusal("a query compares a field with a value, not with another field")
         }
+    }
+
+    /// A stored `Bool` as one of the few values that it may have, which can be compared with anything.
+    private static func flag(_ place: FieldPlace) -> Term {
+        .choice([
+            (.compare(place, .equal, true), .constant(true)), (.compare(place, .equal, false), .constant(false)),
+            (!.isPresent(place), .constant(nil)),
+        ])
     }
 
     private func compare(_ relation: Relation, _ value: Any?) throws -> Clause {
