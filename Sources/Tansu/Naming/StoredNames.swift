@@ -53,7 +53,7 @@ final class StoredNames: @unchecked Sendable {
         guard !(Root.self is AnyObject.Type), MemoryLayout<Root>.offset(of: keyPath) == nil else { return }
         guard Value.self is any OptionalValue.Type, !"\(keyPath)".contains("<computed") else {
             throw namingError(
-                keyPath, "it is computed, or leads through something that is; what is stored can be asked about")
+                keyPath, "it is computed or observed, or leads through something that is")
         }
     }
 

@@ -20,7 +20,9 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
         guard let values = values as? LHS.Output else { throw Refusal("it looks into nil") }
         return try element.clause { element in
             guard case .field(let place, _) = element else {
-                return try values.reduce(.constant(false)) { try $0 || Term.compare(.equal, element, Term(value: $1)) }
+                return try few(values).reduce(.constant(false)) {
+                    try $0 || Term.compare(.equal, element, Term(value: $1))
+                }
             }
             return .isOne(place, of: try values.map { try storedOrNull(Term(value: $0).constantValue ?? nil) })
         }
@@ -48,7 +50,7 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
             try sequence.clause { sequence in
                 switch sequence {
                 case .constant(let values as LHS.Output):
-                    return try values.reduce(.constant(false)) {
+                    return try few(values).reduce(.constant(false)) {
                         try $0 || translation.binding(variable.key, to: Term(value: $1)).clause(test)
                     }
                 case .filtered(let place, let clause, _):
@@ -72,7 +74,7 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
         return .truth(
             try sequence.clause { sequence in
                 if case .constant(let values as LHS.Output) = sequence {
-                    return try values.reduce(.constant(true)) {
+                    return try few(values).reduce(.constant(true)) {
                         try $0 && translation.binding(variable.key, to: Term(value: $1)).clause(test)
                     }
                 }
@@ -92,6 +94,14 @@ extension PredicateExpressions.Filter: TranslatableExpression {
         return .filtered(
             place, try translation.binding(variable.key, to: element).clause(filter), LHS.Output.Element.self)
     }
+}
+
+/// Values of which each becomes a condition of its own.
+private func few<Values: Sequence>(_ values: Values) throws -> [Values.Element] {
+    let most = 1000
+    let values = Array(values.prefix(most + 1))
+    guard values.count <= most else { throw Refusal("there are more than \(most) values to ask about") }
+    return values
 }
 
 private func storedOrNull(_ value: Any?) throws -> BSONValue {

@@ -2,10 +2,13 @@ import Foundation
 import Tansu
 import Testing
 
+@available(macOS 14, *)
 private typealias Truth = any StandardPredicateExpression<Bool>
+@available(macOS 14, *)
 private typealias Variable = PredicateExpressions.Variable<Sample>
 
 /// Predicates of random shape, made of the expressions that the macro makes.
+@available(macOS 14, *)
 private struct TreeMaker {
     var maker: Maker
 
@@ -111,6 +114,7 @@ private struct TreeMaker {
 @Suite("Predicates of random shape")
 struct PredicateTreeTests {
     @Test("A query selects what its predicate is true of, be what is nil missing or null")
+    @available(macOS 14, *)
     func agree() throws {
         let seed = SeededGenerator.seed()
         print("predicate trees: TANSU_SEED=\(seed)")

@@ -3,6 +3,7 @@ import Tansu
 import Testing
 
 /// One question, asked in each way that there is for it.
+@available(macOS 14, *)
 private struct Question {
     let name: String
     let swift: (Sample) -> Bool
@@ -24,6 +25,7 @@ private struct Question {
 
 @Suite("Three ways to ask, one meaning")
 struct ThreeWaysTests {
+    @available(macOS 14, *)
     private static func numbers(_ maker: inout Maker) -> [Question] {
         let (n, m, d) = (maker.whole(), maker.whole(), maker.part())
         let list = maker.list { $0.whole() }
@@ -64,6 +66,7 @@ struct ThreeWaysTests {
         ]
     }
 
+    @available(macOS 14, *)
     private static func arithmetic(_ maker: inout Maker) -> [Question] {
         let (n, k) = (maker.pick([-3, -1, 0, 2]), maker.pick([1, 2, 5]))
         return [
@@ -91,6 +94,7 @@ struct ThreeWaysTests {
         ]
     }
 
+    @available(macOS 14, *)
     private static func texts(_ maker: inout Maker) -> [Question] {
         let (s, u) = (maker.text(), maker.maybe { $0.text() })
         let (kind, date, b) = (maker.kind(), maker.date(), maker.flag())
@@ -132,6 +136,7 @@ struct ThreeWaysTests {
         ]
     }
 
+    @available(macOS 14, *)
     private static func inside(_ maker: inout Maker) -> [Question] {
         let (n, s) = (maker.whole(), maker.text())
         return [
@@ -162,6 +167,7 @@ struct ThreeWaysTests {
         ]
     }
 
+    @available(macOS 14, *)
     private static func arrays(_ maker: inout Maker) -> [Question] {
         let (n, s, c) = (maker.whole(), maker.text(), maker.pick([-1, 0, 1, 2, 3]))
         return [
@@ -209,6 +215,7 @@ struct ThreeWaysTests {
     }
 
     @Test("Closure, literal, key paths and predicate select the same documents")
+    @available(macOS 14, *)
     func agree() throws {
         let seed = SeededGenerator.seed()
         print("three ways: TANSU_SEED=\(seed)")
@@ -235,6 +242,7 @@ struct ThreeWaysTests {
         }
     }
 
+    @available(macOS 14, *)
     private func check(
         _ question: Question, _ samples: [Sample], _ collection: Database.Collection<Sample>, _ seed: UInt64
     ) throws {
@@ -258,6 +266,7 @@ struct ThreeWaysTests {
         let condition: (Database.Field<Sample>) -> Database.Condition
     }
 
+    @available(macOS 14, *)
     private func combined(_ questions: [Question], _ maker: inout Maker, depth: Int) throws -> Combined {
         let kind = depth == 0 ? 0 : maker.pick([0, 1, 2, 3])
         if kind == 0 {
