@@ -184,6 +184,41 @@ struct BuilderTests {
         #expect(error?.message.contains("may be nil") == true)
     }
 
+    @Test("A date counts as what it would be when stored, to the millisecond")
+    func dates() throws {
+        let exact = Date(timeIntervalSince1970: 1_700_000_000.123_456_7)
+        let values = try Database(.memory).collection("values", of: Values.self)
+        try values.save(Values(date: exact))
+        #expect(try values.find { $0.date == exact }.count() == 1)
+        #expect(try values.find(["date": .date(exact)]).count() == 1)
+        #expect(try values.find { $0.date < exact }.count() == 0)
+    }
+
+    @Test("A collection of documents has no properties to ask about: that is an error, not a guess")
+    func documents() throws {
+        let documents = try Database(.memory).collection("documents")
+        let error = #expect(throws: TansuError.self) { try documents.find { $0.count == 3 } }
+        #expect(error?.message.contains("document literal") == true)
+    }
+
+    @Test("Many tasks may ask for the same names at once")
+    func concurrently() async throws {
+        struct Fresh: Codable, Sendable {
+            var id: Int
+            var first: String
+            var second: String?
+            var third: Double
+        }
+        let fresh = try Database(.memory).collection("fresh", of: Fresh.self)
+        let filters = try await withThrowingTaskGroup(of: BSONDocument.self) { group in
+            for _ in 0..<16 {
+                group.addTask { try fresh.find { $0.first == "a" && $0.second != nil && $0.third > 1 }.filter }
+            }
+            return try await group.reduce(into: Set<BSONDocument>()) { $0.insert($1) }
+        }
+        #expect(filters == [["first": "a", "second": ["$ne": nil], "third": ["$gt": 1.0]]])
+    }
+
     @Test("Values are compared as they are stored")
     func values() throws {
         let value = Values()
