@@ -61,6 +61,23 @@ struct CursorTests {
         #expect(try cursor.next() == nil)
     }
 
+    @Test("As a sequence it goes on after a document that cannot be decoded, but not after another error")
+    func results() throws {
+        let db = try Database(.memory)
+        try db.collection("people").save([["name": "mike"], ["name": 5], ["name": "rosa"]])
+        struct Name: Codable, Sendable { var name: String }
+        let names = try db.collection("people", of: Name.self)
+        let found = try names.find().makeCursor().results.map { try? $0.get().name }
+        #expect(found == ["mike", nil, "rosa"])
+        let cursor = try names.find().makeCursor()
+        cursor.cancel()
+        let stopped = Array(cursor.results)
+        #expect(stopped.count == 1)
+        #expect(throws: TansuError.self) { try stopped.first?.get() }
+        cursor.close()
+        try db.close()
+    }
+
     @Test("A type may read other documents while it is decoded, in a transaction too")
     func decodingReads() throws {
         let (db, _) = try fourPeople()

@@ -20,8 +20,8 @@ struct ReadmeTests {
 
         try people.save(Person(name: "mike", age: 12, pet: Pet(species: "cat")))
         try people.save(Person(name: "rosa", age: 35, pet: Pet(species: "cat")))
-        let cats = try people.find(["pet.species": "cat", "age": ["$gt": 10]])
-            .sorted(by: "age", .descending)
+        let cats = try people.find { $0.pet.species == "cat" && $0.age > 10 }
+            .sorted(by: \.age, .descending)
             .limit(10)
             .all()
         #expect(cats.map(\.name) == ["rosa", "mike"])

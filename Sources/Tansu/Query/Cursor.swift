@@ -40,3 +40,35 @@ extension Database {
         }
     }
 }
+
+extension Database.Cursor {
+    /// What is left, as a sequence: each document, or why it could not be decoded. Any other error is the last.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// for person in try people.find().makeCursor().results { print(try person.get().name) }
+    /// ```
+    public var results: Results { Results(cursor: self) }
+
+    /// The documents of a cursor that are left, one pass only.
+    public struct Results: Sequence, IteratorProtocol {
+        let cursor: Database.Cursor<Element>
+        private var hasFailed = false
+
+        init(cursor: Database.Cursor<Element>) {
+            self.cursor = cursor
+        }
+
+        /// The next document or what went wrong, or `nil` after the last.
+        public mutating func next() -> Result<Element, any Error>? {
+            if hasFailed { return nil }
+            do {
+                return try cursor.next().map { .success($0) }
+            } catch {
+                hasFailed = !(error is DecodingError)
+                return .failure(error)
+            }
+        }
+    }
+}

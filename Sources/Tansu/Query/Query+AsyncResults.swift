@@ -31,7 +31,7 @@ extension Database.Query {
     /// How the documents are found.
     ///
     /// - Throws: As the form that is not async, and `CancellationError`.
-    public func explain() async throws -> BSONDocument {
+    public func explain() async throws -> Database.Explanation {
         try await session.suspendStoppable(.read) { try self.explain(in: $0) }
     }
 }

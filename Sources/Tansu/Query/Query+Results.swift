@@ -21,10 +21,11 @@ extension Database.Query {
         try count(in: session)
     }
 
-    /// How the documents are found: the plans considered, the one chosen, documents and keys examined, time.
+    /// How the documents are found: the plan, what else was considered, how much was examined, an index that would
+    /// help. Print it, or ask its parts. The query is run to its end.
     ///
     /// - Throws: As `all()`.
-    public func explain() throws -> BSONDocument {
+    public func explain() throws -> Database.Explanation {
         try explain(in: session)
     }
 
@@ -61,8 +62,8 @@ extension Database.Query {
         try session.reading.count(filter, hints, in: collection)
     }
 
-    func explain(in session: Session) throws -> BSONDocument {
-        try session.reading.explain(filter, hints, in: collection)
+    func explain(in session: Session) throws -> Database.Explanation {
+        Database.Explanation(try session.reading.explain(filter, hints, in: collection))
     }
 
     func makeEngineCursor() throws -> EngineCursor {

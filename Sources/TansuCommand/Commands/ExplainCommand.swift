@@ -22,7 +22,7 @@ struct ExplainCommand: Subcommand {
         let (query, hints) = try options.resolved()
         return try Store.with(target.database, .read) { store in
             let plan = try store.existingCollection(target.collection)
-                .find(query, hints: hints).explain()
+                .find(query, hints: hints).explain().document
             if output.json {
                 try printAnswer(["plan": .document(plan)], text: "", asJSON: true)
             } else {

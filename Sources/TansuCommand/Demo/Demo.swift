@@ -52,7 +52,7 @@ struct Demo {
 
     /// How the answer was found.
     func plan() throws -> BSONDocument {
-        try cities().find(DemoQuery.query, hints: DemoQuery.hints).explain()
+        try cities().find(DemoQuery.query, hints: DemoQuery.hints).explain().document
     }
 
     private func cities() throws -> Database.Collection<BSONDocument> {

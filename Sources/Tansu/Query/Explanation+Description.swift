@@ -1,0 +1,66 @@
+extension Database.Explanation: CustomStringConvertible {
+    /// The explanation for people: a few lines.
+    public var description: String {
+        var lines = [plan.description]
+        lines.append(
+            "examined: \(keysExamined) index keys, \(documentsExamined) documents; returned: \(returned); "
+                + "\(milliseconds) ms")
+        let others = candidates.filter { !$0.isChosen }.map(\.description)
+        if !others.isEmpty { lines.append("considered: \(others.joined(separator: ", "))") }
+        if let suggestion {
+            let keys = suggestion.map { "\($0.path) \($0.direction)" }
+            lines.append("an index would help: \(keys.joined(separator: ", "))")
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension Database.Explanation.Plan: CustomStringConvertible {
+    /// The plan in a line.
+    public var description: String {
+        let text = kind.text(accesses.map(\.description).joined(separator: "; ")) + order.text
+        return isCovered ? text + ", no document is read" : text
+    }
+}
+
+extension Database.Explanation.Candidate: CustomStringConvertible {
+    /// The plan in short.
+    public var description: String { kind.text(index ?? "several indexes") + order.text }
+}
+
+extension Database.Explanation.Kind {
+    fileprivate func text(_ indexes: String) -> String {
+        switch self {
+        case .none: "nothing is looked at: no document can match"
+        case .scan: "every document is looked at (a scan)"
+        case .index: "index \(indexes)"
+        case .union: "the union of \(indexes)"
+        case .intersection: "the intersection of \(indexes)"
+        case .other(let name): name
+        }
+    }
+}
+
+extension Database.Explanation.Order {
+    fileprivate var text: String {
+        switch self {
+        case .none: ""
+        case .index: ", in the order of the index"
+        case .memory: ", sorted in memory"
+        }
+    }
+}
+
+extension Database.Explanation.Access: CustomStringConvertible {
+    /// The index and its ranges.
+    public var description: String {
+        ranges.isEmpty ? index : "\(index) \(ranges)"
+    }
+}
+
+extension Database.IndexKey {
+    /// The keys that a document of paths and directions names.
+    static func keys(_ document: BSONDocument) -> [Database.IndexKey] {
+        document.map { path, order in Database.IndexKey(path, order.intValue == -1 ? .descending : .ascending) }
+    }
+}
