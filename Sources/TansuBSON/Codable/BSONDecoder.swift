@@ -33,6 +33,12 @@ public struct BSONDecoder: Sendable {
         set { options.uuid = newValue }
     }
 
+    /// How `URL` values are stored: ``BSONURLStrategy/string`` unless set.
+    public var urlStrategy: BSONURLStrategy {
+        get { options.url }
+        set { options.url = newValue }
+    }
+
     /// How `Decimal` values are stored: ``BSONDecimalStrategy/decimal128`` unless set.
     public var decimalStrategy: BSONDecimalStrategy {
         get { options.decimal }
@@ -43,6 +49,15 @@ public struct BSONDecoder: Sendable {
     public var idMapping: BSONIDMapping {
         get { options.idMapping }
         set { options.idMapping = newValue }
+    }
+
+    /// Whether types that are ``BSONReadable`` read their own fields: true unless set.
+    ///
+    /// Without it they are treated as any other Codable type. Both ways must give the same documents, which a test
+    /// can compare so.
+    public var usesDirectCoding: Bool {
+        get { options.usesDirectCoding }
+        set { options.usesDirectCoding = newValue }
     }
 
     /// What the values find in `decoder.userInfo`.
@@ -91,9 +106,13 @@ public struct BSONDecoder: Sendable {
     private func decode<T: Decodable>(
         _ type: T.Type, _ valueType: BSONType, _ bytes: UnsafeRawBufferPointer
     ) throws -> T {
-        try DecoderState.withState(bytes, options) { state in
-            let root = DecoderState.Value(type: valueType, start: 0, end: bytes.count)
-            return try state.decode(type, root, parent: -1, key: nil)
+        guard bytes.count <= Int(Int32.max) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "a document cannot be over 2 GiB"))
+        }
+        return try DecoderState.withState(bytes, options) { state in
+            let root = DecoderState.Value(code: valueType.rawValue, start: 0, end: bytes.count)
+            return try state.decode(type, root, state.push(root, parent: -1, key: nil))
         }
     }
 }

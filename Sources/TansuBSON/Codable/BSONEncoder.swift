@@ -35,6 +35,12 @@ public struct BSONEncoder: Sendable {
         set { options.uuid = newValue }
     }
 
+    /// How `URL` values are stored: ``BSONURLStrategy/string`` unless set.
+    public var urlStrategy: BSONURLStrategy {
+        get { options.url }
+        set { options.url = newValue }
+    }
+
     /// How `Decimal` values are stored: ``BSONDecimalStrategy/decimal128`` unless set.
     public var decimalStrategy: BSONDecimalStrategy {
         get { options.decimal }
@@ -45,6 +51,15 @@ public struct BSONEncoder: Sendable {
     public var idMapping: BSONIDMapping {
         get { options.idMapping }
         set { options.idMapping = newValue }
+    }
+
+    /// Whether types that are ``BSONWritable`` write their own fields: true unless set.
+    ///
+    /// Without it they are treated as any other Codable type. Both ways must give the same documents, which a test
+    /// can compare so.
+    public var usesDirectCoding: Bool {
+        get { options.usesDirectCoding }
+        set { options.usesDirectCoding = newValue }
     }
 
     /// What the values find in `encoder.userInfo`.

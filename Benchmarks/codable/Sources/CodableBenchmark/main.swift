@@ -22,19 +22,31 @@ func person() throws -> [Row] {
     try check(value.handWritten() == document.bytes, "the hand-written bytes")
     try check(document.withUnsafeBytes { try Person(handRead: $0) } == value, "the hand-written reader")
     try check(decoder.decode(Person.self, from: document) == value, "the decoder")
+    try check(value.plainlyWritten() == document.bytes, "the plainly written bytes")
+    try check(Person(plainlyRead: document.bytes) == value, "the plain reader")
+    let direct = DirectPerson.sample
+    try check(encoder.encode(direct) == document, "the direct writer")
+    try check(decoder.decode(DirectPerson.self, from: document) == direct, "the direct reader")
     func use(_ person: Person) -> Int { person.id &+ person.email.utf8.count &+ person.age }
     return [
         Row(
             name: "encode flat", goal: 2.5,
             ways: [
-                Way("by hand") { try value.handWritten().count },
+                Way("by hand") { value.plainlyWritten().count },
+                Way("with pointers") { try value.handWritten().count },
+                Way("BSONWritable") { try encoder.encode(direct).bytes.count },
                 Way("BSONEncoder") { try encoder.encode(value).bytes.count },
                 Way("JSONEncoder") { try jsonEncoder.encode(value).count },
             ]),
         Row(
             name: "decode flat", goal: 2.5,
             ways: [
-                Way("by hand") { use(try document.withUnsafeBytes { try Person(handRead: $0) }) },
+                Way("by hand") { use(try Person(plainlyRead: document.bytes)) },
+                Way("with pointers") { use(try document.withUnsafeBytes { try Person(handRead: $0) }) },
+                Way("BSONReadable") {
+                    let person = try decoder.decode(DirectPerson.self, from: document)
+                    return person.id &+ person.email.utf8.count &+ person.age
+                },
                 Way("BSONDecoder") { use(try decoder.decode(Person.self, from: document)) },
                 Way("JSONDecoder") { use(try jsonDecoder.decode(Person.self, from: json)) },
             ]),
