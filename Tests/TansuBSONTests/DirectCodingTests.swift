@@ -106,7 +106,10 @@ struct DirectCodingTests {
         let document = try BSONEncoder().encode(outer)
         #expect(document == ["one": inner, "maybe": inner, "many": [inner], "map": ["k": inner]])
         let back = try BSONDecoder().decode(Outer.self, from: document)
-        #expect([back.one.by, back.maybe?.by, back.many[0].by, back.map["k"]?.by] == ["fields", "fields", "fields", "fields"])
+        #expect(
+            [back.one.by, back.maybe?.by, back.many[0].by, back.map["k"]?.by] == [
+                "fields", "fields", "fields", "fields",
+            ])
         let (encoder, decoder) = Self.generally
         #expect(try encoder.encode(Marked()) == ["by": "codable"])
         #expect(try decoder.decode(Marked.self, from: document).by == "codable")

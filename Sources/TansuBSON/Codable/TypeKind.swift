@@ -82,4 +82,3 @@ struct TypeMemory<Direct>: ~Copyable {
         entries[index] = KnownType(type: id, kind: kind, direct: direct)
     }
 }
-

@@ -154,7 +154,8 @@ extension BSONFieldReader {
     ///
     /// - Throws: `DecodingError` when the field is of another type.
     @inlinable
-    public mutating func readIfPresent(_ key: StaticString, as type: ObjectID.Type = ObjectID.self) throws -> ObjectID? {
+    public mutating func readIfPresent(_ key: StaticString, as type: ObjectID.Type = ObjectID.self) throws -> ObjectID?
+    {
         if let at = next(.objectID, key, length: 12) {
             cursor = at &+ 12
             return UnsafeRawBufferPointer(start: base, count: end).objectID(at: at)
