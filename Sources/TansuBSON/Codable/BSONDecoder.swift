@@ -6,6 +6,8 @@
 /// let pet = try BSONDecoder().decode(Pet.self, from: ["species": "cat"])
 /// ```
 ///
+/// What becomes of each type, and which strategies there are, is in <doc:CodableValues>.
+///
 /// Numbers convert between their types where that is exact and are refused otherwise; only `Float` rounds.
 ///
 /// A decoder is a value: copies are independent, and one may be used by many threads at once.

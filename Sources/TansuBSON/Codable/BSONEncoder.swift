@@ -6,6 +6,8 @@
 /// let document = try BSONEncoder().encode(Pet(species: "cat"))  // {"species": "cat"}
 /// ```
 ///
+/// What Codable types become, and which strategies there are, is in <doc:CodableValues>.
+///
 /// `Int` and the small integer types are stored as int32 when the number fits and as int64 otherwise, `Int64` and
 /// `UInt64` always as int64. `BSONValue`, `BSONDocument`, `ObjectID` and the other types of this module are stored
 /// as what they are.
