@@ -1,12 +1,13 @@
 import Foundation
 import TansuBSON
 
-struct WrongAnswer: Error, CustomStringConvertible {
+/// Why the benchmark ends: what a way of working gave is wrong, or how the benchmark was called.
+struct Mistake: Error, CustomStringConvertible {
     var description: String
 }
 
 func check(_ condition: Bool, _ what: String) throws {
-    if !condition { throw WrongAnswer(description: "wrong answer: \(what)") }
+    if !condition { throw Mistake(description: "wrong answer: \(what)") }
 }
 
 // The coders are made once, as an application does.
@@ -14,6 +15,8 @@ let encoder = BSONEncoder()
 let decoder = BSONDecoder()
 let jsonEncoder = JSONEncoder()
 let jsonDecoder = JSONDecoder()
+let noEncoder: any Encoder & Sendable = NoEncoder()
+let noDecoder: any Decoder & Sendable = NoDecoder()
 
 func person() throws -> [Row] {
     let value = Person.sample
@@ -37,6 +40,10 @@ func person() throws -> [Row] {
                 Way("BSONWritable") { try encoder.encode(direct).bytes.count },
                 Way("BSONEncoder") { try encoder.encode(value).bytes.count },
                 Way("JSONEncoder") { try jsonEncoder.encode(value).count },
+                Way("no encoder") {
+                    try value.encode(to: noEncoder)
+                    return 1
+                },
             ]),
         Row(
             name: "decode flat", goal: 2.5,
@@ -49,6 +56,7 @@ func person() throws -> [Row] {
                 },
                 Way("BSONDecoder") { use(try decoder.decode(Person.self, from: document)) },
                 Way("JSONDecoder") { use(try jsonDecoder.decode(Person.self, from: json)) },
+                Way("no decoder") { use(try Person(from: noDecoder)) },
             ]),
     ]
 }
@@ -73,19 +81,49 @@ func pair<T: Codable & Equatable>(_ name: String, _ value: T) throws -> [Row] {
     ]
 }
 
-/// The value of an option such as `--reps 5`.
-func option(_ name: String) -> String? {
-    let arguments = CommandLine.arguments
-    return arguments.firstIndex(of: "--\(name)").flatMap { $0 + 1 < arguments.count ? arguments[$0 + 1] : nil }
+let help = """
+    Times Codable coders beside hand-written code and Foundation's.
+
+      --reps N      repetitions of each row, 9 unless told
+      --ms N        how long each repetition takes at least, 60 unless told
+      --rows A,B    only rows whose name contains one of these: flat, event, order, series, encode, decode
+      --only WAY    one way alone, for a profiler
+    """
+
+/// The options by name, such as `--reps 5`.
+func options(_ arguments: [String]) throws -> [String: String] {
+    var options: [String: String] = [:]
+    var rest = arguments[...]
+    while let name = rest.popFirst() {
+        guard ["--reps", "--ms", "--rows", "--only"].contains(name), let value = rest.popFirst() else {
+            throw Mistake(description: "\(name) is not an option, or lacks its value; see --help")
+        }
+        options[name] = value
+    }
+    return options
+}
+
+func number(_ text: String?, or standard: Int) throws -> Int {
+    guard let text else { return standard }
+    guard let number = Int(text), number > 0 else {
+        throw Mistake(description: "\"\(text)\" is not a number over 0")
+    }
+    return number
 }
 
 do {
-    let repetitions = max(1, option("reps").flatMap { Int($0) } ?? 9)
-    let nanoseconds = 1e6 * Double(max(1, option("ms").flatMap { Int($0) } ?? 60))
-    let wanted = option("rows")?.split(separator: ",").map(String.init)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.contains("--help") {
+        print(help)
+        exit(0)
+    }
+    let options = try options(arguments)
+    let repetitions = try number(options["--reps"], or: 9)
+    let nanoseconds = 1e6 * Double(try number(options["--ms"], or: 60))
+    let wanted = options["--rows"]?.split(separator: ",").map(String.init)
     let rows = try person() + pair("event", Event.sample) + pair("order", Order.sample) + pair("series", Series.sample)
     print("row              way                 median   allocs   ratio    most   goal")
-    let only = option("only")
+    let only = options["--only"]
     for var row in rows where wanted.map({ $0.contains { row.name.contains($0) } }) ?? true {
         if let only { row.ways.removeAll { $0.name != only } }
         try row.measure(repetitions: repetitions, nanoseconds: nanoseconds)
