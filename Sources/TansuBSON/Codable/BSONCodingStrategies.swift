@@ -15,7 +15,7 @@ public enum BSONDateStrategy: Sendable {
     /// As the value that a closure makes of a date, and another one reads.
     ///
     /// What a closure throws comes out of the coder, with the path of the field unless it is an error of a coder.
-    case custom(
+    indirect case custom(
         encode: @Sendable (Date) throws -> BSONValue, decode: @Sendable (BSONValue) throws -> Date)
 }
 
@@ -72,13 +72,11 @@ struct BSONCodingOptions: Sendable {
     var usesDirectCoding = true
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// What a state that no call uses points to: a handle that outlived its call finds these.
-    // Unsafe for the compiler only: it is written here and never again.
-    nonisolated(unsafe) static let standard: UnsafePointer<BSONCodingOptions> = {
-        let options = UnsafeMutablePointer<BSONCodingOptions>.allocate(capacity: 1)
-        options.initialize(to: BSONCodingOptions())
-        return UnsafePointer(options)
-    }()
+    /// Whether keeping the options for longer than a call would keep something of the caller's alive.
+    var holdsReferences: Bool {
+        if case .custom = date { return true }
+        return !userInfo.isEmpty
+    }
 }
 
 /// The position of an element in an array, or the name of a superclass's place, as a coding key.

@@ -36,8 +36,7 @@ struct DecoderState {
 
     struct Storage: ~Copyable {
         var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-        /// The options of the call, which lie with whoever called.
-        var options = BSONCodingOptions.standard
+        var options = BSONCodingOptions()
         var frames = Stack<Frame>()
         // Beside the frames, because a key is not a trivial value and would make frames expensive to move.
         var keys = Stack<(any CodingKey)?>()
@@ -53,7 +52,7 @@ struct DecoderState {
     }
 
     var options: BSONCodingOptions {
-        @inline(__always) _read { yield storage.pointee.options.pointee }
+        @inline(__always) _read { yield storage.pointee.options }
     }
 
     // MARK: A call
@@ -64,14 +63,12 @@ struct DecoderState {
         _ bytes: UnsafeRawBufferPointer, _ options: borrowing BSONCodingOptions,
         _ body: (DecoderState) throws -> Result
     ) rethrows -> Result {
-        try withUnsafePointer(to: options) { options in
-            let slots = ThreadCache.slots
-            let state = DecoderState(storage: take(slots))
-            state.storage.pointee.bytes = bytes
-            state.storage.pointee.options = options
-            defer { state.giveBack(slots) }
-            return try body(state)
-        }
+        let slots = ThreadCache.slots
+        let state = DecoderState(storage: take(slots))
+        state.storage.pointee.bytes = bytes
+        state.storage.pointee.options = copy options
+        defer { state.giveBack(slots) }
+        return try body(state)
     }
 
     @inline(__always)
@@ -97,7 +94,7 @@ struct DecoderState {
         storage.pointee.bytes = UnsafeRawBufferPointer(start: nil, count: 0)
         storage.pointee.frames.removeAll(from: 0)
         storage.pointee.keys.removeAll(from: 0)
-        storage.pointee.options = BSONCodingOptions.standard
+        if options.holdsReferences { storage.pointee.options = BSONCodingOptions() }
         if let slots, slots.pointee.decoder == nil {
             slots.pointee.decoder = UnsafeMutableRawPointer(storage)
         } else {

@@ -39,8 +39,7 @@ struct EncoderState {
         var top: Int32 = -1
         var topSerial: UInt32 = 0
         var lastSerial: UInt32 = 0
-        /// The options of the call, which lie with whoever called.
-        var options = BSONCodingOptions.standard
+        var options = BSONCodingOptions()
         // Not an `EncodingError?`, because looking whether there is one took longer.
         var failure: (any Error)?
         var idKeys = IDKeyMemory()
@@ -62,7 +61,7 @@ struct EncoderState {
     var top: Int32 { storage.pointee.top }
     var topSerial: UInt32 { storage.pointee.topSerial }
     var options: BSONCodingOptions {
-        @inline(__always) _read { yield storage.pointee.options.pointee }
+        @inline(__always) _read { yield storage.pointee.options }
     }
 
     /// What went wrong where Codable has no way to throw.
@@ -78,13 +77,11 @@ struct EncoderState {
     static func withState<Result>(
         _ options: borrowing BSONCodingOptions, _ body: (EncoderState) throws -> Result
     ) rethrows -> Result {
-        try withUnsafePointer(to: options) { options in
-            let slots = ThreadCache.slots
-            let state = EncoderState(storage: take(slots))
-            state.storage.pointee.options = options
-            defer { state.giveBack(slots) }
-            return try body(state)
-        }
+        let slots = ThreadCache.slots
+        let state = EncoderState(storage: take(slots))
+        state.storage.pointee.options = copy options
+        defer { state.giveBack(slots) }
+        return try body(state)
     }
 
     @inline(__always)
@@ -114,7 +111,7 @@ struct EncoderState {
         }
         frames.removeAll(from: 0)
         storage.pointee.keys.removeAll(from: 0)
-        storage.pointee.options = BSONCodingOptions.standard
+        if options.holdsReferences { storage.pointee.options = BSONCodingOptions() }
         failure = nil
         setTop(-1)
         if let slots, slots.pointee.encoder == nil {
