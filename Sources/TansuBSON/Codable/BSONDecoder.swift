@@ -72,6 +72,7 @@ public struct BSONDecoder: Sendable {
     ///
     /// - Throws: `DecodingError` with the path of the field that is missing, null, of another type or out of range;
     ///   and what the value itself throws.
+    @inlinable
     public func decode<T: Decodable>(_ type: T.Type, from document: BSONDocument) throws -> T {
         try document.withUnsafeBytes { try decode(type, fromTrusted: $0) }
     }
@@ -101,6 +102,7 @@ public struct BSONDecoder: Sendable {
     }
 
     /// Decodes a value in place from the bytes of a document that is known to be valid, such as what the engine holds.
+    @usableFromInline
     package func decode<T: Decodable>(_ type: T.Type, fromTrusted bytes: UnsafeRawBufferPointer) throws -> T {
         try decode(type, .document, bytes)
     }

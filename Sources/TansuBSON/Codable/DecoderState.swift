@@ -43,6 +43,12 @@ struct DecoderState {
         var lastSerial: UInt32 = 0
         var idKeys = IDKeyMemory()
         var types = TypeMemory<any BSONReadable.Type>()
+        /// Memory for values that are read by ``BSONReadable``, one behind another.
+        let scratch = UnsafeMutableRawPointer.allocate(byteCount: scratchSize, alignment: scratchAlignment)
+        var scratchUsed = 0
+
+        static let scratchSize = 4096
+        static let scratchAlignment = 16
     }
 
     let storage: UnsafeMutablePointer<Storage>

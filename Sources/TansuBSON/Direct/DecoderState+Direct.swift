@@ -6,20 +6,26 @@ extension DecoderState {
         }
         let document = try open(place, as: .document)
         var fields = BSONFieldReader(self, place, document)
-        return try Self.read(readable, as: type, &fields)
+        return try read(readable, as: type, &fields)
     }
 
     /// Reads a value by way of the protocol: `readable` is `T` itself, found as one of the protocol.
     ///
-    /// It is made in memory of type `T`, because casting it afterwards would copy it with all that it refers to.
-    private static func read<R: BSONReadable, T>(
+    /// It is made in memory that the state keeps and moved out as a `T`, because a cast would copy it with all that it
+    /// refers to. What is too large for that memory is cast.
+    private func read<R: BSONReadable, T>(
         _ readable: R.Type, as type: T.Type, _ fields: inout BSONFieldReader
     ) throws -> T {
-        try withUnsafeTemporaryAllocation(of: type, capacity: 1) { memory in
-            let start = memory.baseAddress.unsafelyUnwrapped
-            UnsafeMutableRawPointer(start).assumingMemoryBound(to: readable)
-                .initialize(to: try readable.init(reading: &fields))
-            return start.move()
+        let used = storage.pointee.scratchUsed
+        let end = used + MemoryLayout<T>.size
+        guard end <= Storage.scratchSize, MemoryLayout<T>.alignment <= Storage.scratchAlignment else {
+            return unsafeBitCast(try readable.init(reading: &fields), to: type)
         }
+        // Values inside this one are made behind it.
+        storage.pointee.scratchUsed = (end + Storage.scratchAlignment - 1) & -Storage.scratchAlignment
+        defer { storage.pointee.scratchUsed = used }
+        let memory = storage.pointee.scratch + used
+        memory.assumingMemoryBound(to: readable).initialize(to: try readable.init(reading: &fields))
+        return memory.assumingMemoryBound(to: type).move()
     }
 }
