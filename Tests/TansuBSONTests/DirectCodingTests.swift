@@ -286,6 +286,83 @@ struct DirectCodingTests {
         #expect(throws: EncodingError.self) { try BSONEncoder().encode(Outer()) }
     }
 
+    @Test func containersThatWereLeftTakeThemToo() throws {
+        struct Late: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var top = encoder.container(keyedBy: BSONCodingKey.self)
+                var inner = top.nestedContainer(
+                    keyedBy: BSONCodingKey.self, forKey: BSONCodingKey(stringValue: "inner"))
+                var list = top.nestedUnkeyedContainer(forKey: BSONCodingKey(stringValue: "list"))
+                let open = top.superEncoder(forKey: BSONCodingKey(stringValue: "open"))
+                let left = top.superEncoder(forKey: BSONCodingKey(stringValue: "left"))
+                var single = left.singleValueContainer()
+                try single.encode(Point(x: 1, y: 2))
+                try top.encode(Point(x: 3, y: 4), forKey: BSONCodingKey(stringValue: "top"))
+                try inner.encode(Point(x: 5, y: 6), forKey: BSONCodingKey(stringValue: "p"))
+                try list.encode(Point(x: 7, y: 8))
+                var late = open.singleValueContainer()
+                try late.encode(Point(x: 9, y: 0))
+                #expect(throws: EncodingError.self) { try late.encode(Point(x: 0, y: 0)) }
+            }
+        }
+        func point(_ x: Double, _ y: Double) -> BSONValue { ["x": .double(x), "y": .double(y)] }
+        let document = try BSONEncoder().encode(Late())
+        #expect(try BSONDocument(bytes: document.bytes) == document)
+        #expect(
+            document == [
+                "inner": ["p": point(5, 6)], "list": [point(7, 8)], "open": point(9, 0), "left": point(1, 2),
+                "top": point(3, 4),
+            ])
+    }
+
+    struct Eight<T: Codable & Equatable>: Codable, Equatable {
+        var a: T, b: T, c: T, d: T, e: T, f: T, g: T, h: T
+        init(_ x: T) { (a, b, c, d, e, f, g, h) = (x, x, x, x, x, x, x, x) }
+    }
+
+    /// A value of over 100 bytes with others inside it, and one of over 4096, more than the decoder's own memory holds.
+    struct Link: Codable, Equatable, BSONReadable {
+        var name: String
+        var block: Eight<Double>
+        var next: [Link]
+
+        init(_ name: String, _ next: [Link]) {
+            self.name = name
+            block = Eight(Double(next.count))
+            self.next = next
+        }
+
+        init(reading fields: inout BSONFieldReader) throws {
+            next = try fields.read("next")
+            name = try fields.read("name")
+            block = try fields.read("block")
+        }
+    }
+
+    struct Large: Codable, Equatable, BSONReadable {
+        var name = "a name that needs memory of its own"
+        var block = Eight(Eight(Eight(Eight(7))))
+        init() {}
+        init(reading fields: inout BSONFieldReader) throws {
+            name = try fields.read("name")
+            block = try fields.read("block")
+        }
+    }
+
+    @Test func valuesMayBeLargeAndInsideEachOther() throws {
+        let chain = (0..<90).reduce(Link("end", [])) { Link("link number \($1) of a chain", [$0]) }
+        let document = try BSONEncoder().encode(chain)
+        for _ in 0..<3 { #expect(try BSONDecoder().decode(Link.self, from: document) == chain) }
+        #expect(MemoryLayout<Large>.size > 4096)
+        let larges = try BSONEncoder().encode(["l": [Large(), Large()]])
+        #expect(try BSONDecoder().decode([String: [Large]].self, from: larges) == ["l": [Large(), Large()]])
+        // After an error in the middle all is as before.
+        var broken = document
+        try broken.setValue("no block", atPath: "next.0.next.0.block")
+        #expect(throws: DecodingError.self) { try BSONDecoder().decode(Link.self, from: broken) }
+        #expect(try BSONDecoder().decode(Link.self, from: document) == chain)
+    }
+
     @Test func hostileBytesGiveErrors() {
         var random = SeededGenerator.fresh()
         for _ in 0..<3000 {

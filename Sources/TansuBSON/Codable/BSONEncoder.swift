@@ -80,7 +80,9 @@ public struct BSONEncoder: Sendable {
 
     /// Encodes a value that becomes a document and calls a closure with its bytes, which saves copying them.
     ///
-    /// - Parameter body: A closure that must not let the pointer escape.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - body: A closure that must not let the pointer escape.
     /// - Throws: As ``encode(_:)``, and what the closure throws.
     public func withEncodedBytes<T: Encodable, Result>(
         of value: T, _ body: (UnsafeRawBufferPointer) throws -> Result

@@ -58,6 +58,8 @@ struct BSONSingleEncoding: SingleValueEncodingContainer {
         let kind = state.kind(T.self)
         switch kind {
         case .foreign:
+            // Without this a second value with keys would add its fields to those of the first.
+            try state.checkEmpty(place)
             try value.encode(to: BSONEncoding(state: state, place: place))
         case .direct:
             try state.fillDirect(place, value)

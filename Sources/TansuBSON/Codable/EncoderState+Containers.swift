@@ -100,13 +100,18 @@ extension EncoderState {
         return self.place(index)
     }
 
-    /// Fills a slot with a single value that `write` appends.
-    func fill(_ place: Place, _ write: () throws -> BSONType) throws {
+    /// Checks that nothing was encoded at a place yet.
+    func checkEmpty(_ place: Place) throws {
         guard isAlive(place) else { throw finished([]) }
         guard frames[Int(place.index)].kind == .slot else {
             throw EncodingError.invalidValue(
                 "", .init(codingPath: path(place), debugDescription: "a value can be encoded once only"))
         }
+    }
+
+    /// Fills a slot with a single value that `write` appends.
+    func fill(_ place: Place, _ write: () throws -> BSONType) throws {
+        try checkEmpty(place)
         if frames[Int(place.index)].isOpen {
             try close(downTo: place.index)
             let type = try write()

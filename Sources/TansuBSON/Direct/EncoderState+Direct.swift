@@ -38,9 +38,8 @@ extension EncoderState {
 
     /// Fills a slot with the document of a value whose type writes its own fields.
     func fillDirect<T: Encodable>(_ place: Place, _ value: T) throws {
-        guard isAlive(place) else { throw finished([]) }
-        let frame = frames[Int(place.index)]
-        guard frame.kind == .slot, frame.isOpen else {
+        try checkEmpty(place)
+        guard frames[Int(place.index)].isOpen else {
             // A slot that was left is filled from behind, which only the general way can do.
             try value.encode(to: BSONEncoding(state: self, place: place))
             return
