@@ -47,6 +47,20 @@ struct CodableLimitTests {
         #expect(try !BSONDecoder().decode(Spy.self, from: ["a": .int64(0x62)]).found)
     }
 
+    /// The documentation says so; looking for the other at every key would slow all types down.
+    @Test func twoValuesUnderOneKeyAreTwoFields() throws {
+        struct Twice: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Key.self)
+                try container.encode(1, forKey: Key(stringValue: "a"))
+                try container.encode(2, forKey: Key(stringValue: "a"))
+            }
+        }
+        let document = try BSONEncoder().encode(Twice())
+        #expect(document.keys == ["a", "a"])
+        #expect(document["a"] == 1)
+    }
+
     @Test func nestedContainersReportTheirPath() throws {
         struct Deep: Codable {
             var paths: [[String]] = []

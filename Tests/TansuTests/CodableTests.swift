@@ -98,4 +98,21 @@ struct CodableTests {
         #expect(found.map(\.id) == [2])
         #expect(found.map(\.wasRead) == [true])
     }
+
+    @Test("A value that encodes one key twice is refused, and nothing is stored")
+    func oneKeyTwice() throws {
+        struct Twice: Codable, Sendable {
+            enum CodingKeys: String, CodingKey { case a }
+            init() {}
+            init(from decoder: any Decoder) throws {}
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(1, forKey: .a)
+                try container.encode(2, forKey: .a)
+            }
+        }
+        let values = try Database(.memory).collection("values", of: Twice.self)
+        #expect(throws: TansuError.self) { try values.save(Twice()) }
+        #expect(try values.find().count() == 0)
+    }
 }
