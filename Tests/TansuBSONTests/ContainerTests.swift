@@ -117,6 +117,18 @@ struct ContainerTests {
         #expect(document == ["a": 1, "list": [2]])
     }
 
+    @Test func encodingTwoValuesWithKeysAtOnePlaceIsAnError() {
+        struct Twice: Encodable {
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(["a": 1])
+                try container.encode(["a": 2])
+            }
+        }
+        #expect(throws: EncodingError.self) { try BSONEncoder().encode(Twice()) }
+        #expect(throws: EncodingError.self) { try BSONEncoder().encode(["in": Twice()]) }
+    }
+
     @Test func encodingTwiceIsAnError() {
         #expect(throws: EncodingError.self) {
             try encode { encoder in

@@ -81,6 +81,15 @@ struct DocumentTests {
         #expect(withScope.equalsIgnoringKeyOrder(["c": .codeWithScope(BSONCode("f", scope: ["b": 2, "a": 1]))]))
     }
 
+    @Test func valuesCanBeComparedWithoutOrderToo() {
+        let a: BSONValue = [["x": 1, "y": 2], 3]
+        let b: BSONValue = [["y": 2, "x": 1], 3]
+        #expect(a != b)
+        #expect(a.equalsIgnoringKeyOrder(b))
+        #expect(!a.equalsIgnoringKeyOrder([3, ["x": 1, "y": 2]]))
+        #expect(!BSONValue.int32(1).equalsIgnoringKeyOrder(.int64(1)))
+    }
+
     @Test func arraysAreCollections() {
         var array: BSONArray = [1, "two", [3]]
         #expect(array.count == 3)

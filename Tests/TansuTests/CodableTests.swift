@@ -1,4 +1,5 @@
 import Tansu
+import TansuBSON
 import Testing
 
 @Suite("Values of Codable types")
@@ -58,5 +59,60 @@ struct CodableTests {
         let people = try Database(.memory).collection("people", of: BSONDocument.self)
         try people.save(["_id": 1, "id": 2])
         #expect(try people.get(1) == ["_id": 1, "id": 2])
+    }
+
+    /// A type that leaves a mark when it writes or reads its own fields.
+    private struct Counter: Codable, Hashable, Sendable, BSONWritable, BSONReadable {
+        var id: Int
+        var count: Int
+        var wasRead = false
+
+        init(id: Int, count: Int) {
+            self.id = id
+            self.count = count
+        }
+
+        func write(to fields: inout BSONFieldWriter) throws {
+            fields.write("_id", id)
+            fields.write("count", count)
+            fields.write("isDirect", true)
+        }
+
+        init(reading fields: inout BSONFieldReader) throws {
+            id = try fields.read("_id")
+            count = try fields.read("count")
+            wasRead = true
+        }
+    }
+
+    @Test("A type that writes and reads its own fields does so in a collection")
+    func directCoding() throws {
+        let db = try Database(.memory)
+        let counters = try db.collection("counters", of: Counter.self)
+        try counters.save([Counter(id: 1, count: 5), Counter(id: 2, count: 7)])
+        let stored: [BSONDocument] = [
+            ["_id": 1, "count": 5, "isDirect": true], ["_id": 2, "count": 7, "isDirect": true],
+        ]
+        #expect(try db.collection("counters").find().all() == stored)
+        let found = try counters.find(["count": ["$gt": 6]]).all()
+        #expect(found.map(\.id) == [2])
+        #expect(found.map(\.wasRead) == [true])
+    }
+
+    @Test("A value that encodes one key twice is refused, and nothing is stored")
+    func oneKeyTwice() throws {
+        struct Twice: Codable, Sendable {
+            enum CodingKeys: String, CodingKey { case a }
+            init() {}
+            init(from decoder: any Decoder) throws {}
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(1, forKey: .a)
+                try container.encode(2, forKey: .a)
+            }
+        }
+        let values = try Database(.memory).collection("values", of: Twice.self)
+        #expect(throws: TansuError.self) { try values.save(Twice()) }
+        #expect(try values.find().count() == 0)
     }
 }

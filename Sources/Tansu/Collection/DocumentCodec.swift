@@ -18,13 +18,15 @@ extension DocumentCodec<BSONDocument> {
 }
 
 extension DocumentCodec where Element: Codable {
-    /// Values of a Codable type, with a property `id` stored as `_id`.
+    /// Values of a Codable type, with a property `id` stored as `_id`; a type that is `BSONWritable` or `BSONReadable`
+    /// writes or reads its own fields.
     static func codable() -> Self {
         // A BSONDocument is stored as it is: its own field `id` is not ours to rename.
         if let documents = DocumentCodec<BSONDocument>.documents as? Self { return documents }
+        let (encoder, decoder) = (BSONEncoder(), BSONDecoder())
         return Self(
-            encode: { value, body in try BSONEncoder().withEncodedBytes(of: value, body) },
-            decode: { try BSONDecoder().decode(Element.self, fromTrusted: $0) }
+            encode: { value, body in try encoder.withEncodedBytes(of: value, body) },
+            decode: { try decoder.decode(Element.self, fromTrusted: $0) }
         )
     }
 }

@@ -1,5 +1,7 @@
+import Foundation
+
 /// How `Date` values are stored.
-public enum BSONDateStrategy: Sendable, Hashable {
+public enum BSONDateStrategy: Sendable {
     /// As BSON's date: milliseconds since 1970. What is finer than a millisecond is rounded.
     case bsonDate
     /// As text, such as `2024-05-01T12:00:00.250Z`. What is finer than a millisecond is rounded.
@@ -10,6 +12,11 @@ public enum BSONDateStrategy: Sendable, Hashable {
     case millisecondsSince1970
     /// As `Date` encodes itself: a double, seconds since 2001.
     case deferredToDate
+    /// As the value that a closure makes of a date, and another one reads.
+    ///
+    /// What a closure throws comes out of the coder, with the path of the field unless it is an error of a coder.
+    indirect case custom(
+        encode: @Sendable (Date) throws -> BSONValue, decode: @Sendable (BSONValue) throws -> Date)
 }
 
 /// How `Data` values are stored.
@@ -36,6 +43,14 @@ public enum BSONDecimalStrategy: Sendable, Hashable {
     case string
 }
 
+/// How `URL` values are stored.
+public enum BSONURLStrategy: Sendable, Hashable {
+    /// As text: the absolute string, so that a URL that is relative to another becomes absolute.
+    case string
+    /// As `URL` encodes itself: a document of the relative string and the base.
+    case deferredToURL
+}
+
 /// Whether a property `id` is the document's `_id`.
 public enum BSONIDMapping: Sendable, Hashable {
     /// At the top level a coding key `id` is stored as `_id`, unless the type has a coding key `_id` of its own.
@@ -51,36 +66,40 @@ struct BSONCodingOptions: Sendable {
     var date = BSONDateStrategy.bsonDate
     var data = BSONDataStrategy.binary
     var uuid = BSONUUIDStrategy.binary
+    var url = BSONURLStrategy.string
     var decimal = BSONDecimalStrategy.decimal128
     var idMapping = BSONIDMapping.automatic
+    var usesDirectCoding = true
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+    /// Whether keeping the options for longer than a call would keep something of the caller's alive.
+    var holdsReferences: Bool {
+        if case .custom = date { return true }
+        return !userInfo.isEmpty
+    }
 }
 
 /// The position of an element in an array, or the name of a superclass's place, as a coding key.
 struct BSONCodingKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
+    // Three words, so that a key fits into an existential without an allocation.
+    private let text: String
+    private let number: Int
+    private static let none = Int.min
 
     static let superclass = BSONCodingKey(stringValue: "super")
 
     init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
+        text = stringValue
+        number = Self.none
     }
 
     init(intValue: Int) {
-        stringValue = "Index \(intValue)"
-        self.intValue = intValue
+        text = ""
+        number = intValue
     }
-}
 
-/// A value as another type, when that is the type it has.
-///
-/// The one unsafe cast of the module: `as?` looks conformances up at run time, which takes longer than to encode or
-/// decode the value. The cast is only made when both types are the same.
-@inline(__always)
-func sameType<From, To>(_ value: From, as type: To.Type) -> To? {
-    From.self == To.self ? unsafeBitCast(value, to: To.self) : nil
+    var stringValue: String { number == Self.none ? text : "Index \(number)" }
+    var intValue: Int? { number == Self.none ? nil : number }
 }
 
 /// Whether a type of keys has one for the id, remembered for the type that was asked for last: finding it out takes

@@ -6,6 +6,8 @@
 /// let pet = try BSONDecoder().decode(Pet.self, from: ["species": "cat"])
 /// ```
 ///
+/// What becomes of each type, and which strategies there are, is in <doc:CodableValues>.
+///
 /// Numbers convert between their types where that is exact and are refused otherwise; only `Float` rounds.
 ///
 /// A decoder is a value: copies are independent, and one may be used by many threads at once.
@@ -33,6 +35,12 @@ public struct BSONDecoder: Sendable {
         set { options.uuid = newValue }
     }
 
+    /// How `URL` values are stored: ``BSONURLStrategy/string`` unless set.
+    public var urlStrategy: BSONURLStrategy {
+        get { options.url }
+        set { options.url = newValue }
+    }
+
     /// How `Decimal` values are stored: ``BSONDecimalStrategy/decimal128`` unless set.
     public var decimalStrategy: BSONDecimalStrategy {
         get { options.decimal }
@@ -45,6 +53,15 @@ public struct BSONDecoder: Sendable {
         set { options.idMapping = newValue }
     }
 
+    /// Whether types that are ``BSONReadable`` read their own fields: true unless set.
+    ///
+    /// Without it they are treated as any other Codable type. Both ways must give the same documents, which a test
+    /// can compare so.
+    public var usesDirectCoding: Bool {
+        get { options.usesDirectCoding }
+        set { options.usesDirectCoding = newValue }
+    }
+
     /// What the values find in `decoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
         get { options.userInfo }
@@ -55,6 +72,7 @@ public struct BSONDecoder: Sendable {
     ///
     /// - Throws: `DecodingError` with the path of the field that is missing, null, of another type or out of range;
     ///   and what the value itself throws.
+    @inlinable
     public func decode<T: Decodable>(_ type: T.Type, from document: BSONDocument) throws -> T {
         try document.withUnsafeBytes { try decode(type, fromTrusted: $0) }
     }
@@ -84,6 +102,7 @@ public struct BSONDecoder: Sendable {
     }
 
     /// Decodes a value in place from the bytes of a document that is known to be valid, such as what the engine holds.
+    @usableFromInline
     package func decode<T: Decodable>(_ type: T.Type, fromTrusted bytes: UnsafeRawBufferPointer) throws -> T {
         try decode(type, .document, bytes)
     }
@@ -91,9 +110,13 @@ public struct BSONDecoder: Sendable {
     private func decode<T: Decodable>(
         _ type: T.Type, _ valueType: BSONType, _ bytes: UnsafeRawBufferPointer
     ) throws -> T {
-        try DecoderState.withState(bytes, options) { state in
-            let root = DecoderState.Value(type: valueType, start: 0, end: bytes.count)
-            return try state.decode(type, root, parent: -1, key: nil)
+        guard bytes.count <= Int(Int32.max) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "a document cannot be over 2 GiB"))
+        }
+        return try DecoderState.withState(bytes, options) { state in
+            let root = DecoderState.Value(code: valueType.rawValue, start: 0, end: bytes.count)
+            return try state.decode(type, root, state.push(root, parent: -1, key: nil))
         }
     }
 }

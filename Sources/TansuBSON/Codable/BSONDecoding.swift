@@ -7,12 +7,12 @@ struct BSONDecoding: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { state.options.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        _ = try state.open(place, as: .document, [String: Any].self)
+        _ = try state.open(place, as: .document)
         return KeyedDecodingContainer(BSONKeyedDecoding<Key>(state: state, place: place))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        let value = try state.open(place, as: .array, [Any].self)
+        let value = try state.open(place, as: .array)
         return BSONUnkeyedDecoding(state: state, place: place, offset: Int32(value.start + 4))
     }
 

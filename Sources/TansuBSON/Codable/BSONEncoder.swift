@@ -6,6 +6,8 @@
 /// let document = try BSONEncoder().encode(Pet(species: "cat"))  // {"species": "cat"}
 /// ```
 ///
+/// What Codable types become, and which strategies there are, is in <doc:CodableValues>.
+///
 /// `Int` and the small integer types are stored as int32 when the number fits and as int64 otherwise, `Int64` and
 /// `UInt64` always as int64. `BSONValue`, `BSONDocument`, `ObjectID` and the other types of this module are stored
 /// as what they are.
@@ -35,6 +37,12 @@ public struct BSONEncoder: Sendable {
         set { options.uuid = newValue }
     }
 
+    /// How `URL` values are stored: ``BSONURLStrategy/string`` unless set.
+    public var urlStrategy: BSONURLStrategy {
+        get { options.url }
+        set { options.url = newValue }
+    }
+
     /// How `Decimal` values are stored: ``BSONDecimalStrategy/decimal128`` unless set.
     public var decimalStrategy: BSONDecimalStrategy {
         get { options.decimal }
@@ -45,6 +53,15 @@ public struct BSONEncoder: Sendable {
     public var idMapping: BSONIDMapping {
         get { options.idMapping }
         set { options.idMapping = newValue }
+    }
+
+    /// Whether types that are ``BSONWritable`` write their own fields: true unless set.
+    ///
+    /// Without it they are treated as any other Codable type. Both ways must give the same documents, which a test
+    /// can compare so.
+    public var usesDirectCoding: Bool {
+        get { options.usesDirectCoding }
+        set { options.usesDirectCoding = newValue }
     }
 
     /// What the values find in `encoder.userInfo`.
@@ -63,7 +80,9 @@ public struct BSONEncoder: Sendable {
 
     /// Encodes a value that becomes a document and calls a closure with its bytes, which saves copying them.
     ///
-    /// - Parameter body: A closure that must not let the pointer escape.
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - body: A closure that must not let the pointer escape.
     /// - Throws: As ``encode(_:)``, and what the closure throws.
     public func withEncodedBytes<T: Encodable, Result>(
         of value: T, _ body: (UnsafeRawBufferPointer) throws -> Result

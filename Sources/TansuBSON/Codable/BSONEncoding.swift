@@ -38,21 +38,39 @@ struct BSONSingleEncoding: SingleValueEncodingContainer {
     mutating func encode(_ value: Int16) throws { try state.fill(place) { state.write(Int32(value)) } }
     mutating func encode(_ value: Int32) throws { try state.fill(place) { state.write(value) } }
     mutating func encode(_ value: Int64) throws { try state.fill(place) { state.write(value) } }
-    mutating func encode(_ value: UInt) throws {
-        try state.fill(place) { try state.write(unsigned: UInt64(value), as: .int32) { codingPath } }
-    }
     mutating func encode(_ value: UInt8) throws { try state.fill(place) { state.write(Int32(value)) } }
     mutating func encode(_ value: UInt16) throws { try state.fill(place) { state.write(Int32(value)) } }
     mutating func encode(_ value: UInt32) throws { try state.fill(place) { state.write(Int(value)) } }
-    mutating func encode(_ value: UInt64) throws {
-        try state.fill(place) { try state.write(unsigned: value, as: .int64) { codingPath } }
+    mutating func encode(_ value: UInt) throws { try encode(wide: value, as: .int32) }
+    mutating func encode(_ value: UInt64) throws { try encode(wide: value, as: .int64) }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    mutating func encode(_ value: Int128) throws { try encode(wide: value, as: .int64) }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    mutating func encode(_ value: UInt128) throws { try encode(wide: value, as: .int64) }
+
+    private func encode<I: FixedWidthInteger>(wide value: I, as type: BSONType) throws {
+        try state.fill(place) { try written(value) { () throws(Unwritable) in try state.write(wide: value, as: type) } }
     }
 
     mutating func encode<T: Encodable>(_ value: T) throws {
-        guard state.isNative(T.self) else {
+        let kind = state.kind(T.self)
+        switch kind {
+        case .foreign:
+            // Without this a second value with keys would add its fields to those of the first.
+            try state.checkEmpty(place)
             try value.encode(to: BSONEncoding(state: state, place: place))
-            return
+        case .direct:
+            try state.fillDirect(place, value)
+        default:
+            try state.fill(place) {
+                try written(value) { () throws(Unwritable) in try state.writeNative(value, kind) }
+            }
         }
-        try state.fill(place) { try state.writeNative(value) { codingPath } ?? .null }
+    }
+
+    private func written(_ value: Any, _ write: () throws(Unwritable) -> BSONType) throws -> BSONType {
+        do { return try write() } catch { throw state.failure(error, value, codingPath) }
     }
 }

@@ -27,141 +27,111 @@ struct BSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func value(_ key: Key) throws -> DecoderState.Value {
-        guard let value = try state.find(place, key) else {
-            throw DecodingError.keyNotFound(
-                key, .init(codingPath: codingPath, debugDescription: "there is no field \"\(key.stringValue)\""))
-        }
+        guard let value = try state.find(place, key) else { throw missing(key) }
         return value
+    }
+
+    @inline(never)
+    private func missing(_ key: Key) -> DecodingError {
+        .keyNotFound(key, .init(codingPath: codingPath, debugDescription: "there is no field \"\(key.stringValue)\""))
     }
 
     /// The value of a field that may be missing or null.
     @inline(__always)
     private func valueIfPresent(_ key: Key) throws -> DecoderState.Value? {
-        guard let value = try state.find(place, key), value.type != .null else { return nil }
+        guard let value = try state.find(place, key), !value.isOf(.null) else { return nil }
         return value
     }
 
-    func decodeNil(forKey key: Key) throws -> Bool { try value(key).type == .null }
-
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-        try state.bool(value(key)) { codingPath + [key] }
+    @inline(__always)
+    private func read<T>(
+        _ key: Key, _ read: (DecoderState.Value) throws(Misread) -> T
+    ) throws -> T {
+        let value = try value(key)
+        do {
+            return try read(value)
+        } catch {
+            throw state.failure(error, value, codingPath + [key])
+        }
     }
 
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-        try valueIfPresent(key).map { try state.bool($0) { codingPath + [key] } }
+    @inline(__always)
+    private func readIfPresent<T>(
+        _ key: Key, _ read: (DecoderState.Value) throws(Misread) -> T
+    ) throws -> T? {
+        guard let value = try valueIfPresent(key) else { return nil }
+        do {
+            return try read(value)
+        } catch {
+            throw state.failure(error, value, codingPath + [key])
+        }
     }
 
-    func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        try state.string(value(key)) { codingPath + [key] }
+    @inline(__always)
+    private func integer<I: FixedWidthInteger>(_ key: Key, _ type: I.Type) throws -> I {
+        try read(key) { value throws(Misread) in try state.integer(value, as: type) }
     }
 
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try valueIfPresent(key).map { try state.string($0) { codingPath + [key] } }
+    @inline(__always)
+    private func integerIfPresent<I: FixedWidthInteger>(_ key: Key, _ type: I.Type) throws -> I? {
+        try readIfPresent(key) { value throws(Misread) in try state.integer(value, as: type) }
     }
 
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        try state.double(value(key)) { codingPath + [key] }
-    }
+    func decodeNil(forKey key: Key) throws -> Bool { try value(key).isOf(.null) }
 
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try valueIfPresent(key).map { try state.double($0) { codingPath + [key] } }
-    }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try read(key, state.bool) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try read(key, state.string) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try read(key, state.double) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try read(key, state.float) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(key, type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(key, type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(key, type) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(key, type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(key, type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(key, type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(key, type) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(key, type) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(key, type) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(key, type) }
 
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try state.float(value(key)) { codingPath + [key] }
-    }
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(key, type) }
 
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try valueIfPresent(key).map { try state.float($0) { codingPath + [key] } }
-    }
-
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        try state.integer(value(key), as: Int.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try valueIfPresent(key).map { try state.integer($0, as: Int.self) { codingPath + [key] } }
-    }
-
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-        try state.integer(value(key), as: Int8.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try valueIfPresent(key).map { try state.integer($0, as: Int8.self) { codingPath + [key] } }
-    }
-
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-        try state.integer(value(key), as: Int16.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try valueIfPresent(key).map { try state.integer($0, as: Int16.self) { codingPath + [key] } }
-    }
-
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-        try state.integer(value(key), as: Int32.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try valueIfPresent(key).map { try state.integer($0, as: Int32.self) { codingPath + [key] } }
-    }
-
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try state.integer(value(key), as: Int64.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try valueIfPresent(key).map { try state.integer($0, as: Int64.self) { codingPath + [key] } }
-    }
-
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-        try state.integer(value(key), as: UInt.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try valueIfPresent(key).map { try state.integer($0, as: UInt.self) { codingPath + [key] } }
-    }
-
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-        try state.integer(value(key), as: UInt8.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try valueIfPresent(key).map { try state.integer($0, as: UInt8.self) { codingPath + [key] } }
-    }
-
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-        try state.integer(value(key), as: UInt16.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try valueIfPresent(key).map { try state.integer($0, as: UInt16.self) { codingPath + [key] } }
-    }
-
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-        try state.integer(value(key), as: UInt32.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try valueIfPresent(key).map { try state.integer($0, as: UInt32.self) { codingPath + [key] } }
-    }
-
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-        try state.integer(value(key), as: UInt64.self) { codingPath + [key] }
-    }
-
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        try valueIfPresent(key).map { try state.integer($0, as: UInt64.self) { codingPath + [key] } }
-    }
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(key, type) }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try state.decode(type, value(key), parent: place.index, key: key)
+        try state.decode(type, value(key), place, key: key)
     }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(key, state.bool) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try readIfPresent(key, state.string)
+    }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try readIfPresent(key, state.double)
+    }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try readIfPresent(key, state.float) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try integerIfPresent(key, type) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try integerIfPresent(key, type) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try integerIfPresent(key, type) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try integerIfPresent(key, type) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try integerIfPresent(key, type) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try integerIfPresent(key, type) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try integerIfPresent(key, type) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try integerIfPresent(key, type) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try integerIfPresent(key, type) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try integerIfPresent(key, type) }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try integerIfPresent(key, type) }
+
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try integerIfPresent(key, type) }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         guard let value = try valueIfPresent(key) else { return nil }
-        return try state.decode(type, value, parent: place.index, key: key)
+        return try state.decode(type, value, place, key: key)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -190,5 +160,5 @@ struct BSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 extension DecoderState {
     /// What a superclass finds that nobody encoded: null.
-    static let missing = Value(type: .null, start: 0, end: 0)
+    static let missing = Value(code: BSONType.null.rawValue, start: 0, end: 0)
 }

@@ -69,22 +69,25 @@ struct BSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         try state.end(place, begun, state.write(Int(value)))
     }
 
-    mutating func encode(_ value: UInt, forKey key: Key) throws {
-        try encode(unsigned: UInt64(value), as: .int32, forKey: key)
-    }
+    mutating func encode(_ value: UInt, forKey key: Key) throws { try encode(wide: value, as: .int32, forKey: key) }
+    mutating func encode(_ value: UInt64, forKey key: Key) throws { try encode(wide: value, as: .int64, forKey: key) }
 
-    mutating func encode(_ value: UInt64, forKey key: Key) throws {
-        try encode(unsigned: UInt64(value), as: .int64, forKey: key)
-    }
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    mutating func encode(_ value: Int128, forKey key: Key) throws { try encode(wide: value, as: .int64, forKey: key) }
 
-    private func encode(unsigned value: UInt64, as type: BSONType, forKey key: Key) throws {
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    mutating func encode(_ value: UInt128, forKey key: Key) throws { try encode(wide: value, as: .int64, forKey: key) }
+
+    private func encode<I: FixedWidthInteger>(wide value: I, as type: BSONType, forKey key: Key) throws {
         let begun = try state.begin(place, key)
+        let written: BSONType
         do {
-            try state.end(place, begun, state.write(unsigned: value, as: type) { codingPath + [key] })
+            written = try state.write(wide: value, as: type)
         } catch {
             state.buffer.truncate(to: begun.typeAt)
-            throw error
+            throw state.failure(error, value, codingPath + [key])
         }
+        try state.end(place, begun, written)
     }
 
     mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
@@ -119,7 +122,7 @@ extension EncoderState {
         do {
             return try make()
         } catch {
-            failure = failure ?? error as? EncodingError ?? finished([])
+            failure = failure ?? error
             return Place(index: .max, serial: 0)
         }
     }

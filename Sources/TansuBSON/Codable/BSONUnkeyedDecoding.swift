@@ -14,7 +14,10 @@ struct BSONUnkeyedDecoding: UnkeyedDecodingContainer {
 
     var codingPath: [any CodingKey] { state.path(place) }
     var currentIndex: Int { Int(position) }
-    var isAtEnd: Bool { peek() == nil }
+    var isAtEnd: Bool {
+        guard state.isAlive(place) else { return true }
+        return peek() == nil
+    }
 
     var count: Int? {
         guard let value = try? state.value(place) else { return nil }
@@ -27,137 +30,89 @@ struct BSONUnkeyedDecoding: UnkeyedDecodingContainer {
         return count
     }
 
+    /// The next value of an array that is known to be alive.
     @inline(__always)
     private func peek() -> DecoderState.Value? {
-        guard let value = try? state.value(place),
-            let element = state.bytes.element(at: Int(offset), end: value.end - 1)
+        let end = state.storage.pointee.frames[Int(place.index)].value.end &- 1
+        let bytes = state.bytes
+        let start = Int(offset)
+        guard start < end else { return nil }
+        // A key of an array is a number of a few digits, so looking for its end byte by byte is the quickest.
+        var keyEnd = start &+ 1
+        while keyEnd < end, bytes[keyEnd] != 0 { keyEnd &+= 1 }
+        guard keyEnd < end, let length = bytes.valueLength(code: bytes[start], at: keyEnd &+ 1, end: end)
         else { return nil }
-        return DecoderState.Value(type: element.type, start: element.valueStart, end: element.valueEnd)
+        return DecoderState.Value(code: bytes[start], start: keyEnd &+ 1, end: keyEnd &+ 1 &+ length)
     }
 
+    @inline(__always)
     private func next(_ type: Any.Type) throws -> DecoderState.Value {
-        guard let value = peek() else {
-            throw DecodingError.valueNotFound(
-                type, .init(codingPath: path(), debugDescription: "the array has only \(position) elements"))
-        }
+        try state.check(place)
+        guard let value = peek() else { throw exhausted(type) }
         return value
+    }
+
+    @inline(never)
+    private func exhausted(_ type: Any.Type) -> DecodingError {
+        .valueNotFound(type, .init(codingPath: path(), debugDescription: "the array has only \(position) elements"))
     }
 
     private func path() -> [any CodingKey] { codingPath + [BSONCodingKey(intValue: currentIndex)] }
 
+    @inline(__always)
     private mutating func advance(past value: DecoderState.Value) {
         offset = Int32(truncatingIfNeeded: value.end)
-        position += 1
+        position &+= 1
+    }
+
+    @inline(__always)
+    private mutating func read<T>(_ read: (DecoderState.Value) throws(Misread) -> T) throws -> T {
+        let value = try next(T.self)
+        do {
+            let decoded = try read(value)
+            advance(past: value)
+            return decoded
+        } catch {
+            throw state.failure(error, value, path())
+        }
+    }
+
+    @inline(__always)
+    private mutating func integer<I: FixedWidthInteger>(_ type: I.Type) throws -> I {
+        let state = state
+        return try read { value throws(Misread) in try state.integer(value, as: type) }
     }
 
     mutating func decodeNil() throws -> Bool {
         let value = try next(Any?.self)
-        if value.type == .null { advance(past: value) }
-        return value.type == .null
+        if value.isOf(.null) { advance(past: value) }
+        return value.isOf(.null)
     }
 
-    mutating func decode(_ type: Bool.Type) throws -> Bool {
-        let value = try next(type)
-        let decoded = try state.bool(value, path)
-        advance(past: value)
-        return decoded
-    }
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try read(state.bool) }
+    mutating func decode(_ type: String.Type) throws -> String { try read(state.string) }
+    mutating func decode(_ type: Double.Type) throws -> Double { try read(state.double) }
+    mutating func decode(_ type: Float.Type) throws -> Float { try read(state.float) }
+    mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
 
-    mutating func decode(_ type: String.Type) throws -> String {
-        let value = try next(type)
-        let decoded = try state.string(value, path)
-        advance(past: value)
-        return decoded
-    }
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
 
-    mutating func decode(_ type: Double.Type) throws -> Double {
-        let value = try next(type)
-        let decoded = try state.double(value, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: Float.Type) throws -> Float {
-        let value = try next(type)
-        let decoded = try state.float(value, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: Int.Type) throws -> Int {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: Int.self, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: Int8.Type) throws -> Int8 {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: Int8.self, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: Int16.Type) throws -> Int16 {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: Int16.self, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: Int32.Type) throws -> Int32 {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: Int32.self, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: Int64.Type) throws -> Int64 {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: Int64.self, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: UInt.Type) throws -> UInt {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: UInt.self, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: UInt8.self, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: UInt16.self, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: UInt32.self, path)
-        advance(past: value)
-        return decoded
-    }
-
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
-        let value = try next(type)
-        let decoded = try state.integer(value, as: UInt64.self, path)
-        advance(past: value)
-        return decoded
-    }
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
         let value = try next(type)
-        let key = BSONCodingKey(intValue: currentIndex)
-        let decoded = try state.decode(type, value, parent: place.index, key: key)
+        let decoded = try state.decode(type, value, place, position: currentIndex)
         advance(past: value)
         return decoded
     }
@@ -186,8 +141,6 @@ struct BSONUnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     private func nested(_ value: DecoderState.Value) -> BSONDecoding {
-        BSONDecoding(
-            state: state,
-            place: state.push(value, parent: place.index, key: BSONCodingKey(intValue: currentIndex)))
+        BSONDecoding(state: state, place: state.push(value, parent: place.index, key: nil, position: position))
     }
 }

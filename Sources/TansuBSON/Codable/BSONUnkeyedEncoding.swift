@@ -70,30 +70,33 @@ struct BSONUnkeyedEncoding: UnkeyedEncodingContainer {
         try state.end(place, begun, state.write(Int(value)))
     }
 
-    mutating func encode(_ value: UInt) throws {
-        try encode(unsigned: UInt64(value), as: .int32)
-    }
+    mutating func encode(_ value: UInt) throws { try encode(wide: value, as: .int32) }
+    mutating func encode(_ value: UInt64) throws { try encode(wide: value, as: .int64) }
 
-    mutating func encode(_ value: UInt64) throws {
-        try encode(unsigned: UInt64(value), as: .int64)
-    }
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    mutating func encode(_ value: Int128) throws { try encode(wide: value, as: .int64) }
 
-    private func encode(unsigned value: UInt64, as type: BSONType) throws {
-        let key = BSONCodingKey(intValue: count)
+    @available(macOS 15.0, iOS 18.0, watchOS 11.0, tvOS 18.0, visionOS 2.0, *)
+    mutating func encode(_ value: UInt128) throws { try encode(wide: value, as: .int64) }
+
+    private func encode<I: FixedWidthInteger>(wide value: I, as type: BSONType) throws {
+        let position = count
         let begun = try state.beginNext(place)
+        let written: BSONType
         do {
-            try state.end(place, begun, state.write(unsigned: value, as: type) { codingPath + [key] })
+            written = try state.write(wide: value, as: type)
         } catch {
             state.drop(place, begun)
-            throw error
+            throw state.failure(error, value, codingPath + [BSONCodingKey(intValue: position)])
         }
+        try state.end(place, begun, written)
     }
 
     mutating func encode<T: Encodable>(_ value: T) throws {
-        let key = BSONCodingKey(intValue: count)
+        let position = count
         let begun = try state.beginNext(place)
         do {
-            try state.encode(value, place, begun, key: key)
+            try state.encode(value, place, begun, position: position)
         } catch {
             state.drop(place, begun)
             throw error
@@ -113,9 +116,10 @@ struct BSONUnkeyedEncoding: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { superEncoding() }
 
     private func superEncoding() -> BSONEncoding {
-        let key = BSONCodingKey(intValue: count)
+        let position = Int32(truncatingIfNeeded: count)
         return BSONEncoding(
-            state: state, place: state.nested { try state.slot(place, state.beginNext(place), key: key) })
+            state: state,
+            place: state.nested { try state.slot(place, state.beginNext(place), key: nil, position: position) })
     }
 }
 

@@ -25,7 +25,8 @@ extension EncoderState {
     }
 
     func fail(_ place: Place, _ message: String) {
-        failure = failure ?? .invalidValue("", .init(codingPath: path(place), debugDescription: message))
+        failure =
+            failure ?? EncodingError.invalidValue("", .init(codingPath: path(place), debugDescription: message))
     }
 
     // MARK: Elements
@@ -41,20 +42,18 @@ extension EncoderState {
     @inline(__always)
     func begin<Key: CodingKey>(_ place: Place, _ key: Key) throws -> Begun {
         let isDetour = try prepare(place)
-        let typeAt = buffer.count
-        buffer.append(0 as UInt8)
-        var name = key.stringValue
-        if place.index == 0, name.utf8.count == 2, name == "id", mapsID(Key.self) {
-            name = "_id"
-        }
-        buffer.append(utf8: name)
-        if buffer.bytes.zeroByte(from: typeAt &+ 1, to: buffer.count) != nil {
-            buffer.truncate(to: typeAt)
+        let name = key.stringValue
+        let isID = place.index == 0 && name.utf8.count == 2 && name == "id" && mapsID(Key.self)
+        guard let typeAt = buffer.appendElement(key: isID ? "_id" : name) else {
             throw EncodingError.invalidValue(
                 name, .init(codingPath: path(place) + [key], debugDescription: "a key contains a NUL character"))
         }
-        buffer.append(0 as UInt8)
         return Begun(typeAt: typeAt, isDetour: isDetour)
+    }
+
+    /// Whether a key `id` of the top level is stored as `_id`.
+    private func mapsID<Key: CodingKey>(_ key: Key.Type) -> Bool {
+        options.idMapping == .automatic && !storage.pointee.idKeys.hasOwnID(key)
     }
 
     /// Writes the type byte and the key of the next element of an array.
@@ -89,41 +88,10 @@ extension EncoderState {
         if begun.isDetour { try moveIn(place, from: begun.typeAt) }
     }
 
-    /// Encodes a value as an element that was begun.
-    func encode<T: Encodable>(_ value: T, _ place: Place, _ begun: Begun, key: any CodingKey) throws {
-        let oldTop = top
-        let count = frames.count
-        do {
-            if let type = try writeNative(value, path: { self.path(place) + [key] }) {
-                try end(place, begun, type)
-                return
-            }
-            let index = push(typeAt: begun.typeAt, parent: place.index, key: key)
-            guard frames[Int(index)].depth <= BSONDocument.maximumDepth + 1 else {
-                throw EncodingError.invalidValue(
-                    value,
-                    .init(
-                        codingPath: path(self.place(index)),
-                        debugDescription: "values are nested over \(BSONDocument.maximumDepth) deep"))
-            }
-            try value.encode(to: BSONEncoding(state: self, place: self.place(index)))
-            if let failure { throw failure }
-            try close(downTo: index)
-            closeTop()
-            pop(downTo: index, top: oldTop)
-            if begun.isDetour { try moveIn(place, from: begun.typeAt) }
-        } catch {
-            // The caller may go on after an error, so what was half written goes away.
-            if buffer.count > begun.typeAt { buffer.truncate(to: begun.typeAt) }
-            if frames.count > count { pop(downTo: Int32(count), top: oldTop) }
-            throw error
-        }
-    }
-
     /// Makes a slot as an element that was begun, and which others may fill later.
-    func slot(_ place: Place, _ begun: Begun, key: any CodingKey) throws -> Place {
+    func slot(_ place: Place, _ begun: Begun, key: (any CodingKey)?, position: Int32 = -1) throws -> Place {
         let oldTop = top
-        let index = push(typeAt: begun.typeAt, parent: place.index, key: key)
+        let index = push(typeAt: begun.typeAt, parent: place.index, key: key, position: position)
         if begun.isDetour {
             closeTop()
             setTop(oldTop)
@@ -132,13 +100,18 @@ extension EncoderState {
         return self.place(index)
     }
 
-    /// Fills a slot with a single value that `write` appends.
-    func fill(_ place: Place, _ write: () throws -> BSONType) throws {
+    /// Checks that nothing was encoded at a place yet.
+    func checkEmpty(_ place: Place) throws {
         guard isAlive(place) else { throw finished([]) }
         guard frames[Int(place.index)].kind == .slot else {
             throw EncodingError.invalidValue(
                 "", .init(codingPath: path(place), debugDescription: "a value can be encoded once only"))
         }
+    }
+
+    /// Fills a slot with a single value that `write` appends.
+    func fill(_ place: Place, _ write: () throws -> BSONType) throws {
+        try checkEmpty(place)
         if frames[Int(place.index)].isOpen {
             try close(downTo: place.index)
             let type = try write()
@@ -158,7 +131,7 @@ extension EncoderState {
 
     /// Moves the element at the end of the buffer to the end of a closed container.
     @inline(never)
-    private func moveIn(_ place: Place, from start: Int, created: Int32? = nil) throws {
+    func moveIn(_ place: Place, from start: Int, created: Int32? = nil) throws {
         guard isAlive(place) else { throw finished([]) }
         let frame = frames[Int(place.index)]
         guard frame.kind == .keyed || frame.kind == .unkeyed else { throw finished(path(place)) }
@@ -176,8 +149,8 @@ extension EncoderState {
         let growth = moved.count - range.count
         buffer.truncate(to: start)
         buffer.replace(range, with: moved)
-        for index in frames.indices where created.map({ Int($0) }) != index && frames[index].typeAt >= range.lowerBound
-        {
+        for index in 0..<frames.count
+        where created.map({ Int($0) }) != index && frames[index].typeAt >= range.lowerBound {
             frames[index].typeAt += growth
             frames[index].valueStart += growth
         }

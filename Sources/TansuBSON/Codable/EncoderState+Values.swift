@@ -1,6 +1,27 @@
 import Foundation
 
+/// Why a value cannot be stored; whoever knows the path makes an `EncodingError` of it.
+enum Unwritable: Error {
+    /// The value is not one that BSON or the strategy can hold.
+    case invalid(String)
+    /// What the writing of a strategy threw.
+    case failed(any Error)
+}
+
 extension EncoderState {
+    /// The error for a value that could not be written.
+    @inline(never)
+    func failure(_ reason: Unwritable, _ value: Any, _ path: [any CodingKey]) -> EncodingError {
+        switch reason {
+        case .invalid(let message):
+            return .invalidValue(value, .init(codingPath: path, debugDescription: message))
+        case .failed(let error):
+            if let error = error as? EncodingError { return error }
+            return .invalidValue(
+                value, .init(codingPath: path, debugDescription: "\(error)", underlyingError: error))
+        }
+    }
+
     /// Appends a number, as int32 when it fits and otherwise as int64.
     @inline(__always)
     func write(_ value: Int) -> BSONType {
@@ -42,92 +63,67 @@ extension EncoderState {
         return .string
     }
 
-    /// Appends an unsigned number, which must fit into an int64.
-    func write(unsigned value: UInt64, as type: BSONType, path: () -> [any CodingKey]) throws -> BSONType {
-        guard let number = Int64(exactly: value) else {
-            throw EncodingError.invalidValue(
-                value, .init(codingPath: path(), debugDescription: "\(value) does not fit into an int64"))
-        }
+    /// Appends a number that must fit into an int64, as the narrower type too when that is wanted.
+    func write<I: FixedWidthInteger>(wide value: I, as type: BSONType) throws(Unwritable) -> BSONType {
+        guard let number = Int64(exactly: value) else { throw .invalid("\(value) does not fit into an int64") }
         return type == .int64 ? write(number) : write(Int(number))
     }
 
-    /// Whether values of a type are written by `writeNative` rather than by their own `encode(to:)`.
-    func isNative<T>(_ type: T.Type) -> Bool {
-        if T.self == Date.self { return options.date != .deferredToDate }
-        return T.self == ObjectID.self || T.self == UUID.self || T.self == Data.self || T.self == URL.self
-            || T.self == Decimal.self || T.self == BSONValue.self || T.self == BSONDocument.self
-            || T.self == BSONArray.self || T.self == Decimal128.self || T.self == BSONBinary.self
-            || T.self == BSONTimestamp.self || T.self == BSONRegularExpression.self || T.self == BSONCode.self
-            || T.self == BSONDBPointer.self || T.self == BSONSymbol.self
-    }
-
-    /// Appends a value of a type that BSON or a strategy knows; nil when the value has to encode itself.
-    func writeNative<T>(_ value: T, path: () -> [any CodingKey]) throws -> BSONType? {
-        if let value = sameType(value, as: Date.self) { return try write(value, path) }
-        if let value = sameType(value, as: ObjectID.self) {
-            buffer.append(value)
-            return .objectID
-        }
-        if let value = sameType(value, as: UUID.self) { return write(value) }
-        if let value = sameType(value, as: Data.self) { return write(value) }
-        if let value = sameType(value, as: URL.self) { return write(value.absoluteString) }
-        if let value = sameType(value, as: Decimal.self) { return try write(value, path) }
-        return writeOwn(value)
-    }
-
     /// Appends a value of one of this module's types.
-    private func writeOwn<T>(_ value: T) -> BSONType? {
-        if let value = sameType(value, as: BSONValue.self) { return write(value) }
-        if let value = sameType(value, as: BSONDocument.self) { return write(.document(value)) }
-        if let value = sameType(value, as: BSONArray.self) { return write(.array(value)) }
-        if let value = sameType(value, as: Decimal128.self) { return write(.decimal128(value)) }
-        if let value = sameType(value, as: BSONBinary.self) { return write(.binary(value)) }
-        if let value = sameType(value, as: BSONTimestamp.self) { return write(.timestamp(value)) }
-        if let value = sameType(value, as: BSONRegularExpression.self) { return write(.regularExpression(value)) }
-        if let value = sameType(value, as: BSONCode.self) { return write(BSONValue(value)) }
-        if let value = sameType(value, as: BSONDBPointer.self) { return write(.dbPointer(value)) }
-        if let value = sameType(value, as: BSONSymbol.self) { return write(.symbol(value)) }
-        return nil
-    }
-
-    private func write(_ value: BSONValue) -> BSONType {
+    func write(_ value: BSONValue) -> BSONType {
         buffer.append(value)
         return value.type
     }
 
-    private func write(_ value: Date, _ path: () -> [any CodingKey]) throws -> BSONType? {
+    // MARK: Foundation's types
+
+    func write(_ value: Date) throws(Unwritable) -> BSONType {
         switch options.date {
-        case .secondsSince1970: return write(value.timeIntervalSince1970)
-        case .deferredToDate: return nil
-        case .bsonDate, .millisecondsSince1970, .iso8601: break
+        case .secondsSince1970:
+            return write(value.timeIntervalSince1970)
+        case .deferredToDate:
+            return write(value.timeIntervalSinceReferenceDate)
+        case .bsonDate:
+            buffer.append(littleEndian: try Self.milliseconds(value))
+            return .date
+        case .millisecondsSince1970:
+            return write(try Self.milliseconds(value))
+        case .iso8601:
+            guard let text = ISO8601.text(try Self.milliseconds(value)) else {
+                throw .invalid("the year of the date is not one of 0...9999")
+            }
+            return write(text)
+        case .custom(let encode, _):
+            let stored: BSONValue
+            do { stored = try encode(value) } catch { throw .failed(error) }
+            return write(stored)
         }
-        func invalid(_ message: String) -> EncodingError {
-            .invalidValue(value, .init(codingPath: path(), debugDescription: message))
-        }
+    }
+
+    private static func milliseconds(_ value: Date) throws(Unwritable) -> Int64 {
         guard let milliseconds = Int64(exactly: (value.timeIntervalSince1970 * 1000).rounded()) else {
-            throw invalid("the date is out of the range of milliseconds in 64 bits")
+            throw .invalid("the date is out of the range of milliseconds in 64 bits")
         }
-        guard options.date == .iso8601 else {
-            buffer.append(littleEndian: milliseconds)
-            return options.date == .bsonDate ? .date : .int64
-        }
-        guard let text = ISO8601.text(milliseconds) else {
-            throw invalid("the year of the date is not one of 0...9999")
-        }
-        return write(text)
+        return milliseconds
     }
 
-    private func write(_ value: UUID) -> BSONType {
+    func write(_ value: UUID) -> BSONType {
         switch options.uuid {
-        case .binary: return write(.binary(BSONBinary(value)))
-        case .string: return write(value.uuidString)
+        case .binary:
+            buffer.append(littleEndian: 16 as Int32)
+            buffer.append(BSONBinary.Subtype.uuid.rawValue)
+            withUnsafeBytes(of: value.uuid) { buffer.append($0) }
+            return .binary
+        case .string:
+            return write(value.uuidString)
         }
     }
 
-    private func write(_ value: Data) -> BSONType {
+    func write(_ value: Data) throws(Unwritable) -> BSONType {
         switch options.data {
         case .binary:
-            buffer.append(littleEndian: Int32(truncatingIfNeeded: value.count))
+            guard let length = Int32(exactly: value.count) else { throw .invalid("the data is over 2 GiB") }
+            buffer.append(littleEndian: length)
             buffer.append(BSONBinary.Subtype.generic.rawValue)
             value.withUnsafeBytes { buffer.append($0) }
             return .binary
@@ -136,14 +132,12 @@ extension EncoderState {
         }
     }
 
-    private func write(_ value: Decimal, _ path: () -> [any CodingKey]) throws -> BSONType {
+    func write(_ value: Decimal) throws(Unwritable) -> BSONType {
         switch options.decimal {
         case .string: return write(value.description)
         case .decimal128:
             guard let number = Decimal128(exactly: value) else {
-                throw EncodingError.invalidValue(
-                    value,
-                    .init(codingPath: path(), debugDescription: "\(value) has more digits than decimal128 holds"))
+                throw .invalid("\(value) has more digits than decimal128 holds")
             }
             return write(.decimal128(number))
         }

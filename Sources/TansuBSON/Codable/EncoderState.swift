@@ -11,8 +11,7 @@
 /// for exclusive access at every field took longer than writing the field. It is safe because the memory it points to
 /// is used again but never freed, and because every handle carries a serial number that is never used again: a handle
 /// that outlives its call is refused.
-struct EncoderState: @unchecked Sendable {
-    // Sendable unchecked: a state passes from thread to thread only through the lock of the idle ones.
+struct EncoderState {
     enum Kind: UInt8 {
         case slot, single, keyed, unkeyed
     }
@@ -24,33 +23,37 @@ struct EncoderState: @unchecked Sendable {
         var parent: Int32
         var serial: UInt32
         var depth: Int32
+        /// The position of an element of an array, or -1 for what has a key or none.
+        var position: Int32
         /// The number of elements of an array.
         var count: Int32 = 0
         var kind = Kind.slot
         var isOpen = true
     }
 
-    private struct Storage: ~Copyable {
+    struct Storage: ~Copyable {
         var buffer = ByteBuffer(capacity: 1024)
-        var frames: [Frame] = []
+        var frames = Stack<Frame>()
         // Beside the frames, because a key is not a trivial value and would make frames expensive to move.
-        var keys: [(any CodingKey)?] = []
+        var keys = Stack<(any CodingKey)?>()
         var top: Int32 = -1
         var topSerial: UInt32 = 0
         var lastSerial: UInt32 = 0
         var options = BSONCodingOptions()
-        var failure: EncodingError?
+        // Not an `EncodingError?`, because looking whether there is one took longer.
+        var failure: (any Error)?
         var idKeys = IDKeyMemory()
+        var types = TypeMemory<any BSONWritable.Type>()
     }
 
-    private let storage: UnsafeMutablePointer<Storage>
+    let storage: UnsafeMutablePointer<Storage>
 
     var buffer: ByteBuffer {
         @inline(__always) _read { yield storage.pointee.buffer }
         @inline(__always) nonmutating _modify { yield &storage.pointee.buffer }
     }
 
-    var frames: [Frame] {
+    var frames: Stack<Frame> {
         @inline(__always) _read { yield storage.pointee.frames }
         @inline(__always) nonmutating _modify { yield &storage.pointee.frames }
     }
@@ -62,72 +65,93 @@ struct EncoderState: @unchecked Sendable {
     }
 
     /// What went wrong where Codable has no way to throw.
-    var failure: EncodingError? {
+    var failure: (any Error)? {
         get { storage.pointee.failure }
         nonmutating set { storage.pointee.failure = newValue }
     }
 
-    /// Whether a key `id` of the top level is stored as `_id`.
-    @inline(__always)
-    func mapsID<Key: CodingKey>(_ key: Key.Type) -> Bool {
-        storage.pointee.options.idMapping == .automatic && !storage.pointee.idKeys.hasOwnID(key)
-    }
-
     // MARK: A call
 
-    // Using states again also makes encoding a flat struct allocate nothing but its container and its result.
-    private static let idle = Locked<[EncoderState]>([])
-
-    private init() {
-        storage = .allocate(capacity: 1)
-        storage.initialize(to: Storage())
-    }
-
+    /// Calls a closure with a state for a value.
+    @inline(__always)
     static func withState<Result>(
-        _ options: BSONCodingOptions, _ body: (EncoderState) throws -> Result
+        _ options: borrowing BSONCodingOptions, _ body: (EncoderState) throws -> Result
     ) rethrows -> Result {
-        let state = idle.withLock { $0.popLast() } ?? EncoderState()
-        state.storage.pointee.options = options
-        defer {
-            state.reset()
-            idle.withLock { $0.append(state) }
-        }
+        let slots = ThreadCache.slots
+        let state = EncoderState(storage: take(slots))
+        state.storage.pointee.options = copy options
+        defer { state.giveBack(slots) }
         return try body(state)
     }
 
-    private func reset() {
+    @inline(__always)
+    private static func take(_ slots: UnsafeMutablePointer<ThreadCache.Slots>?) -> UnsafeMutablePointer<Storage> {
+        if let slots, let memory = slots.pointee.encoder {
+            slots.pointee.encoder = nil
+            return memory.assumingMemoryBound(to: Storage.self)
+        }
+        return make()
+    }
+
+    @inline(never)
+    private static func make() -> UnsafeMutablePointer<Storage> {
+        if let memory = ThreadCache.orphans.withLock({ $0.encoders.popLast() }) {
+            return memory.assumingMemoryBound(to: Storage.self)
+        }
+        let storage = UnsafeMutablePointer<Storage>.allocate(capacity: 1)
+        storage.initialize(to: Storage())
+        return storage
+    }
+
+    private func giveBack(_ slots: UnsafeMutablePointer<ThreadCache.Slots>?) {
         if buffer.allocatedSize > 1 << 20 {
             storage.pointee.buffer = ByteBuffer(capacity: 1024)
         } else {
             buffer.truncate(to: 0)
         }
-        storage.pointee.frames.removeAll(keepingCapacity: frames.count < 1024)
-        storage.pointee.keys.removeAll(keepingCapacity: frames.count < 1024)
-        storage.pointee.options = BSONCodingOptions()
-        storage.pointee.failure = nil
+        frames.removeAll(from: 0)
+        storage.pointee.keys.removeAll(from: 0)
+        if options.holdsReferences { storage.pointee.options = BSONCodingOptions() }
+        failure = nil
         setTop(-1)
+        if let slots, slots.pointee.encoder == nil {
+            slots.pointee.encoder = UnsafeMutableRawPointer(storage)
+        } else {
+            ThreadCache.orphans.withLock { $0.encoders.append(UnsafeMutableRawPointer(storage)) }
+        }
     }
 
     /// Encodes the whole value; its bytes follow the type byte at 0.
+    @inline(__always)
     func encodeRoot<T: Encodable>(_ value: T) throws -> BSONType {
         buffer.append(0 as UInt8)
-        if let type = try writeNative(value, path: { [] }) {
-            buffer.store(type.rawValue, at: 0)
-        } else {
+        let kind = kind(T.self)
+        switch kind {
+        case .foreign:
             let index = push(typeAt: 0, parent: -1, key: nil)
             try value.encode(to: BSONEncoding(state: self, place: place(index)))
             if let failure { throw failure }
-            if frames[0].kind == .slot {
-                throw EncodingError.invalidValue(
-                    value, .init(codingPath: [], debugDescription: "\(T.self) did not encode any value"))
-            }
+            guard frames[0].kind != .slot else { throw nothing(T.self) }
             try close(downTo: -1)
+        case .direct:
+            _ = push(typeAt: 0, parent: -1, key: nil)
+            try writeDirect(value, 0)
+        default:
+            do {
+                buffer.store(try writeNative(value, kind).rawValue, at: 0)
+            } catch {
+                throw failure(error, value, [])
+            }
         }
         guard buffer.count <= Int(Int32.max) else {
             throw EncodingError.invalidValue(
                 value, .init(codingPath: [], debugDescription: "the document would be over 2 GiB"))
         }
         return BSONType(rawValue: buffer.bytes[0]) ?? .null
+    }
+
+    private func nothing(_ type: Any.Type) -> EncodingError {
+        .invalidValue(type, .init(codingPath: [], debugDescription: "\(type) did not encode any value"))
     }
 
     var rootBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer.bytes[1...]) }
@@ -140,8 +164,10 @@ struct EncoderState: @unchecked Sendable {
         var serial: UInt32
     }
 
+    @inline(__always)
     func place(_ index: Int32) -> Place { Place(index: index, serial: frames[Int(index)].serial) }
 
+    @inline(__always)
     func isAlive(_ place: Place) -> Bool {
         Int(place.index) < frames.count && frames[Int(place.index)].serial == place.serial
     }
@@ -151,30 +177,39 @@ struct EncoderState: @unchecked Sendable {
         var path: [any CodingKey] = []
         var index = place.index
         while index >= 0 {
-            if let key = storage.pointee.keys[Int(index)] { path.append(key) }
-            index = frames[Int(index)].parent
+            let frame = frames[Int(index)]
+            if frame.position >= 0 {
+                path.append(BSONCodingKey(intValue: Int(frame.position)))
+            } else if let key = storage.pointee.keys[Int(index)] {
+                path.append(key)
+            }
+            index = frame.parent
         }
         return path.reversed()
     }
 
     /// Makes the slot after a type byte and a key that were just written, and makes it the innermost place.
-    func push(typeAt: Int, parent: Int32, key: (any CodingKey)?) -> Int32 {
+    ///
+    /// - Parameter position: The position of an element of an array, which has no key, or -1.
+    @inline(__always)
+    func push(typeAt: Int, parent: Int32, key: (any CodingKey)?, position: Int32 = -1) -> Int32 {
         storage.pointee.lastSerial &+= 1
         frames.append(
             Frame(
                 typeAt: typeAt, valueStart: buffer.count, parent: parent, serial: storage.pointee.lastSerial,
-                depth: parent < 0 ? 1 : frames[Int(parent)].depth + 1))
+                depth: parent < 0 ? 1 : frames[Int(parent)].depth &+ 1, position: position))
         storage.pointee.keys.append(key)
-        setTop(Int32(frames.count - 1))
+        setTop(Int32(truncatingIfNeeded: frames.count &- 1))
         return top
     }
 
     func pop(downTo index: Int32, top newTop: Int32) {
-        frames.removeSubrange(Int(index)...)
-        storage.pointee.keys.removeSubrange(Int(index)...)
+        frames.removeAll(from: Int(index))
+        storage.pointee.keys.removeAll(from: Int(index))
         setTop(newTop)
     }
 
+    @inline(__always)
     func setTop(_ index: Int32) {
         storage.pointee.top = index
         storage.pointee.topSerial = index < 0 ? 0 : frames[Int(index)].serial

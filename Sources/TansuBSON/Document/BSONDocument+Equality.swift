@@ -6,7 +6,7 @@ extension BSONDocument {
         equals(other, depth: 0)
     }
 
-    private func equals(_ other: BSONDocument, depth: Int) -> Bool {
+    fileprivate func equals(_ other: BSONDocument, depth: Int) -> Bool {
         if bytes == other.bytes { return true }
         // Reordering fields does not change the size.
         guard bytes.count == other.bytes.count, depth < Self.maximumDepth else { return false }
@@ -18,7 +18,7 @@ extension BSONDocument {
             }
     }
 
-    private static func equals(_ a: BSONValue, _ b: BSONValue, depth: Int) -> Bool {
+    fileprivate static func equals(_ a: BSONValue, _ b: BSONValue, depth: Int) -> Bool {
         switch (a, b) {
         case (.document(let x), .document(let y)):
             x.equals(y, depth: depth)
@@ -29,5 +29,13 @@ extension BSONDocument {
         default:
             a == b
         }
+    }
+}
+
+extension BSONValue {
+    /// Whether two values are equal when the order of fields does not count, as
+    /// ``BSONDocument/equalsIgnoringKeyOrder(_:)`` says it of documents.
+    public func equalsIgnoringKeyOrder(_ other: BSONValue) -> Bool {
+        BSONDocument.equals(self, other, depth: 0)
     }
 }

@@ -61,6 +61,7 @@ public struct BSONDocument: Sendable {
     /// Calls a closure with the document's bytes.
     ///
     /// - Parameter body: A closure that must not let the pointer escape.
+    @inlinable
     public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try bytes.withUnsafeBytes(body)
     }

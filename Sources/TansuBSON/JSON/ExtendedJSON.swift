@@ -27,14 +27,18 @@ extension BSONDocument {
 
     /// The document as extended JSON.
     ///
-    /// - Parameter pretty: Whether every field stands on a line of its own.
+    /// - Parameters:
+    ///   - format: Which of the two forms.
+    ///   - pretty: Whether every field stands on a line of its own.
     public func extendedJSON(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> String {
         String(decoding: extendedJSONBytes(format, pretty: pretty), as: UTF8.self)
     }
 
     /// The document as extended JSON in UTF-8.
     ///
-    /// - Parameter pretty: Whether every field stands on a line of its own.
+    /// - Parameters:
+    ///   - format: Which of the two forms.
+    ///   - pretty: Whether every field stands on a line of its own.
     public func extendedJSONBytes(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> [UInt8] {
         bytes.withUnsafeBytes { bytes in
             var writer = ExtendedJSONWriter(bytes, format: format, isPretty: pretty)
@@ -62,7 +66,9 @@ extension BSONValue {
 
     /// The value as extended JSON.
     ///
-    /// - Parameter pretty: Whether every field stands on a line of its own.
+    /// - Parameters:
+    ///   - format: Which of the two forms.
+    ///   - pretty: Whether every field stands on a line of its own.
     public func extendedJSON(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> String {
         var buffer = ByteBuffer(capacity: 64)
         buffer.append(field: "", self)

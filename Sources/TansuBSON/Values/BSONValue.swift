@@ -5,30 +5,47 @@
 /// Two values are equal when they would be stored as the same bytes. So `1` and `1.0` are different values here, and
 /// a NaN equals itself; a database compares numbers by their value.
 public enum BSONValue: Sendable {
+    /// A floating-point number of 64 bits.
     case double(Double)
+    /// A text.
     case string(String)
+    /// A document inside the document.
     case document(BSONDocument)
+    /// An array of values.
     case array(BSONArray)
+    /// Bytes with a subtype.
     case binary(BSONBinary)
     /// Deprecated; kept so that every document can be read and written.
     case undefined
+    /// An id of twelve bytes.
     case objectID(ObjectID)
+    /// True or false.
     case bool(Bool)
     /// A moment in milliseconds since 1970.
     case date(Int64)
+    /// No value, though there is a field.
     case null
+    /// A regular expression.
     indirect case regularExpression(BSONRegularExpression)
     /// Deprecated; kept so that every document can be read and written.
     indirect case dbPointer(BSONDBPointer)
+    /// JavaScript code.
     case code(String)
     /// Deprecated; kept so that every document can be read and written.
     case symbol(BSONSymbol)
+    /// JavaScript code with the variables that it closes over.
     indirect case codeWithScope(BSONCode)
+    /// An integer of 32 bits.
     case int32(Int32)
+    /// MongoDB's internal timestamp, which is not a date.
     case timestamp(BSONTimestamp)
+    /// An integer of 64 bits.
     case int64(Int64)
+    /// A decimal floating-point number of 34 digits.
     case decimal128(Decimal128)
+    /// What sorts before every other value.
     case minKey
+    /// What sorts after every other value.
     case maxKey
 }
 

@@ -9,9 +9,10 @@
 /// ```
 public struct ObjectID: Sendable, Hashable {
     // The twelve bytes in big-endian order, so that comparing the two numbers compares the bytes.
-    let high: UInt64
-    let low: UInt32
+    @usableFromInline let high: UInt64
+    @usableFromInline let low: UInt32
 
+    @usableFromInline
     init(high: UInt64, low: UInt32) {
         self.high = high
         self.low = low
@@ -59,7 +60,7 @@ extension ObjectID: Comparable {
 }
 
 extension UnsafeRawBufferPointer {
-    @inline(__always)
+    @inlinable @inline(__always)
     func objectID(at offset: Int) -> ObjectID {
         ObjectID(
             high: UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self)),
@@ -68,7 +69,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension ByteBuffer {
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func append(_ id: ObjectID) {
         append(littleEndian: id.high.byteSwapped)
         append(littleEndian: id.low.byteSwapped)

@@ -3,10 +3,13 @@
 /// This is the one place of the module that writes through a raw pointer. The reason is speed: an encoder appends a
 /// few bytes per field, and `Array.append(contentsOf:)` with its uniqueness and bounds checks costs more than the
 /// field itself. Every write goes through `reserve`, so it stays inside the allocation.
+///
+/// What ``BSONFieldWriter`` needs is inlinable, so that writing a field costs a caller in another module no call.
+@usableFromInline
 struct ByteBuffer: ~Copyable {
-    private var base: UnsafeMutableRawPointer
-    private var capacity: Int
-    private(set) var count = 0
+    @usableFromInline var base: UnsafeMutableRawPointer
+    @usableFromInline var capacity: Int
+    @usableFromInline var count = 0
 
     init(capacity: Int = 256) {
         self.capacity = max(capacity, 16)
@@ -20,13 +23,13 @@ struct ByteBuffer: ~Copyable {
     /// The bytes written so far; the pointer is valid until the next write.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-    @inline(__always)
-    private mutating func reserve(_ extra: Int) {
+    @inlinable @inline(__always)
+    mutating func reserve(_ extra: Int) {
         if capacity - count < extra { grow(extra) }
     }
 
-    @inline(never)
-    private mutating func grow(_ extra: Int) {
+    @usableFromInline @inline(never)
+    mutating func grow(_ extra: Int) {
         let needed = max(capacity &* 2, count + extra)
         let fresh = UnsafeMutableRawPointer.allocate(byteCount: needed, alignment: 8)
         fresh.copyMemory(from: base, byteCount: count)
@@ -35,7 +38,7 @@ struct ByteBuffer: ~Copyable {
         capacity = needed
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func append(_ byte: UInt8) {
         reserve(1)
         base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
@@ -43,7 +46,7 @@ struct ByteBuffer: ~Copyable {
     }
 
     /// Appends an integer in little-endian order, as BSON wants it.
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func append<T: FixedWidthInteger & BitwiseCopyable>(littleEndian value: T) {
         reserve(MemoryLayout<T>.size)
         base.storeBytes(of: value.littleEndian, toByteOffset: count, as: T.self)
@@ -74,14 +77,57 @@ struct ByteBuffer: ~Copyable {
         }
     }
 
-    /// Appends a BSON string: length, bytes, zero.
+    /// Appends a type byte to be stored later and a key; returns where the type byte is.
+    ///
+    /// A key that contains a NUL is not appended, and the result is nil.
     @inline(__always)
+    mutating func appendElement(key: String) -> Int? {
+        var key = key
+        return key.withUTF8 { utf8 in
+            let typeAt = count
+            reserve(utf8.count &+ 2)
+            // Keys are short: a loop that copies and looks for NUL takes less than a call for each.
+            for i in 0..<utf8.count {
+                if utf8[i] == 0 { return nil }
+                base.storeBytes(of: utf8[i], toByteOffset: typeAt &+ 1 &+ i, as: UInt8.self)
+            }
+            base.storeBytes(of: 0, toByteOffset: typeAt &+ 1 &+ utf8.count, as: UInt8.self)
+            count = typeAt &+ utf8.count &+ 2
+            return typeAt
+        }
+    }
+
+    /// Appends a type byte and a key, and makes room for a value of some bytes after them.
+    ///
+    /// - Returns: False when the key contains a NUL, and then nothing is appended.
+    @inlinable @inline(__always)
+    mutating func appendElement(_ type: BSONType, key: StaticString, room: Int) -> Bool {
+        key.withUTF8Buffer { utf8 in
+            reserve(utf8.count &+ 2 &+ room)
+            for i in 0..<utf8.count {
+                if utf8[i] == 0 { return false }
+                base.storeBytes(of: utf8[i], toByteOffset: count &+ 1 &+ i, as: UInt8.self)
+            }
+            base.storeBytes(of: type.rawValue, toByteOffset: count, as: UInt8.self)
+            base.storeBytes(of: 0, toByteOffset: count &+ 1 &+ utf8.count, as: UInt8.self)
+            count &+= utf8.count &+ 2
+            return true
+        }
+    }
+
+    /// Appends a BSON string: length, bytes, zero.
+    @inlinable @inline(__always)
     mutating func append(bsonString text: String) {
         var text = text
         text.withUTF8 { utf8 in
-            append(littleEndian: Int32(truncatingIfNeeded: utf8.count &+ 1))
-            append(UnsafeRawBufferPointer(utf8))
-            append(0 as UInt8)
+            reserve(utf8.count &+ 5)
+            base.storeBytes(
+                of: Int32(truncatingIfNeeded: utf8.count &+ 1).littleEndian, toByteOffset: count, as: Int32.self)
+            if let start = utf8.baseAddress {
+                (base + count + 4).copyMemory(from: start, byteCount: utf8.count)
+            }
+            base.storeBytes(of: 0, toByteOffset: count &+ 4 &+ utf8.count, as: UInt8.self)
+            count &+= utf8.count &+ 5
         }
     }
 

@@ -77,8 +77,36 @@ extension UnsafeRawBufferPointer {
     /// The size of the value of a type at `offset`, or nil when it would not end at or before `end`.
     @inline(__always)
     func valueLength(_ type: BSONType, at offset: Int, end: Int) -> Int? {
+        valueLength(code: type.rawValue, at: offset, end: end)
+    }
+
+    /// The size of the value of a type byte at `offset`, or nil when it would not end at or before `end` or the byte
+    /// is not a type.
+    @inline(__always)
+    func valueLength(code: UInt8, at offset: Int, end: Int) -> Int? {
         let length: Int
-        switch type {
+        switch code {
+        case 0x01, 0x09, 0x11, 0x12:
+            length = 8
+        case 0x10:
+            length = 4
+        case 0x08:
+            length = 1
+        case 0x02:
+            guard let size = prefix(at: offset, end: end, least: 1) else { return nil }
+            length = 4 &+ size
+        default:
+            return rareLength(code: code, at: offset, end: end)
+        }
+        return length <= end &- offset ? length : nil
+    }
+
+    /// The size of a value of one of the types that documents have fewer of.
+    private func rareLength(code: UInt8, at offset: Int, end: Int) -> Int? {
+        let length: Int
+        switch BSONType(rawValue: code) {
+        case nil:
+            return nil
         case .double, .date, .int64, .timestamp:
             length = 8
         case .int32:

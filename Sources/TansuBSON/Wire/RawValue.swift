@@ -34,10 +34,16 @@ extension UnsafeRawBufferPointer {
     }
 
     func binary(_ element: RawElement) -> BSONBinary {
-        let subtype = BSONBinary.Subtype(rawValue: self[element.valueStart + 4])
+        BSONBinary(
+            [UInt8](self[binaryStart(element.valueStart, element.valueEnd)..<element.valueEnd]),
+            subtype: BSONBinary.Subtype(rawValue: self[element.valueStart + 4]))
+    }
+
+    /// Where the bytes of a binary value begin.
+    @inline(__always)
+    func binaryStart(_ start: Int, _ end: Int) -> Int {
         // The old form repeats the length before the bytes.
-        let start = element.valueStart + (subtype == .oldBinary ? 9 : 5)
-        return BSONBinary([UInt8](self[Swift.min(start, element.valueEnd)..<element.valueEnd]), subtype: subtype)
+        Swift.min(start + (self[start + 4] == BSONBinary.Subtype.oldBinary.rawValue ? 9 : 5), end)
     }
 
     func decimal128(at offset: Int) -> Decimal128 {

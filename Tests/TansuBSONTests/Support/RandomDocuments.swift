@@ -7,6 +7,14 @@ struct SeededGenerator: RandomNumberGenerator {
 
     init(seed: UInt64) { state = seed }
 
+    /// A generator whose numbers differ from run to run; the seed that it prints, given as `TANSU_SEED`, repeats them.
+    static func fresh(_ test: String = #function) -> SeededGenerator {
+        let given = ProcessInfo.processInfo.environment["TANSU_SEED"].flatMap { UInt64($0) }
+        let seed = given ?? .random(in: 1...999_999_999)
+        print("\(test): TANSU_SEED=\(seed)")
+        return SeededGenerator(seed: seed)
+    }
+
     // SplitMix64.
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15

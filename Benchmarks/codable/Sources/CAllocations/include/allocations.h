@@ -1,0 +1,16 @@
+/*
+ * Counting of heap allocations: on glibc the benchmark's own malloc stands before the library's and counts its calls.
+ */
+#ifndef ALLOCATIONS_H
+#define ALLOCATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* allocations_are_counted -- whether this system lets a program put its own malloc before the library's */
+bool allocations_are_counted(void);
+
+/* allocations_so_far -- the number of allocations since the program began, 0 where they are not counted */
+uint64_t allocations_so_far(void);
+
+#endif
