@@ -1,3 +1,6 @@
+public import CoreMetrics
+public import Logging
+
 extension Database {
     /// How to open a database.
     public struct Options: Sendable {
@@ -22,6 +25,20 @@ extension Database {
         /// The bound on clean index blocks in memory; the engine's 64 MiB when `nil`.
         public var indexCacheBytes: Int?
 
+        /// Told of calls that take long; nobody when `nil`.
+        ///
+        /// Each is a warning with the collection and the query without its values; queries also with their plan and,
+        /// where one would have helped, the index to make.
+        public var logger: Logger?
+
+        /// How long a call takes that `logger` is told of.
+        public var slowCallTime: Duration
+
+        /// Where calls are counted and timed, such as `MetricsSystem.factory`; nowhere when `nil`, at no cost.
+        ///
+        /// The timer `tansu.call.duration` and the counter `tansu.call.failures`, each with the dimension `call`.
+        public var metrics: (any MetricsFactory)?
+
         /// Told how much of a long opening is done, on the opening thread.
         public var progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
 
@@ -29,7 +46,8 @@ extension Database {
         public init(
             durability: Durability = .full, readOnly: Bool = false, mustExist: Bool = false,
             busyTimeout: Duration = .seconds(60), segmentSize: Int? = nil, checkpointBytes: Int? = nil,
-            indexCacheBytes: Int? = nil, progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
+            indexCacheBytes: Int? = nil, logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
+            metrics: (any MetricsFactory)? = nil, progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
         ) {
             self.durability = durability
             self.readOnly = readOnly
@@ -38,6 +56,9 @@ extension Database {
             self.segmentSize = segmentSize
             self.checkpointBytes = checkpointBytes
             self.indexCacheBytes = indexCacheBytes
+            self.logger = logger
+            self.slowCallTime = slowCallTime
+            self.metrics = metrics
             self.progress = progress
         }
     }

@@ -23,7 +23,7 @@ extension EngineDatabase {
         if let path, path.utf8.contains(0) {
             throw TansuError(.misuse, "a path cannot hold a NUL character", context: path)
         }
-        self.init(try openEngine(choices, path: path, progress: options.progress))
+        self.init(try openEngine(choices, path: path, progress: options.progress), Instruments(options))
     }
 }
 

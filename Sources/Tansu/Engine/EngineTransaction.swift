@@ -54,6 +54,11 @@ final class EngineTransaction: @unchecked Sendable {
         lock.withLock { handle != nil }
     }
 
+    /// Runs `body` while nobody else uses the transaction; calls inside it are this thread's.
+    func alone<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try lock.withLock(body)
+    }
+
     /// Runs `body` with the database and the transaction, alone. Throws `.misuse` after the end.
     func call<Result>(_ body: (OpaquePointer, OpaquePointer) throws -> Result) throws -> Result {
         try lock.withLock {
@@ -67,6 +72,10 @@ final class EngineTransaction: @unchecked Sendable {
 
     /// Commits and ends it; on an error nothing of it was kept (but see `.failed`).
     func commit() throws {
+        try engine.measured(MeasuredCall(kind: .commit)) { try commitUnmeasured() }
+    }
+
+    private func commitUnmeasured() throws {
         try lock.withLock {
             try call { _, transaction in
                 closeCursors()
