@@ -5,6 +5,9 @@ struct DocumentCodec<Element: Sendable>: Sendable {
 
     /// The value of a document, whose bytes are valid during the call only.
     let decode: @Sendable (UnsafeRawBufferPointer) throws -> Element
+
+    /// The registry of a collection of objects.
+    var types: BSONTypeRegistry?
 }
 
 extension DocumentCodec<BSONDocument> {

@@ -1,0 +1,61 @@
+extension BSONValue {
+    /// Whether the value is of a type by its name in `type` or `bsonType`.
+    func isOf(_ name: String) -> Bool {
+        switch name {
+        case "number": isNumber
+        case "integer": int64Value != nil || integralBeyondInt64
+        case "boolean", "bool": boolValue != nil
+        case "object": documentValue != nil
+        default: type.description == name
+        }
+    }
+
+    private var integralBeyondInt64: Bool {
+        if case .double(let number) = self { number.isFinite && number.rounded() == number } else { false }
+    }
+
+    /// The size that a keyword is about; `nil` when the value is of another kind.
+    func size(as sized: SchemaNode.Sized) -> Int? {
+        switch sized {
+        case .string: stringValue?.unicodeScalars.count
+        case .array: arrayValue?.count
+        case .object: documentValue?.count
+        }
+    }
+
+    /// The value for a message, in which a long one helps nobody.
+    var short: String {
+        let text = description
+        return text.count > 80 ? text.prefix(80) + "…" : text
+    }
+
+    /// The same for values that are equal in the database's order (1 and 1.0), and nearly always different otherwise.
+    fileprivate var coarse: BSONValue {
+        switch self {
+        case .int32(let number): .double(Double(number))
+        case .int64(let number): .double(Double(number))
+        case .decimal128(let number): .double(Double(number.description) ?? .nan)
+        case .double(let number): .double(number.isNaN ? .nan : number == 0 ? 0 : number)
+        case .document(let document): .document(BSONDocument(document.map { ($0.key, $0.value.coarse) }))
+        case .array(let array): .array(BSONArray(array.map(\.coarse)))
+        default: self
+        }
+    }
+}
+
+extension [BSONValue] {
+    /// The positions of two elements that are equal in the database's order.
+    func firstEqualPair() throws -> (Int, Int)? {
+        var seen: [BSONValue: [Int]] = [:]
+        for (number, element) in enumerated() {
+            let key = element.coarse
+            for candidate in seen[key] ?? [] {
+                if try EngineMatcher(["v": ["$eq": ["v": self[candidate]]]]).matches(["v": ["v": element]]) {
+                    return (candidate, number)
+                }
+            }
+            seen[key, default: []].append(number)
+        }
+        return nil
+    }
+}

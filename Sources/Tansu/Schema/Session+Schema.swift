@@ -1,0 +1,96 @@
+extension Database {
+    /// The collection in which schemas are kept: `_id` is the name of the collection that one is for.
+    static let schemaCollection = "tansu.schemas"
+}
+
+extension Session {
+    /// Runs `body`, which writes to a collection, with the schema that the collection has at that moment.
+    ///
+    /// With a schema `body` runs in a transaction, and what it did is taken back when it throws.
+    func checking<Result>(
+        _ collection: String, _ body: (Session, DocumentSchema?) throws -> Result
+    ) throws -> Result {
+        try collection.refuseSchemas()
+        let watch = database.schemas
+        if let transaction {
+            guard !watch.knowsOfNone, let schema = try schema(of: collection) else { return try body(self, nil) }
+            return try transaction.savepoint { try body(self, schema) }
+        }
+        if try watch.enterUnchecked({ try hasSchemas() }) {
+            defer { watch.leave() }
+            return try body(self, nil)
+        }
+        return try database.write(durability: nil, stoppedBy: nil) { transaction in
+            try body(transaction.session, transaction.session.schema(of: collection))
+        }
+    }
+
+    /// The schema that a collection has.
+    func schema(of collection: String) throws -> DocumentSchema? {
+        let stored = try reading.get(.string(collection), from: Database.schemaCollection) {
+            BSONDocument(trustedBytes: Array($0))
+        }
+        return try stored.map { try database.schemas.schema(in: $0, of: collection) }
+    }
+
+    private func hasSchemas() throws -> Bool {
+        try reading.count([:], ["$max": 1], in: Database.schemaCollection) > 0
+    }
+
+    /// Sets the schema of a collection, or takes it away; in a transaction, inside `setting`.
+    func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
+        guard let schema else {
+            _ = try reading.remove(id: .string(collection), from: Database.schemaCollection)
+            return
+        }
+        try ensureCollection(collection)
+        let documents = try EngineCursor(reading, collection: collection, query: [:], hints: [:])
+        defer { documents.close() }
+        while let document = try documents.next({ BSONDocument(trustedBytes: Array($0)) }) {
+            if let violation = try schema.violations(in: document, limit: 1).first {
+                throw TansuError(
+                    .invalidDocument,
+                    "the document with _id \(document["_id"] ?? .null) is not what the schema asks for: \(violation)",
+                    context: "\(violation.path): \(violation.rule)")
+            }
+        }
+        let stored: BSONDocument = ["_id": .string(collection), "schema": .document(schema.document)]
+        _ = try stored.withUnsafeBytes {
+            try reading.save($0, sizes: [$0.count], .save, in: Database.schemaCollection)
+        }
+    }
+
+    /// Runs `body`, a change of collections that schemas have to follow.
+    func changingCollections<Result>(_ body: (Session) throws -> Result) throws -> Result {
+        if transaction != nil { return try body(self) }
+        if try database.schemas.enterUnchecked({ try hasSchemas() }) {
+            defer { database.schemas.leave() }
+            return try body(self)
+        }
+        return try database.write(durability: nil, stoppedBy: nil) { try body($0.session) }
+    }
+
+    /// Lets a collection's schema follow it to another name, or go with it.
+    func moveSchema(of collection: String, to name: String?) throws {
+        guard transaction != nil, !database.schemas.knowsOfNone,
+            let schema = try schema(of: collection)
+        else { return }
+        _ = try reading.remove(id: .string(collection), from: Database.schemaCollection)
+        guard let name else { return }
+        let stored: BSONDocument = ["_id": .string(name), "schema": .document(schema.document)]
+        _ = try stored.withUnsafeBytes {
+            try reading.save($0, sizes: [$0.count], .save, in: Database.schemaCollection)
+        }
+    }
+}
+
+extension String {
+    /// Throws `.misuse` when the collection of this name is that of the schemas.
+    func refuseSchemas() throws {
+        if self == Database.schemaCollection {
+            throw TansuError(
+                .misuse, "schemas are set and taken away with setSchema only, so that no write misses it", context: self
+            )
+        }
+    }
+}
