@@ -67,7 +67,8 @@ let package = Package(
                 "TansuBSON",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-            ]
+            ],
+            resources: [.copy("Resources")]
         ),
         .testTarget(
             name: "TansuCommandTests",

@@ -86,6 +86,22 @@ struct ClosureUpdateTests {
         }
     }
 
+    @Test("Each document is changed once, though it moves ahead in the index that finds it")
+    func movingTarget() throws {
+        let numbers = try Database(.memory).collection("numbers")
+        try numbers.save((0..<2000).map { ["_id": BSONValue($0), "n": BSONValue($0)] })
+        try numbers.ensureIndex("by_n", on: ["n": .ascending])
+        for hints: BSONDocument in [[:], ["$orderby": ["n": 1], "$index": "by_n"]] {
+            let result = try numbers.update(["n": ["$gte": 0]], hints: hints) { number in
+                number["n"] = (number["n"]?.intValue).map { BSONValue($0 + 700) }
+            }
+            #expect(result.matched == 2000)
+        }
+        #expect(
+            try numbers.find(hints: ["$orderby": ["_id": 1]]).all().map { $0["n"]?.intValue }
+                == (1400..<3400).map { $0 })
+    }
+
     @Test("In a transaction that goes on after its error, what the update did is taken back")
     func inTransaction() throws {
         let (db, people) = try people()

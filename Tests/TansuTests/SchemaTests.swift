@@ -61,6 +61,22 @@ struct SchemaTests {
         for value in bad { #expect(try violations(schema, value) == ["v: \(rule)"], "\(value)") }
     }
 
+    @Test("Random schemas and documents are judged as another program judges them")
+    func oracle() throws {
+        let file = Bundle.module.bundleURL.appendingPathComponent("Resources/schema-cases.ndjson")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 600)
+        for line in lines {
+            let test = try BSONDocument(extendedJSON: String(line))
+            let schema = try DocumentSchema(#require(test["schema"]?.documentValue))
+            let document = try #require(test["document"]?.documentValue)
+            let found = try schema.violations(in: document)
+            let wanted = test["violations"]?.arrayValue?.compactMap(\.stringValue)
+            #expect(Set(found.map { "\($0.path): \($0.rule)" }).sorted() == wanted?.sorted(), "\(line)")
+            #expect(try schema.violations(in: document, limit: 1) == Array(found.prefix(1)), "\(line)")
+        }
+    }
+
     @Test("Violations name the path, through documents, arrays and combined schemas")
     func paths() throws {
         let schema = try DocumentSchema([

@@ -23,6 +23,16 @@ extension BSONValue {
         }
     }
 
+    /// The value with the fields of documents in one order, for which they are compared in schemas.
+    var withSortedKeys: BSONValue {
+        switch self {
+        case .document(let document):
+            .document(BSONDocument(document.map { ($0.key, $0.value.withSortedKeys) }.sorted { $0.0 < $1.0 }))
+        case .array(let array): .array(BSONArray(array.map(\.withSortedKeys)))
+        default: self
+        }
+    }
+
     /// The value for a message, in which a long one helps nobody.
     var short: String {
         let text = description
@@ -46,11 +56,12 @@ extension BSONValue {
 extension [BSONValue] {
     /// The positions of two elements that are equal in the database's order.
     func firstEqualPair() throws -> (Int, Int)? {
+        let elements = map(\.withSortedKeys)
         var seen: [BSONValue: [Int]] = [:]
-        for (number, element) in enumerated() {
+        for (number, element) in elements.enumerated() {
             let key = element.coarse
             for candidate in seen[key] ?? [] {
-                if try EngineMatcher(["v": ["$eq": ["v": self[candidate]]]]).matches(["v": ["v": element]]) {
+                if try EngineMatcher(["v": ["$eq": ["v": elements[candidate]]]]).matches(["v": ["v": element]]) {
                     return (candidate, number)
                 }
             }

@@ -23,7 +23,9 @@ struct SchemaCheck {
                 violate(keyword, "a value of type \(value.type) is none of \(names.joined(separator: ", "))")
             }
         case .values(let matcher, let list):
-            if try !matcher.matches(["v": ["v": value]]) { violate("enum", "\(value.short) is none of \(list)") }
+            if try !matcher.matches(["v": ["v": value.withSortedKeys]]) {
+                violate("enum", "\(value.short) is none of \(list)")
+            }
         case .required, .properties: try object(rule, value)
         case .size(let range, let sized, let keyword):
             guard let size = value.size(as: sized), !range.contains(size) else { return }

@@ -95,7 +95,7 @@ struct SchemaReader {
     private func enumeration() throws -> SchemaNode.Rule {
         guard let list = value.arrayValue, !list.isEmpty else { throw fault("enum must be a list of values") }
         // Inside a document values are compared whole, arrays too.
-        let operands = list.map { BSONValue.document(["v": $0]) }
+        let operands = list.map { BSONValue.document(["v": $0.withSortedKeys]) }
         return .values(try matcher(["$in": BSONValue(operands)]), list: list)
     }
 
