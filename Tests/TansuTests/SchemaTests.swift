@@ -283,6 +283,28 @@ struct SchemaTests {
         try db.collection("d").save([:])
     }
 
+    @Test("A schema that moved with its collection holds there, for writes that looked before as well")
+    func renamed() throws {
+        struct Stop: Error {}
+        let db = try Database(.memory)
+        try db.setSchema(["required": ["a"]], for: "a")
+        let (a, b) = (try db.collection("a"), try db.collection("b"))
+        try db.collection("c").save([:])
+        let stopped = { @Sendable (tx: Database.Transaction) throws in
+            try tx.renameCollection("a", to: "b")
+            #expect(throws: TansuError.self) { try tx.collection("b").save([:]) }
+            throw Stop()
+        }
+        #expect(throws: Stop.self) { try db.write(stopped) }
+        try b.save([:])
+        #expect(throws: TansuError.self) { try a.save([:]) }
+        try db.removeCollection("b")
+        try db.write { try $0.renameCollection("a", to: "b") }
+        #expect(throws: TansuError.self) { try b.save([:]) }
+        try a.save([:])
+        try db.collection("c").save([:])
+    }
+
     @Test("Schemas are written by setSchema only, and not inside a transaction")
     func reserved() throws {
         let db = try Database(.memory)

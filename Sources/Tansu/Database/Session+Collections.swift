@@ -19,7 +19,7 @@ extension Session {
         try newName.checkName()
         try name.refuseSchemas()
         try newName.refuseSchemas()
-        try changingCollections { session in
+        try changing(name) { session in
             try session.writing().renameCollection(name, to: newName)
             try session.moveSchema(of: name, to: newName)
         }
@@ -29,7 +29,7 @@ extension Session {
         try name.checkName()
         try name.refuseSchemas()
         do {
-            try changingCollections { session in
+            try changing(name) { session in
                 try session.writing().removeCollection(name)
                 try session.moveSchema(of: name, to: nil)
             }

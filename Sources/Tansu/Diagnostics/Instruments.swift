@@ -35,6 +35,8 @@ final class Instruments: @unchecked Sendable {
 
     /// Notes a call that has ended.
     func note(_ call: MeasuredCall, _ duration: Duration, failed: Bool, on engine: EngineDatabase) {
+        // The library's own book-keeping is nothing that its users asked for.
+        guard !call.collection.hasPrefix("tansu.") else { return }
         timers[call.kind]?.recordNanoseconds(duration.wholeNanoseconds)
         if failed { failures[call.kind]?.increment() }
         guard let logger, duration >= slowTime else { return }

@@ -12,6 +12,8 @@ final class EngineTransaction: @unchecked Sendable {
     private var handle: OpaquePointer?
     private let interrupt = EngineInterrupt { tansu_txn_cancel($0) }
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
+    /// What is to be done when it has ended.
+    private var endings: [@Sendable () -> Void] = []
 
     /// What a transaction may do.
     enum Mode: Sendable {
@@ -79,6 +81,7 @@ final class EngineTransaction: @unchecked Sendable {
         try lock.withLock {
             try call { _, transaction in
                 closeCursors()
+                defer { end() }
                 try engine.end {
                     handle = nil
                     interrupt.end()
@@ -101,7 +104,18 @@ final class EngineTransaction: @unchecked Sendable {
             handle = nil
             interrupt.end()
             engine.end { tansu_txn_abort(transaction) }
+            end()
         }
+    }
+
+    /// Has something done when the transaction has ended, whether it was committed or aborted. Called inside a call.
+    func atEnd(_ body: @escaping @Sendable () -> Void) {
+        lock.withLock { endings.append(body) }
+    }
+
+    private func end() {
+        for body in endings { body() }
+        endings.removeAll()
     }
 
     /// Makes the end of the transaction the end of the cursor.

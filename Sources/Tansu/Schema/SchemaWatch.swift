@@ -1,20 +1,15 @@
 import Foundation
 
-/// Whether the database has schemas at all, so that writes pay for them only where there are some.
+/// Which collections have schemas, so that only writes to those pay for them.
 ///
-/// A write of its own that began when there was none is counted: a schema is set only when all such have ended, so
+/// A write of its own that began when its collection had none is counted: a schema is set only when all such have ended, so
 /// that none comes in behind it unchecked.
 ///
 /// `@unchecked Sendable`: everything that changes is touched under `condition` only.
 final class SchemaWatch: @unchecked Sendable {
-    private enum State {
-        case unknown
-        case none
-        case some
-    }
-
     private let condition = NSCondition()
-    private var state = State.unknown
+    /// The collections that have one; `nil` when it is to be looked up.
+    private var collections: Set<String>?
     private var settings = 0
     private var uncheckedWrites = 0
     private var changes = 0
@@ -22,20 +17,23 @@ final class SchemaWatch: @unchecked Sendable {
 
     /// Whether a write of its own need not look for a schema; then `leave()` must follow.
     ///
-    /// - Parameter lookUp: Whether the database, as it is now, has schemas.
-    func enterUnchecked(_ lookUp: () throws -> Bool) throws -> Bool {
-        if condition.withLock({ admit() }) { return true }
-        let before = condition.withLock { state == .unknown && settings == 0 ? changes : nil }
-        guard let before else { return false }
+    /// - Parameters:
+    ///   - collection: The collection that is written to.
+    ///   - lookUp: The collections that have one in the database as it is now.
+    func enterUnchecked(_ collection: String, _ lookUp: () throws -> Set<String>) throws -> Bool {
+        let (admitted, before) = condition.withLock {
+            (admit(collection), collections == nil && settings == 0 ? changes : nil)
+        }
+        guard let before, !admitted else { return admitted }
         let found = try lookUp()
         return condition.withLock {
-            if changes == before && settings == 0 { state = found ? .some : .none }
-            return admit()
+            if changes == before && settings == 0 { collections = found }
+            return admit(collection)
         }
     }
 
-    private func admit() -> Bool {
-        guard state == .none, settings == 0 else { return false }
+    private func admit(_ collection: String) -> Bool {
+        guard settings == 0, let collections, !collections.contains(collection) else { return false }
         uncheckedWrites += 1
         return true
     }
@@ -47,29 +45,37 @@ final class SchemaWatch: @unchecked Sendable {
         }
     }
 
-    /// Whether no transaction has a schema to look for.
-    var knowsOfNone: Bool {
-        condition.withLock { state == .none && settings == 0 }
+    /// Whether a transaction need not look for a schema.
+    func knowsOfNone(for collection: String) -> Bool {
+        condition.withLock { settings == 0 && collections?.contains(collection) == false }
     }
 
     /// Runs `body`, which may set schemas, when no unchecked write goes on; none begins until it has ended.
     func setting<Result>(_ body: () throws -> Result) rethrows -> Result {
-        condition.withLock {
-            settings += 1
-            while uncheckedWrites > 0 { condition.wait() }
-        }
-        defer {
-            forget()
-            condition.withLock { settings -= 1 }
-        }
+        beginSetting()
+        defer { endSetting() }
+        condition.withLock { while uncheckedWrites > 0 { condition.wait() } }
         return try body()
+    }
+
+    /// From now on no unchecked write begins; `endSetting()` must follow.
+    func beginSetting() {
+        condition.withLock { settings += 1 }
+    }
+
+    func endSetting() {
+        condition.withLock {
+            settings -= 1
+            changes += 1
+            collections = nil
+        }
     }
 
     /// Makes the next write look anew: somebody else may have written schemas.
     func forget() {
         condition.withLock {
             changes += 1
-            state = .unknown
+            collections = nil
         }
     }
 

@@ -13,10 +13,12 @@ extension Session {
         try collection.refuseSchemas()
         let watch = database.schemas
         if let transaction {
-            guard !watch.knowsOfNone, let schema = try schema(of: collection) else { return try body(self, nil) }
+            guard !watch.knowsOfNone(for: collection), let schema = try schema(of: collection) else {
+                return try body(self, nil)
+            }
             return try transaction.savepoint { try body(self, schema) }
         }
-        if try watch.enterUnchecked({ try hasSchemas() }) {
+        if try watch.enterUnchecked(collection, { try schemaNames() }) {
             defer { watch.leave() }
             return try body(self, nil)
         }
@@ -33,8 +35,15 @@ extension Session {
         return try stored.map { try database.schemas.schema(in: $0, of: collection) }
     }
 
-    private func hasSchemas() throws -> Bool {
-        try reading.count([:], ["$max": 1], in: Database.schemaCollection) > 0
+    private func schemaNames() throws -> Set<String> {
+        let cursor = try EngineCursor(
+            reading, collection: Database.schemaCollection, query: [:], hints: ["$fields": ["_id": 1]])
+        defer { cursor.close() }
+        var names: Set<String> = []
+        while let id = try cursor.next({ BSONDocument(trustedBytes: Array($0))["_id"] }) {
+            if let name = id?.stringValue { names.insert(name) }
+        }
+        return names
     }
 
     /// Sets the schema of a collection, or takes it away; in a transaction, inside `setting`.
@@ -60,10 +69,10 @@ extension Session {
         }
     }
 
-    /// Runs `body`, a change of collections that schemas have to follow.
-    func changingCollections<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    /// Runs `body`, a change of a collection that its schema has to follow.
+    func changing<Result>(_ collection: String, _ body: (Session) throws -> Result) throws -> Result {
         if transaction != nil { return try body(self) }
-        if try database.schemas.enterUnchecked({ try hasSchemas() }) {
+        if try database.schemas.enterUnchecked(collection, { try schemaNames() }) {
             defer { database.schemas.leave() }
             return try body(self)
         }
@@ -72,11 +81,15 @@ extension Session {
 
     /// Lets a collection's schema follow it to another name, or go with it.
     func moveSchema(of collection: String, to name: String?) throws {
-        guard transaction != nil, !database.schemas.knowsOfNone,
-            let schema = try schema(of: collection)
-        else { return }
+        let watch = database.schemas
+        guard let transaction, !watch.knowsOfNone(for: collection), let schema = try schema(of: collection) else {
+            return
+        }
         _ = try reading.remove(id: .string(collection), from: Database.schemaCollection)
         guard let name else { return }
+        // What others know of the names holds until the end of this transaction only.
+        watch.beginSetting()
+        transaction.atEnd { watch.endSetting() }
         let stored: BSONDocument = ["_id": .string(name), "schema": .document(schema.document)]
         _ = try stored.withUnsafeBytes {
             try reading.save($0, sizes: [$0.count], .save, in: Database.schemaCollection)
