@@ -23,11 +23,8 @@ extension Session {
             var start = 0
             for (number, size) in sizes.enumerated() {
                 let range = UnsafeRawBufferPointer(rebasing: documents[start..<start + size])
-                var document = BSONDocument(trustedBytes: Array(range))
-                if !document.contains(key: "_id") {
-                    document = BSONDocument([("_id", .objectID(ObjectID()))] + document.map { ($0.key, $0.value) })
-                }
-                try schema.validate(document, of: collection, number: sizes.count > 1 ? number : nil)
+                let document = BSONDocument(trustedBytes: Array(range)).withID
+                try schema.validate(document, of: collection, number: number)
                 bytes += document.bytes
                 newSizes.append(document.bytes.count)
                 start += size
@@ -122,5 +119,16 @@ extension Session {
             let document = try reading.get(id, from: collection) { BSONDocument(trustedBytes: Array($0)) }
             if let document { try schema.validate(document, of: collection) }
         }
+    }
+}
+
+extension BSONDocument {
+    /// The document with a new `_id` in front of its fields, unless it has one.
+    fileprivate var withID: BSONDocument {
+        if contains(key: "_id") { return self }
+        let id: BSONDocument = ["_id": .objectID(ObjectID())]
+        let fields = id.bytes[4..<id.bytes.count - 1] + bytes[4...]
+        return BSONDocument(
+            trustedBytes: Swift.withUnsafeBytes(of: UInt32(fields.count + 4).littleEndian, Array.init) + fields)
     }
 }

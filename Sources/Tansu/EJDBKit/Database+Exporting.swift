@@ -74,11 +74,10 @@ extension Database {
     private func importCollections(
         _ names: [String]?, _ directory: String, _ mode: ImportMode, stoppedBy flag: CancellationFlag?
     ) throws -> Int {
-        let names = try names ?? ExportFiles.names(in: directory)
+        let all = try ExportFiles.toRead(names, in: directory)
         return try settingSchemas {
-            try names.reduce(0) { count, name in
-                let files = ExportFiles(directory: directory, collection: name)
-                return try count + write(durability: nil, stoppedBy: flag) { try $0.import(files, mode) }
+            try all.reduce(0) { count, files in
+                try count + write(durability: nil, stoppedBy: flag) { try $0.import(files, mode) }
             }
         }
     }
@@ -90,8 +89,9 @@ extension Database.Transaction {
         for name in names ?? [] where !there.contains(name) {
             throw TansuError(.notFound, "there is no such collection", context: name)
         }
-        return try (names ?? there.filter { !$0.hasPrefix("tansu.") }).reduce(0) { count, name in
-            let files = ExportFiles(directory: directory, collection: name)
+        let chosen = names ?? there.filter { !$0.hasPrefix("tansu.") }
+        return try ExportFiles.toWrite(chosen, in: directory).reduce(0) { count, files in
+            let name = files.collection
             let collection = try self.collection(name)
             var meta: BSONDocument = ["name": .string(name)]
             let indexes = try session.reading.indexList(of: name)["indexes"]?.arrayValue ?? []

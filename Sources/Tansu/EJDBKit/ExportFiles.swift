@@ -4,38 +4,63 @@ import Foundation
 struct ExportFiles {
     let directory: URL
     let collection: String
+    private let stem: String
 
     private static let metaEnding = "-meta.json"
     private static let ending = ".json"
 
-    init(directory: String, collection: String) {
-        self.directory = URL(fileURLWithPath: directory, isDirectory: true)
+    private init(directory: URL, collection: String, stem: String) {
+        self.directory = directory
         self.collection = collection
+        self.stem = stem
     }
 
-    /// The collections that a folder has files of.
-    static func names(in directory: String) throws -> [String] {
-        try reportingFiles(directory) {
+    /// The files to write for some collections.
+    static func toWrite(_ collections: [String], in directory: String) throws -> [ExportFiles] {
+        // Where file systems ignore case, "A" and "a" would be one file: capitals are then spelled out as codes.
+        let alike = Dictionary(grouping: Set(collections)) { $0.lowercased() }
+        return try collections.map { name in
+            var allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyz0123456789-_ ")
+            if alike[name.lowercased()]?.count == 1 {
+                allowed.insert(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+            }
+            guard let stem = name.addingPercentEncoding(withAllowedCharacters: allowed) else {
+                throw TansuError(.invalidName, "the name cannot be that of a file", context: name)
+            }
+            return ExportFiles(
+                directory: URL(fileURLWithPath: directory, isDirectory: true), collection: name, stem: stem)
+        }
+    }
+
+    /// The files that a folder has of some collections, or of all.
+    static func toRead(_ collections: [String]?, in directory: String) throws -> [ExportFiles] {
+        let folder = URL(fileURLWithPath: directory, isDirectory: true)
+        let all = try reportingFiles(directory) {
             try FileManager.default.contentsOfDirectory(atPath: directory)
                 .filter { $0.hasSuffix(metaEnding) }
-                .compactMap { String($0.dropLast(metaEnding.count)).removingPercentEncoding }
-                .sorted()
+                .map { String($0.dropLast(metaEnding.count)) }
+                .compactMap { stem in
+                    stem.removingPercentEncoding.map {
+                        ExportFiles(directory: folder, collection: $0, stem: stem)
+                    }
+                }
+        }
+        guard let collections else { return all.sorted { $0.collection < $1.collection } }
+        return try collections.map { name in
+            guard let files = all.first(where: { $0.collection.utf8.elementsEqual(name.utf8) }) else {
+                throw TansuError(.notFound, "the folder \(directory) has no such collection", context: name)
+            }
+            return files
         }
     }
 
-    /// A name may have any character, a file's name not.
-    private func url(_ ending: String) throws -> URL {
-        var allowed = CharacterSet.alphanumerics
-        allowed.insert(charactersIn: "-_ ")
-        guard let file = collection.addingPercentEncoding(withAllowedCharacters: allowed) else {
-            throw TansuError(.invalidName, "the name cannot be that of a file", context: collection)
-        }
-        return directory.appendingPathComponent(file + ending)
+    private func url(_ ending: String) -> URL {
+        directory.appendingPathComponent(stem + ending)
     }
 
     /// Writes what there is to tell of the collection beside its documents.
     func write(_ meta: BSONDocument) throws {
-        let url = try url(Self.metaEnding)
+        let url = url(Self.metaEnding)
         try Self.reportingFiles(url.path) {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             try Data(meta.extendedJSONBytes(.canonical, pretty: true)).write(to: url, options: .atomic)
@@ -44,7 +69,7 @@ struct ExportFiles {
 
     /// Writes a line for each document, beside the old file until all are there; how many.
     func write(documents: Database.Collection<BSONDocument>) throws -> Int {
-        let url = try url(Self.ending)
+        let url = url(Self.ending)
         let unfinished = url.appendingPathExtension("unfinished")
         return try Self.reportingFiles(url.path) {
             try Data().write(to: unfinished)
@@ -78,7 +103,7 @@ struct ExportFiles {
 
     /// What there is to tell of the collection beside its documents.
     func readMeta() throws -> BSONDocument {
-        let url = try url(Self.metaEnding)
+        let url = url(Self.metaEnding)
         return try Self.reportingFiles(url.path) {
             let bytes = try Data(contentsOf: url)
             return try Self.document(bytes[...], url.lastPathComponent)
@@ -87,7 +112,7 @@ struct ExportFiles {
 
     /// Calls the closure with each document.
     func readDocuments(_ body: (BSONDocument) throws -> Void) throws {
-        let url = try url(Self.ending)
+        let url = url(Self.ending)
         try Self.reportingFiles(url.path) {
             var rest = try Data(contentsOf: url, options: .mappedIfSafe)[...]
             var number = 0
