@@ -39,6 +39,45 @@ struct ClosureUpdateTests {
         #expect(try documents.get(Person.mike.id)?.keys == ["_id", "name", "age", "mail"])
     }
 
+    /// Knows of a document only the fields of the keys a, b and c, at every level.
+    private struct Partial: Codable, Hashable, Sendable {
+        var a: Int?
+        var b: String?
+        var c: [String: Int]?
+    }
+
+    @Test("Whatever is changed, what is stored is the new value and all that the type does not know, as it was")
+    func randomChanges() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(state: seed)
+        func value() -> Partial {
+            Partial(
+                a: Bool.random(using: &random) ? Int.random(in: 0...3, using: &random) : nil,
+                b: Bool.random(using: &random) ? "s\(Int.random(in: 0...2, using: &random))" : nil,
+                c: Bool.random(using: &random)
+                    ? Dictionary(
+                        uniqueKeysWithValues: ["x", "y", "z"].filter { _ in Bool.random(using: &random) }
+                            .map { ($0, Int.random(in: 0...2, using: &random)) }) : nil)
+        }
+        let db = try Database(.memory)
+        let documents = try db.collection("values")
+        let values = try db.collection("values", of: Partial.self)
+        for _ in 0..<300 {
+            let (before, after) = (value(), value())
+            var stored = try BSONEncoder().encode(before)
+            stored["unknown"] = ["k": [1, nil]]
+            let id = try documents.save(stored)
+            let changed = try values.update(id: id) { $0 = after }
+            #expect(changed == after, "seed \(seed)")
+            #expect(try values.get(id) == after, "seed \(seed)")
+            #expect(try documents.get(id)?["unknown"] == ["k": [1, nil]], "seed \(seed)")
+            var known = try #require(try documents.get(id))
+            known["_id"] = nil
+            known["unknown"] = nil
+            #expect(try known.equalsIgnoringKeyOrder(BSONEncoder().encode(after)), "seed \(seed)")
+        }
+    }
+
     @Test("A change of nothing writes nothing")
     func nothing() throws {
         let (db, people) = try people()
@@ -334,5 +373,18 @@ struct BulkTests {
         let ended = try db.write { $0 }
         let misuse = #expect(throws: TansuError.self) { try ended.savepoint {} }
         #expect(misuse?.code == .misuse)
+    }
+}
+
+/// Pseudo-random numbers that a seed repeats (splitmix64).
+private struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
     }
 }

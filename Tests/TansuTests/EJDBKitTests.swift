@@ -52,6 +52,21 @@ struct EJDBKitTests {
         #expect(try people.count() == 1)
     }
 
+    @Test("Objects are found as what they are")
+    func objects() throws {
+        let db = try Database(.memory)
+        try db.types.register(Circle.self)
+        let shapes = try db.objects("shapes")
+        let id = try shapes.saveObject(Circle(radius: 2))
+        try shapes.saveObject(Circle(radius: 3))
+        let found = try db.findObjects(withQuery: ["radius": ["$gt": 2]], inCollection: shapes)
+        #expect(found.compactMap { ($0 as? Circle)?.radius } == [3])
+        let oid = try #require(id.objectIDValue).hexString
+        let circle = try #require(try shapes.fetchObject(withOID: oid))
+        #expect(try shapes.removeObject(circle))
+        #expect(try shapes.count() == 1)
+    }
+
     @Test("A query may have its operators in it")
     func updating() throws {
         let (_, people) = try fourPeople()

@@ -42,14 +42,22 @@ extension BSONValue {
     /// The same for values that are equal in the database's order (1 and 1.0), and nearly always different otherwise.
     fileprivate var coarse: BSONValue {
         switch self {
-        case .int32(let number): .double(Double(number))
-        case .int64(let number): .double(Double(number))
-        case .decimal128(let number): .double(Double(number.description) ?? .nan)
-        case .double(let number): .double(number.isNaN ? .nan : number == 0 ? 0 : number)
+        case .int32, .int64, .double, .decimal128: coarseNumber
         case .document(let document): .document(BSONDocument(document.map { ($0.key, $0.value.coarse) }))
         case .array(let array): .array(BSONArray(array.map(\.coarse)))
         default: self
         }
+    }
+
+    private var coarseNumber: BSONValue {
+        if let integer = int64Value { return .int64(integer) }
+        let number: Double
+        switch self {
+        case .double(let value): number = value
+        case .decimal128(let value): number = Double(value.description) ?? .nan
+        default: return self
+        }
+        return .double(number.isNaN ? .nan : number)
     }
 }
 
