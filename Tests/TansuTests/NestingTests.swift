@@ -78,6 +78,25 @@ struct NestingTests {
         #expect(try await people.count(["x": 1]) == 1)
     }
 
+    @Test("Inside the closure of an update: a write of its own is busy at once, on whatever thread the closure runs")
+    func insideClosure() async throws {
+        let (db, people) = try fourPeople()
+        try await people.update(id: 1) { person in
+            let error = #expect(throws: TansuError.self) { try people.save(["_id": 9]) }
+            #expect(error?.code == .busy)
+            person["x"] = try BSONValue(people.count())
+        }
+        try await db.write { tx async throws in
+            try await tx.collection("people").update(id: 2) { person in
+                let error = #expect(throws: TansuError.self) { try db.write { _ in } }
+                #expect(error?.code == .busy)
+                person["x"] = try BSONValue(people.count())
+            }
+        }
+        #expect(try await people.count(["x": 4]) == 2)
+        #expect(try await people.count() == 4)
+    }
+
     @Test("A detached task that the closure waits for gives up rather than waiting for ever")
     func detached() async throws {
         let db = try Database(.memory, options: .init(busyTimeout: .milliseconds(20)))

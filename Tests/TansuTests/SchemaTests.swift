@@ -215,6 +215,20 @@ struct SchemaTests {
         #expect(several?.offset == 2)
     }
 
+    @Test("In a bulk a violation is one change's failure, and the others are kept")
+    func bulk() throws {
+        let (_, people) = try checked()
+        let outcomes = try people.bulk([
+            .save(["_id": 3, "age": -1]), .save(["_id": 3, "age": 1]), .update([:], ["$inc": ["age": 94]]),
+            .upsert(["_id": 4], ["$set": ["age": "old"]]), .update(["_id": 3], ["$inc": ["age": 1]]),
+        ])
+        #expect(
+            outcomes.map { ($0.error as? TansuError)?.context } == [
+                "age: minimum", nil, "age: maximum", "age: type", nil,
+            ])
+        #expect(try people.find().all() == [["_id": 1, "age": 5], ["_id": 2, "age": 6], ["_id": 3, "age": 2]])
+    }
+
     @Test("The async forms are held against it as well")
     func twins() async throws {
         let (db, people) = try checked()
