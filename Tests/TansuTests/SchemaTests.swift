@@ -327,9 +327,14 @@ struct SchemaTests {
             { try schemas.save(["_id": "a"]) }, { try schemas.remove([:]) }, { try schemas.remove(id: "a") },
             { try db.removeCollection("tansu.schemas") }, { try db.renameCollection("a", to: "tansu.schemas") },
             { try db.write { _ = try $0.removeCollection("tansu.schemas") } },
+            { try db.setSchema([:], for: "tansu.schemas") },
         ] {
             let error = #expect(throws: TansuError.self) { try write() }
             #expect(error?.code == .misuse)
+        }
+        for name in ["", "a\0b", "$a"] {
+            let error = #expect(throws: TansuError.self) { try db.setSchema([:], for: name) }
+            #expect(error?.code == .invalidName)
         }
         try db.write { _ in
             let error = #expect(throws: TansuError.self) { try db.setSchema([:], for: "a") }

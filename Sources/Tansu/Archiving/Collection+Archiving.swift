@@ -49,7 +49,7 @@ extension Database.Collection where Element: BSONArchiving {
     @discardableResult
     public func refresh(_ object: Element) throws -> Bool where Element: BSONUpdating {
         let id = try storedID(of: object)
-        guard let document = try decoded(as: BSONDocument.self).get(id) else { return false }
+        guard let document = try session.reading.document(id, in: name) else { return false }
         let types = codec.types ?? session.database.types
         try object.update(from: types.fields(of: document, for: Swift.type(of: object)))
         return true
@@ -59,9 +59,7 @@ extension Database.Collection where Element: BSONArchiving {
 extension Database.Collection {
     /// The `_id` that a document or object has.
     func storedID(of object: Element) throws -> BSONValue {
-        var id: BSONValue?
-        try codec.encode(object) { id = BSONDocument(trustedBytes: Array($0))["_id"] }
-        guard let id else {
+        guard let id = try codec.document(of: object)["_id"] else {
             throw TansuError(
                 .invalidID, "the object has no id, so it cannot be told which document it is", context: name)
         }

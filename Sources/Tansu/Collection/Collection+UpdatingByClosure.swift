@@ -19,8 +19,8 @@ extension Database.Collection {
     @discardableResult
     public func update(id: some DocumentID, _ body: (inout Element) throws -> Void) throws -> Element? {
         try session.writing { session in
-            guard let stored = try session.reading.get(id.bsonID, from: name, { Array($0) }) else { return nil }
-            return try moved(to: session).change(BSONDocument(trustedBytes: stored), body).element
+            guard let stored = try session.reading.document(id.bsonID, in: name) else { return nil }
+            return try moved(to: session).change(stored, body).element
         }
     }
 
@@ -64,9 +64,9 @@ extension Database.Collection {
         _ stored: BSONDocument, _ body: (inout Element) throws -> Void
     ) throws -> (element: Element, isModified: Bool) {
         var element = try stored.withUnsafeBytes(codec.decode)
-        let before = try document(of: element)
+        let before = try codec.document(of: element)
         try body(&element)
-        let after = try document(of: element)
+        let after = try codec.document(of: element)
         let changed = stored.applying(changesFrom: before, to: after)
         guard changed["_id"] == stored["_id"] else {
             throw TansuError(.invalidID, "an update must not change the _id", context: "_id")
@@ -74,12 +74,6 @@ extension Database.Collection {
         if changed == stored { return (element, false) }
         _ = try changed.withUnsafeBytes { try session.save($0, sizes: [$0.count], .replace, in: name) }
         return (element, true)
-    }
-
-    private func document(of element: Element) throws -> BSONDocument {
-        var document: BSONDocument = [:]
-        try codec.encode(element) { document = BSONDocument(trustedBytes: Array($0)) }
-        return document
     }
 }
 

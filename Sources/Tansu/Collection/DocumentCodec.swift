@@ -8,6 +8,13 @@ struct DocumentCodec<Element: Sendable>: Sendable {
 
     /// The registry of a collection of objects.
     var types: BSONTypeRegistry?
+
+    /// The value's document.
+    func document(of element: Element) throws -> BSONDocument {
+        var document: BSONDocument = [:]
+        try encode(element) { document = BSONDocument(trustedBytes: Array($0)) }
+        return document
+    }
 }
 
 extension DocumentCodec<BSONDocument> {

@@ -104,11 +104,9 @@ extension Session {
         for key in ["$upsert", "$dropall"] { query[key] = nil }
         for key in ["$upsert", "$arrayFilters"] { hints[key] = nil }
         hints["$fields"] = ["_id": 1]
-        let cursor = try EngineCursor(reading, collection: collection, query: query, hints: hints)
-        defer { cursor.close() }
         var ids: [BSONValue] = []
-        while let id = try cursor.next({ BSONDocument(trustedBytes: Array($0))["_id"] }) {
-            if let id { ids.append(id) }
+        try reading.forEach(query, hints: hints, in: collection) { document in
+            if let id = document["_id"] { ids.append(id) }
         }
         return ids
     }
@@ -116,8 +114,7 @@ extension Session {
     /// Throws when one of the documents, if they are still there, is not what the schema asks for.
     private func check(_ ids: [BSONValue], _ schema: DocumentSchema, of collection: String) throws {
         for id in ids {
-            let document = try reading.get(id, from: collection) { BSONDocument(trustedBytes: Array($0)) }
-            if let document { try schema.validate(document, of: collection) }
+            if let document = try reading.document(id, in: collection) { try schema.validate(document, of: collection) }
         }
     }
 }

@@ -101,15 +101,13 @@ extension Database {
 
 extension Session {
     fileprivate func appliedMigrations() throws -> [Database.AppliedMigration] {
-        let cursor = try EngineCursor(
-            reading, collection: Database.migrationCollection, query: [:], hints: ["$orderby": ["number": 1]])
-        defer { cursor.close() }
         var applied: [Database.AppliedMigration] = []
-        while let document = try cursor.next({ BSONDocument(trustedBytes: Array($0)) }) {
+        let hints: BSONDocument = ["$orderby": ["number": 1]]
+        try reading.forEach(hints: hints, in: Database.migrationCollection) { document in
             guard let name = document["_id"]?.stringValue else {
                 throw TansuError(
-                    .corrupt, "the record of migrations has something else in it", context: Database.migrationCollection
-                )
+                    .corrupt, "the record of migrations has something else in it",
+                    context: Database.migrationCollection)
             }
             applied.append(Database.AppliedMigration(name: name, date: document["date"]?.dateValue ?? .distantPast))
         }

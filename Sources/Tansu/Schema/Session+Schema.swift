@@ -29,33 +29,28 @@ extension Session {
 
     /// The schema that a collection has.
     func schema(of collection: String) throws -> DocumentSchema? {
-        let stored = try reading.get(.string(collection), from: Database.schemaCollection) {
-            BSONDocument(trustedBytes: Array($0))
-        }
-        return try stored.map { try database.schemas.schema(in: $0, of: collection) }
+        try reading.document(.string(collection), in: Database.schemaCollection)
+            .map { try database.schemas.schema(in: $0, of: collection) }
     }
 
     private func schemaNames() throws -> Set<String> {
-        let cursor = try EngineCursor(
-            reading, collection: Database.schemaCollection, query: [:], hints: ["$fields": ["_id": 1]])
-        defer { cursor.close() }
         var names: Set<String> = []
-        while let id = try cursor.next({ BSONDocument(trustedBytes: Array($0))["_id"] }) {
-            if let name = id?.stringValue { names.insert(name) }
+        try reading.forEach(hints: ["$fields": ["_id": 1]], in: Database.schemaCollection) { document in
+            if let name = document["_id"]?.stringValue { names.insert(name) }
         }
         return names
     }
 
     /// Sets the schema of a collection, or takes it away; in a transaction, inside `setting`.
     func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
+        try collection.checkName()
+        try collection.refuseSchemas()
         guard let schema else {
             _ = try reading.remove(id: .string(collection), from: Database.schemaCollection)
             return
         }
         try ensureCollection(collection)
-        let documents = try EngineCursor(reading, collection: collection, query: [:], hints: [:])
-        defer { documents.close() }
-        while let document = try documents.next({ BSONDocument(trustedBytes: Array($0)) }) {
+        try reading.forEach(in: collection) { document in
             if let violation = try schema.violations(in: document, limit: 1).first {
                 throw TansuError(
                     .invalidDocument,
@@ -63,6 +58,10 @@ extension Session {
                     context: "\(violation.path): \(violation.rule)")
             }
         }
+        try store(schema, for: collection)
+    }
+
+    private func store(_ schema: DocumentSchema, for collection: String) throws {
         let stored: BSONDocument = ["_id": .string(collection), "schema": .document(schema.document)]
         _ = try stored.withUnsafeBytes {
             try reading.save($0, sizes: [$0.count], .save, in: Database.schemaCollection)
@@ -90,10 +89,7 @@ extension Session {
         // What others know of the names holds until the end of this transaction only.
         watch.beginSetting()
         transaction.atEnd { watch.endSetting() }
-        let stored: BSONDocument = ["_id": .string(name), "schema": .document(schema.document)]
-        _ = try stored.withUnsafeBytes {
-            try reading.save($0, sizes: [$0.count], .save, in: Database.schemaCollection)
-        }
+        try store(schema, for: name)
     }
 }
 
