@@ -23,7 +23,8 @@ extension Session {
             var start = 0
             for (number, size) in sizes.enumerated() {
                 let range = UnsafeRawBufferPointer(rebasing: documents[start..<start + size])
-                let document = BSONDocument(trustedBytes: Array(range)).withID
+                var document = BSONDocument(trustedBytes: Array(range))
+                if !document.contains(key: "_id") { document = document.withID(.objectID(ObjectID())) }
                 try schema.validate(document, of: collection, number: number)
                 bytes += document.bytes
                 newSizes.append(document.bytes.count)
@@ -116,16 +117,5 @@ extension Session {
         for id in ids {
             if let document = try reading.document(id, in: collection) { try schema.validate(document, of: collection) }
         }
-    }
-}
-
-extension BSONDocument {
-    /// The document with a new `_id` in front of its fields, unless it has one.
-    fileprivate var withID: BSONDocument {
-        if contains(key: "_id") { return self }
-        let id: BSONDocument = ["_id": .objectID(ObjectID())]
-        let fields = id.bytes[4..<id.bytes.count - 1] + bytes[4...]
-        return BSONDocument(
-            trustedBytes: Swift.withUnsafeBytes(of: UInt32(fields.count + 4).littleEndian, Array.init) + fields)
     }
 }
