@@ -10,7 +10,9 @@ let package = Package(
         .executable(name: "tansu", targets: ["TansuCommand"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0")
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
     ],
     targets: [
         // The C engine, as build-engine.sh installs it. The providers are what it is built on:
@@ -24,7 +26,15 @@ let package = Package(
             ]
         ),
         .target(name: "TansuBSON"),
-        .target(name: "Tansu", dependencies: ["CTansu", "TansuBSON"]),
+        .target(
+            name: "Tansu",
+            dependencies: [
+                "CTansu",
+                "TansuBSON",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+            ]
+        ),
         // The command line reads .gz files with it. Target names are unique across all packages of a build: a
         // plain "CZlib" would forbid that name to every package that depends on this one.
         .systemLibrary(
@@ -50,7 +60,16 @@ let package = Package(
             dependencies: ["TansuBSON"],
             resources: [.copy("Resources")]
         ),
-        .testTarget(name: "TansuTests", dependencies: ["Tansu", "TansuBSON"]),
+        .testTarget(
+            name: "TansuTests",
+            dependencies: [
+                "Tansu",
+                "TansuBSON",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+            ],
+            resources: [.copy("Resources")]
+        ),
         .testTarget(
             name: "TansuCommandTests",
             dependencies: ["TansuCommand", "CTansuZlib", "Tansu", "TansuBSON"]

@@ -298,6 +298,23 @@ TANSU_API void tansu_txn_cancel(tansu_txn *txn);
  * with MISUSE at their next step. Fine on NULL. */
 TANSU_API void tansu_txn_abort(tansu_txn *txn);
 
+/*
+ * Sets a savepoint in a write transaction: the documents that are saved and removed, and the collections
+ * that are created, from here on can be taken back alone. Each savepoint is ended by one release or roll
+ * back, the innermost first; a commit keeps, and an abort drops, what savepoints are open over. Inside one,
+ * creating or dropping an index, and dropping or renaming a collection, is MISUSE.
+ * Errors: READ_ONLY.
+ */
+TANSU_API tansu_status tansu_txn_savepoint(tansu_txn *txn, tansu_error *error);
+
+/* Ends the innermost savepoint and keeps what was done since. Errors: MISUSE (there is none). */
+TANSU_API tansu_status tansu_txn_release(tansu_txn *txn, tansu_error *error);
+
+/* Ends the innermost savepoint and takes back what was done since; the transaction goes on. Cursors opened
+ * since end with MISUSE at their next step. Errors: MISUSE (there is none, or memory ran out half-way: then
+ * the transaction can only be aborted). */
+TANSU_API tansu_status tansu_txn_roll_back(tansu_txn *txn, tansu_error *error);
+
 /* ---- Collections ---------------------------------------------------------------------------- */
 
 /* Creates the collection unless it is there. `options` is BSON (may be NULL): {local: bool}; a
@@ -445,6 +462,25 @@ TANSU_API tansu_status tansu_count(tansu_db *db, tansu_txn *txn, const char *col
 TANSU_API tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *collection,
                                      const void *query, size_t query_size, const void *hints,
                                      size_t hints_size, tansu_buffer *result, tansu_error *error);
+
+/* ---- Asking one document -------------------------------------------------------------------- */
+
+/* A compiled query that is asked about documents that need not be in a database. Used by one thread at a
+ * time. */
+typedef struct tansu_matcher tansu_matcher;
+
+/* Compiles a query. $do has no meaning in it. Errors: INVALID_BSON, INVALID_QUERY. */
+TANSU_API tansu_status tansu_matcher_new(const void *query, size_t query_size,
+                                         tansu_matcher **matcher, tansu_error *error);
+
+/* Tells whether a document matches; it is valid BSON, but need not be one that may be stored. *matches: 1 or
+ * 0. Errors: INVALID_BSON, INVALID_QUERY (a regular expression that needs more steps than one match may
+ * take). */
+TANSU_API tansu_status tansu_matcher_ask(tansu_matcher *matcher, const void *document, size_t size,
+                                         int *matches, tansu_error *error);
+
+/* Frees it. Fine on NULL. */
+TANSU_API void tansu_matcher_free(tansu_matcher *matcher);
 
 /* ---- Aggregates ----------------------------------------------------------------------------- */
 

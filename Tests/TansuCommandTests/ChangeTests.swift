@@ -1,4 +1,4 @@
-import TansuBSON
+import Tansu
 import Testing
 
 @Suite("tansu save and remove")
@@ -40,6 +40,26 @@ struct ChangeTests {
         #expect(badLine.status == 65)
         #expect(badLine.error.contains("line 2"))
         #expect(try command.tansu("count", "db", "c").output == "1\n")
+    }
+
+    @Test("what violates the collection's schema is not saved, and an import counts it as bad")
+    func schema() throws {
+        let command = try Command()
+        do {
+            let database = try Database(path: command.path("db"))
+            try database.setSchema(["properties": ["age": ["minimum": 0]]], for: "c")
+            try database.close()
+        }
+        let bad = try command.tansu("save", "db", "c", "{\"_id\": 1, \"age\": 1}", "{\"_id\": 2, \"age\": -1}")
+        #expect(bad.status == 65)
+        #expect(bad.error.contains("age: minimum"))
+        #expect(try command.tansu("count", "db", "c").output == "0\n")
+        try command.write("c.ndjson", "{\"_id\": 1, \"age\": 1}\n{\"_id\": 2, \"age\": -1}\n{\"_id\": 3, \"age\": 3}\n")
+        let imported = try command.tansu("import", "db", "c.ndjson", "--collection", "c")
+        #expect(imported.error.contains("c.ndjson:2: ") && imported.error.contains("age: minimum"))
+        #expect(try command.tansu("count", "db", "c").output == "2\n")
+        let update = try command.tansu("update", "db", "c", "{}", "{\"$inc\": {\"age\": -2}}")
+        #expect(update.status == 65)
     }
 
     @Test("--insert refuses an id that is taken")

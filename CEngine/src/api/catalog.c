@@ -53,7 +53,10 @@ tansu_status tansu_collection_drop(tansu_db *db, tansu_txn *txn, const char *nam
     tansu_status status = writing_begin(&w, db, txn, error);
     if (status != TANSU_OK)
         return status;
-    return writing_end(&w, change_collection_drop(w.change, name, error), error);
+    status = writing_for_good(&w, error);
+    if (status == TANSU_OK)
+        status = change_collection_drop(w.change, name, error);
+    return writing_end(&w, status, error);
 }
 
 tansu_status tansu_collection_rename(tansu_db *db, tansu_txn *txn, const char *name,
@@ -64,7 +67,10 @@ tansu_status tansu_collection_rename(tansu_db *db, tansu_txn *txn, const char *n
     tansu_status status = writing_begin(&w, db, txn, error);
     if (status != TANSU_OK)
         return status;
-    return writing_end(&w, change_collection_rename(w.change, name, new_name, error), error);
+    status = writing_for_good(&w, error);
+    if (status == TANSU_OK)
+        status = change_collection_rename(w.change, name, new_name, error);
+    return writing_end(&w, status, error);
 }
 
 tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *result,
@@ -137,7 +143,11 @@ tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collec
         index_definition_free(definition);
         return status;
     }
-    status = change_index_create(w.change, collection, definition, w.interrupt, error);
+    status = writing_for_good(&w, error);
+    if (status == TANSU_OK)
+        status = change_index_create(w.change, collection, definition, w.interrupt, error);
+    else
+        index_definition_free(definition);
     return writing_end(&w, status, error);
 }
 
@@ -170,7 +180,10 @@ tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collecti
     tansu_status status = writing_begin(&w, db, txn, error);
     if (status != TANSU_OK)
         return status;
-    return writing_end(&w, change_index_drop(w.change, collection, name, error), error);
+    status = writing_for_good(&w, error);
+    if (status == TANSU_OK)
+        status = change_index_drop(w.change, collection, name, error);
+    return writing_end(&w, status, error);
 }
 
 /* append_index -- one index of the list. */

@@ -87,6 +87,7 @@ tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error
         w->change = txn->change;
         w->mark = change_save_mark(w->change);
         w->interrupt = &txn->interrupt;
+        w->savepoint = txn->savepoint_count != 0;
         return TANSU_OK;
     }
     w->own = true;
@@ -111,6 +112,14 @@ tansu_status writing_check(const writing *w, tansu_error *error) {
     return interrupt_asked(w->interrupt) ? cancelled(error) : TANSU_OK;
 }
 
+tansu_status writing_for_good(const writing *w, tansu_error *error) {
+    if (w->savepoint)
+        return error_set(error, TANSU_E_MISUSE, "savepoint",
+                         "inside a savepoint no index is made and nothing dropped or renamed: that "
+                         "could not be taken back");
+    return TANSU_OK;
+}
+
 tansu_status writing_end(writing *w, tansu_status status, tansu_error *error) {
     if (w->own && status == TANSU_OK)
         return change_commit(w->change, w->durability, NULL, error);
@@ -118,7 +127,7 @@ tansu_status writing_end(writing *w, tansu_status status, tansu_error *error) {
         change_abort(w->change);
     else if (status != TANSU_OK)
         change_roll_back(w->change, w->mark);
-    else
+    else if (!w->savepoint)
         change_forget_steps(w->change, w->mark);
     return status;
 }

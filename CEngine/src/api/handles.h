@@ -14,6 +14,12 @@ struct tansu_db {
     database inner;
 };
 
+/* What tansu_txn_roll_back() goes back to. */
+typedef struct savepoint {
+    change_mark mark;
+    uint64_t cursors_opened; /* of the transaction, before it */
+} savepoint;
+
 struct tansu_txn {
     database *db;
     tansu_txn_mode mode;
@@ -22,6 +28,11 @@ struct tansu_txn {
     change *change;      /* NULL in a read transaction */
     version *version;    /* held by a read transaction */
     uint32_t cursors;    /* open ones */
+    uint64_t opened;     /* cursors that ever were */
+    tansu_cursor *first; /* open one */
+    savepoint *savepoints;
+    uint32_t savepoint_count;
+    uint32_t savepoint_room;
     interrupt interrupt; /* tansu_txn_cancel() */
     bool ended;          /* aborted while cursors were open: the last of them frees this */
 };
@@ -33,8 +44,11 @@ struct tansu_cursor {
     view view;
     query *query;
     query_run *run;
-    interrupt interrupt; /* tansu_cursor_cancel() */
-    tansu_buffer copy;   /* in a write transaction: the document last shown */
+    interrupt interrupt;           /* tansu_cursor_cancel() */
+    tansu_buffer copy;             /* in a write transaction: the document last shown */
+    uint64_t number;               /* of the transaction's cursors, counted from 1 */
+    bool undone;                   /* its transaction went back to before it */
+    tansu_cursor *previous, *next; /* of the transaction */
 };
 
 /* db_inner -- the database behind a handle. */
@@ -61,6 +75,7 @@ typedef struct writing {
     change_mark mark;
     tansu_durability durability;
     const interrupt *interrupt; /* what stops a long call, or NULL */
+    bool savepoint;             /* the transaction may yet go back to before this call */
 } writing;
 
 /* writing_begin -- errors: MISUSE, READ_ONLY, BUSY, FAILED. */
@@ -69,6 +84,8 @@ tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error
 view writing_view(const writing *w);
 /* writing_check -- to be asked before each document that is changed. Errors: CANCELLED. */
 tansu_status writing_check(const writing *w, tansu_error *error);
+/* writing_for_good -- to be asked by a call that no savepoint can take back. Errors: MISUSE. */
+tansu_status writing_for_good(const writing *w, tansu_error *error);
 /* writing_end -- with TANSU_OK commits a change of its own; otherwise takes back what the call did.
  * Returns the status, or the commit's. */
 tansu_status writing_end(writing *w, tansu_status status, tansu_error *error);

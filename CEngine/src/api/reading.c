@@ -45,6 +45,11 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
     }
     if (txn != NULL) {
         c->txn = txn;
+        c->number = ++txn->opened;
+        c->next = txn->first;
+        if (c->next != NULL)
+            c->next->previous = c;
+        txn->first = c;
         txn->cursors++;
     }
     *cursor = c;
@@ -56,6 +61,9 @@ tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document, t
         return misuse(cursor == NULL ? "cursor" : "document", error);
     if (cursor->txn != NULL && cursor->txn->ended)
         return error_set(error, TANSU_E_MISUSE, "cursor", "the cursor's transaction has ended");
+    if (cursor->undone)
+        return error_set(error, TANSU_E_MISUSE, "cursor",
+                         "the cursor's transaction went back to a savepoint before it");
     if (interrupt_asked(&cursor->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "cursor", "the cursor was cancelled");
     tansu_status status = query_next(cursor->run, document, error);
@@ -83,6 +91,12 @@ void tansu_cursor_close(tansu_cursor *cursor) {
     if (cursor->version != NULL)
         database_release(db, cursor->version);
     tansu_txn *txn = cursor->txn;
+    if (cursor->next != NULL)
+        cursor->next->previous = cursor->previous;
+    if (cursor->previous != NULL)
+        cursor->previous->next = cursor->next;
+    else if (txn != NULL)
+        txn->first = cursor->next;
     free(cursor);
     if (txn != NULL && --txn->cursors == 0 && txn->ended) {
         /* The transaction was aborted before: this was the last that knew of it. */

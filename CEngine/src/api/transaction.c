@@ -80,6 +80,7 @@ tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability
 /* txn_free -- ends the handle. */
 static void txn_free(tansu_txn *txn) {
     database *db = txn->db;
+    free(txn->savepoints);
     free(txn);
     database_leave(db);
 }
@@ -130,6 +131,62 @@ void tansu_txn_abort(tansu_txn *txn) {
         database_release(txn->db, txn->version);
     }
     txn->ended = true;
+    free(txn->savepoints);
+    txn->savepoints = NULL;
     if (txn->cursors == 0)
         txn_free(txn);
+}
+
+/* ---- Savepoints ---- */
+
+/* savepoint_top -- the innermost savepoint; NULL with the error filled in when there is none. */
+static const savepoint *savepoint_top(const tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL || txn->ended || txn->savepoint_count == 0) {
+        misuse(txn == NULL ? "txn" : "savepoint", error);
+        return NULL;
+    }
+    return &txn->savepoints[txn->savepoint_count - 1];
+}
+
+tansu_status tansu_txn_savepoint(tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL || txn->ended)
+        return misuse("txn", error);
+    if (txn->change == NULL)
+        return error_set(error, TANSU_E_READ_ONLY, "txn",
+                         "this is a read transaction: it has nothing to take back");
+    tansu_status status = change_usable(txn->change, error);
+    if (status != TANSU_OK)
+        return status;
+    if (txn->savepoint_count == txn->savepoint_room) {
+        uint32_t room = txn->savepoint_room * 2 + 4;
+        savepoint *list = realloc(txn->savepoints, room * sizeof *list);
+        if (list == NULL)
+            return error_memory(error);
+        txn->savepoints = list;
+        txn->savepoint_room = room;
+    }
+    txn->savepoints[txn->savepoint_count++] =
+        (savepoint){.mark = change_save_mark(txn->change), .cursors_opened = txn->opened};
+    return TANSU_OK;
+}
+
+tansu_status tansu_txn_release(tansu_txn *txn, tansu_error *error) {
+    const savepoint *top = savepoint_top(txn, error);
+    if (top == NULL)
+        return TANSU_E_MISUSE;
+    if (--txn->savepoint_count == 0)
+        change_forget_steps(txn->change, top->mark);
+    return TANSU_OK;
+}
+
+tansu_status tansu_txn_roll_back(tansu_txn *txn, tansu_error *error) {
+    const savepoint *top = savepoint_top(txn, error);
+    if (top == NULL)
+        return TANSU_E_MISUSE;
+    txn->savepoint_count--;
+    /* What a cursor holds of documents that are taken back would be overwritten under it. */
+    for (tansu_cursor *c = txn->first; c != NULL; c = c->next)
+        c->undone = c->undone || c->number > top->cursors_opened;
+    change_roll_back(txn->change, top->mark);
+    return change_usable(txn->change, error);
 }

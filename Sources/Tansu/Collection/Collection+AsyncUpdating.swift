@@ -51,7 +51,7 @@ extension Database.Collection {
     ) async throws -> Element? {
         try await session.suspend(.write) { flag in
             let document = try session.stoppable(.write, flag) { session in
-                try session.reading.findAndModify(query, mode, hints, in: name) { Array($0) }
+                try session.findAndModify(query, mode, hints, in: name)
             }
             return try document?.withUnsafeBytes(codec.decode)
         }

@@ -23,7 +23,7 @@ extension Database.Collection {
     public func update(
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]
     ) throws -> Database.UpdateResult {
-        Database.UpdateResult(try session.writing().update(query, operations, hints, in: name))
+        Database.UpdateResult(try session.update(query, operations, hints, in: name))
     }
 
     /// Updates the first document that matches, and returns it, in one commit.
@@ -48,7 +48,7 @@ extension Database.Collection {
         returning returned: Database.ReturnedDocument = .before
     ) throws -> Element? {
         let mode = ModifyMode.update(operations, returning: returned)
-        return try session.writing().findAndModify(query, mode, hints, in: name, codec.decode)
+        return try session.findAndModify(query, mode, hints, in: name)?.withUnsafeBytes(codec.decode)
     }
 
     /// Removes the first document that matches, and returns it, in one commit.
@@ -61,6 +61,6 @@ extension Database.Collection {
     ///   the document is removed all the same.
     @discardableResult
     public func findAndRemove(_ query: BSONDocument, hints: BSONDocument = [:]) throws -> Element? {
-        try session.writing().findAndModify(query, .remove, hints, in: name, codec.decode)
+        try session.findAndModify(query, .remove, hints, in: name)?.withUnsafeBytes(codec.decode)
     }
 }

@@ -55,7 +55,7 @@ extension Database.Collection {
     private func write(_ element: Element, _ mode: SaveMode) throws -> BSONValue {
         var ids: [BSONValue] = []
         try codec.encode(element) { bytes in
-            ids = try session.writing().save(bytes, sizes: [bytes.count], mode, in: name)
+            ids = try session.save(bytes, sizes: [bytes.count], mode, in: name)
         }
         guard let id = ids.first else {
             throw TansuError(.misuse, "the engine did not tell the document's _id", context: name)
@@ -74,6 +74,6 @@ extension Database.Collection {
                 sizes.append(document.count)
             }
         }
-        return try bytes.withUnsafeBytes { try session.writing().save($0, sizes: sizes, mode, in: name) }
+        return try bytes.withUnsafeBytes { try session.save($0, sizes: sizes, mode, in: name) }
     }
 }

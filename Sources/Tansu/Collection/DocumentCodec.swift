@@ -5,6 +5,16 @@ struct DocumentCodec<Element: Sendable>: Sendable {
 
     /// The value of a document, whose bytes are valid during the call only.
     let decode: @Sendable (UnsafeRawBufferPointer) throws -> Element
+
+    /// The registry of a collection of objects.
+    var types: BSONTypeRegistry?
+
+    /// The value's document.
+    func document(of element: Element) throws -> BSONDocument {
+        var document: BSONDocument = [:]
+        try encode(element) { document = BSONDocument(trustedBytes: Array($0)) }
+        return document
+    }
 }
 
 extension DocumentCodec<BSONDocument> {

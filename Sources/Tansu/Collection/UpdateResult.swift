@@ -13,6 +13,12 @@ extension Database {
         /// How many documents `$dropall` removed.
         public let removed: Int
 
+        init(matched: Int, modified: Int) {
+            self.matched = matched
+            self.modified = modified
+            (upserted, removed) = ([], 0)
+        }
+
         init(_ document: BSONDocument) {
             matched = document["matched"]?.intValue ?? 0
             modified = document["modified"]?.intValue ?? 0

@@ -94,6 +94,6 @@ extension Database {
                 return copy
             }
         }
-        return Database(EngineDatabase(copy))
+        return Database(EngineDatabase(copy, Instruments(options)))
     }
 }

@@ -81,6 +81,8 @@ extension Database {
         progress: (Progress) throws -> Void = { _ in }
     ) throws -> LoadReport {
         try refuseInsideOwnWrite()
+        // What was loaded may hold schemas.
+        defer { schemas.forget() }
         return LoadReport(try engine.load(options.document, from: read, progress: progress))
     }
 

@@ -38,6 +38,7 @@ extension Database {
     ///   awaits: there was no answer.
     public func executeJSON(_ command: String) throws -> String {
         try refuseInsideOwnWrite()
+        defer { schemas.forget() }
         return try engine.executeJSON(command)
     }
 }

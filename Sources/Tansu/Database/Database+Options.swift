@@ -1,3 +1,6 @@
+public import CoreMetrics
+public import Logging
+
 extension Database {
     /// How to open a database.
     public struct Options: Sendable {
@@ -30,6 +33,20 @@ extension Database {
         /// 25 when `nil`.
         public var compactionShare: Int?
 
+        /// Told of calls that take long; nobody when `nil`.
+        ///
+        /// Each is a warning with the collection and the query without its values; queries also with their plan and,
+        /// where one would have helped, the index to make.
+        public var logger: Logger?
+
+        /// How long a call takes that `logger` is told of.
+        public var slowCallTime: Duration
+
+        /// Where calls are counted and timed, such as `MetricsSystem.factory`; nowhere when `nil`, at no cost.
+        ///
+        /// The timer `tansu.call.duration` and the counter `tansu.call.failures`, each with the dimension `call`.
+        public var metrics: (any MetricsFactory)?
+
         /// Told how much of a long opening is done, on the opening thread.
         public var progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
 
@@ -38,7 +55,8 @@ extension Database {
             durability: Durability = .full, readOnly: Bool = false, mustExist: Bool = false,
             busyTimeout: Duration = .seconds(60), segmentSize: Int? = nil, checkpointBytes: Int? = nil,
             indexCacheBytes: Int? = nil, compactionPercent: Int? = nil, compactionShare: Int? = nil,
-            progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
+            logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
+            metrics: (any MetricsFactory)? = nil, progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
         ) {
             self.durability = durability
             self.readOnly = readOnly
@@ -49,6 +67,9 @@ extension Database {
             self.indexCacheBytes = indexCacheBytes
             self.compactionPercent = compactionPercent
             self.compactionShare = compactionShare
+            self.logger = logger
+            self.slowCallTime = slowCallTime
+            self.metrics = metrics
             self.progress = progress
         }
     }

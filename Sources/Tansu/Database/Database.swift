@@ -22,7 +22,12 @@ import Foundation
 /// A folder is open in one process at a time, or in several that only read. The database closes when the last
 /// reference to it goes: collections, queries, cursors and transactions hold one.
 public final class Database: Sendable {
+    /// The types whose objects collections of objects find; see ``objects(_:types:)``.
+    public let types = BSONTypeRegistry()
+
     let engine: EngineDatabase
+    /// Whether writes have schemas to look for.
+    let schemas = SchemaWatch()
     /// For calls that never wait for another writer: reads, and the inside of read transactions.
     let readers = WorkLane("tansu read", width: max(4, ProcessInfo.processInfo.activeProcessorCount))
     /// For writes of their own, which may wait for the transaction under way. Several at once share a sync.

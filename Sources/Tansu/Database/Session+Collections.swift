@@ -17,13 +17,22 @@ extension Session {
     func renameCollection(_ name: String, to newName: String) throws {
         try name.checkName()
         try newName.checkName()
-        try writing().renameCollection(name, to: newName)
+        try name.refuseSchemas()
+        try newName.refuseSchemas()
+        try changing(name) { session in
+            try session.writing().renameCollection(name, to: newName)
+            try session.moveSchema(of: name, to: newName)
+        }
     }
 
     func removeCollection(_ name: String) throws -> Bool {
         try name.checkName()
+        try name.refuseSchemas()
         do {
-            try writing().removeCollection(name)
+            try changing(name) { session in
+                try session.writing().removeCollection(name)
+                try session.moveSchema(of: name, to: nil)
+            }
             return true
         } catch let error as TansuError where error.code == .notFound {
             return false

@@ -29,5 +29,31 @@ extension Database {
         public func cancel() {
             engine.cancel()
         }
+
+        /// A part of a `write` that may fail alone: when the closure throws, what it did to documents is taken back, and
+        /// the transaction goes on for whoever catches the error.
+        ///
+        /// For example:
+        ///
+        /// ```swift
+        /// try db.write { tx in
+        ///     let people = try tx.collection("people")
+        ///     for order in orders {
+        ///         do {
+        ///             try tx.savepoint { try book(order, in: people) }
+        ///         } catch { rejected.append(order) }
+        ///     }
+        /// }
+        /// ```
+        ///
+        /// One may stand in another. Inside, making and dropping indexes, and removing and renaming collections, throws
+        /// `.misuse`: those could not be taken back. Tasks that share the transaction wait for the closure's end.
+        ///
+        /// - Parameter body: What to do, through the transaction's collections.
+        /// - Returns: What the closure returns.
+        /// - Throws: The closure's error; ``TansuError`` with `.readOnly` (in a `read`) or `.misuse` (after the end).
+        public func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
+            try engine.savepoint(body)
+        }
     }
 }

@@ -26,11 +26,18 @@ final class EngineCursor: @unchecked Sendable {
     private let scope: EngineScope
     private let handle: Handle
     private let lock = NSRecursiveLock()
+    /// What its steps took; `nil` when nobody wants to know.
+    private let meter: CursorMeter?
 
     /// Starts a query.
     init(_ scope: EngineScope, collection: String, query: BSONDocument, hints: BSONDocument) throws {
         self.scope = scope
         handle = Handle()
+        meter = scope.engine.instruments.map {
+            CursorMeter($0, MeasuredCall(kind: .find, collection: collection, query: query, hints: hints))
+        }
+        let began = meter.map { _ in ContinuousClock.now }
+        defer { meter?.add(since: began, failed: handle.pointer == nil) }
         if let transaction = scope.transaction {
             try transaction.call { database, transactionPointer in
                 try start(database, transactionPointer, collection, query, hints)
@@ -62,6 +69,7 @@ final class EngineCursor: @unchecked Sendable {
 
     /// Ends it early. Harmless at any time.
     func close() {
+        defer { meter?.end(on: scope.engine) }
         if let transaction = scope.transaction {
             transaction.close(handle)
         } else {
@@ -98,7 +106,16 @@ final class EngineCursor: @unchecked Sendable {
             if handle.closesAfterStep { close() }
         }
         var document = tansu_document()
-        guard try engineCall({ tansu_cursor_next(pointer, &document, $0) }) == TANSU_OK else {
+        let began = meter.map { _ in ContinuousClock.now }
+        let status: tansu_status
+        do {
+            status = try engineCall { tansu_cursor_next(pointer, &document, $0) }
+            meter?.add(since: began, failed: false)
+        } catch {
+            meter?.add(since: began, failed: true)
+            throw error
+        }
+        guard status == TANSU_OK else {
             handle.closesAfterStep = true
             return nil
         }

@@ -8,7 +8,7 @@ extension EngineDatabase {
             _ = try engineCall { tansu_open(choices, &handle, $0) }
         }
         guard let handle else { throw TansuError(.misuse, "the engine opened nothing") }
-        self.init(handle)
+        self.init(handle, Instruments(options))
     }
 }
 

@@ -20,9 +20,12 @@ final class EngineDatabase: @unchecked Sendable {
     private var callsUnderWay = 0
     /// Transactions, and cursors outside of them: the engine cannot close under these.
     private var openHandles = 0
+    /// What measures calls; `nil` when nobody wants to know.
+    let instruments: Instruments?
 
-    init(_ handle: OpaquePointer) {
+    init(_ handle: OpaquePointer, _ instruments: Instruments?) {
         state = .open(handle)
+        self.instruments = instruments
     }
 
     deinit {

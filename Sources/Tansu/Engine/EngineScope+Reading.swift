@@ -10,8 +10,10 @@ extension EngineScope {
         try withEngineBuffer { buffer in
             do {
                 try (["_id": id] as BSONDocument).withUnsafeBytes { id in
-                    try call { database, transaction, error in
-                        tansu_get(database, transaction, collection, id.baseAddress, id.count, &buffer, error)
+                    try measured(MeasuredCall(kind: .get, collection: collection)) {
+                        try call { database, transaction, error in
+                            tansu_get(database, transaction, collection, id.baseAddress, id.count, &buffer, error)
+                        }
                     }
                 }
             } catch let error as TansuError where error.code == .notFound {
@@ -24,11 +26,13 @@ extension EngineScope {
     /// How many documents match.
     func count(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> Int {
         var count: Int64 = 0
-        try withBytes(query, hints) { query, hints in
-            try call { database, transaction, error in
-                tansu_count(
-                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
-                    &count, error)
+        try measured(MeasuredCall(kind: .count, collection: collection, query: query, hints: hints)) {
+            try withBytes(query, hints) { query, hints in
+                try call { database, transaction, error in
+                    tansu_count(
+                        database, transaction, collection, query.baseAddress, query.count, hints.baseAddress,
+                        hints.count, &count, error)
+                }
             }
         }
         return Int(count)

@@ -29,11 +29,13 @@ extension EngineScope {
     func update(
         _ query: BSONDocument, _ operations: BSONDocument, _ hints: BSONDocument, in collection: String
     ) throws -> BSONDocument {
-        try withBytes(query, operations, hints) { query, operations, hints in
-            try document { database, transaction, buffer, error in
-                tansu_update(
-                    database, transaction, collection, query.baseAddress, query.count, operations.baseAddress,
-                    operations.count, hints.baseAddress, hints.count, buffer, error)
+        try measured(MeasuredCall(kind: .update, collection: collection, query: query, hints: hints)) {
+            try withBytes(query, operations, hints) { query, operations, hints in
+                try document { database, transaction, buffer, error in
+                    tansu_update(
+                        database, transaction, collection, query.baseAddress, query.count, operations.baseAddress,
+                        operations.count, hints.baseAddress, hints.count, buffer, error)
+                }
             }
         }
     }
@@ -46,12 +48,16 @@ extension EngineScope {
         _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
         try withEngineBuffer { buffer in
-            try withBytes(query, hints) { query, hints in
-                try mode.withOperations { operations in
-                    try call { database, transaction, error in
-                        tansu_find_and_modify(
-                            database, transaction, collection, query.baseAddress, query.count, operations.baseAddress,
-                            operations.count, hints.baseAddress, hints.count, mode.engineValue, &buffer, error)
+            let measure = MeasuredCall(kind: .findAndModify, collection: collection, query: query, hints: hints)
+            try measured(measure) {
+                try withBytes(query, hints) { query, hints in
+                    try mode.withOperations { operations in
+                        try call { database, transaction, error in
+                            tansu_find_and_modify(
+                                database, transaction, collection, query.baseAddress, query.count,
+                                operations.baseAddress, operations.count, hints.baseAddress, hints.count,
+                                mode.engineValue, &buffer, error)
+                        }
                     }
                 }
             }

@@ -25,8 +25,10 @@ extension EngineScope {
             defer { next = next?.advanced(by: size) }
             return tansu_document(data: next, size: size)
         }
-        let answer = try document { database, transaction, ids, error in
-            tansu_save(database, transaction, collection, list, list.count, mode.engineValue, ids, error)
+        let answer = try measured(MeasuredCall(kind: .save, collection: collection)) {
+            try document { database, transaction, ids, error in
+                tansu_save(database, transaction, collection, list, list.count, mode.engineValue, ids, error)
+            }
         }
         return answer["ids"]?.arrayValue.map(Array.init) ?? []
     }
@@ -34,9 +36,11 @@ extension EngineScope {
     /// Removes the document with an id; whether it was there.
     func remove(id: BSONValue, from collection: String) throws -> Bool {
         var removed: Int32 = 0
-        try (["_id": id] as BSONDocument).withUnsafeBytes { id in
-            try call { database, transaction, error in
-                tansu_remove_id(database, transaction, collection, id.baseAddress, id.count, &removed, error)
+        try measured(MeasuredCall(kind: .remove, collection: collection)) {
+            try (["_id": id] as BSONDocument).withUnsafeBytes { id in
+                try call { database, transaction, error in
+                    tansu_remove_id(database, transaction, collection, id.baseAddress, id.count, &removed, error)
+                }
             }
         }
         return removed != 0
@@ -45,11 +49,13 @@ extension EngineScope {
     /// Removes the documents that match; how many.
     func remove(_ query: BSONDocument, _ hints: BSONDocument, from collection: String) throws -> Int {
         var removed: Int64 = 0
-        try withBytes(query, hints) { query, hints in
-            try call { database, transaction, error in
-                tansu_remove(
-                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
-                    &removed, error)
+        try measured(MeasuredCall(kind: .remove, collection: collection, query: query, hints: hints)) {
+            try withBytes(query, hints) { query, hints in
+                try call { database, transaction, error in
+                    tansu_remove(
+                        database, transaction, collection, query.baseAddress, query.count, hints.baseAddress,
+                        hints.count, &removed, error)
+                }
             }
         }
         return Int(removed)

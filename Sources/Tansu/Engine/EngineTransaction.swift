@@ -12,6 +12,8 @@ final class EngineTransaction: @unchecked Sendable {
     private var handle: OpaquePointer?
     private let interrupt: EngineInterrupt
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
+    /// What is to be done when it has ended.
+    private var endings: [@Sendable () -> Void] = []
 
     /// What a transaction may do.
     enum Mode: Sendable {
@@ -70,6 +72,11 @@ final class EngineTransaction: @unchecked Sendable {
         lock.withLock { handle != nil }
     }
 
+    /// Runs `body` while nobody else uses the transaction; calls inside it are this thread's.
+    func alone<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try lock.withLock(body)
+    }
+
     /// Runs `body` with the database and the transaction, alone. Throws `.misuse` after the end.
     func call<Result>(_ body: (OpaquePointer, OpaquePointer) throws -> Result) throws -> Result {
         try lock.withLock {
@@ -83,9 +90,14 @@ final class EngineTransaction: @unchecked Sendable {
 
     /// Commits and ends it; on an error nothing of it was kept (but see `.failed`).
     func commit() throws {
+        try engine.measured(MeasuredCall(kind: .commit)) { try commitUnmeasured() }
+    }
+
+    private func commitUnmeasured() throws {
         try lock.withLock {
             try call { _, transaction in
                 closeCursors()
+                defer { end() }
                 try engine.end {
                     handle = nil
                     interrupt.end()
@@ -108,7 +120,18 @@ final class EngineTransaction: @unchecked Sendable {
             handle = nil
             interrupt.end()
             engine.end { tansu_txn_abort(transaction) }
+            end()
         }
+    }
+
+    /// Has something done when the transaction has ended, whether it was committed or aborted. Called inside a call.
+    func atEnd(_ body: @escaping @Sendable () -> Void) {
+        lock.withLock { endings.append(body) }
+    }
+
+    private func end() {
+        for body in endings { body() }
+        endings.removeAll()
     }
 
     /// Makes the end of the transaction the end of the cursor.

@@ -72,7 +72,8 @@ extension TansuError.Code {
     /// Bytes that are not a valid BSON document. Find who made them.
     public static let invalidBSON = Self(TANSU_E_INVALID_BSON)
 
-    /// Valid BSON that may not be stored: a duplicate key, or one that begins with `$`.
+    /// Valid BSON that may not be stored: a duplicate key, one that begins with `$`, or what violates the schema of its
+    /// collection; the context is then path and rule, such as `pet.age: minimum`.
     public static let invalidDocument = Self(TANSU_E_INVALID_DOCUMENT)
 
     /// An `_id` of a kind that cannot be one: an array, a regex, undefined or null.

@@ -1,0 +1,46 @@
+/// A schema, or one inside another, ready to be asked.
+final class SchemaNode: Sendable {
+    /// One keyword with what it asks for.
+    enum Rule: Sendable {
+        case types([String], keyword: String)
+        case values(EngineMatcher, list: BSONArray)
+        case required([String])
+        case properties([String: SchemaNode], others: Others)
+        case size(ClosedRange<Int>, of: Sized, keyword: String)
+        case number(EngineMatcher, keyword: String, bound: BSONValue)
+        case pattern(EngineMatcher, text: String)
+        case items(SchemaNode)
+        case itemsByPosition([SchemaNode])
+        case uniqueItems
+        case all([SchemaNode])
+        case any([SchemaNode])
+        case one([SchemaNode])
+        case not(SchemaNode)
+    }
+
+    /// Properties that are not named.
+    enum Others: Sendable {
+        case allowed
+        case refused
+        case checked(SchemaNode)
+    }
+
+    /// What a size is the size of.
+    enum Sized: Sendable {
+        case string
+        case array
+        case object
+    }
+
+    let rules: [Rule]
+
+    /// Reads a schema that stands at a path of the whole.
+    init(_ document: BSONDocument, at path: [String]) throws {
+        var rules: [Rule] = []
+        for (keyword, value) in document {
+            let reader = SchemaReader(document: document, keyword: keyword, value: value, path: path + [keyword])
+            if let rule = try reader.rule() { rules.append(rule) }
+        }
+        self.rules = rules
+    }
+}
