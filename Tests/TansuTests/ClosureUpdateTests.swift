@@ -48,8 +48,8 @@ struct ClosureUpdateTests {
 
     @Test("Whatever is changed, what is stored is the new value and all that the type does not know, as it was")
     func randomChanges() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var random = SeededGenerator(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed)
         func value() -> Partial {
             Partial(
                 a: Bool.random(using: &random) ? Int.random(in: 0...3, using: &random) : nil,
@@ -373,18 +373,5 @@ struct BulkTests {
         let ended = try db.write { $0 }
         let misuse = #expect(throws: TansuError.self) { try ended.savepoint {} }
         #expect(misuse?.code == .misuse)
-    }
-}
-
-/// Pseudo-random numbers that a seed repeats (splitmix64).
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }
