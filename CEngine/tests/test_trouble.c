@@ -170,6 +170,25 @@ static tansu_status checkpoint(tansu_db *db) {
     return tansu_checkpoint(db, &call_error);
 }
 
+static tansu_status compact(tansu_db *db) {
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_compact(db, NULL, NULL, &report, &call_error);
+    bson_t view;
+    bson_iter_t iter;
+    if (status == TANSU_OK)
+        CHECK(bson_init_static(&view, report.data, report.size) &&
+              bson_iter_init_find(&iter, &view, "segments") && bson_iter_as_int64(&iter) > 0);
+    tansu_buffer_free(&report);
+    return status;
+}
+
+static tansu_status verify(tansu_db *db) {
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_verify(db, NULL, NULL, &report, &call_error);
+    tansu_buffer_free(&report);
+    return status;
+}
+
 static tansu_status force(tansu_db *db) {
     tansu_document one = {BYTES(given.one)};
     tansu_status status = tansu_save(db, NULL, "c", &one, 1, TANSU_SAVE, NULL, &call_error);
@@ -272,6 +291,9 @@ static const tried all[] = {
     {.name = "drop", .run = drop},
     {.name = "rename", .run = rename_it},
     {.name = "checkpoint", .run = checkpoint, .unclean = true},
+    {.name = "compact", .run = compact, .full = true},
+    {.name = "compact, unclean", .run = compact, .full = true, .unclean = true},
+    {.name = "verify", .run = verify},
     {.name = "sync", .run = force},
     {.name = "find", .run = find},
     {.name = "aggregate", .run = aggregate},
@@ -302,6 +324,8 @@ static void fill(tansu_db *db) {
     for (int i = 0; i < 40; i++) {
         snprintf(text, sizeof text, "{'_id': %d, 'n': %d, 'u': %d, 's': 's%d'}", i, i, i, i % 5);
         CHECK_OK(call_save(db, NULL, i % 8 == 7 ? "d" : "c", TANSU_SAVE, text), &call_error);
+        if (i % 2 == 0) /* so that there is something to be compacted */
+            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, text), &call_error);
         if (i == 25)
             CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
     }
