@@ -20,12 +20,12 @@
  *  - Documents go in as pointer and length in BSON form and need no alignment. The engine copies
  *    what it keeps: input memory may be freed when the call returns.
  *  - Results come back in a tansu_buffer that the caller owns and may use again and again, or as
- *    pointers into memory that a cursor pins.
+ *    pointers into memory that a cursor or a feed pins.
  *  - Text is UTF-8. Collection and index names are NUL-terminated, 1 to 120 bytes.
  *  - A call that takes `tansu_txn *txn` works inside that transaction, or, with NULL, on its own:
  *    a read then sees the newest commit, a write is a commit of its own.
  *  - Everything may be called from any thread, and a database by many threads at once. One
- *    transaction or one cursor is used by one thread at a time.
+ *    transaction, cursor or feed is used by one thread at a time.
  *  - In a BSON document of options or hints, true and false may also be given as a number: 0 is
  *    false.
  *
@@ -33,7 +33,8 @@
  *
  *  - By time: the hint {"$maxTimeMS": n} of find, count, explain, distinct, aggregate, update, find
  *    and modify, and remove. The error is TANSU_E_TIMEOUT.
- *  - From another thread: tansu_cursor_cancel() ends the steps of a cursor. Every other call is
+ *  - From another thread: tansu_cursor_cancel() ends the steps of a cursor, and
+ *    tansu_feed_cancel() the waiting of a feed. Every other call is
  *    cancelled together with the transaction that it is made in: begin one, for reading or for
  *    writing, make the call in it, let the other thread call tansu_txn_cancel(), and abort it. That
  *    is so for tansu_find() too, which does the whole work of $onlycount and $explain, and for
@@ -161,6 +162,7 @@ TANSU_API void tansu_free(void *memory);
 typedef struct tansu_db tansu_db;
 typedef struct tansu_txn tansu_txn;
 typedef struct tansu_cursor tansu_cursor;
+typedef struct tansu_feed tansu_feed;
 
 /* What a commit that returned survives. */
 typedef enum tansu_durability {
@@ -223,14 +225,14 @@ TANSU_API tansu_status tansu_open_path(const char *path_utf8, tansu_db **db);
 
 /*
  * Ends background work, writes a checkpoint, syncs and frees the handle. Fine on NULL.
- * Errors: BUSY (a transaction or cursor is still open: nothing was closed, end it and call again);
+ * Errors: BUSY (a transaction, cursor or feed is still open: nothing was closed, end it and call again);
  * IO, FULL (the handle is closed all the same; acknowledged commits are safe in the log, only the
  * next opening takes longer).
  */
 TANSU_API tansu_status tansu_shutdown(tansu_db *db, tansu_error *error);
 
-/* tansu_shutdown() for callers that do not ask: with open transactions or cursors the close
- * happens when the last of them ends. */
+/* tansu_shutdown() for callers that do not ask: with open transactions, cursors or feeds
+ * the close happens when the last of them ends. */
 TANSU_API void tansu_close(tansu_db *db);
 
 /* Makes every commit so far survive power loss. Errors: IO, FAILED. */
@@ -558,6 +560,92 @@ TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char
  * Errors: NOT_FOUND. */
 TANSU_API tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
                                         tansu_buffer *result, tansu_error *error);
+
+/* ---- Changes -------------------------------------------------------------------------------- */
+
+/* What happened. */
+typedef enum tansu_change_kind {
+    TANSU_CHANGE_INSERT = 1, /* a document that was not there before the commit */
+    TANSU_CHANGE_UPDATE =
+        2, /* one that was: it has another content, or was saved again as it was */
+    TANSU_CHANGE_DELETE = 3,
+    TANSU_CHANGE_COLLECTION_CREATED = 4,
+    TANSU_CHANGE_COLLECTION_DROPPED = 5, /* with all its documents, of which nothing more is told */
+    TANSU_CHANGE_COLLECTION_RENAMED =
+        6 /* with all its documents: from `collection` to `new_name` */
+} tansu_change_kind;
+
+/* One change. Fill it with tansu_change_init() first. What it points at is valid until the next call on
+ * the feed, that which closes it included. */
+typedef struct tansu_change {
+    uint32_t struct_size; /* set by tansu_change_init(): lets the struct grow */
+    tansu_change_kind kind;
+    uint64_t sequence;      /* of the commit */
+    int last;               /* nothing more of this commit is told */
+    const char *collection; /* its name as of the change */
+    const char *new_name;   /* of a renamed one; otherwise NULL */
+    tansu_document id;      /* {"_id": ...} of a document; otherwise {NULL, 0} */
+    tansu_document before; /* {NULL, 0} when not asked for, not there, or its room was given back */
+    tansu_document after;  /* {NULL, 0} when not asked for, or there is none */
+} tansu_change;
+
+/* Fills in what says which version of the struct this is, and zeros. */
+TANSU_API void tansu_change_init(tansu_change *change);
+
+#define TANSU_FEED_NOW UINT64_MAX /* for tansu_feed_open(): what is committed from now on */
+
+/*
+ * Opens a feed: all changes of the commits behind number `since`, and then those to come, for ever.
+ * Whole commits, in their order, each once, and only those that readers see; of a document one change
+ * a commit, from what it was before to what it is after. A program that keeps the number of the last
+ * commit that it was told to the end goes on there with a feed of its next run.
+ * `options` (BSON, may be NULL): {"collections": [name, ...]} (by their names as of the change; all),
+ * {"before": bool}, {"after": bool} (whether documents are shown; false).
+ *
+ * The log is the feed's buffer: one that is not read takes no more memory with time, and loses
+ * nothing. It counts as open like a cursor for tansu_shutdown() and tansu_close().
+ *
+ * Compaction thins what is past: of each document the newest version stays, and deletions go where the
+ * log begins. So:
+ *  - 0 is always right: everything that is there, then what follows. But versions that were replaced
+ *    before a compaction are not told, so that between, the changes told make up no moment that ever
+ *    was, until they have come to the moment of the compaction; and a document's first news may be an
+ *    UPDATE.
+ *  - Another number is refused with NOT_FOUND when deletions behind it may be gone, or when the
+ *    database has not come so far (a backup was restored). Then read everything and begin with
+ *    TANSU_FEED_NOW, opened before reading: what is committed in between is told, too. Or begin at 0
+ *    and an empty copy.
+ *  - For an open feed compaction keeps deletions that it has not been told.
+ * Errors: NOT_FOUND, INVALID_BSON, INVALID_QUERY (an unknown option).
+ */
+TANSU_API tansu_status tansu_feed_open(tansu_db *db, uint64_t since, const void *options,
+                                       size_t options_size, tansu_feed **feed, tansu_error *error);
+
+/*
+ * Waits for the next change up to `timeout_ms` (0: does not wait; negative: for ever). DONE when none
+ * came. While changes of a commit of more than 1 MiB are told, its moment is pinned, as by a cursor; so it
+ * is with a feed that began at 0 until it has passed what was compacted before it was opened.
+ * Errors: CANCELLED, CLOSED (tansu_close() was called).
+ */
+TANSU_API tansu_status tansu_feed_next(tansu_feed *feed, int64_t timeout_ms, tansu_change *change,
+                                       tansu_error *error);
+
+/*
+ * Waits until something was committed that was not told, in whatever collection, and passes over all of
+ * it: *sequence (may be NULL) is the newest commit, and the feed goes on behind it. For programs that
+ * read anew what they show whenever there are changes. Timeout, DONE and errors: as tansu_feed_next().
+ */
+TANSU_API tansu_status tansu_feed_skip(tansu_feed *feed, int64_t timeout_ms, uint64_t *sequence,
+                                       tansu_error *error);
+
+/*
+ * Stops a feed for good, from any thread: the call that waits in it and every later one return
+ * CANCELLED. The feed must not be closed meanwhile. Fine on NULL.
+ */
+TANSU_API void tansu_feed_cancel(tansu_feed *feed);
+
+/* Ends the feed. Fine on NULL. */
+TANSU_API void tansu_feed_close(tansu_feed *feed);
 
 /* ---- Upkeep --------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "catalog/compact.h"
+#include "catalog/feed.h"
 #include "query/filter.h"
 
 #include <bson/bson.h>
@@ -72,7 +73,7 @@ tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
     pthread_mutex_unlock(&d->state_mutex);
     if (handles != 0)
         return error_set(error, TANSU_E_BUSY, d->folder,
-                         "%llu transactions or cursors are still open: end them first",
+                         "%llu transactions, cursors or feeds are still open: end them first",
                          (unsigned long long)handles);
     return database_close(d, error);
 }
@@ -84,6 +85,8 @@ void tansu_close(tansu_db *db) {
     pthread_mutex_lock(&d->state_mutex);
     bool now = d->handles == 0;
     __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
+    if (!now) /* with the mutex held: the last handle can't end the database meanwhile */
+        feed_wake(d);
     pthread_mutex_unlock(&d->state_mutex);
     if (now)
         database_close(d, NULL);

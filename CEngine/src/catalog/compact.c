@@ -4,6 +4,7 @@
 #include "catalog/compact.h"
 
 #include "base/error.h"
+#include "catalog/feed.h"
 #include "catalog/manifest.h"
 #include "catalog/pending.h"
 #include "log/compact.h"
@@ -28,8 +29,9 @@ typedef struct compaction {
     log_compaction *out;
     version *v;      /* held: what it needs is kept */
     view view;       /* of it */
-    uint64_t oldest; /* no reader is older */
+    uint64_t oldest; /* no reader is older, and no feed has been told less */
     bool from_start; /* nothing of the log lies before the run */
+    bool behind;     /* a reader or a feed is somewhere within the run */
     moved *list;
     size_t count;
     size_t room;
@@ -135,7 +137,7 @@ static tansu_status judge(void *context, const record_header *record, log_place 
     case RECORD_DELETE: status = judge_delete(c, record, from, to, keep, error); break;
     /* The checkpoint before this compaction lists the segment that it tells of, or a newer one. */
     case RECORD_COMPACTION: break;
-    default: *keep = !c->from_start || state_of(c, record_collection(record)) != NULL;
+    default: *keep = !c->from_start || c->behind || state_of(c, record_collection(record)) != NULL;
     }
     c->left_out += !*keep;
     return status;
@@ -185,13 +187,16 @@ static tansu_status begin(compaction *c, tansu_error *error) {
                          ? c->v->sequence
                          : __atomic_load_n(&db->checkpoint_sequence, __ATOMIC_RELAXED);
     uint32_t last = c->run->numbers[c->run->count - 1];
-    bool covered = false;
+    uint64_t end = 0; /* the last commit of the run */
     for (uint32_t i = 0; i < count; i++)
-        covered = covered || (list[i].number == last && list[i].last <= limit);
+        if (list[i].number == last && list[i].last <= limit)
+            end = list[i].last;
     c->from_start = count != 0 && list[0].number == c->run->numbers[0];
     free(list);
-    if (!covered)
+    if (end == 0)
         return TANSU_DONE;
+    c->oldest = feed_thin(db, c->oldest, c->from_start ? end : 0);
+    c->behind = c->oldest < end;
     return log_compact_begin(db->log, c->run->numbers, c->run->count, &c->out, error);
 }
 

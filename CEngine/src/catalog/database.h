@@ -10,6 +10,7 @@
 #include "log/log.h"
 
 #include <pthread.h>
+#include <time.h>
 
 /* What the MANIFEST says (catalog/manifest.h). */
 typedef struct manifest {
@@ -98,6 +99,13 @@ typedef struct database {
     uint64_t checkpoint_at;      /* log_written when a checkpoint was last ordered; atomic */
     uint64_t log_written;        /* bytes of commits since opening; atomic */
 
+    /* The feeds that are open, and those waiting (catalog/feed.h); guarded by feed_mutex. */
+    pthread_mutex_t feed_mutex;
+    pthread_cond_t feed_changed;
+    uint32_t feed_waiters; /* changed with the mutex held, read atomically by every commit */
+    struct feed *feeds;
+    uint64_t feed_floor; /* deletions up to this commit may have been compacted away */
+
     /* The writer's. */
     struct change *spare; /* of the last change, with its memory, for the next */
     uint64_t next_epoch;
@@ -146,6 +154,8 @@ tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_e
 /* database_look_again -- lets those who wait see that they are to stop. */
 void database_look_again(database *db);
 void database_end_writing(database *db);
+/* database_deadline -- the time that many milliseconds from now, for pthread_cond_timedwait(). */
+struct timespec database_deadline(uint64_t milliseconds);
 /* database_check_turn -- the errors of database_begin_writing() that waiting can't mend: READ_ONLY,
  * BUSY when this thread itself is writing. */
 tansu_status database_check_turn(database *db, tansu_error *error);

@@ -7,6 +7,7 @@
 #include "catalog/collection.h"
 #include "catalog/compact.h"
 #include "catalog/manifest.h"
+#include "log/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,8 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     if (pthread_mutex_init(&db->version_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
+        pthread_cond_init(&db->feed_changed, NULL) != 0 ||
         pthread_cond_init(&db->state_changed, NULL) != 0 ||
         pthread_cond_init(&db->worker_wanted, NULL) != 0 ||
         pthread_cond_init(&db->compactor_wanted, NULL) != 0 ||
@@ -345,6 +348,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         database_close(db, NULL);
         return status;
     }
+    db->feed_floor = log_thinned(db->log);
     *result = db;
     return TANSU_OK;
 }
@@ -429,6 +433,8 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_cond_destroy(&db->compactor_wanted);
     pthread_cond_destroy(&db->worker_wanted);
     pthread_cond_destroy(&db->state_changed);
+    pthread_cond_destroy(&db->feed_changed);
+    pthread_mutex_destroy(&db->feed_mutex);
     pthread_mutex_destroy(&db->checkpoint_mutex);
     pthread_mutex_destroy(&db->state_mutex);
     pthread_mutex_destroy(&db->version_mutex);

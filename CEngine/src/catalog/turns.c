@@ -6,7 +6,6 @@
 #include "base/error.h"
 
 #include <errno.h>
-#include <time.h>
 
 /* closed -- the error for a database that waits for its last handles to end. */
 static tansu_status closed(tansu_error *error) {
@@ -35,11 +34,10 @@ void database_leave(database *db) {
         database_close(db, NULL);
 }
 
-/* deadline -- the time that many milliseconds from now. */
-static struct timespec deadline(uint32_t milliseconds) {
+struct timespec database_deadline(uint64_t milliseconds) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_sec += milliseconds / 1000;
+    t.tv_sec += (time_t)(milliseconds / 1000);
     t.tv_nsec += (long)(milliseconds % 1000) * 1000000;
     if (t.tv_nsec >= 1000000000) {
         t.tv_sec++;
@@ -73,7 +71,7 @@ tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_e
     struct timespec until = {0};
     pthread_mutex_lock(&db->state_mutex);
     if (db->writing)
-        until = deadline(db->busy_timeout_ms);
+        until = database_deadline(db->busy_timeout_ms);
     while (db->writing && status == TANSU_OK) {
         if (pthread_equal(db->writer_thread, pthread_self()))
             status = own_turn(error);

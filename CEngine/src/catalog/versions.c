@@ -4,6 +4,7 @@
 #include "catalog/database.h"
 
 #include "catalog/collection.h"
+#include "catalog/feed.h"
 
 #include <stdlib.h>
 
@@ -76,6 +77,8 @@ void database_publish(database *db, version *v, retire_list *retired, bool visib
         db->visible = v;
     version *unheld = take_unheld(db);
     pthread_mutex_unlock(&db->version_mutex);
+    if (visible)
+        feed_note_commit(db);
     free_list(unheld);
 }
 
@@ -85,6 +88,7 @@ void database_show(database *db, uint64_t sequence) {
         db->visible = db->visible->next;
     version *unheld = take_unheld(db);
     pthread_mutex_unlock(&db->version_mutex);
+    feed_note_commit(db);
     free_list(unheld);
 }
 

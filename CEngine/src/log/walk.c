@@ -4,9 +4,12 @@
 #include "log/walk.h"
 
 #include "base/doc.h"
+#include "base/error.h"
 #include "log/frame.h"
+#include "log/segment.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <zlib.h>
 
 const frame_header *walk_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t size,
@@ -102,6 +105,46 @@ uint64_t log_room(log *l, uint32_t number) {
     uint64_t room = s == NULL ? 0 : __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&l->mutex);
     return room;
+}
+
+const uint8_t *log_bytes(log *l, uint32_t number, uint64_t *room) {
+    pthread_mutex_lock(&l->mutex);
+    const segment *s = segment_get(l, number);
+    const uint8_t *bytes = s == NULL ? NULL : s->base;
+    *room = s == NULL ? 0 : __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&l->mutex);
+    return bytes;
+}
+
+tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *count,
+                      tansu_error *error) {
+    pthread_mutex_lock(&l->mutex);
+    uint32_t n = l->force.count, from = n == 0 ? 0 : n - 1;
+    while (from > 0 && l->force.items[from]->first > sequence)
+        from--;
+    log_extent *made = malloc((n - from + 1) * sizeof *made);
+    for (uint32_t i = from; made != NULL && i < n; i++) {
+        const segment *s = l->force.items[i];
+        uint64_t next = i + 1 < n ? l->force.items[i + 1]->first - 1 : UINT64_MAX;
+        made[i - from] = (log_extent){
+            .number = s->number,
+            .compacted = s->last != 0,
+            .bytes = s->base,
+            .end = s->last != 0 ? s->used : __atomic_load_n(&s->allocated, __ATOMIC_RELAXED),
+            .first = s->first,
+            .last = s->last != 0 ? s->last : next};
+    }
+    pthread_mutex_unlock(&l->mutex);
+    *list = made;
+    *count = made == NULL ? 0 : n - from;
+    return made == NULL ? error_memory(error) : TANSU_OK;
+}
+
+uint64_t log_thinned(log *l) {
+    pthread_mutex_lock(&l->mutex);
+    uint64_t last = l->force.count == 0 ? 0 : l->force.items[0]->last;
+    pthread_mutex_unlock(&l->mutex);
+    return last;
 }
 
 bool log_known(const log *l, uint32_t number) {

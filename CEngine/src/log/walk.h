@@ -49,6 +49,19 @@ bool walk_header(const segment_header *header);
  * thread. */
 uint64_t log_room(log *l, uint32_t number);
 
+/* log_bytes -- the memory of a segment in force, and how much of it may be looked at; NULL when there is none
+ * of that number. Any thread that holds a version, which keeps it mapped. */
+const uint8_t *log_bytes(log *l, uint32_t number, uint64_t *room);
+
+/* log_from -- the segments in force from the one on that covers a commit, in order, in new memory for free().
+ * `end` is how much may be looked at; `last` is UINT64_MAX in the head. As log_bytes(). Errors: MEMORY. */
+tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *count,
+                      tansu_error *error);
+
+/* log_thinned -- the last commit of a compacted segment at the log's beginning, of which deletions may have
+ * been left out; 0 without one. */
+uint64_t log_thinned(log *l);
+
 /* log_known -- whether the segment of that number is mapped, in force or not. */
 bool log_known(const log *l, uint32_t number);
 

@@ -1,0 +1,426 @@
+/*
+ * test_feed.c -- a change feed tells what happened: its changes, taken in one after the other by somebody
+ * who knows nothing else, make the database, at every commit; from any number on, over reopening and
+ * beside compaction.
+ */
+#include "toolkit/ask.h"
+#include "toolkit/call.h"
+#include "toolkit/check.h"
+#include "toolkit/fold.h"
+#include "toolkit/folder.h"
+#include "toolkit/random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMITS 300
+#define WHOLE "{'before': true, 'after': true}"
+
+/* A database at work, and what it was at every commit. */
+typedef struct play {
+    tansu_db *db;
+    fold now;
+    fold history[COMMITS + 1];
+    uint64_t sequence;
+    random_source random;
+    bson_t pad; /* part of every document */
+} play;
+
+static void play_begin(play *p, const char *folder, uint64_t stream, uint32_t pad) {
+    uint8_t *filling = calloc(1, pad + 1);
+    REQUIRE(filling != NULL);
+    p->db = call_open(folder);
+    fold_empty(&p->now);
+    p->history[0] = p->now;
+    p->sequence = 0;
+    p->random = random_start(stream);
+    bson_init(&p->pad);
+    BSON_APPEND_BINARY(&p->pad, "pad", BSON_SUBTYPE_BINARY, filling, pad);
+    free(filling);
+}
+
+static void play_end(play *p) {
+    bson_destroy(&p->pad);
+    call_close(p->db);
+}
+
+/* play_save -- a document with a number that none had before. */
+static void play_save(play *p, tansu_txn *txn, int slot, int id) {
+    static int32_t number;
+    bson_t doc = BSON_INITIALIZER;
+    BSON_APPEND_INT32(&doc, "_id", id);
+    BSON_APPEND_INT32(&doc, "n", ++number);
+    bson_concat(&doc, &p->pad);
+    CHECK_OK(call_save_bson(p->db, txn, fold_names[slot], TANSU_SAVE, &doc), &call_error);
+    bson_destroy(&doc);
+    p->now.there[slot] = true;
+    p->now.n[slot][id] = number;
+}
+
+/* play_remove -- a document, if it is there. */
+static void play_remove(play *p, tansu_txn *txn, int slot, int id) {
+    char text[32];
+    int removed = 0;
+    if (!p->now.there[slot])
+        return;
+    snprintf(text, sizeof text, "{'_id': %d}", id);
+    CHECK_OK(call_remove_id(p->db, txn, fold_names[slot], text, &removed), &call_error);
+    CHECK_INT(p->now.n[slot][id] != -1, removed);
+    p->now.n[slot][id] = -1;
+}
+
+/* play_catalog -- drops, renames, or makes an index, which is no change. */
+static void play_catalog(play *p, tansu_txn *txn, int slot) {
+    int to = (int)random_below(&p->random, FOLD_NAMES);
+    if (!p->now.there[slot]) {
+        CHECK_OK(call_ensure(p->db, txn, fold_names[slot], NULL), &call_error);
+        p->now.there[slot] = true;
+    } else if (random_chance(&p->random, 40)) {
+        CHECK_OK(tansu_collection_drop(p->db, txn, fold_names[slot], &call_error), &call_error);
+        p->now.there[slot] = false;
+        memset(p->now.n[slot], 0xff, sizeof p->now.n[slot]);
+    } else if (!p->now.there[to]) {
+        CHECK_OK(tansu_collection_rename(p->db, txn, fold_names[slot], fold_names[to], &call_error),
+                 &call_error);
+        p->now.there[slot] = false;
+        p->now.there[to] = true;
+        memcpy(p->now.n[to], p->now.n[slot], sizeof p->now.n[to]);
+        memset(p->now.n[slot], 0xff, sizeof p->now.n[slot]);
+    } else {
+        CHECK_OK(call_index(p->db, txn, fold_names[slot], "by_n", "{'n': 1}", NULL), &call_error);
+    }
+}
+
+/* play_commit -- one commit of some steps, or one that is given up. */
+static void play_commit(play *p) {
+    fold before = p->now;
+    tansu_txn *txn = call_begin(p->db, TANSU_TXN_WRITE);
+    int64_t steps = random_chance(&p->random, 10) ? 200 : random_between(&p->random, 1, 6);
+    for (int64_t i = 0; i < steps; i++) {
+        int slot = (int)random_below(&p->random, FOLD_NAMES);
+        int id = (int)random_below(&p->random, FOLD_IDS);
+        uint64_t what = random_below(&p->random, 100);
+        if (what < 60)
+            play_save(p, txn, slot, id);
+        else if (what < 96)
+            play_remove(p, txn, slot, id);
+        else
+            play_catalog(p, txn, slot);
+    }
+    if (random_chance(&p->random, 10)) {
+        tansu_txn_abort(txn);
+        p->now = before;
+        return;
+    }
+    uint64_t sequence;
+    CHECK_OK(tansu_txn_commit(txn, &sequence, &call_error), &call_error);
+    if (sequence == 0)
+        return;
+    REQUIRE(sequence == p->sequence + 1 && sequence <= COMMITS);
+    p->sequence = sequence;
+    p->history[sequence] = p->now;
+}
+
+/* check_from -- a feed from that number on makes every later moment of the database. */
+static void check_from(const play *p, uint64_t since) {
+    tansu_feed *feed = fold_feed(p->db, since, WHOLE);
+    fold f = p->history[since];
+    tansu_change change;
+    tansu_change_init(&change);
+    uint64_t at = since;
+    bool whole = true;
+    tansu_status status;
+    while ((status = tansu_feed_next(feed, 0, &change, &call_error)) == TANSU_OK) {
+        if (!CHECK(whole ? change.sequence > at : change.sequence == at))
+            break;
+        /* Commits of which nothing is told changed nothing. */
+        for (at = whole ? at + 1 : at; at < change.sequence; at++)
+            CHECK(fold_same(&f, &p->history[at]));
+        fold_apply(&f, &change, true);
+        whole = change.last;
+        if (whole && !CHECK(fold_same(&p->history[at], &f))) {
+            check_note("    commit %llu, feed from %llu", (unsigned long long)at,
+                       (unsigned long long)since);
+            break;
+        }
+    }
+    CHECK_STATUS(TANSU_DONE, status);
+    CHECK(whole);
+    CHECK(fold_same(&p->now, &f));
+    tansu_feed_close(feed);
+}
+
+static void changes_make_the_database_at_every_commit(void) {
+    for (int kind = 0; kind < 4; kind++) {
+        char *folder = kind % 2 == 0 ? NULL : folder_new();
+        play *p = malloc(sizeof *p);
+        REQUIRE(p != NULL);
+        play_begin(p, folder, (uint64_t)kind, kind < 2 ? 10 : 5000);
+        tansu_feed *open = fold_feed(p->db, 0, WHOLE);
+        fold f;
+        fold_empty(&f);
+        for (int i = 0; i < 250; i++) {
+            play_commit(p);
+            /* A feed that lives beside the writer, at one moment more, at another less behind. */
+            if (random_chance(&p->random, 50)) {
+                fold_take(&f, open, true, NULL);
+                CHECK(fold_same(&p->now, &f));
+            }
+        }
+        tansu_feed_close(open);
+        CHECK(kind < 2 || call_figure(p->db, "logSegments") > 3);
+        for (int i = 0; i < 20; i++)
+            check_from(p, random_below(&p->random, p->sequence + 1));
+        check_from(p, 0);
+        check_from(p, p->sequence);
+        if (folder != NULL) {
+            call_close(p->db);
+            p->db = call_open(folder);
+            check_from(p, 0);
+            check_from(p, random_below(&p->random, p->sequence + 1));
+        }
+        play_end(p);
+        free(p);
+        if (folder != NULL)
+            folder_end(folder);
+    }
+}
+
+/* next_text -- the next change in few words; "DONE" or another status without one. */
+static const char *next_text(tansu_feed *feed) {
+    static const char *const kinds[] = {"",       "insert", "update", "delete",
+                                        "create", "drop",   "rename"};
+    static char text[512];
+    tansu_change change;
+    tansu_change_init(&change);
+    tansu_status status = tansu_feed_next(feed, 0, &change, &call_error);
+    if (status != TANSU_OK)
+        return status == TANSU_DONE ? "DONE" : tansu_status_name(status);
+    const tansu_document parts[] = {change.id, change.before, change.after};
+    const char *const names[] = {"", " before ", " after "};
+    int used = snprintf(text, sizeof text, "%llu%s %s %s", (unsigned long long)change.sequence,
+                        change.last ? "." : "", kinds[change.kind], change.collection);
+    if (change.new_name != NULL)
+        used += snprintf(text + used, sizeof text - (size_t)used, " to %s", change.new_name);
+    for (int i = 0; i < 3; i++) {
+        bson_t view;
+        if (parts[i].data == NULL)
+            continue;
+        REQUIRE(bson_init_static(&view, parts[i].data, parts[i].size));
+        char *json = bson_as_relaxed_extended_json(&view, NULL);
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", names[i],
+                         i == 0 ? strchr(json, ':') + 1 : json);
+        bson_free(json);
+    }
+    return text;
+}
+
+static void each_kind_of_change_is_told(void) {
+    tansu_db *db = call_open(NULL);
+    tansu_feed *plain = fold_feed(db, TANSU_FEED_NOW, NULL);
+    tansu_feed *whole = fold_feed(db, TANSU_FEED_NOW, WHOLE);
+    CHECK_TEXT("DONE", next_text(whole));
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'a': 1}"), &call_error);
+    CHECK_TEXT("1 create c", next_text(whole));
+    CHECK_TEXT("1. insert c 1 } after { \"_id\" : 1, \"a\" : 1 }", next_text(whole));
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'a': 2}"), &call_error);
+    CHECK_TEXT("2. update c 1 } before { \"_id\" : 1, \"a\" : 1 } after { \"_id\" : 1, \"a\" : 2 }",
+               next_text(whole));
+    CHECK_OK(tansu_collection_rename(db, NULL, "c", "d", &call_error), &call_error);
+    CHECK_TEXT("3. rename c to d", next_text(whole));
+    CHECK_OK(call_remove(db, NULL, "d", "{}", NULL), &call_error);
+    CHECK_TEXT("4. delete d 1 } before { \"_id\" : 1, \"a\" : 2 }", next_text(whole));
+    CHECK_OK(tansu_collection_drop(db, NULL, "d", &call_error), &call_error);
+    CHECK_TEXT("5. drop d", next_text(whole));
+    CHECK_TEXT("DONE", next_text(whole));
+    CHECK_TEXT("1 create c", next_text(plain));
+    CHECK_TEXT("1. insert c 1 }", next_text(plain));
+    CHECK_TEXT("2. update c 1 }", next_text(plain));
+    CHECK_TEXT("3. rename c to d", next_text(plain));
+    CHECK_TEXT("4. delete d 1 }", next_text(plain));
+    tansu_feed_close(plain);
+    tansu_feed_close(whole);
+    call_close(db);
+}
+
+static void a_commit_tells_one_change_a_document(void) {
+    tansu_db *db = call_open(NULL);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'a': 0}"), &call_error);
+    tansu_feed *feed = fold_feed(db, TANSU_FEED_NOW, WHOLE);
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 1, 'a': 1}"), &call_error);
+    CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 1, 'a': 2}"), &call_error);
+    CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 2, 'a': 1}"), &call_error);
+    CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 2, 'a': 2}"), &call_error);
+    CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 3}"), &call_error);
+    CHECK_OK(call_remove(db, txn, "c", "{'_id': 3}", NULL), &call_error);
+    CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+    CHECK_TEXT("2 update c 1 } before { \"_id\" : 1, \"a\" : 0 } after { \"_id\" : 1, \"a\" : 2 }",
+               next_text(feed));
+    CHECK_TEXT("2. insert c 2 } after { \"_id\" : 2, \"a\" : 2 }", next_text(feed));
+    /* A commit in which nothing was left to tell. */
+    txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 4}"), &call_error);
+    CHECK_OK(call_remove(db, txn, "c", "{'_id': 4}", NULL), &call_error);
+    CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+    CHECK_TEXT("DONE", next_text(feed));
+    tansu_feed_close(feed);
+    call_close(db);
+}
+
+static void only_some_collections_can_be_asked_for(void) {
+    tansu_db *db = call_open(NULL);
+    tansu_feed *feed = fold_feed(db, 0, "{'collections': ['a', 'b']}");
+    CHECK_OK(call_save(db, NULL, "a", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    CHECK_OK(call_save(db, NULL, "x", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    CHECK_OK(tansu_collection_rename(db, NULL, "x", "b", &call_error), &call_error);
+    CHECK_OK(call_save(db, NULL, "b", TANSU_SAVE, "{'_id': 2}"), &call_error);
+    CHECK_OK(tansu_collection_rename(db, NULL, "a", "y", &call_error), &call_error);
+    CHECK_OK(call_save(db, NULL, "y", TANSU_SAVE, "{'_id': 2}"), &call_error);
+    CHECK_OK(tansu_collection_drop(db, NULL, "y", &call_error), &call_error);
+    static const char *const expected[] = {"1 create a",       "1. insert a 1 }",
+                                           "3. rename x to b", "4. insert b 2 }",
+                                           "5. rename a to y", "DONE"};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        CHECK_TEXT(expected[i], next_text(feed));
+    tansu_feed_close(feed);
+    /* The names are those that the collections had, not those that they have now. */
+    feed = fold_feed(db, 1, "{'collections': ['y', 'x']}");
+    static const char *const later[] = {"2 create x",
+                                        "2. insert x 1 }",
+                                        "3. rename x to b",
+                                        "5. rename a to y",
+                                        "6. insert y 2 }",
+                                        "7. drop y",
+                                        "DONE"};
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        CHECK_TEXT(later[i], next_text(feed));
+    tansu_feed_close(feed);
+    feed = fold_feed(db, 0, "{'collections': []}");
+    CHECK_TEXT("DONE", next_text(feed));
+    tansu_feed_close(feed);
+    call_close(db);
+}
+
+static void a_large_commit_is_told_while_others_write(void) {
+    char *folder = folder_new();
+    tansu_db *db = call_open(folder);
+    bson_t pad = BSON_INITIALIZER;
+    static const uint8_t filling[2000];
+    BSON_APPEND_BINARY(&pad, "pad", BSON_SUBTYPE_BINARY, filling, sizeof filling);
+    for (int round = 0; round < 2; round++) {
+        tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+        for (int i = 0; i < 1500; i++) {
+            bson_t doc = BSON_INITIALIZER;
+            BSON_APPEND_INT32(&doc, "_id", i);
+            BSON_APPEND_INT32(&doc, "round", round);
+            bson_concat(&doc, &pad);
+            CHECK_OK(call_save_bson(db, txn, "c", TANSU_SAVE, &doc), &call_error);
+            bson_destroy(&doc);
+        }
+        CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+    }
+    bson_destroy(&pad);
+    tansu_feed *feed = fold_feed(db, 1, WHOLE);
+    tansu_change change;
+    tansu_change_init(&change);
+    for (int i = 0; i < 1500; i++) {
+        bson_t before, after;
+        bson_iter_t iter;
+        if (!CHECK_OK(tansu_feed_next(feed, 0, &change, &call_error), &call_error))
+            break;
+        CHECK_INT(i == 1499, change.last);
+        if (i % 500 == 10) { /* what is shown and what is yet to be stays where it is */
+            CHECK_OK(call_remove(db, NULL, "c", "{}", NULL), &call_error);
+            CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
+        }
+        REQUIRE(change.before.data != NULL || i > 10);
+        REQUIRE(bson_init_static(&after, change.after.data, change.after.size));
+        CHECK(bson_iter_init_find(&iter, &after, "_id") && bson_iter_int32(&iter) == i);
+        CHECK(bson_iter_init_find(&iter, &after, "round") && bson_iter_int32(&iter) == 1);
+        CHECK(bson_validate(&after, BSON_VALIDATE_UTF8, NULL));
+        if (change.before.data == NULL)
+            continue; /* the compaction has given its room back */
+        REQUIRE(bson_init_static(&before, change.before.data, change.before.size));
+        CHECK(bson_iter_init_find(&iter, &before, "_id") && bson_iter_int32(&iter) == i);
+        CHECK(bson_iter_init_find(&iter, &before, "round") && bson_iter_int32(&iter) == 0);
+    }
+    int deleted = 0;
+    while (tansu_feed_next(feed, 0, &change, &call_error) == TANSU_OK)
+        deleted += change.kind == TANSU_CHANGE_DELETE;
+    CHECK_INT(1500, deleted);
+    tansu_feed_close(feed);
+    call_close(db);
+    folder_end(folder);
+}
+
+static void skipping_goes_to_the_present(void) {
+    tansu_db *db = call_open(NULL);
+    tansu_feed *feed = fold_feed(db, 0, NULL);
+    uint64_t sequence = 0;
+    CHECK_STATUS(TANSU_DONE, tansu_feed_skip(feed, 0, &sequence, &call_error));
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    CHECK_TEXT("1 create c", next_text(feed));
+    CHECK_OK(tansu_collection_rename(db, NULL, "c", "d", &call_error), &call_error);
+    CHECK_OK(tansu_feed_skip(feed, 0, &sequence, &call_error), &call_error);
+    CHECK_INT(4, sequence);
+    CHECK_TEXT("DONE", next_text(feed));
+    CHECK_STATUS(TANSU_DONE, tansu_feed_skip(feed, 0, &sequence, &call_error));
+    CHECK_OK(call_save(db, NULL, "d", TANSU_SAVE, "{'_id': 2}"), &call_error);
+    CHECK_TEXT("5. insert d 2 }", next_text(feed));
+    CHECK_OK(call_save(db, NULL, "d", TANSU_SAVE, "{'_id': 3}"), &call_error);
+    CHECK_OK(tansu_feed_skip(feed, 1000, NULL, &call_error), &call_error);
+    tansu_feed_close(feed);
+    call_close(db);
+}
+
+/* open_status -- what opening a feed comes to. */
+static tansu_status open_status(tansu_db *db, uint64_t since, const char *options) {
+    bson_t *bson = ask_bson(options);
+    tansu_feed *feed;
+    tansu_status status = tansu_feed_open(db, since, bson == NULL ? NULL : bson_get_data(bson),
+                                          bson == NULL ? 0 : bson->len, &feed, &call_error);
+    CHECK((status == TANSU_OK) == (feed != NULL));
+    tansu_feed_close(feed);
+    if (bson != NULL)
+        bson_destroy(bson);
+    return status;
+}
+
+static void wrong_calls_are_refused(void) {
+    tansu_db *db = call_open(NULL);
+    tansu_feed *feed = NULL;
+    tansu_change change = {.struct_size = 3};
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, open_status(db, 0, "{'colections': ['a']}"));
+    CHECK_TEXT("colections", call_error.context);
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, open_status(db, 0, "{'collections': 'a'}"));
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, open_status(db, 0, "{'collections': ['a', 1]}"));
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, open_status(db, 0, "{'before': 'yes'}"));
+    CHECK_STATUS(TANSU_OK, open_status(db, 0, "{'collections': ['a'], 'collections': []}"));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, open_status(db, 1, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_BSON, tansu_feed_open(db, 0, "\5\0\0\0\1", 5, &feed, &call_error));
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_feed_open(NULL, 0, NULL, 0, &feed, &call_error));
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_feed_open(db, 0, NULL, 0, NULL, &call_error));
+    feed = fold_feed(db, 0, NULL);
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_feed_next(feed, 0, &change, &call_error));
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_feed_next(feed, 0, NULL, &call_error));
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_feed_next(NULL, 0, &change, &call_error));
+    CHECK_STATUS(TANSU_E_MISUSE, tansu_feed_skip(NULL, 0, NULL, &call_error));
+    tansu_change_init(NULL);
+    tansu_feed_cancel(NULL);
+    tansu_feed_close(NULL);
+    tansu_feed_close(feed);
+    call_close(db);
+}
+
+int main(void) {
+    RUN(each_kind_of_change_is_told);
+    RUN(a_commit_tells_one_change_a_document);
+    RUN(only_some_collections_can_be_asked_for);
+    RUN(changes_make_the_database_at_every_commit);
+    RUN(a_large_commit_is_told_while_others_write);
+    RUN(skipping_goes_to_the_present);
+    RUN(wrong_calls_are_refused);
+    return check_finish();
+}
