@@ -1,0 +1,237 @@
+/*
+ * test_feed_compaction.c -- feeds and compaction: an open feed misses nothing that matters, whatever is
+ * compacted before, behind or around it, and a number that can't be gone on from any more is refused.
+ */
+#include "toolkit/ask.h"
+#include "toolkit/call.h"
+#include "toolkit/check.h"
+#include "toolkit/fold.h"
+#include "toolkit/fold_play.h"
+#include "toolkit/folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WHOLE "{'before': true, 'after': true}"
+#define FEEDS 6
+
+/* A reader that takes a little now and then. */
+typedef struct reader {
+    tansu_feed *feed;
+    fold known;
+} reader;
+
+/* take_some -- up to so many changes; whole commits are not waited for. */
+static void take_some(reader *r, int64_t most) {
+    tansu_change change;
+    tansu_change_init(&change);
+    while (most-- > 0) {
+        tansu_status status = tansu_feed_next(r->feed, 0, &change, &call_error);
+        if (status == TANSU_DONE || !CHECK_OK(status, &call_error))
+            return;
+        fold_apply(&r->known, &change, false);
+    }
+}
+
+/* open_reader -- at 0, at the present, or at any number; of those that are refused there are some. */
+static void open_reader(play *p, reader *r, int *refused) {
+    uint64_t since = random_below(&p->random, p->sequence + 1);
+    if (random_chance(&p->random, 30))
+        since = 0;
+    bson_t *options = ask_bson(WHOLE);
+    tansu_status status =
+        tansu_feed_open(p->db, since, bson_get_data(options), options->len, &r->feed, &call_error);
+    bson_destroy(options);
+    if (status == TANSU_OK) {
+        r->known = p->history[since];
+        return;
+    }
+    CHECK_STATUS(TANSU_E_NOT_FOUND, status);
+    CHECK(since != 0);
+    ++*refused;
+    r->feed = fold_feed(p->db, TANSU_FEED_NOW, WHOLE);
+    r->known = p->now;
+}
+
+/* A compaction during which a reader begins or goes on. */
+typedef struct meddling {
+    play *play;
+    reader *readers;
+    int *refused;
+} meddling;
+
+static int meddle(void *context, uint64_t done, uint64_t total) {
+    meddling *m = context;
+    (void)done;
+    (void)total;
+    reader *r = &m->readers[random_below(&m->play->random, FEEDS)];
+    if (r->feed == NULL)
+        open_reader(m->play, r, m->refused);
+    take_some(r, random_between(&m->play->random, 1, 20));
+    return 1;
+}
+
+/* play_compacting -- writes, compacts, and reads with several feeds, each at its own pace. */
+static void play_compacting(const char *folder, uint64_t stream, int *refused) {
+    play *p = malloc(sizeof *p);
+    reader readers[FEEDS] = {{.feed = NULL}};
+    REQUIRE(p != NULL);
+    play_begin(p, folder, stream, 4000);
+    p->compacts = true;
+    meddling m = {p, readers, refused};
+    for (int i = 0; i < 260; i++) {
+        play_commit(p);
+        reader *r = &readers[random_below(&p->random, FEEDS)];
+        if (r->feed == NULL)
+            open_reader(p, r, refused);
+        take_some(r, random_between(&p->random, 0, 60));
+        if (random_chance(&p->random, 6)) {
+            tansu_feed_close(r->feed);
+            r->feed = NULL;
+        }
+        if (random_chance(&p->random, 5))
+            CHECK_OK(tansu_compact(p->db, meddle, &m, NULL, &call_error), &call_error);
+        if (folder != NULL && random_chance(&p->random, 2)) {
+            for (int k = 0; k < FEEDS; k++) {
+                tansu_feed_close(readers[k].feed);
+                readers[k].feed = NULL;
+            }
+            call_close(p->db);
+            p->db = call_open(folder);
+        }
+    }
+    CHECK(call_figure(p->db, "sequence") > 0);
+    for (int k = 0; k < FEEDS; k++) {
+        if (readers[k].feed == NULL)
+            continue;
+        take_some(&readers[k], INT64_MAX);
+        CHECK(fold_same(&p->now, &readers[k].known));
+        tansu_feed_close(readers[k].feed);
+    }
+    reader fresh = {.feed = fold_feed(p->db, 0, WHOLE)};
+    fold_empty(&fresh.known);
+    take_some(&fresh, INT64_MAX);
+    CHECK(fold_same(&p->now, &fresh.known));
+    tansu_feed_close(fresh.feed);
+    play_end(p);
+    free(p);
+}
+
+static void open_feeds_miss_nothing_that_matters(void) {
+    const char *text = getenv("TANSU_ROUNDS");
+    int rounds = text == NULL ? 6 : atoi(text), refused = 0;
+    for (int i = 0; i < rounds; i++) {
+        char *folder = i % 3 == 0 ? NULL : folder_new();
+        play_compacting(folder, (uint64_t)i, &refused);
+        if (folder != NULL)
+            folder_end(folder);
+    }
+    CHECK(refused > 0);
+}
+
+/* save_many -- documents, all with `n`, that fill a segment or more. */
+static void save_many(tansu_db *db, int32_t n) {
+    static const uint8_t filling[40000];
+    for (int i = 0; i < FOLD_IDS; i++) {
+        bson_t doc = BSON_INITIALIZER;
+        BSON_APPEND_INT32(&doc, "_id", i);
+        BSON_APPEND_INT32(&doc, "n", n);
+        BSON_APPEND_BINARY(&doc, "pad", BSON_SUBTYPE_BINARY, filling, sizeof filling);
+        CHECK_OK(call_save_bson(db, NULL, "ants", TANSU_SAVE, &doc), &call_error);
+        bson_destroy(&doc);
+    }
+}
+
+/* compact -- at once; whether it did something. */
+static void compact(tansu_db *db) {
+    int64_t before = call_figure(db, "compactions");
+    CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
+    CHECK(call_figure(db, "compactions") > before);
+}
+
+/* status_from -- what opening a feed at a number comes to. */
+static tansu_status status_from(tansu_db *db, uint64_t since) {
+    tansu_feed *feed = NULL;
+    tansu_status status = tansu_feed_open(db, since, NULL, 0, &feed, &call_error);
+    tansu_feed_close(feed);
+    return status;
+}
+
+static void a_number_before_lost_deletions_is_refused(void) {
+    char *folder = folder_new();
+    tansu_db *db = call_open(folder);
+    save_many(db, 1);
+    fold before, after;
+    fold_read(&before, db, NULL);
+    uint64_t open_at = (uint64_t)call_figure(db, "sequence");
+    tansu_feed *open = fold_feed(db, open_at, WHOLE);
+    CHECK_OK(call_remove(db, NULL, "ants", "{'_id': {'$lt': 30}}", NULL), &call_error);
+    CHECK_STATUS(TANSU_OK, status_from(db, 3));
+    compact(db);
+    /* The open feed kept what it had not been told; nothing keeps what was before. */
+    CHECK_STATUS(TANSU_E_NOT_FOUND, status_from(db, 3));
+    CHECK(strstr(call_error.message, "read everything") != NULL);
+    CHECK_STATUS(TANSU_E_NOT_FOUND, status_from(db, open_at - 1));
+    CHECK_STATUS(TANSU_OK, status_from(db, open_at));
+    CHECK_STATUS(TANSU_OK, status_from(db, 0));
+    fold_take(&before, open, false, NULL);
+    fold_read(&after, db, NULL);
+    CHECK(fold_same(&after, &before));
+    tansu_feed_close(open);
+    /* After reopening nobody knows what feed was there: all of the compacted is refused. */
+    uint64_t newest = (uint64_t)call_figure(db, "sequence");
+    call_close(db);
+    db = call_open(folder);
+    CHECK_STATUS(TANSU_E_NOT_FOUND, status_from(db, open_at));
+    CHECK_STATUS(TANSU_OK, status_from(db, newest));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, status_from(db, newest + 1));
+    CHECK_STATUS(TANSU_OK, status_from(db, 0));
+    call_close(db);
+    folder_end(folder);
+}
+
+static void a_dropped_collection_is_told_after_compaction(void) {
+    tansu_db *db = call_open(NULL);
+    save_many(db, 1);
+    tansu_feed *feed = fold_feed(db, 0, WHOLE);
+    fold known, after;
+    fold_empty(&known);
+    CHECK(fold_take(&known, feed, true, NULL) > FOLD_IDS);
+    CHECK_OK(tansu_collection_rename(db, NULL, "ants", "bees", &call_error), &call_error);
+    CHECK_OK(tansu_collection_drop(db, NULL, "bees", &call_error), &call_error);
+    compact(db);
+    save_many(db, 2);
+    CHECK_OK(tansu_collection_drop(db, NULL, "ants", &call_error), &call_error);
+    compact(db);
+    fold_take(&known, feed, false, NULL);
+    fold_read(&after, db, NULL);
+    CHECK(fold_same(&after, &known));
+    tansu_feed_close(feed);
+    call_close(db);
+}
+
+static void a_feed_that_waits_pins_nothing(void) {
+    tansu_db *db = call_open(NULL);
+    tansu_feed *feed = fold_feed(db, TANSU_FEED_NOW, WHOLE);
+    fold known;
+    fold_empty(&known);
+    save_many(db, 1);
+    fold_take(&known, feed, true, NULL);
+    for (int32_t i = 2; i < 12; i++)
+        save_many(db, i);
+    int64_t before = call_figure(db, "logBytes");
+    compact(db);
+    CHECK(call_figure(db, "logBytes") < before / 3);
+    fold_take(&known, feed, false, NULL);
+    CHECK_INT(11, known.n[0][7]);
+    tansu_feed_close(feed);
+    call_close(db);
+}
+
+int main(void) {
+    RUN(a_number_before_lost_deletions_is_refused);
+    RUN(a_dropped_collection_is_told_after_compaction);
+    RUN(a_feed_that_waits_pins_nothing);
+    RUN(open_feeds_miss_nothing_that_matters);
+    return check_finish();
+}
