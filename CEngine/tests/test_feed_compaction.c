@@ -130,14 +130,14 @@ static void open_feeds_miss_nothing_that_matters(void) {
 }
 
 /* save_many -- documents, all with `n`, that fill a segment or more. */
-static void save_many(tansu_db *db, int32_t n) {
+static void save_many(tansu_db *db, const char *name, int32_t n) {
     static const uint8_t filling[40000];
     for (int i = 0; i < FOLD_IDS; i++) {
         bson_t doc = BSON_INITIALIZER;
         BSON_APPEND_INT32(&doc, "_id", i);
         BSON_APPEND_INT32(&doc, "n", n);
         BSON_APPEND_BINARY(&doc, "pad", BSON_SUBTYPE_BINARY, filling, sizeof filling);
-        CHECK_OK(call_save_bson(db, NULL, "ants", TANSU_SAVE, &doc), &call_error);
+        CHECK_OK(call_save_bson(db, NULL, name, TANSU_SAVE, &doc), &call_error);
         bson_destroy(&doc);
     }
 }
@@ -160,7 +160,7 @@ static tansu_status status_from(tansu_db *db, uint64_t since) {
 static void a_number_before_lost_deletions_is_refused(void) {
     char *folder = folder_new();
     tansu_db *db = call_open(folder);
-    save_many(db, 1);
+    save_many(db, "ants", 1);
     fold before, after;
     fold_read(&before, db, NULL);
     uint64_t open_at = (uint64_t)call_figure(db, "sequence");
@@ -192,7 +192,7 @@ static void a_number_before_lost_deletions_is_refused(void) {
 
 static void a_dropped_collection_is_told_after_compaction(void) {
     tansu_db *db = call_open(NULL);
-    save_many(db, 1);
+    save_many(db, "ants", 1);
     tansu_feed *feed = fold_feed(db, 0, WHOLE);
     fold known, after;
     fold_empty(&known);
@@ -200,7 +200,7 @@ static void a_dropped_collection_is_told_after_compaction(void) {
     CHECK_OK(tansu_collection_rename(db, NULL, "ants", "bees", &call_error), &call_error);
     CHECK_OK(tansu_collection_drop(db, NULL, "bees", &call_error), &call_error);
     compact(db);
-    save_many(db, 2);
+    save_many(db, "ants", 2);
     CHECK_OK(tansu_collection_drop(db, NULL, "ants", &call_error), &call_error);
     compact(db);
     fold_take(&known, feed, false, NULL);
@@ -210,15 +210,48 @@ static void a_dropped_collection_is_told_after_compaction(void) {
     call_close(db);
 }
 
+/* begin_meanwhile -- a tansu_task_progress: opens the feed at 0 and takes a part. */
+static int begin_meanwhile(void *context, uint64_t done, uint64_t total) {
+    reader *r = context;
+    tansu_db *db = (tansu_db *)r->feed;
+    (void)total;
+    if (done == 0 || r->known.there[FOLD_NAMES - 1])
+        return 1;
+    r->feed = fold_feed(db, 0, WHOLE);
+    fold_empty(&r->known);
+    take_some(r, 20);
+    r->known.there[FOLD_NAMES - 1] = true; /* so that it happens once */
+    return 1;
+}
+
+static void a_feed_may_begin_while_a_compaction_is_at_work(void) {
+    tansu_db *db = call_open(NULL);
+    save_many(db, "ants", 1);
+    CHECK_OK(call_remove(db, NULL, "ants", "{'_id': {'$lt': 30}}", NULL), &call_error);
+    save_many(db, "bees", 2);
+    CHECK_OK(call_remove(db, NULL, "bees", "{'_id': {'$lt': 30}}", NULL), &call_error);
+    reader r = {.feed = (tansu_feed *)db};
+    CHECK_OK(tansu_compact(db, begin_meanwhile, &r, NULL, &call_error), &call_error);
+    REQUIRE(r.known.there[FOLD_NAMES - 1]);
+    r.known.there[FOLD_NAMES - 1] = false;
+    CHECK_INT(1, r.known.n[0][5]); /* it was told of documents that are gone */
+    fold after;
+    take_some(&r, INT64_MAX);
+    fold_read(&after, db, NULL);
+    CHECK(fold_same(&after, &r.known));
+    tansu_feed_close(r.feed);
+    call_close(db);
+}
+
 static void a_feed_that_waits_pins_nothing(void) {
     tansu_db *db = call_open(NULL);
     tansu_feed *feed = fold_feed(db, TANSU_FEED_NOW, WHOLE);
     fold known;
     fold_empty(&known);
-    save_many(db, 1);
+    save_many(db, "ants", 1);
     fold_take(&known, feed, true, NULL);
     for (int32_t i = 2; i < 12; i++)
-        save_many(db, i);
+        save_many(db, "ants", i);
     int64_t before = call_figure(db, "logBytes");
     compact(db);
     CHECK(call_figure(db, "logBytes") < before / 3);
@@ -231,6 +264,7 @@ static void a_feed_that_waits_pins_nothing(void) {
 int main(void) {
     RUN(a_number_before_lost_deletions_is_refused);
     RUN(a_dropped_collection_is_told_after_compaction);
+    RUN(a_feed_may_begin_while_a_compaction_is_at_work);
     RUN(a_feed_that_waits_pins_nothing);
     RUN(open_feeds_miss_nothing_that_matters);
     return check_finish();
