@@ -22,6 +22,10 @@ final class EngineDatabase: @unchecked Sendable {
     private var openHandles = 0
     /// What measures calls; `nil` when nobody wants to know.
     let instruments: Instruments?
+    /// Feeds, which closing closes.
+    private var feeds: [ObjectIdentifier: EngineFeed.Handle] = [:]
+    /// Tells those who wait for changes.
+    let commits = CommitSignal()
 
     init(_ handle: OpaquePointer, _ instruments: Instruments?) {
         state = .open(handle)
@@ -59,10 +63,26 @@ final class EngineDatabase: @unchecked Sendable {
         try body()
     }
 
-    /// Closes. Harmless when closed already. Throws `.busy` with transactions or cursors open: then nothing
-    /// was closed.
+    /// A feed is open: it is closed with the database, unless it ends before.
+    func adopt(_ feed: EngineFeed.Handle) {
+        condition.withLock { feeds[ObjectIdentifier(feed)] = feed }
+        commits.retain()
+    }
+
+    /// A feed ends, and is closed by who has it.
+    func disown(_ feed: EngineFeed.Handle) {
+        if condition.withLock({ feeds.removeValue(forKey: ObjectIdentifier(feed)) }) != nil { commits.release() }
+    }
+
+    /// How many feeds are open.
+    var openFeeds: Int { condition.withLock { feeds.count } }
+
+    /// Closes, with all feeds. Harmless when closed already. Throws `.busy` with transactions or cursors open: then
+    /// nothing was closed.
     func close() throws {
         guard let handle = try drain() else { return }
+        for feed in condition.withLock({ feeds.values.map { $0 } }) { feed.close() }
+        commits.stop()
         var error = tansu_error()
         error.offset = -1
         let status = tansu_shutdown(handle, &error)

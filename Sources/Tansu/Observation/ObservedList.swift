@@ -1,0 +1,79 @@
+/// What a query found: the documents with their identities, and the values made of them.
+struct ObservedList<Element: Sendable>: Sendable {
+    /// A document as it was found.
+    struct Row: Sendable {
+        let id: BSONValue?
+        let document: BSONDocument
+    }
+
+    private(set) var rows: [Row] = []
+    private(set) var elements: [Element] = []
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer, _ codec: DocumentCodec<Element>) throws {
+        let document = BSONDocument(trustedBytes: Array(bytes))
+        elements.append(try codec.decode(bytes))
+        rows.append(Row(id: document["_id"], document: document))
+    }
+
+    /// Whether both have the same documents in the same order.
+    func hasSameRows(as other: Self) -> Bool {
+        rows.count == other.rows.count
+            && zip(rows, other.rows).allSatisfy { $0.document.bytes == $1.document.bytes }
+    }
+
+    /// The steps from another list to this one.
+    ///
+    /// A document that is in both lists is known by its `_id`; one without (the query leaves it out) by its content.
+    func changes(from old: Self) -> [Database.ListChange] {
+        var places: [Identity: [Int]] = [:]
+        for index in old.rows.indices.reversed() { places[Identity(old.rows[index]), default: []].append(index) }
+        // For each new row the old one's index.
+        let origins = rows.map { places[Identity($0)]?.popLast() }
+        var changes: [Database.ListChange] = []
+        let kept = Set(origins.compactMap { $0 })
+        for index in old.rows.indices where !kept.contains(index) { changes.append(.removed(at: index)) }
+        let staying = longestIncreasing(origins)
+        for (index, origin) in origins.enumerated() {
+            guard let origin else {
+                changes.append(.inserted(at: index))
+                continue
+            }
+            if !staying.contains(index) { changes.append(.moved(from: origin, to: index)) }
+            if old.rows[origin].document.bytes != rows[index].document.bytes { changes.append(.updated(at: index)) }
+        }
+        return changes
+    }
+
+    /// What a document is known by.
+    private struct Identity: Hashable {
+        let bytes: [UInt8]
+
+        init(_ row: Row) {
+            bytes = row.id.map { (["_id": $0] as BSONDocument).bytes } ?? row.document.bytes
+        }
+    }
+
+    /// The indices of the longest run of growing numbers: those rows stay, so that the fewest move.
+    private func longestIncreasing(_ numbers: [Int?]) -> Set<Int> {
+        var ends: [Int] = []  // for each length, the index at which the run with the least last number ends
+        var before: [Int: Int] = [:]
+        for (index, number) in numbers.enumerated() {
+            guard let number else { continue }
+            var low = 0
+            var high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                if let other = numbers[ends[middle]], other < number { low = middle + 1 } else { high = middle }
+            }
+            if low > 0 { before[index] = ends[low - 1] }
+            if low == ends.count { ends.append(index) } else { ends[low] = index }
+        }
+        var run: Set<Int> = []
+        var index = ends.last
+        while let at = index {
+            run.insert(at)
+            index = before[at]
+        }
+        return run
+    }
+}
