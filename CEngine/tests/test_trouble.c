@@ -26,7 +26,7 @@
 /* What is tried. Documents are made beforehand, so that only the engine's own calls count. */
 static struct {
     bson_t *empty, *one, *more[20], *replacement, *query, *update, *upsert, *hints, *group, *keys,
-        *id;
+        *id, *feed;
 } given;
 
 static void prepare(void) {
@@ -51,11 +51,13 @@ static void prepare(void) {
         ask_bson("{'by': 's', 'fields': {'sum': {'$sum': 'n'}, 'all': {'$count': true}}}");
     given.keys = ask_bson("{'s': 1, 'n': -1}");
     given.id = ask_bson("{'_id': 7}");
+    given.feed = ask_bson("{'collections': ['c', 'd'], 'before': true, 'after': true}");
 }
 
 static void unprepare(void) {
-    bson_t *all[] = {given.empty,  given.one,   given.replacement, given.query, given.update,
-                     given.upsert, given.hints, given.group,       given.keys,  given.id};
+    bson_t *all[] = {given.empty,  given.one,    given.replacement, given.query,
+                     given.update, given.upsert, given.hints,       given.group,
+                     given.keys,   given.id,     given.feed};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         bson_destroy(all[i]);
     for (int i = 0; i < 20; i++)
@@ -250,6 +252,32 @@ static tansu_status figures(tansu_db *db) {
     return status;
 }
 
+/* read_feed -- all changes, each once, also when there was trouble in between. */
+static tansu_status read_feed(tansu_db *db) {
+    tansu_feed *feed = NULL;
+    tansu_change change;
+    tansu_change_init(&change);
+    tansu_status status = tansu_feed_open(db, 0, BYTES(given.feed), &feed, &call_error);
+    if (status != TANSU_OK)
+        return status;
+    int told = 0;
+    tansu_error error;
+    for (tansu_status next = TANSU_OK; next != TANSU_DONE;) {
+        next = tansu_feed_next(feed, 0, &change, &error);
+        told += next == TANSU_OK;
+        if (next != TANSU_OK && next != TANSU_DONE) {
+            if (status != TANSU_OK) /* trouble that lasts */
+                break;
+            status = next;
+            call_error = error;
+        }
+        if (next == TANSU_DONE)
+            CHECK_INT(40 + 5 + 2, told); /* those of fill() */
+    }
+    tansu_feed_close(feed);
+    return status;
+}
+
 static tansu_status command(tansu_db *db) {
     char *answer = NULL;
     tansu_status status =
@@ -301,6 +329,7 @@ static const tried all[] = {
     {.name = "explain", .run = explain},
     {.name = "count", .run = count},
     {.name = "stats", .run = figures},
+    {.name = "feed", .run = read_feed},
     {.name = "command", .run = command},
     {.name = "open"},
     {.name = "open, unclean", .unclean = true},

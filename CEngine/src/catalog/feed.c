@@ -224,6 +224,13 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
             if (status == TANSU_OK)
                 status = feed_frame_next(f, error);
         }
+        if (status == TANSU_OK && f->at.searching) {
+            status = feed_frame_search(f, error);
+            if (status == TANSU_DONE)
+                continue;
+            if (status != TANSU_OK)
+                return status;
+        }
         if (status == TANSU_OK) {
             bool copied = f->at.copied;
             status = feed_frame_show(f, change, error);

@@ -37,6 +37,8 @@ typedef struct feed_frame {
     uint32_t next;    /* offset in the frame of the next record that is told */
     uint32_t ordinal; /* which record of the frame that is */
     bool several;     /* `newest` tells which records count */
+    bool
+        searching; /* `next` need not be told: the search for one that is did not come to its end */
     bool copied;
 } feed_frame;
 
@@ -143,8 +145,12 @@ tansu_status feed_frame_begin(feed *f, const frame_header *frame, uint32_t numbe
  * one. */
 const char *feed_record_text(const record_header *record, const char *key);
 
-/* feed_frame_show -- fills in the change of the record that is next, and finds the one after it. Errors:
- * CORRUPT, MEMORY. */
+/* feed_frame_search -- goes on with a search that failed; DONE when nothing more of the commit is told, which is
+ * at its end then. Errors: CORRUPT, MEMORY. */
+tansu_status feed_frame_search(feed *f, tansu_error *error);
+
+/* feed_frame_show -- fills in the change of the record that is next, and finds the one after it; if that fails
+ * it is for feed_frame_search() to tell. Errors: CORRUPT, MEMORY. */
 tansu_status feed_frame_show(feed *f, tansu_change *change, tansu_error *error);
 
 #endif

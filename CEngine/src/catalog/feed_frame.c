@@ -285,6 +285,14 @@ static tansu_status show_catalog(feed *f, const record_header *record, tansu_cha
     return TANSU_OK;
 }
 
+tansu_status feed_frame_search(feed *f, tansu_error *error) {
+    tansu_status status = find_told(f, error);
+    f->at.searching = status != TANSU_OK && status != TANSU_DONE;
+    if (status == TANSU_DONE)
+        feed_frame_end(f);
+    return status;
+}
+
 tansu_status feed_frame_show(feed *f, tansu_change *change, tansu_error *error) {
     const record_header *record = record_at(f);
     const char *fault = walk_record(record, f->at.frame->size - f->at.next, f->at.frame->sequence);
@@ -303,11 +311,7 @@ tansu_status feed_frame_show(feed *f, tansu_change *change, tansu_error *error) 
     if (status != TANSU_OK)
         return status;
     forward(f);
-    status = find_told(f, error);
-    if (status != TANSU_OK && status != TANSU_DONE)
-        return status;
+    status = feed_frame_search(f, NULL);
     change->last = status == TANSU_DONE;
-    if (change->last)
-        feed_frame_end(f);
     return TANSU_OK;
 }
