@@ -5,16 +5,14 @@ extension WorkLane {
     /// that is cancelled later finds it in the flag, if `body` looks or has something there to stop.
     func run<Result: Sendable>(_ body: @escaping @Sendable (CancellationFlag) throws -> Result) async throws -> Result {
         let flag = CancellationFlag()
+        let job = Job<Result> {
+            try flag.check()
+            return try body(flag)
+        }
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
-                    submit {
-                        continuation.resume(
-                            with: Swift.Result {
-                                try flag.check()
-                                return try body(flag)
-                            })
-                    }
+                    submit { continuation.resume(with: job.run()) }
                 }
             } onCancel: {
                 flag.cancel()
@@ -29,5 +27,23 @@ extension WorkLane {
         await withCheckedContinuation { continuation in
             submit { continuation.resume(returning: body()) }
         }
+    }
+}
+
+/// What a thread of a lane does once. It lets go of everything before the task goes on: otherwise the thread would
+/// hold on to the database for an instant longer, and whoever dropped it could not open it again.
+///
+/// `@unchecked Sendable`: only the thread that runs it touches it, once.
+private final class Job<Success: Sendable>: @unchecked Sendable {
+    private var body: (@Sendable () throws -> Success)?
+
+    init(_ body: @escaping @Sendable () throws -> Success) {
+        self.body = body
+    }
+
+    func run() -> Result<Success, any Error> {
+        defer { body = nil }
+        guard let body else { return .failure(CancellationError()) }
+        return Result(catching: body)
     }
 }
