@@ -169,6 +169,17 @@ struct ChangesTests {
         await #expect { try await late.next() } throws: { ($0 as? TansuError)?.code == .closed }
     }
 
+    @Test("a database that was watched is closed when the last reference goes")
+    func dropping() async throws {
+        let folder = try TemporaryFolder()
+        for run in 0..<40 {
+            let db = try Database(path: folder.path("db"))  // which is refused while another one has it
+            var changes = db.changes().makeAsyncIterator()
+            try await db.collection("people").save(["_id": BSONValue(run)])
+            while try await changes.next()?.id?.intValue != run {}
+        }
+    }
+
     @Test("a hundred tasks wait, and hold up nobody")
     func many() async throws {
         let db = try Database(.memory)

@@ -1,6 +1,7 @@
 extension Database {
     /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for calls under way.
-    /// Harmless when it is closed already; every other call then throws `.closed`.
+    /// Harmless when it is closed already; every other call then throws `.closed`, and so do loops over changes and
+    /// observed queries.
     ///
     /// - Throws: ``TansuError`` with `.busy` (a transaction or cursor is open, and nothing was closed), or `.io` or
     ///   `.full` (closed all the same; commits are safe, only the next opening takes longer).

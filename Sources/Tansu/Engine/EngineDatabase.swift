@@ -33,7 +33,9 @@ final class EngineDatabase: @unchecked Sendable {
     }
 
     deinit {
-        // Nobody else holds it, so nobody is inside a call; cursors and transactions hold it themselves.
+        // Nobody else holds it, so nobody is inside a call; cursors, transactions and feeds hold it themselves. Only
+        // the thread that waited for commits may not have ended yet, and the engine would close when it does.
+        commits.stop()
         if case .open(let handle) = state { tansu_close(handle) }
     }
 

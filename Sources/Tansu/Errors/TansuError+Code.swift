@@ -57,7 +57,8 @@ extension TansuError.Code {
     /// The files are of a newer format than this library reads. Update the library.
     public static let version = Self(TANSU_E_VERSION)
 
-    /// No such database, collection, index or document. Check the name in the context.
+    /// No such database, collection, index or document: check the name in the context. Or changes behind a number
+    /// that can't be told any more: read everything, and begin anew.
     public static let notFound = Self(TANSU_E_NOT_FOUND)
 
     /// The name or the `_id` is taken. Choose another, or `save` to replace.
