@@ -56,7 +56,7 @@ static void *wait_skip(void *context) {
 
 static void a_commit_wakes_those_that_wait(void) {
     tansu_db *db = call_open(NULL);
-    waiting w[3] = {{.timeout = -1}, {.timeout = 3600000}, {.timeout = -1}};
+    waiting w[3] = {{.timeout = INT64_MAX}, {.timeout = 3600000}, {.timeout = -1}};
     pthread_t threads[3];
     for (int i = 0; i < 3; i++) {
         w[i].feed = fold_feed(db, TANSU_FEED_NOW, NULL);

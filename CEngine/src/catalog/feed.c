@@ -189,6 +189,9 @@ static tansu_status await(feed *f, const struct timespec *until, tansu_error *er
     return status;
 }
 
+/* A longer wait than a year is one for ever: not every system takes any time for a limit. */
+#define WAIT_MOST_MS ((int64_t)366 * 24 * 3600 * 1000)
+
 /* A limit of the time that a call takes. */
 typedef struct patience {
     int64_t milliseconds;
@@ -200,7 +203,7 @@ typedef struct patience {
 static tansu_status wait_more(feed *f, patience *p, tansu_error *error) {
     if (p->milliseconds == 0)
         return news(f) ? TANSU_OK : TANSU_DONE;
-    if (p->milliseconds < 0)
+    if (p->milliseconds < 0 || p->milliseconds > WAIT_MOST_MS)
         return await(f, NULL, error);
     if (!p->known)
         p->until = database_deadline((uint64_t)p->milliseconds);
