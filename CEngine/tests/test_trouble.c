@@ -272,7 +272,7 @@ static tansu_status read_feed(tansu_db *db) {
             call_error = error;
         }
         if (next == TANSU_DONE)
-            CHECK_INT(40 + 5 + 2, told); /* those of fill() */
+            CHECK_INT(40 + 20 + 5 + 2, told); /* those of fill() */
     }
     tansu_feed_close(feed);
     return status;

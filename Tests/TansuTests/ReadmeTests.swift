@@ -31,7 +31,7 @@ struct ReadmeTests {
         #expect(cats.map(\.name) == ["rosa", "mike"])
 
         var seen: [[String]] = []
-        for try await adults in people.find({ $0.age >= 18 }).observe() {
+        for try await adults in try people.find({ $0.age >= 18 }).observe() {
             seen.append(adults.map(\.name))
             if seen.count == 2 { break }
             try await people.save(Person(name: "lena", age: 18))
