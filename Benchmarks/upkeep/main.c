@@ -23,12 +23,12 @@ static const char *const names[BESIDE_COUNT] = {"nothing", "a writer", "writer, 
                                                 "writer, checkpoints and compaction as by default"};
 
 #define ROUNDS 5
-#define SLICE_SECONDS 1.5
 #define SAMPLES_MOST 4000000u
 
 static struct {
     tansu_db *db;
     uint32_t documents;
+    double slice_seconds;
     enum beside beside; /* atomic */
     bool stop;          /* atomic */
     uint64_t commits;   /* atomic */
@@ -137,7 +137,7 @@ static void read_slice(enum beside what, uint32_t *samples, uint64_t *state, str
     uint64_t commits = __atomic_load_n(&run.commits, __ATOMIC_RELAXED);
     uint64_t upkeeps = __atomic_load_n(&run.upkeeps, __ATOMIC_RELAXED);
     double begin = system_seconds(), now = begin;
-    while (now < begin + SLICE_SECONDS && count < SAMPLES_MOST && going_on()) {
+    while (now < begin + run.slice_seconds && count < SAMPLES_MOST && going_on()) {
         int64_t wanted = next_random(state) % run.documents, found = -1;
         bson_writer_begin(&id);
         bson_writer_int64(&id, "_id", wanted);
@@ -269,11 +269,12 @@ static void measure(void) {
 int main(int argc, char **argv) {
     char folder[1024];
     tansu_error error;
-    if (argc > 3) {
-        fprintf(stderr, "usage: upkeep [DOCUMENTS] [FOLDER]\n");
+    if (argc > 4) {
+        fprintf(stderr, "usage: upkeep [DOCUMENTS] [FOLDER] [SECONDS OF A SLICE]\n");
         return 64;
     }
     run.documents = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 200000;
+    run.slice_seconds = argc > 3 ? strtod(argv[3], NULL) : 1.5;
     snprintf(folder, sizeof folder, "%s/upkeep-XXXXXX", argc > 2 ? argv[2] : "/tmp");
     if (run.documents == 0 || mkdtemp(folder) == NULL) {
         fprintf(stderr, "upkeep: %s\n", run.documents == 0 ? "no documents" : "no folder");
