@@ -405,6 +405,39 @@ static void a_log_that_lost_its_end_is_refused_again_and_again(void) {
     }
 }
 
+/* A process may be killed in the middle of writing the header of a new segment. */
+static void a_header_that_was_not_written_to_its_end_is_no_damage(void) {
+    char *folders[] = {sample_folder(), sample_unclean(true)};
+    for (size_t i = 0; i < 2; i++) {
+        tansu_buffer bytes = TANSU_BUFFER_INIT;
+        const char *next = "log/00000002.seg";
+        file_read(folder_join(folders[i], "log/00000001.seg"), &bytes);
+        REQUIRE(bytes.size > 4096 && !file_exists(folder_join(folders[i], next)));
+        for (size_t part = 0; part < SEGMENT_HEADER_SIZE; part += 8) {
+            uint8_t fresh[4096] = {0};
+            memcpy(fresh, bytes.data, part);
+            file_write(folder_join(folders[i], next), fresh, sizeof fresh);
+            tansu_options options = call_options(folders[i]);
+            options.read_only = 1;
+            tansu_db *db = call_open_with(&options);
+            sample_check(db);
+            call_close(db);
+            db = call_open(folders[i]);
+            sample_check(db);
+            CHECK(!file_exists(folder_join(folders[i], next)));
+            call_close(db);
+        }
+        /* With a commit behind it, it was whole once. */
+        uint8_t fresh[4096];
+        memcpy(fresh, bytes.data, sizeof fresh);
+        fresh[20] ^= 1;
+        file_write(folder_join(folders[i], next), fresh, sizeof fresh);
+        CHECK_STATUS(TANSU_E_CORRUPT, try_path(folders[i]));
+        tansu_buffer_free(&bytes);
+        folder_end(folders[i]);
+    }
+}
+
 static void damage_behind_the_checkpoint_is_no_torn_end_while_the_machine_was_on(void) {
     char *folder = folder_new(), *copy = folder_new();
     rmdir(copy);
@@ -443,6 +476,7 @@ int main(void) {
     RUN(damage_that_is_read_is_an_error_and_mended_by_the_next_opening);
     RUN(indexes_that_verify_finds_wrong_are_made_again);
     RUN(a_log_that_lost_its_end_is_refused_again_and_again);
+    RUN(a_header_that_was_not_written_to_its_end_is_no_damage);
     RUN(damage_behind_the_checkpoint_is_no_torn_end_while_the_machine_was_on);
     return check_finish();
 }

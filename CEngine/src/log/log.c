@@ -64,18 +64,27 @@ static int compare_numbers(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* header_blank -- whether a segment's header was never written. */
+/* is_zero -- whether bytes are. */
+static bool is_zero(const uint8_t *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != 0)
+            return false;
+    return true;
+}
+
+/* header_blank -- whether a segment's header was never written, or not to its end: then no commit
+ * follows it. A compacted segment has its name only when it is whole, and room for no more than it holds. */
 static bool header_blank(const log *l, uint32_t number) {
     char *path = segment_path(l, number);
-    uint8_t header[SEGMENT_HEADER_SIZE] = {0};
+    uint8_t bytes[SEGMENT_HEADER_SIZE + FRAME_HEADER_SIZE] = {0};
     int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
-    bool blank = fd >= 0 && l->calls->read(fd, header, sizeof header, 0) >= 0;
+    ssize_t got = fd < 0 ? -1 : l->calls->read(fd, bytes, sizeof bytes, 0);
     if (fd >= 0)
         l->calls->close(fd);
     free(path);
-    for (size_t i = 0; i < sizeof header; i++)
-        blank = blank && header[i] == 0;
-    return blank;
+    if (got < 0 || !is_zero(bytes + SEGMENT_HEADER_SIZE, FRAME_HEADER_SIZE))
+        return false;
+    return got == (ssize_t)sizeof bytes || is_zero(bytes, SEGMENT_HEADER_SIZE);
 }
 
 /* open_one -- maps a segment and puts it in the list that it belongs in for now. */
