@@ -149,6 +149,28 @@ static void one_process_at_a_time(void) {
     folder_end(folder);
 }
 
+/* A process that is started has all descriptors until it becomes another program: a closed database must be free at
+ * once all the same. */
+static void closed_while_a_process_starts(void) {
+    char *folder = sample_folder();
+    int done[2];
+    char byte = 0;
+    REQUIRE(pipe(done) == 0);
+    tansu_db *db = call_open(folder);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0)
+        _exit(read(done[0], &byte, 1) == 1 ? 0 : 1);
+    call_close(db);
+    CHECK_OK(try_path(folder), &call_error);
+    REQUIRE(write(done[1], &byte, 1) == 1);
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(done[0]), close(done[1]);
+    folder_end(folder);
+}
+
 /* ---- Read-only ---- */
 
 /* check_read_only -- all that a read-only handle refuses. */
@@ -373,6 +395,7 @@ int main(void) {
     RUN(an_error_is_left_alone_on_success);
     RUN(one_handle_at_a_time);
     RUN(one_process_at_a_time);
+    RUN(closed_while_a_process_starts);
     RUN(several_may_read);
     RUN(a_read_only_file_system_is_opened_read_only);
     RUN(a_torn_log_can_be_read_without_being_mended);

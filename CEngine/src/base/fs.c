@@ -168,6 +168,11 @@ static int system_lock(int fd, bool exclusive) {
     return result;
 }
 
+static void system_unlock(int fd) {
+    flock(fd, LOCK_UN);
+    system_close(fd);
+}
+
 static int system_list(const char *path, fs_name_visitor visitor, void *context) {
     DIR *folder = opendir(path);
     if (folder == NULL)
@@ -207,6 +212,7 @@ const fs fs_system = {
     .mkdir = system_mkdir,
     .rmdir = rmdir,
     .lock = system_lock,
+    .unlock = system_unlock,
     .list = system_list,
 };
 

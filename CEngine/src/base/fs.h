@@ -41,6 +41,9 @@ typedef struct fs {
     int (*mkdir)(const char *path, int mode);
     int (*rmdir)(const char *path);
     int (*lock)(int fd, bool exclusive); /* EWOULDBLOCK when somebody else holds it */
+    /* Gives a lock back, and closes. Closing alone leaves it to every process that was being started meanwhile and has
+     * the descriptor until it becomes another program. */
+    void (*unlock)(int fd);
     int (*list)(const char *path, fs_name_visitor visitor, void *context);
 } fs;
 

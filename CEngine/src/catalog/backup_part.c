@@ -138,7 +138,7 @@ tansu_status part_begin(backup_part *part, const fs *calls, const char *to, bool
 
 void part_unlock(backup_part *part) {
     if (part->fd >= 0)
-        part->calls->close(part->fd);
+        part->calls->unlock(part->fd);
     part->fd = -1;
 }
 

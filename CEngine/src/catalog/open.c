@@ -426,7 +426,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL)
         remove_folder(db);
     if (db->lock_fd >= 0)
-        db->calls->close(db->lock_fd);
+        db->calls->unlock(db->lock_fd);
     free(db->dropped);
     free(db->named);
     usage_free(db->written);

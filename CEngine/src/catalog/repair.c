@@ -238,7 +238,7 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
     if (status == TANSU_OK)
         status = tell_report(&r, report, error);
     if (lock >= 0)
-        calls->close(lock);
+        calls->unlock(lock);
     repair_free(&r);
     free(target);
     return status;

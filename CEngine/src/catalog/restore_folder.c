@@ -142,7 +142,7 @@ tansu_status restore_folder(const backup_part *part, const char *from, task *pro
     m->index_open = false;
     m->boot[0] = 0;
     if (lock_fd >= 0)
-        part->calls->close(lock_fd);
+        part->calls->unlock(lock_fd);
     free(folder);
     return status;
 }

@@ -334,6 +334,11 @@ static int disk_lock(int fd, bool exclusive) {
     return fd < FIRST_FD ? fs_system.lock(fd, exclusive) : 0;
 }
 
+static void disk_unlock(int fd) {
+    if (fd < FIRST_FD)
+        fs_system.unlock(fd);
+}
+
 static int disk_list(const char *path, fs_name_visitor visitor, void *context) {
     if (is_real(path))
         return fs_system.list(path, visitor, context);
@@ -368,6 +373,7 @@ const fs disk_calls = {
     .mkdir = disk_mkdir,
     .rmdir = disk_rmdir,
     .lock = disk_lock,
+    .unlock = disk_unlock,
     .list = disk_list,
 };
 

@@ -108,6 +108,10 @@ static int lock_file(int fd, bool exclusive) {
     return fs_system.lock(fd, exclusive);
 }
 
+static void unlock_file(int fd) {
+    fs_system.unlock(fd);
+}
+
 static int list_folder(const char *path, fs_name_visitor visitor, void *context) {
     return fs_system.list(path, visitor, context);
 }
@@ -131,5 +135,6 @@ const fs fault_calls = {
     .mkdir = make_folder,
     .rmdir = remove_folder,
     .lock = lock_file,
+    .unlock = unlock_file,
     .list = list_folder,
 };

@@ -140,6 +140,10 @@ static int troubled_lock(int fd, bool exclusive) {
     return fails() ? -1 : fs_system.lock(fd, exclusive);
 }
 
+static void troubled_unlock(int fd) {
+    fs_system.unlock(fd);
+}
+
 static int troubled_list(const char *path, fs_name_visitor visitor, void *context) {
     return fails() ? -1 : fs_system.list(path, visitor, context);
 }
@@ -163,6 +167,7 @@ const fs trouble_calls = {
     .mkdir = troubled_mkdir,
     .rmdir = troubled_rmdir,
     .lock = troubled_lock,
+    .unlock = troubled_unlock,
     .list = troubled_list,
 };
 

@@ -34,7 +34,7 @@ public protocol BSONArchiving: Sendable {
 
     /// The object as a document.
     ///
-    /// Its id, when it has one, is an ``TansuBSON/ObjectID`` or its 24 hexadecimal digits; with any other the object
+    /// Its id, when it has one, is an `ObjectID` or its 24 hexadecimal digits; with any other the object
     /// is not saved. Without one, or with null, it gets a new one. The type's name need not be in it.
     func toDocument() throws -> BSONDocument
 

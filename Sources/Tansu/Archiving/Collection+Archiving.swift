@@ -3,7 +3,7 @@ extension Database.Collection where Element == any BSONArchiving {
     ///
     /// - Parameter object: The object; its id is what counts.
     /// - Returns: Whether it was there.
-    /// - Throws: ``TansuError`` with `.invalidID` (it has no id), and as ``remove(id:)``; what the object throws.
+    /// - Throws: ``TansuError`` with `.invalidID` (it has no id), and as `remove(id:)`; what the object throws.
     @discardableResult
     public func remove(_ object: any BSONArchiving) throws -> Bool {
         try remove(id: storedID(of: object))
@@ -25,7 +25,7 @@ extension Database.Collection where Element: BSONArchiving {
     ///
     /// - Parameter object: The object; its id is what counts.
     /// - Returns: Whether it was there.
-    /// - Throws: ``TansuError`` with `.invalidID` (it has no id), and as ``remove(id:)``; what the object throws.
+    /// - Throws: ``TansuError`` with `.invalidID` (it has no id), and as `remove(id:)`; what the object throws.
     @discardableResult
     public func remove(_ object: Element) throws -> Bool {
         try remove(id: storedID(of: object))

@@ -1,7 +1,7 @@
 extension Database.Collection {
     /// Saves a document: inserts it, or replaces the one with the same `_id`.
     ///
-    /// - Parameter element: The document. One without `_id` gets a new ``TansuBSON/ObjectID``.
+    /// - Parameter element: The document. One without `_id` gets a new `ObjectID`.
     /// - Returns: The document's `_id`.
     /// - Throws: ``TansuError`` with `.invalidDocument`, `.invalidID`, `.tooLarge`, `.notUnique`, `.invalidName`,
     ///   or what a commit can throw: `.busy`, `.readOnly`, `.full`, `.io`, `.failed`; `EncodingError`.
@@ -23,7 +23,7 @@ extension Database.Collection {
 
     /// Inserts a document whose `_id` must be new.
     ///
-    /// - Parameter element: The document. One without `_id` gets a new ``TansuBSON/ObjectID``.
+    /// - Parameter element: The document. One without `_id` gets a new `ObjectID`.
     /// - Returns: The document's `_id`.
     /// - Throws: As `save`, and ``TansuError`` with `.exists` when the `_id` is taken.
     @discardableResult

@@ -42,7 +42,7 @@ extension Database {
         }
     }
 
-    /// Reads what ``dump(_:into:progress:)`` wrote, or plain JSON documents, one a line. What was committed before the
+    /// Reads what `dump(_:into:progress:)` wrote, or plain JSON documents, one a line. What was committed before the
     /// task was cancelled stays.
     ///
     /// - Parameters:
@@ -64,7 +64,7 @@ extension Database {
         }
     }
 
-    /// Reads the file that ``dump(to:_:progress:)`` wrote, or a file of plain JSON documents, one a line. What was
+    /// Reads the file that `dump(to:_:progress:)` wrote, or a file of plain JSON documents, one a line. What was
     /// committed before the task was cancelled stays.
     ///
     /// - Parameters:

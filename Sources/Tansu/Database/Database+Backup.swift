@@ -6,7 +6,7 @@ extension Database {
         /// A database folder, which can be opened as it is.
         case folder
 
-        /// One file, compressed and with checksums, for ``Database/restore(from:to:progress:)``.
+        /// One file, compressed and with checksums, for `restore(from:to:progress:)`.
         case file
     }
 

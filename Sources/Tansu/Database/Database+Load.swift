@@ -65,7 +65,7 @@ extension Database {
         }
     }
 
-    /// Reads what ``dump(_:into:progress:)`` wrote, or plain JSON documents, one a line.
+    /// Reads what `dump(_:into:progress:)` wrote, or plain JSON documents, one a line.
     ///
     /// - Parameters:
     ///   - options: How it is read.
@@ -86,7 +86,7 @@ extension Database {
         return LoadReport(try engine.load(options.document, from: read, progress: progress))
     }
 
-    /// Reads the file that ``dump(to:_:progress:)`` wrote, or a file of plain JSON documents, one a line.
+    /// Reads the file that `dump(to:_:progress:)` wrote, or a file of plain JSON documents, one a line.
     ///
     /// - Parameters:
     ///   - path: The file.

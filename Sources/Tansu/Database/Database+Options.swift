@@ -26,7 +26,7 @@ extension Database {
         public var indexCacheBytes: Int?
 
         /// The part of a log file that must be dead, in percent, to have it compacted in the background, 1 to 100; the
-        /// engine's 50 when `nil`. With 0 only ``Database/compact(progress:)`` does it.
+        /// engine's 50 when `nil`. With 0 only `compact(progress:)` does it.
         public var compactionPercent: Int?
 
         /// The part of the time, in percent, for which a compaction in the background may copy, 1 to 100; the engine's

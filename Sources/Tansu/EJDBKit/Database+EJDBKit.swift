@@ -1,10 +1,10 @@
 // Forms that users of EJDBKit know. They are thin: each says which call of the library it is.
 extension Database {
-    /// *EJDBKit's form* of ``ensureCollection(_:)`` and ``collection(_:)``: creates a collection unless it is there.
+    /// *EJDBKit's form* of `ensureCollection(_:)` and ``collection(_:)``: creates a collection unless it is there.
     ///
     /// - Parameter name: 1 to 120 bytes.
     /// - Returns: The collection.
-    /// - Throws: As ``ensureCollection(_:)``.
+    /// - Throws: As `ensureCollection(_:)`.
     @discardableResult
     public func ensureCollection(withName name: String) throws -> Collection<BSONDocument> {
         try ensureCollection(name)
@@ -20,36 +20,36 @@ extension Database {
         try collectionNames().contains(name) ? collection(name) : nil
     }
 
-    /// *EJDBKit's form* of ``removeCollection(_:)``: removes a collection, its documents and its indexes.
+    /// *EJDBKit's form* of `removeCollection(_:)`: removes a collection, its documents and its indexes.
     ///
     /// - Parameter name: What it is called.
     /// - Returns: Whether it was there.
-    /// - Throws: As ``removeCollection(_:)``.
+    /// - Throws: As `removeCollection(_:)`.
     @discardableResult
     public func removeCollection(withName name: String) throws -> Bool {
         try removeCollection(name)
     }
 
-    /// *EJDBKit's form* of ``Collection/find(_:hints:)`` and ``Query/all()``: the documents or objects that match.
+    /// *EJDBKit's form* of ``Collection/find(_:hints:)`` and `all()`: the documents or objects that match.
     ///
     /// - Parameters:
     ///   - query: Which; all when empty.
     ///   - hints: How, such as `["$orderby": ["age": -1], "$fields": ["name": 1]]`.
     ///   - collection: Where.
-    /// - Throws: As ``Query/all()``.
+    /// - Throws: As `all()`.
     public func findObjects<Element>(
         withQuery query: BSONDocument, hints: BSONDocument = [:], inCollection collection: Collection<Element>
     ) throws -> [Element] {
         try collection.find(query, hints: hints).all()
     }
 
-    /// *EJDBKit's form* of ``Collection/find(_:hints:)`` and ``Query/all()``: the documents that match.
+    /// *EJDBKit's form* of ``Collection/find(_:hints:)`` and `all()`: the documents that match.
     ///
     /// - Parameters:
     ///   - query: Which; all when empty.
     ///   - hints: How.
     ///   - name: The collection's name.
-    /// - Throws: As ``Query/all()``.
+    /// - Throws: As `all()`.
     public func findObjects(
         withQuery query: BSONDocument, hints: BSONDocument = [:], inCollection name: String
     ) throws -> [BSONDocument] {

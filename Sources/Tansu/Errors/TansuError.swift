@@ -31,7 +31,7 @@ public struct TansuError: Error, Sendable, Hashable {
     /// The `errno` of the system call that failed, or `nil` when none did.
     public let systemErrno: Int32?
 
-    /// All that ``Database/verify(progress:)`` found, when the error comes from there; `nil` otherwise.
+    /// All that `verify(progress:)` found, when the error comes from there; `nil` otherwise.
     public internal(set) var verifyReport: Database.VerifyReport?
 
     /// Makes an error; the library does so, and tests of your own code may.

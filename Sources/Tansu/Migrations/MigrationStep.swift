@@ -78,12 +78,12 @@ extension Database {
             }
         }
 
-        /// Sets what the documents of a collection must look like; see ``Database/setSchema(_:for:)``.
+        /// Sets what the documents of a collection must look like; see `setSchema(_:for:)`.
         ///
         /// - Parameters:
         ///   - schema: The schema; `nil` takes it away.
         ///   - collection: The collection's name; it is created if need be.
-        /// - Throws: As ``Database/setSchema(_:for:)``.
+        /// - Throws: As `setSchema(_:for:)`.
         public func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
             try transaction.session.setSchema(schema, for: collection)
         }

@@ -30,7 +30,7 @@ extension Database.Query {
     /// - Parameters:
     ///   - keyPath: The property that makes the groups.
     ///   - figures: What to tell of each.
-    /// - Throws: As ``figures(_:)``.
+    /// - Throws: As `figures(_:)`.
     public func groups<Key: Decodable & Sendable, each Value: Sendable>(
         by keyPath: KeyPath<Element, Key>, _ figures: repeat Database.Figure<Element, each Value>
     ) throws -> [(Key, repeat each Value)] {
@@ -60,7 +60,7 @@ extension Database.Query {
     /// The different values of a property in the documents, in their order.
     ///
     /// - Parameter keyPath: The property.
-    /// - Throws: As ``figures(_:)``.
+    /// - Throws: As `figures(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value>) throws -> [Value] {
         try distinct(path: Self.path(of: keyPath))
     }
@@ -68,7 +68,7 @@ extension Database.Query {
     /// The different values that an optional property has.
     ///
     /// - Parameter keyPath: The property.
-    /// - Throws: As ``figures(_:)``.
+    /// - Throws: As `figures(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value?>) throws -> [Value] {
         try distinct(path: Self.path(of: keyPath))
     }
@@ -76,7 +76,7 @@ extension Database.Query {
     /// The different elements of an array property in all the documents.
     ///
     /// - Parameter keyPath: The property.
-    /// - Throws: As ``figures(_:)``.
+    /// - Throws: As `figures(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, [Value]>) throws -> [Value] {
         try distinct(path: Self.path(of: keyPath))
     }

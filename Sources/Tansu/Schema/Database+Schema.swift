@@ -4,7 +4,7 @@ extension Database {
     /// context is the path and the rule, such as `pet.age: minimum`, and keep nothing.
     ///
     /// The schema is stored in the collection `tansu.schemas`. It is checked by this library: what writes through the C
-    /// API or ``executeJSON(_:)`` is not held against it. It goes with its collection when that is renamed or removed.
+    /// API or `executeJSON(_:)` is not held against it. It goes with its collection when that is renamed or removed.
     ///
     /// Inside a transaction a schema cannot be set, but by a migration.
     ///

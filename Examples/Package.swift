@@ -1,0 +1,25 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// A package of its own, as an app's is that depends on Tansu.
+let package = Package(
+    name: "tansu-examples",
+    platforms: [.macOS(.v13)],
+    dependencies: [.package(name: "tansu", path: "..")],
+    targets: [
+        .target(name: "Checking"),
+        .executableTarget(
+            name: "LogAnalyser",
+            dependencies: ["Checking", .product(name: "Tansu", package: "tansu")]
+        ),
+        .executableTarget(
+            name: "NotesStore",
+            dependencies: ["Checking", .product(name: "Tansu", package: "tansu")]
+        ),
+        .executableTarget(
+            name: "ServerLoad",
+            dependencies: ["Checking", .product(name: "Tansu", package: "tansu")]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

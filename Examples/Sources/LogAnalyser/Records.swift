@@ -1,0 +1,25 @@
+import Foundation
+
+/// The records as Foundation reads them, to check the database's answers against.
+struct Records {
+    /// A city, decoded from its line of JSON.
+    struct Record: Decodable {
+        enum CodingKeys: String, CodingKey {
+            case id = "geonameid"
+            case country = "countrycode"
+            case population, timezone
+        }
+
+        var id: Int
+        var country: String
+        var population: Int
+        var timezone: String
+    }
+
+    let all: [Record]
+
+    init(_ lines: [String]) {
+        let decoder = JSONDecoder()
+        all = lines.compactMap { try? decoder.decode(Record.self, from: Data($0.utf8)) }
+    }
+}

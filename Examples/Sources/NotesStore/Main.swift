@@ -1,0 +1,80 @@
+import Checking
+import Foundation
+import Tansu
+
+/// A day with the notes app: what its views would do, with a check after each step.
+@main
+struct Main {
+    static func main() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("notes-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+
+        try leaveNotesOfFirstRelease(folder.path)
+        let milk = try await useTheApp(folder.path)
+        try await openAgain(folder.path, milk)
+        print("the notes are as they should be")
+    }
+
+    /// The first release had notes of a text and a date.
+    static func leaveNotesOfFirstRelease(_ path: String) throws {
+        let db = try Database(path: path)
+        try db.collection("notes").save(["text": "Ideas\nA boat.", "changed": .date(day(0))])
+        try db.close()
+    }
+
+    static func useTheApp(_ path: String) async throws -> Note {
+        let store = try NotesStore(path: path)
+        let ideas = try await store.list().all()
+        check(ideas.map(\.title) == ["Ideas"] && ideas.first?.text == "A boat.", "old notes have a title")
+
+        let milk = Note(title: "Shopping", text: "Milk", tags: ["home"], changed: day(1))
+        try await store.save(milk)
+        try await store.save(Note(title: "Talk", tags: ["work", "home"], isPinned: true, changed: day(2)))
+        try await show(store, .all, ["Talk", "Shopping", "Ideas"])
+        try await show(store, .tagged("work"), ["Talk"])
+        try await show(store, .containing("boat"), ["Ideas"])
+
+        // Two windows change one note: neither change is lost.
+        async let left = store.edit(milk.id, at: day(3)) { $0.text += ", bread" }
+        async let right = store.edit(milk.id, at: day(3)) { $0.isPinned = true }
+        _ = try await (left, right)
+        try await show(store, .all, ["Shopping", "Talk", "Ideas"])
+        let shopping = try await store.notes.get(milk.id)
+        check(shopping?.text == "Milk, bread" && shopping?.isPinned == true, "both changes are there")
+
+        try await store.renameTag("home", to: "house")
+        let tags = try await store.tags()
+        check(tags == ["house", "work"], "\(tags) are the tags")
+
+        guard let talk = try await store.list(.tagged("work")).first() else { return milk }
+        try await store.remove(talk.id)
+        try await show(store, .all, ["Shopping", "Ideas"])
+        try await store.db.close()
+        return milk
+    }
+
+    static func openAgain(_ path: String, _ milk: Note) async throws {
+        let store = try NotesStore(path: path)
+        try await show(store, .all, ["Shopping", "Ideas"])
+        var wanted = milk
+        wanted.text = "Milk, bread"
+        wanted.tags = ["house"]
+        wanted.isPinned = true
+        wanted.changed = day(3)
+        let stored = try await store.notes.get(milk.id)
+        check(stored == wanted, "\(String(describing: stored)) is the note")
+        let indexes = try await store.notes.indexes().map(\.name)
+        check(indexes == ["by_date", "by_tag"], "\(indexes) are the indexes")
+    }
+
+    /// Prints a list and checks it.
+    static func show(_ store: NotesStore, _ filter: NoteFilter, _ wanted: [String]) async throws {
+        let titles = try await store.list(filter).all().map(\.title)
+        print("\(filter):", titles.joined(separator: ", "))
+        check(titles == wanted, "\(filter) shows \(titles), not \(wanted)")
+    }
+
+    private static func day(_ number: Int) -> Date {
+        Date(timeIntervalSince1970: 1_700_000_000 + Double(number) * 86_400)
+    }
+}
