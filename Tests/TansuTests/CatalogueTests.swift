@@ -177,6 +177,50 @@ struct CatalogueTests {
         #expect(try printed.lines == shown(by: "ConcurrencyAndTransactions"))
     }
 
+    @Test func observingChanges() async throws {
+        var printed = Printed()
+        func print(_ items: Any...) { printed.add(items) }
+
+        struct Note: Codable, Sendable, Identifiable {
+            var id = ObjectID()
+            var title: String
+        }
+
+        let db = try await Database.open(.memory)
+        let notes = try db.collection("notes", of: Note.self)
+        try await notes.save(Note(title: "milk"))
+
+        for try await list in notes.find().sorted(by: "title").observe() {
+            print(list.map(\.title))  // ["milk"], ["bread", "milk"]
+            if list.count == 2 { break }
+            try await notes.save(Note(title: "bread"))
+        }
+
+        for try await update in notes.find().sorted(by: "title").observeChanges() {
+            print(update.changes == [.inserted(at: 0), .inserted(at: 1)])  // true
+            break
+        }
+
+        let changes = notes.changes()
+        try await notes.save(Note(title: "eggs"))
+        try await notes.remove(["title": "bread"])
+
+        var lastSeen = 0
+        for try await change in changes {
+            print(change.kind, change.after?.title ?? "-")  // insert eggs, delete -
+            lastSeen = change.resumePoint
+            if change.kind == .delete { break }
+        }
+
+        try await notes.save(Note(title: "tea"))
+        for try await change in notes.changes(since: lastSeen) {
+            print(change.after?.title ?? "-")  // tea
+            break
+        }
+
+        #expect(try printed.lines == shown(by: "ObservingChanges"))
+    }
+
     @Test func migratingDocuments() throws {
         var printed = Printed()
         func print(_ items: Any...) { printed.add(items) }
@@ -255,7 +299,7 @@ struct CatalogueTests {
         let here = words(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))
         let pages = try FileManager.default.contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "md" }
-        #expect(pages.count == 7)
+        #expect(pages.count == 8)
         for page in pages {
             let examples = try blocks(of: page)
             #expect(!examples.isEmpty)

@@ -24,13 +24,14 @@ struct Main {
 
     static func useTheApp(_ path: String) async throws -> Note {
         let store = try NotesStore(path: path)
-        let ideas = try await store.list().all()
-        check(ideas.map(\.title) == ["Ideas"] && ideas.first?.text == "A boat.", "old notes have a title")
+        var view = ListView(try store.watch())
+        try await view.follow(to: ["Ideas"])
+        check(view.rows.first?.text == "A boat.", "the text of an old note begins behind its title")
 
         let milk = Note(title: "Shopping", text: "Milk", tags: ["home"], changed: day(1))
         try await store.save(milk)
         try await store.save(Note(title: "Talk", tags: ["work", "home"], isPinned: true, changed: day(2)))
-        try await show(store, .all, ["Talk", "Shopping", "Ideas"])
+        try await view.follow(to: ["Talk", "Shopping", "Ideas"])
         try await show(store, .tagged("work"), ["Talk"])
         try await show(store, .containing("boat"), ["Ideas"])
 
@@ -38,18 +39,21 @@ struct Main {
         async let left = store.edit(milk.id, at: day(3)) { $0.text += ", bread" }
         async let right = store.edit(milk.id, at: day(3)) { $0.isPinned = true }
         _ = try await (left, right)
-        try await show(store, .all, ["Shopping", "Talk", "Ideas"])
+        try await view.follow(to: ["Shopping", "Talk", "Ideas"])
         let shopping = try await store.notes.get(milk.id)
         check(shopping?.text == "Milk, bread" && shopping?.isPinned == true, "both changes are there")
 
         try await store.renameTag("home", to: "house")
+        try await view.follow(to: ["Shopping", "Talk", "Ideas"]) { !$0.contains { $0.tags.contains("home") } }
         let tags = try await store.tags()
         check(tags == ["house", "work"], "\(tags) are the tags")
 
-        guard let talk = try await store.list(.tagged("work")).first() else { return milk }
-        try await store.remove(talk.id)
-        try await show(store, .all, ["Shopping", "Ideas"])
+        for talk in view.rows where talk.title == "Talk" { try await store.remove(talk.id) }
+        try await view.follow(to: ["Shopping", "Ideas"])
+
         try await store.db.close()
+        let end = await view.waitForEnd() as? TansuError
+        check(end?.code == .closed, "\(String(describing: end)) tells that the database is closed")
         return milk
     }
 
