@@ -717,7 +717,7 @@ TANSU_API tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_f
  * Makes a new database at `to` out of a backup of either form, and checks all of it before it is
  * there. *report (may be NULL): {"sequence", "documents": n}. Errors: NOT_FOUND (no backup at
  * `from`), EXISTS (`to` is there), CORRUPT (the backup is damaged; offset says where), VERSION, FULL,
- * IO, CANCELLED.
+ * IO, LOCKED (the folder `from` is open), BUSY (another task is making `to`), CANCELLED.
  */
 TANSU_API tansu_status tansu_restore(const char *from, const char *to, tansu_task_progress progress,
                                      void *context, tansu_buffer *report, tansu_error *error);
