@@ -174,13 +174,13 @@ static void remove_place(const place *p) {
     if (p->path == NULL)
         return;
     if (!p->folder) {
-        part_remove_all(p->calls, p->path);
+        fs_remove_all(p->calls, p->path);
         return;
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = fs_join(p->path, names[i]);
         if (path != NULL)
-            part_remove_all(p->calls, path);
+            fs_remove_all(p->calls, path);
         free(path);
     }
 }

@@ -227,19 +227,44 @@ char *fs_join(const char *folder, const char *name) {
     return path;
 }
 
-/* write_all -- writes all bytes from the file's start on; -1 with errno. */
-static int write_all(const fs *calls, int fd, const uint8_t *bytes, size_t size) {
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n = calls->write(fd, bytes + done, size - done, (off_t)done);
+int fs_write_all(const fs *calls, int fd, const void *bytes, size_t size, uint64_t offset) {
+    for (size_t done = 0; done < size;) {
+        errno = 0;
+        ssize_t n =
+            calls->write(fd, (const uint8_t *)bytes + done, size - done, (off_t)(offset + done));
         if (n <= 0) {
-            if (n == 0)
+            if (n == 0 || errno == 0)
                 errno = EIO;
             return -1;
         }
         done += (size_t)n;
     }
     return 0;
+}
+
+/* A folder whose content is being deleted. */
+typedef struct removal {
+    const fs *calls;
+    const char *folder;
+} removal;
+
+/* remove_name -- deletes one name of a folder, and goes on. */
+static bool remove_name(void *context, const char *name) {
+    const removal *r = context;
+    char *path = fs_join(r->folder, name);
+    if (path != NULL)
+        fs_remove_all(r->calls, path);
+    free(path);
+    return true;
+}
+
+void fs_remove_all(const fs *calls, const char *path) {
+    /* Never a look behind a symbolic link: unlink() takes the link itself. macOS says EPERM. */
+    if (calls->unlink(path) == 0 || (errno != EISDIR && errno != EPERM))
+        return;
+    removal r = {calls, path};
+    calls->list(path, remove_name, &r);
+    calls->rmdir(path);
 }
 
 tansu_status fs_write_file(const fs *calls, const char *folder, const char *name, const void *bytes,
@@ -259,7 +284,7 @@ tansu_status fs_write_file(const fs *calls, const char *folder, const char *name
         status = error_errno(error, fresh, "open", errno);
         goto end;
     }
-    if (write_all(calls, fd, bytes, size) != 0)
+    if (fs_write_all(calls, fd, bytes, size, 0) != 0)
         status = error_errno(error, fresh, "write", errno);
     else if (calls->sync(fd, NULL, 0) != 0)
         status = error_errno(error, fresh, "sync", errno);

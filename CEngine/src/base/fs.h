@@ -60,6 +60,12 @@ tansu_status fs_write_file(const fs *calls, const char *folder, const char *name
 tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu_buffer *result,
                           tansu_error *error);
 
+/* fs_write_all -- writes all bytes from an offset of the file on; -1 with errno. */
+int fs_write_all(const fs *calls, int fd, const void *bytes, size_t size, uint64_t offset);
+
+/* fs_remove_all -- deletes a file, or a folder with all that is in it, as far as that can be done. */
+void fs_remove_all(const fs *calls, const char *path);
+
 /* fs_sync_parent -- forces the name of a file or folder itself to the disk, in the folder that it lies
  * in. Errors: IO. */
 tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error);

@@ -65,13 +65,9 @@ typedef struct file_target {
 static tansu_status write_out(file_target *t, const uint8_t *bytes, size_t size,
                               tansu_error *error) {
     t->crc = (uint32_t)crc32_z(t->crc, bytes, size);
-    for (size_t done = 0; done < size;) {
-        ssize_t n = t->part->calls->write(t->part->fd, bytes + done, size - done, (off_t)t->offset);
-        if (n <= 0)
-            return error_errno(error, t->part->path, "write", n == 0 ? EIO : errno);
-        done += (size_t)n;
-        t->offset += (size_t)n;
-    }
+    if (fs_write_all(t->part->calls, t->part->fd, bytes, size, t->offset) != 0)
+        return error_errno(error, t->part->path, "write", errno);
+    t->offset += size;
     return TANSU_OK;
 }
 

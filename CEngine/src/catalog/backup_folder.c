@@ -41,12 +41,8 @@ static tansu_status folder_begin(void *context, const log_extent *segment, tansu
 static tansu_status folder_bytes(void *context, const uint8_t *bytes, size_t size,
                                  tansu_error *error) {
     folder_target *t = context;
-    for (size_t done = 0; done < size;) {
-        ssize_t n = t->calls->write(t->fd, bytes + done, size - done, (off_t)(t->offset + done));
-        if (n <= 0)
-            return error_errno(error, t->path, "write", n == 0 ? EIO : errno);
-        done += (size_t)n;
-    }
+    if (fs_write_all(t->calls, t->fd, bytes, size, t->offset) != 0)
+        return error_errno(error, t->path, "write", errno);
     t->calls->start_writeback(t->fd, t->offset, size);
     t->offset += size;
     t->bytes += size;

@@ -13,32 +13,14 @@
 #define PART_SUFFIX ".tansu-part"
 #define LOCK_NAME "LOCK"
 
-/* A folder whose content is being deleted. */
-typedef struct removal {
-    const fs *calls;
-    const char *folder;
-    const char *except; /* a name that stays, or NULL */
-} removal;
-
-/* remove_name -- deletes one name of a folder, and goes on. */
+/* remove_name -- deletes what is in the part's folder but its LOCK. */
 static bool remove_name(void *context, const char *name) {
-    const removal *r = context;
-    if (r->except != NULL && strcmp(name, r->except) == 0)
-        return true;
-    char *path = fs_join(r->folder, name);
+    const backup_part *part = context;
+    char *path = strcmp(name, LOCK_NAME) == 0 ? NULL : fs_join(part->path, name);
     if (path != NULL)
-        part_remove_all(r->calls, path);
+        fs_remove_all(part->calls, path);
     free(path);
     return true;
-}
-
-void part_remove_all(const fs *calls, const char *path) {
-    /* Never a look behind a symbolic link: unlink() takes the link itself. macOS says EPERM. */
-    if (calls->unlink(path) == 0 || (errno != EISDIR && errno != EPERM))
-        return;
-    removal r = {calls, path, NULL};
-    calls->list(path, remove_name, &r);
-    calls->rmdir(path);
 }
 
 /* check_free -- EXISTS when there is something at the place that the part is for. */
@@ -78,7 +60,7 @@ static tansu_status open_held(backup_part *part, const char *path, tansu_error *
 static tansu_status begin_file(backup_part *part, tansu_error *error) {
     tansu_status status = open_held(part, part->path, error);
     if (status == TANSU_E_IO && !part->made) { /* perhaps a folder that an earlier task left */
-        part_remove_all(part->calls, part->path);
+        fs_remove_all(part->calls, part->path);
         status = open_held(part, part->path, error);
     }
     if (status == TANSU_OK && part->calls->truncate(part->fd, 0) != 0)
@@ -103,14 +85,13 @@ static tansu_status begin_folder(backup_part *part, tansu_error *error) {
         return error_memory(error);
     tansu_status status = make_held(part, lock, error);
     if (status == TANSU_E_IO && !part->made) { /* perhaps a file that an earlier task left */
-        part_remove_all(part->calls, part->path);
+        fs_remove_all(part->calls, part->path);
         status = make_held(part, lock, error);
     }
     free(lock);
     if (status != TANSU_OK)
         return status;
-    removal r = {part->calls, part->path, LOCK_NAME};
-    part->calls->list(part->path, remove_name, &r);
+    part->calls->list(part->path, remove_name, part);
     return TANSU_OK;
 }
 
@@ -142,26 +123,6 @@ void part_unlock(backup_part *part) {
     part->fd = -1;
 }
 
-/* sync_parent -- makes the new name last. */
-static int sync_parent(const backup_part *part) {
-    const char *slash = strrchr(part->to, '/');
-    if (slash == NULL)
-        return part->calls->sync_folder(".");
-    if (slash == part->to)
-        return part->calls->sync_folder("/");
-    char *parent = strdup(part->to);
-    if (parent == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
-    parent[slash - part->to] = 0;
-    int result = part->calls->sync_folder(parent);
-    int number = errno;
-    free(parent);
-    errno = number;
-    return result;
-}
-
 tansu_status part_finish(backup_part *part, tansu_error *error) {
     tansu_status status = check_free(part, error);
     if (status != TANSU_OK)
@@ -169,16 +130,15 @@ tansu_status part_finish(backup_part *part, tansu_error *error) {
     if (part->calls->rename(part->path, part->to) != 0)
         return error_errno(error, part->to, "rename", errno);
     part->made = false;
-    if (sync_parent(part) == 0)
-        return TANSU_OK;
-    status = error_errno(error, part->to, "sync the folder of", errno);
-    part_remove_all(part->calls, part->to);
+    status = fs_sync_parent(part->calls, part->to, error);
+    if (status != TANSU_OK)
+        fs_remove_all(part->calls, part->to);
     return status;
 }
 
 void part_end(backup_part *part) {
     if (part->made)
-        part_remove_all(part->calls, part->path);
+        fs_remove_all(part->calls, part->path);
     part_unlock(part);
     free(part->to);
     free(part->path);

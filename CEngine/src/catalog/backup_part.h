@@ -34,7 +34,4 @@ tansu_status part_finish(backup_part *part, tansu_error *error);
 /* part_end -- removes what was not finished, and frees. */
 void part_end(backup_part *part);
 
-/* part_remove_all -- deletes a file, or a folder with all that is in it. */
-void part_remove_all(const fs *calls, const char *path);
-
 #endif

@@ -363,32 +363,6 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
     return status;
 }
 
-/* A folder whose content is being deleted. */
-typedef struct removal {
-    database *db;
-    const char *folder;
-} removal;
-
-/* remove_name -- deletes one file, or a folder with what is in it. */
-static bool remove_name(void *context, const char *name) {
-    const removal *r = context;
-    char *path = fs_join(r->folder, name);
-    if (path != NULL && r->db->calls->unlink(path) != 0) {
-        removal inner = {r->db, path};
-        r->db->calls->list(path, remove_name, &inner);
-        r->db->calls->rmdir(path);
-    }
-    free(path);
-    return true;
-}
-
-/* remove_folder -- deletes a temporary store. */
-static void remove_folder(database *db) {
-    removal r = {db, db->folder};
-    db->calls->list(db->folder, remove_name, &r);
-    db->calls->rmdir(db->folder);
-}
-
 tansu_status database_close(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
     compactor_halt(db);
@@ -424,7 +398,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     if (status == TANSU_OK)
         status = closed;
     if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL)
-        remove_folder(db);
+        fs_remove_all(db->calls, db->folder);
     if (db->lock_fd >= 0)
         db->calls->unlock(db->lock_fd);
     free(db->dropped);

@@ -21,12 +21,8 @@ static bool copy_bytes(const fs *calls, int from, int to, uint8_t *step) {
         ssize_t got = calls->read(from, step, COPY_STEP, at);
         if (got <= 0)
             return got == 0;
-        for (ssize_t done = 0; done < got;) {
-            ssize_t put = calls->write(to, step + done, (size_t)(got - done), at + done);
-            if (put <= 0)
-                return false;
-            done += put;
-        }
+        if (fs_write_all(calls, to, step, (size_t)got, (uint64_t)at) != 0)
+            return false;
         at += got;
     }
 }

@@ -43,14 +43,9 @@ tansu_status restore_segment_bytes(restore_segment *s, const void *bytes, size_t
     if (size > SEGMENT_BYTES_MOST - s->offset)
         return error_set(error, TANSU_E_CORRUPT, NULL,
                          "the backup has a log segment that is larger than any can be");
-    for (size_t done = 0; done < size;) {
-        ssize_t n = s->part->calls->write(s->fd, (const uint8_t *)bytes + done, size - done,
-                                          (off_t)s->offset);
-        if (n <= 0)
-            return error_errno(error, s->path, "write", n == 0 ? EIO : errno);
-        done += (size_t)n;
-        s->offset += (size_t)n;
-    }
+    if (fs_write_all(s->part->calls, s->fd, bytes, size, s->offset) != 0)
+        return error_errno(error, s->path, "write", errno);
+    s->offset += size;
     return TANSU_OK;
 }
 

@@ -147,16 +147,8 @@ void log_compact_cancel(log_compaction *c) {
 /* write_out -- bytes at an offset of the new file. */
 static tansu_status write_out(log_compaction *c, const uint8_t *bytes, uint64_t size,
                               uint64_t offset, tansu_error *error) {
-    const fs *calls = c->l->calls;
-    while (size > 0) {
-        errno = 0;
-        ssize_t n = calls->write(c->made->fd, bytes, size, (off_t)offset);
-        if (n <= 0)
-            return error_errno(error, c->unfinished, "write", n == 0 || errno == 0 ? EIO : errno);
-        bytes += n;
-        size -= (uint64_t)n;
-        offset += (uint64_t)n;
-    }
+    if (fs_write_all(c->l->calls, c->made->fd, bytes, size, offset) != 0)
+        return error_errno(error, c->unfinished, "write", errno);
     return TANSU_OK;
 }
 
