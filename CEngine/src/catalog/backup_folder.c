@@ -5,10 +5,10 @@
 #include "catalog/backup.h"
 #include "catalog/manifest.h"
 #include "log/copy.h"
+#include "log/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* The folder being written. */
@@ -27,9 +27,7 @@ typedef struct folder_target {
 static tansu_status folder_begin(void *context, const log_extent *segment, tansu_error *error) {
     folder_target *t = context;
     t->compacted = t->compacted || segment->compacted;
-    char name[32];
-    snprintf(name, sizeof name, "%08u.seg", segment->number);
-    t->path = fs_join(t->log_folder, name);
+    t->path = segment_file(t->log_folder, segment->number);
     if (t->path == NULL)
         return error_memory(error);
     t->offset = 0;

@@ -43,18 +43,10 @@ typedef struct compaction {
 
 /* ---- What is kept ---- */
 
-/* state_in -- the collection of that number in a version; NULL when there is none. */
-static const collection_state *state_in(const version *v, uint32_t id) {
-    for (uint32_t i = 0; i < v->count; i++)
-        if (v->collections[i]->id == id)
-            return v->collections[i];
-    return NULL;
-}
-
 /* state_of -- the collection as of the version that is held. */
 static const collection_state *state_of(compaction *c, uint32_t id) {
     if (c->last == NULL || c->last->id != id)
-        c->last = state_in(c->v, id);
+        c->last = version_collection_by_id(c->v, id);
     return c->last;
 }
 
@@ -264,7 +256,7 @@ static void store_places(compaction *c, const version *v, uint32_t number) {
         const moved *m = &c->list[i];
         uint32_t id = (uint32_t)(m->where >> 40);
         if (state == NULL || state->id != id)
-            state = state_in(v, id);
+            state = version_collection_by_id(v, id);
         if (state == NULL || /* dropped since */
             !places_swing(state->places, m->where & (((uint64_t)1 << 40) - 1), m->from, m->to))
             continue;

@@ -5,8 +5,8 @@
 #include "base/doc.h"
 #include "base/error.h"
 #include "catalog/compact.h"
+#include "log/walk.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct adoption {
@@ -19,7 +19,7 @@ typedef struct adoption {
 /* corrupt -- a record that makes no sense here. */
 static tansu_status corrupt(log_place place, tansu_error *error) {
     char name[32];
-    snprintf(name, sizeof name, "log/%08u.seg", (uint32_t)(place >> 32));
+    segment_name((uint32_t)(place >> 32), name);
     return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)place,
                     "a compaction that does not fit to the segments at %s, offset %u", name,
                     (uint32_t)place);

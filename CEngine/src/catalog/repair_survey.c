@@ -24,17 +24,14 @@
 #define OWNERS_ASKED 16
 
 char *repair_path(const repair *r, uint32_t number) {
-    char name[32];
-    snprintf(name, sizeof name, "%08u.seg", number);
-    return fs_join(r->log_folder, name);
+    return segment_file(r->log_folder, number);
 }
 
 /* note_name -- takes the number of a segment file's name. */
 static bool note_name(void *context, const char *name) {
     repair *r = context;
-    unsigned number = 0;
-    int length = 0;
-    if (sscanf(name, "%8u.seg%n", &number, &length) != 1 || length != 12 || name[length] != 0)
+    uint32_t number;
+    if (!segment_number(name, ".seg", &number))
         return true;
     if (r->segment_count == r->segment_room) {
         size_t room = r->segment_room == 0 ? 16 : r->segment_room * 2;

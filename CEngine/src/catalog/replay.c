@@ -16,13 +16,12 @@
 #include "catalog/compact.h"
 #include "log/walk.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* damaged -- a record that passed its CRC but makes no sense here. */
 static tansu_status damaged(log_place place, const char *what, tansu_error *error) {
     char name[32];
-    snprintf(name, sizeof name, "log/%08u.seg", (uint32_t)(place >> 32));
+    segment_name((uint32_t)(place >> 32), name);
     return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)place, "%s at %s, offset %u",
                     what, name, (uint32_t)place);
 }

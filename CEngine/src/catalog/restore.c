@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "catalog/manifest.h"
 #include "catalog/verify.h"
+#include "log/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ tansu_status restore_segment_begin(restore_segment *s, uint64_t number, tansu_er
         return error_set(error, TANSU_E_CORRUPT, NULL,
                          "the backup has a log segment of number %llu, which none can have",
                          (unsigned long long)number);
-    snprintf(name, sizeof name, "log/%08u.seg", (unsigned)number);
+    segment_name((uint32_t)number, name);
     s->path = fs_join(s->part->path, name);
     if (s->path == NULL)
         return error_memory(error);

@@ -5,10 +5,10 @@
 #include "catalog/manifest.h"
 #include "catalog/restore.h"
 #include "log/copy.h"
+#include "log/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* What the listing of the backup's log found. */
@@ -22,9 +22,8 @@ typedef struct found_numbers {
 /* note_number -- takes the number of a segment file's name; other files are none of ours. */
 static bool note_number(void *context, const char *name) {
     found_numbers *found = context;
-    unsigned number = 0;
-    int length = 0;
-    if (sscanf(name, "%8u.seg%n", &number, &length) != 1 || length != 12 || name[length] != 0)
+    uint32_t number;
+    if (!segment_number(name, ".seg", &number))
         return true;
     if (found->count == found->room) {
         size_t room = found->room == 0 ? 16 : found->room * 2;
@@ -62,9 +61,7 @@ static tansu_status copy_bytes(restore_segment *s, int fd, const char *path, uin
 static tansu_status copy_segment(const backup_part *part, const char *folder, uint32_t number,
                                  uint8_t *bytes, task *progress, tansu_error *error) {
     const fs *calls = part->calls;
-    char name[32];
-    snprintf(name, sizeof name, "%08u.seg", number);
-    char *path = fs_join(folder, name);
+    char *path = segment_file(folder, number);
     if (path == NULL)
         return error_memory(error);
     restore_segment s = {.part = part, .fd = -1};

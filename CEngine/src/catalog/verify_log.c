@@ -29,19 +29,11 @@ static void note_record(verification *c, const log_extent *e, uint64_t offset,
     note(c, e, offset, record->size, message);
 }
 
-/* state_of -- the collection of that number in the version, or NULL. */
-static const collection_state *state_of(const verification *c, uint32_t id) {
-    for (uint32_t i = 0; i < c->v->count; i++)
-        if (c->v->collections[i]->id == id)
-            return c->v->collections[i];
-    return NULL;
-}
-
 /* check_place -- whether a document's place names this record or a newer one. A damaged chunk of
  * places is told when the documents are gone through. */
 static tansu_status check_place(verification *c, const log_extent *e, uint64_t offset,
                                 const record_header *record, tansu_error *error) {
-    const collection_state *state = state_of(c, record_collection(record));
+    const collection_state *state = version_collection_by_id(c->v, record_collection(record));
     if (state == NULL || record->sequence > c->v->sequence)
         return TANSU_OK;
     uint64_t docno = record_docno(record), word;

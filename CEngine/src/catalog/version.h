@@ -48,4 +48,7 @@ typedef struct version {
 /* version_collection -- the collection of that name, or NULL. */
 const collection_state *version_collection(const version *v, const char *name);
 
+/* version_collection_by_id -- the collection of that number, or NULL. */
+const collection_state *version_collection_by_id(const version *v, uint32_t id);
+
 #endif

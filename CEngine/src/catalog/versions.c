@@ -14,6 +14,13 @@ const collection_state *version_collection(const version *v, const char *name) {
     return found ? v->collections[slot] : NULL;
 }
 
+const collection_state *version_collection_by_id(const version *v, uint32_t id) {
+    for (uint32_t i = 0; i < v->count; i++)
+        if (v->collections[i]->id == id)
+            return v->collections[i];
+    return NULL;
+}
+
 version *database_hold(database *db) {
     pthread_mutex_lock(&db->version_mutex);
     version *v = db->visible;

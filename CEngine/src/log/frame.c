@@ -4,8 +4,8 @@
 #include "log/frame.h"
 
 #include "base/error.h"
+#include "log/walk.h"
 
-#include <stdio.h>
 #include <zlib.h>
 
 const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
@@ -37,7 +37,7 @@ bool frame_records_valid(const frame_header *frame) {
 
 tansu_status frame_damage(uint32_t number, uint64_t offset, uint64_t sequence, tansu_error *error) {
     char name[32];
-    snprintf(name, sizeof name, "log/%08u.seg", number);
+    segment_name(number, name);
     return error_at(
         error, TANSU_E_CORRUPT, name, (int64_t)offset,
         "commit %llu was on the disk and is damaged at %s, offset %llu: restore a backup "

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "log/segment.h"
+#include "log/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -21,29 +21,18 @@ typedef struct found_segments {
     bool no_memory;
 } found_segments;
 
-/* name_number -- the number in a segment file's name with that ending; 0 when it is no such name. */
-static uint32_t name_number(const char *name, const char *ending) {
-    uint32_t number = 0;
-    for (int i = 0; i < 8; i++) {
-        if (name[i] < '0' || name[i] > '9')
-            return 0;
-        number = number * 10 + (uint32_t)(name[i] - '0');
-    }
-    return strcmp(name + 8, ending) == 0 ? number : 0;
-}
-
 /* note_name -- takes the number of a segment file's name, and removes what a compaction that did not
  * end has left. */
 static bool note_name(void *context, const char *name) {
     found_segments *found = context;
-    if (name_number(name, SEGMENT_NEW) != 0 && !found->l->read_only) {
+    uint32_t number;
+    if (segment_number(name, SEGMENT_NEW, &number) && number != 0 && !found->l->read_only) {
         char *path = fs_join(found->l->folder, name);
         if (path != NULL)
             found->l->calls->unlink(path); /* one that stays is tried again at the next opening */
         free(path);
     }
-    uint32_t number = name_number(name, ".seg");
-    if (number == 0)
+    if (!segment_number(name, ".seg", &number) || number == 0)
         return true;
     if (found->count == found->room) {
         size_t room = found->room == 0 ? 16 : found->room * 2;

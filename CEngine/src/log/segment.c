@@ -8,6 +8,7 @@
 #include "log/segment.h"
 
 #include "base/error.h"
+#include "log/walk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,9 +32,7 @@ uint64_t segment_map_size(uint64_t size) {
 }
 
 char *segment_path(const log *l, uint32_t number) {
-    char name[32];
-    snprintf(name, sizeof name, "%08u.seg", number);
-    return fs_join(l->folder, name);
+    return segment_file(l->folder, number);
 }
 
 /* header_crc -- the CRC of a header with its crc field taken as zero. */
@@ -182,7 +181,7 @@ tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) 
         int number = errno;
         if (size == end || l->calls->allocate(s->fd, s->allocated, end - s->allocated) != 0) {
             char name[32];
-            snprintf(name, sizeof name, "log/%08u.seg", s->number);
+            segment_name(s->number, name);
             return error_errno(error, name, "grow", number);
         }
         size = end;
