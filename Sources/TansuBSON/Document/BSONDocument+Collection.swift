@@ -60,6 +60,7 @@ extension BSONDocument: Collection {
     public subscript(index: Index) -> Element {
         bytes.withUnsafeBytes { bytes in
             guard let element = bytes.element(at: index.offset, end: bytes.documentEnd) else {
+                // As with Array: no input makes an index, only a program that mixes those of two documents.
                 preconditionFailure("the index does not belong to this document")
             }
             return (element.key(in: bytes), bytes.value(element) ?? .undefined)
