@@ -7,6 +7,7 @@
 #include "catalog/collection.h"
 #include "catalog/compact.h"
 #include "catalog/manifest.h"
+#include "catalog/memory.h"
 #include "log/walk.h"
 
 #include <errno.h>
@@ -41,6 +42,7 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     if (pthread_mutex_init(&db->version_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->evict_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
         pthread_cond_init(&db->feed_changed, NULL) != 0 ||
         pthread_cond_init(&db->state_changed, NULL) != 0 ||
@@ -341,6 +343,8 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status == TANSU_OK)
         status = tree_store_new(&db->trees, error);
     if (status == TANSU_OK)
+        memory_init(db);
+    if (status == TANSU_OK)
         status =
             db->store == TANSU_STORE_MEMORY ? start_empty(db, error) : recover(db, options, error);
     if (status != TANSU_OK) {
@@ -387,7 +391,6 @@ tansu_status database_close(database *db, tansu_error *error) {
     db->cab = NULL;
     if (db->oldest != NULL)
         database_versions_free(db);
-    retire_run(&db->evicted);
     change_discard(db->spare);
     if (db->trees != NULL)
         tree_store_free(db->trees);
@@ -409,6 +412,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_cond_destroy(&db->state_changed);
     pthread_cond_destroy(&db->feed_changed);
     pthread_mutex_destroy(&db->feed_mutex);
+    pthread_mutex_destroy(&db->evict_mutex);
     pthread_mutex_destroy(&db->checkpoint_mutex);
     pthread_mutex_destroy(&db->state_mutex);
     pthread_mutex_destroy(&db->version_mutex);

@@ -4,6 +4,7 @@
 #include "catalog/database.h"
 
 #include "base/error.h"
+#include "catalog/memory.h"
 
 #include <errno.h>
 
@@ -69,6 +70,7 @@ tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_e
                          "the database is open read-only, or lies on a read-only file system");
     tansu_status status = TANSU_OK;
     struct timespec until = {0};
+    memory_wait(db, stop);
     pthread_mutex_lock(&db->state_mutex);
     if (db->writing)
         until = database_deadline(db->busy_timeout_ms);
