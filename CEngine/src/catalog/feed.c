@@ -3,9 +3,9 @@
  */
 #include "catalog/feed.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /* ---- The list ---- */
@@ -165,8 +165,8 @@ static bool news(const feed *f) {
     return there;
 }
 
-/* await -- waits until there are news; DONE when there were none in time. `until` NULL: for ever. */
-static tansu_status await(feed *f, const struct timespec *until, tansu_error *error) {
+/* await -- waits until there are news; DONE when there were none in time. `until` CLOCK_NEVER: for ever. */
+static tansu_status await(feed *f, clock_time until, tansu_error *error) {
     database *db = f->db;
     tansu_status status;
     bool late = false;
@@ -179,23 +179,20 @@ static tansu_status await(feed *f, const struct timespec *until, tansu_error *er
             status = TANSU_DONE;
             break;
         }
-        if (until == NULL)
+        if (until == CLOCK_NEVER)
             pthread_cond_wait(&db->feed_changed, &db->feed_mutex);
         else
-            late = pthread_cond_timedwait(&db->feed_changed, &db->feed_mutex, until) == ETIMEDOUT;
+            late = clock_wait(&db->feed_changed, &db->feed_mutex, until);
     }
     __atomic_sub_fetch(&db->feed_waiters, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&db->feed_mutex);
     return status;
 }
 
-/* A longer wait than a year is one for ever: not every system takes any time for a limit. */
-#define WAIT_MOST_MS ((int64_t)366 * 24 * 3600 * 1000)
-
 /* A limit of the time that a call takes. */
 typedef struct patience {
     int64_t milliseconds;
-    struct timespec until;
+    clock_time until;
     bool known; /* `until` is */
 } patience;
 
@@ -203,12 +200,12 @@ typedef struct patience {
 static tansu_status wait_more(feed *f, patience *p, tansu_error *error) {
     if (p->milliseconds == 0)
         return news(f) ? TANSU_OK : TANSU_DONE;
-    if (p->milliseconds < 0 || p->milliseconds > WAIT_MOST_MS)
-        return await(f, NULL, error);
+    if (p->milliseconds < 0)
+        return await(f, CLOCK_NEVER, error);
     if (!p->known)
-        p->until = database_deadline((uint64_t)p->milliseconds);
+        p->until = clock_in((uint64_t)p->milliseconds);
     p->known = true;
-    return await(f, &p->until, error);
+    return await(f, p->until, error);
 }
 
 /* let_go -- releases the version unless what is shown, or is yet to be, lies in it. */

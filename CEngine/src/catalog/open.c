@@ -2,6 +2,7 @@
  * catalog/open.c -- opening and closing a database.
  */
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "catalog/change.h"
 #include "catalog/collection.h"
@@ -42,10 +43,10 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
         pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
-        pthread_cond_init(&db->feed_changed, NULL) != 0 ||
-        pthread_cond_init(&db->state_changed, NULL) != 0 ||
-        pthread_cond_init(&db->worker_wanted, NULL) != 0 ||
-        pthread_cond_init(&db->compactor_wanted, NULL) != 0 ||
+        clock_condition_init(&db->feed_changed) != 0 ||
+        clock_condition_init(&db->state_changed) != 0 ||
+        clock_condition_init(&db->worker_wanted) != 0 ||
+        clock_condition_init(&db->compactor_wanted) != 0 ||
         (db->written = usage_new()) == NULL) {
         free(db);
         return error_memory(error);
