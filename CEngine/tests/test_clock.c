@@ -85,7 +85,8 @@ static void an_interval_sync_comes_in_time(tansu_db *db) {
 static void a_feed_waits_as_long_as_it_should(tansu_db *db) {
     tansu_feed *feed = NULL;
     tansu_change change;
-    REQUIRE(CHECK_OK(tansu_feed_open(db, TANSU_FEED_NOW, NULL, 0, &feed, &call_error), &call_error));
+    REQUIRE(
+        CHECK_OK(tansu_feed_open(db, TANSU_FEED_NOW, NULL, 0, &feed, &call_error), &call_error));
     clock_time began = clock_now();
     CHECK_STATUS(TANSU_DONE, tansu_feed_next(feed, WAIT_MS, &change, NULL));
     check_took(began);

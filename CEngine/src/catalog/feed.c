@@ -57,10 +57,19 @@ uint64_t feed_thin(database *db, uint64_t oldest, uint64_t last) {
     return oldest;
 }
 
+/* look -- the status that reading came to, or IO when not all of what was read was there. Nobody knows then which
+ * changes were passed over. */
+static tansu_status look(feed *f, uint64_t faults, tansu_status status, tansu_error *error) {
+    const log *l = f->db->log;
+    f->unreadable = f->unreadable || log_faults(l) != faults;
+    return log_check(l, status == TANSU_E_CORRUPT ? 0 : faults, status, error);
+}
+
 /* ---- Opening and closing ---- */
 
 /* find_start -- looks at the log for the first time. */
 static tansu_status find_start(feed *f, uint64_t since, tansu_error *error) {
+    uint64_t faults = log_faults(f->db->log);
     tansu_status status = feed_hold(f, error);
     if (status == TANSU_DONE && f->held->sequence < since)
         return error_set(error, TANSU_E_NOT_FOUND, f->db->folder,
@@ -73,7 +82,7 @@ static tansu_status find_start(feed *f, uint64_t since, tansu_error *error) {
         status = TANSU_OK;
     if (status == TANSU_OK && !feed_names_take(&f->names, f->held))
         status = error_memory(error);
-    return status;
+    return look(f, faults, status, error);
 }
 
 /* to_newest -- passes over everything up to the version that is held. */
@@ -153,6 +162,8 @@ void feed_wake(database *db) {
 static tansu_status check(const feed *f, tansu_error *error) {
     if (interrupt_asked(&f->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "feed", "the feed was cancelled: close it");
+    if (f->unreadable)
+        return log_read_error(f->db->log, error);
     return database_check_open(f->db, error);
 }
 
@@ -218,14 +229,15 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
     patience p = {.milliseconds = timeout_ms};
     let_go(f);
     for (;;) {
+        uint64_t faults = log_faults(f->db->log);
         tansu_status status = check(f, error);
         if (status == TANSU_OK && f->at.frame == NULL) {
             status = f->held == NULL ? feed_hold(f, error) : TANSU_OK;
             if (status == TANSU_OK)
-                status = feed_frame_next(f, error);
+                status = look(f, faults, feed_frame_next(f, error), error);
         }
         if (status == TANSU_OK && f->at.searching) {
-            status = feed_frame_search(f, error);
+            status = look(f, faults, feed_frame_search(f, error), error);
             if (status == TANSU_DONE)
                 continue;
             if (status != TANSU_OK)
@@ -233,7 +245,7 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
         }
         if (status == TANSU_OK) {
             bool copied = f->at.copied;
-            status = feed_frame_show(f, change, error);
+            status = look(f, faults, feed_frame_show(f, change, error), error);
             if (copied)
                 let_go(f);
             return status;

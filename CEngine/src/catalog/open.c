@@ -72,6 +72,8 @@ static tansu_status check_options(const tansu_options *o, tansu_error *error) {
         wrong = "options.segment_size must be from 1 MiB to 1 GiB";
     else if (o->durability == TANSU_DURABILITY_INTERVAL && o->interval_ms == 0)
         wrong = "options.interval_ms must be at least 1";
+    else if ((unsigned)o->read_mode > TANSU_READ_UNGUARDED)
+        wrong = "options.read_mode is not a tansu_read_mode";
     else if (o->compaction_percent > 100)
         wrong = "options.compaction_percent must be from 0 to 100";
     else if (o->compaction_share == 0 || o->compaction_share > 100)
@@ -334,6 +336,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
                                     .folder = log_folder,
                                     .read_only = db->read_only,
                                     .sparse = db->manifest.compacted,
+                                    .unguarded = options->read_mode == TANSU_READ_UNGUARDED,
                                     .segment_size = options->segment_size};
         memcpy(log_settings.uuid, db->manifest.uuid, sizeof log_settings.uuid);
         status = log_open(&log_settings, &db->log, error);

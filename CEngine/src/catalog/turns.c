@@ -72,9 +72,9 @@ tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_e
     }
     /* Asked last: the writer that was waited for may be the one whose sync failed. */
     if (status == TANSU_OK && log_failed(db->log))
-        status =
-            error_set(error, TANSU_E_FAILED, db->folder,
-                      "an earlier sync failed, so nothing more is written: close and open again");
+        status = error_set(
+            error, TANSU_E_FAILED, db->folder,
+            "an earlier write or sync failed, so nothing more is written: close and open again");
     if (status == TANSU_OK) {
         db->writing = true;
         db->writer_thread = pthread_self();
