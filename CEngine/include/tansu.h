@@ -179,6 +179,24 @@ typedef enum tansu_store {
     TANSU_STORE_MEMORY = 2 /* no files at all */
 } tansu_store;
 
+/*
+ * The log is read through mapped files. A page that the system can't bring in (the device fails, or somebody
+ * has cut the file) raises SIGBUS in the thread that touches it.
+ *
+ * GUARDED: while a database is open in this way, a handler of SIGBUS (macOS: and of SIGSEGV) is in place. It takes
+ * the faults of the log's mappings alone, and passes every other on to the handler that was there before;
+ * it goes when the last database is closed. The call that met the page ends with TANSU_E_IO, and so does
+ * every later one that needs it; documents elsewhere can be read as before. Calls that are under way in
+ * other threads at the moment of a new fault may end with TANSU_E_IO too. A page that is lost while it is
+ * written ends the commit with TANSU_E_IO, and writing (TANSU_E_FAILED). A program that sets a handler of its own
+ * while a database is open passes on what it does not know to the one that was there before. Documents that a
+ * cursor or a feed has shown in place are bytes of the mapping: a page of them that has to be brought in
+ * again, and can't, is zeros, and the next call on the handle ends with TANSU_E_IO.
+ *
+ * UNGUARDED: no handler; SIGBUS is the program's.
+ */
+typedef enum tansu_read_mode { TANSU_READ_GUARDED = 0, TANSU_READ_UNGUARDED = 1 } tansu_read_mode;
+
 /* Tells how much of a long opening is done. Called on the opening thread. */
 typedef void (*tansu_progress)(void *context, uint64_t done, uint64_t total);
 
@@ -203,6 +221,7 @@ typedef struct tansu_options {
                                     background: 1 to 100, default 50; 0: only tansu_compact() */
     uint32_t compaction_share;   /* percent of the time that a background compaction may copy for;
                                     1 to 100, default 25 */
+    tansu_read_mode read_mode;   /* what a read error of the log comes to */
 } tansu_options;
 
 /* Fills in the defaults. */

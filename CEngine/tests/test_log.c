@@ -56,7 +56,8 @@ static tansu_status add_record(log *l, uint64_t sequence, uint32_t number, uint3
 static void add_commit(log *l, uint64_t sequence, uint32_t records, uint32_t size) {
     for (uint32_t i = 0; i < records; i++)
         REQUIRE(CHECK_OK(add_record(l, sequence, i, size), &error));
-    log_commit(l, sequence);
+    log_place frame;
+    CHECK_OK(log_commit(l, sequence, &frame, NULL), NULL);
 }
 
 /* What a replay saw. */
@@ -254,7 +255,8 @@ static void a_savepoint_takes_back_the_end_of_a_frame(void) {
         CHECK_OK(add_record(l, 1, i, 60000), &error);
     log_shrink(l, size, 1);
     CHECK_OK(add_record(l, 1, 1, 64), &error);
-    log_commit(l, 1);
+    log_place frame;
+    CHECK_OK(log_commit(l, 1, &frame, NULL), NULL);
     CHECK(zero_behind(l));
     CHECK_OK(add_record(l, 2, 0, 64), &error);
     log_shrink(l, 0, 0);
@@ -280,7 +282,8 @@ static void a_frame_has_a_greatest_size(void) {
     CHECK_OK(add_record(l, 2, 0, 8), &error);
     CHECK_STATUS(TANSU_E_TOO_LARGE, log_append(l, UINT64_C(1) << 31, &offset, &bytes, &error));
     CHECK_OK(add_record(l, 2, 1, 8), &error); /* the frame so far has stayed */
-    log_commit(l, 2);
+    log_place frame;
+    CHECK_OK(log_commit(l, 2, &frame, NULL), NULL);
     log_close(l, NULL);
 }
 

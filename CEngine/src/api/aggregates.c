@@ -14,7 +14,7 @@ static tansu_status run(aggregation *a, tansu_db *db, tansu_txn *txn, const char
     if (status == TANSU_OK) {
         status =
             aggregate_run(a, &r.view, version_collection(r.version, collection), result, error);
-        reading_end(&r);
+        status = reading_end(&r, status, error);
     }
     aggregate_free(a);
     if (status != TANSU_OK)

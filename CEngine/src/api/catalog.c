@@ -98,8 +98,7 @@ tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *r
     done = done && bson_append_array_end(&answer, &list) &&
            buffer_set(result, bson_get_data(&answer), answer.len);
     bson_destroy(&answer);
-    reading_end(&r);
-    return done ? TANSU_OK : error_memory(error);
+    return reading_end(&r, done ? TANSU_OK : error_memory(error), error);
 }
 
 /* ---- Indexes ---- */
@@ -222,9 +221,9 @@ tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collecti
         return status;
     const collection_state *state = version_collection(r.version, collection);
     if (state == NULL) {
-        reading_end(&r);
-        return error_set(error, TANSU_E_NOT_FOUND, collection, "there is no collection '%s'",
-                         collection);
+        status = error_set(error, TANSU_E_NOT_FOUND, collection, "there is no collection '%s'",
+                           collection);
+        return reading_end(&r, status, error);
     }
     bson_t answer = BSON_INITIALIZER, list;
     bool done = BSON_APPEND_ARRAY_BEGIN(&answer, "indexes", &list);
@@ -233,6 +232,5 @@ tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collecti
     done = done && bson_append_array_end(&answer, &list) &&
            buffer_set(result, bson_get_data(&answer), answer.len);
     bson_destroy(&answer);
-    reading_end(&r);
-    return done ? TANSU_OK : error_memory(error);
+    return reading_end(&r, done ? TANSU_OK : error_memory(error), error);
 }

@@ -20,6 +20,7 @@ typedef struct cloning {
     const version *version;
     database *to;
     task *progress;
+    uint64_t faults; /* log_faults() of the source when it began */
 } cloning;
 
 /* begin -- a change of the copy. */
@@ -55,6 +56,7 @@ static tansu_status copy_batch(const cloning *c, view_scan *scan, const char *na
         const uint8_t *doc;
         uint32_t size;
         status = view_scan_next(scan, &docno, &ref, &doc, &size, error);
+        status = log_check(c->from->log, c->faults, status, error);
         if (status != TANSU_OK)
             break;
         status = change_save(to, name, doc, size, TANSU_INSERT, NULL, error);
@@ -62,6 +64,7 @@ static tansu_status copy_batch(const cloning *c, view_scan *scan, const char *na
         count++;
     }
     bool last = status == TANSU_DONE;
+    status = log_check(c->from->log, c->faults, status, error);
     status = end(to, last ? TANSU_OK : status, error);
     if (status == TANSU_OK)
         status = task_advance(c->progress, count, error);
@@ -196,7 +199,11 @@ static tansu_status clone_database(database *from, const tansu_options *target, 
     if (status != TANSU_OK)
         return status;
     version *v = database_hold(from);
-    cloning c = {.from = from, .version = v, .to = to, .progress = progress};
+    cloning c = {.from = from,
+                 .version = v,
+                 .to = to,
+                 .progress = progress,
+                 .faults = log_faults(from->log)};
     status = copy_all(&c, error);
     database_release(from, v);
     if (status == TANSU_OK) {

@@ -183,6 +183,5 @@ tansu_status tansu_get(tansu_db *db, tansu_txn *txn, const char *collection, con
         status = error_set(error, TANSU_E_NOT_FOUND, "_id", "'%s' has no document with this `_id`",
                            collection);
     }
-    reading_end(&r);
-    return status;
+    return reading_end(&r, status, error);
 }

@@ -183,7 +183,11 @@ static tansu_status put_collection(dump *d, const collection_state *state, uint6
 
 /* put_document -- one document's line. */
 static tansu_status put_document(dump *d, const uint8_t *doc, size_t size, tansu_error *error) {
-    tansu_status status = put_line(d, doc, size, error);
+    const reading *r = d->reading;
+    guard_touch(doc, size);
+    tansu_status status = log_check(r->db->log, r->faults, TANSU_OK, error);
+    if (status == TANSU_OK)
+        status = put_line(d, doc, size, error);
     d->document_count++;
     return status == TANSU_OK ? task_advance(&d->progress, 1, error) : status;
 }
@@ -290,7 +294,7 @@ tansu_status tansu_dump(tansu_db *db, tansu_txn *txn, tansu_write_bytes write, v
         status = reading_begin(&r, db, txn, error);
         if (status == TANSU_OK) {
             status = put_everything(&d, error);
-            reading_end(&r);
+            status = reading_end(&r, status, error);
         }
         database_leave(db_inner(db));
     }

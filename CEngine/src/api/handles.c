@@ -39,6 +39,7 @@ tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error
     if (db == NULL)
         return misuse("db", error);
     *r = (reading){.db = db_inner(db)};
+    r->faults = log_faults(r->db->log);
     if (txn != NULL) {
         tansu_status status = check_txn(db, txn, error);
         if (status != TANSU_OK)
@@ -65,9 +66,11 @@ tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error
     return TANSU_OK;
 }
 
-void reading_end(reading *r) {
+tansu_status reading_end(reading *r, tansu_status status, tansu_error *error) {
+    status = log_check(r->db->log, r->faults, status, error);
     if (r->held != NULL)
         database_release(r->db, r->held);
+    return status;
 }
 
 tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error *error) {
@@ -121,6 +124,9 @@ tansu_status writing_for_good(const writing *w, tansu_error *error) {
 }
 
 tansu_status writing_end(writing *w, tansu_status status, tansu_error *error) {
+    /* What the call found may be wrong, and what it made of that. */
+    if (!w->own || status != TANSU_OK)
+        status = log_check(w->change->db->log, w->change->faults, status, error);
     if (w->own && status == TANSU_OK)
         return change_commit(w->change, w->durability, NULL, error);
     if (w->own)

@@ -44,6 +44,7 @@ struct tansu_cursor {
     view view;
     query *query;
     query_run *run;
+    uint64_t faults;               /* log_faults() that were told */
     interrupt interrupt;           /* tansu_cursor_cancel() */
     tansu_buffer copy;             /* in a write transaction: the document last shown */
     uint64_t number;               /* of the transaction's cursors, counted from 1 */
@@ -62,11 +63,13 @@ typedef struct reading {
     version *held; /* NULL inside a transaction */
     const version *version;
     view view;
+    uint64_t faults; /* log_faults() when it began */
 } reading;
 
 /* reading_begin -- errors: MISUSE (no handle, or another database's transaction). */
 tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error *error);
-void reading_end(reading *r);
+/* reading_end -- returns the status that the call came to, or IO when what it read was not all there. */
+tansu_status reading_end(reading *r, tansu_status status, tansu_error *error);
 
 /* What a call writes in: a transaction's change, or one of its own. */
 typedef struct writing {

@@ -7,6 +7,13 @@
 
 #include <stdlib.h>
 
+/* cursor_check -- the status that a step came to, or IO when what it read was not all there. */
+static tansu_status cursor_check(tansu_cursor *c, tansu_status status, tansu_error *error) {
+    status = log_check(c->db->log, c->faults, status, error);
+    c->faults = log_faults(c->db->log);
+    return status;
+}
+
 tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
                         const void *query_bson, size_t query_size, const void *hints,
                         size_t hints_size, tansu_cursor **cursor, tansu_error *error) {
@@ -36,8 +43,10 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
         c->view = r.view;
         c->interrupt.outer = r.view.interrupt;
         c->view.interrupt = &c->interrupt;
+        c->faults = r.faults;
         status = query_start(c->query, r.version, &c->view,
                              version_collection(r.version, collection), &c->run, error);
+        status = cursor_check(c, status, error);
     }
     if (status != TANSU_OK) {
         tansu_cursor_close(c);
@@ -67,13 +76,15 @@ tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document, t
     if (interrupt_asked(&cursor->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "cursor", "the cursor was cancelled");
     tansu_status status = query_next(cursor->run, document, error);
-    if (status != TANSU_OK || cursor->txn == NULL || cursor->txn->change == NULL)
-        return status;
     /* The frame of a write transaction may move at its next write, and the document in it. */
-    if (!buffer_set(&cursor->copy, document->data, document->size))
-        return error_memory(error);
-    document->data = cursor->copy.data;
-    return TANSU_OK;
+    if (status == TANSU_OK && cursor->txn != NULL && cursor->txn->change != NULL) {
+        if (!buffer_set(&cursor->copy, document->data, document->size))
+            return error_memory(error);
+        document->data = cursor->copy.data;
+    } else if (status == TANSU_OK) {
+        guard_touch(document->data, document->size);
+    }
+    return cursor_check(cursor, status, error);
 }
 
 void tansu_cursor_cancel(tansu_cursor *cursor) {
@@ -126,7 +137,7 @@ static tansu_status with_query(tansu_db *db, tansu_txn *txn, const char *collect
     status = reading_begin(&r, db, txn, error);
     if (status == TANSU_OK) {
         status = user(context, q, &r.view, version_collection(r.version, collection), error);
-        reading_end(&r);
+        status = reading_end(&r, status, error);
     }
     query_free(q);
     return status;

@@ -333,6 +333,7 @@ tansu_status index_build_aside(database *db, const char *collection, index_defin
     aside a = {.db = db, .definition = definition, .progress = progress, .context = context};
     a.writer = (tree_writer){.store = db->trees, .epoch = 0, .retired = &a.retired};
     tansu_status status = database_check_turn(db, error);
+    uint64_t faults = log_faults(db->log);
     if (status == TANSU_OK) {
         begin(&a, collection);
         if (a.from != NULL)
@@ -342,6 +343,7 @@ tansu_status index_build_aside(database *db, const char *collection, index_defin
         else if (status == TANSU_OK)
             status = tell(&a, error);
     }
+    status = log_check(db->log, faults, status, error);
     if (status == TANSU_OK)
         status = commit_index(&a, collection, definition, error);
     else

@@ -72,6 +72,7 @@ tansu_status change_begin(database *db, change **result, tansu_error *error) {
            c->base->count * sizeof *c->base->collections);
     c->sequence = c->base->sequence + 1;
     c->next->epoch = c->epoch = ++db->next_epoch;
+    c->faults = log_faults(db->log);
     c->writer = (tree_writer){.store = db->trees, .epoch = c->epoch, .retired = &c->retired};
     c->next_collection = db->next_collection;
     c->next_index = db->next_index;
@@ -116,7 +117,7 @@ static void count_written(change *c, log_place frame) {
         const record_header *record = (const record_header *)(bytes + at);
         if (record->type == RECORD_PUT || record->type == RECORD_DELETE)
             size += record->size;
-        at += record->size;
+        at += record_step(record);
     }
     if (size != 0)
         usage_add(c->db->written, (uint32_t)(frame >> 32), (int64_t)size);
@@ -158,14 +159,24 @@ tansu_status change_commit(change *c, tansu_durability durability, uint64_t *seq
     tansu_status status = change_usable(c, error);
     for (size_t i = 0; status == TANSU_OK && i < c->dropped_count; i++)
         status = tree_retire_all(db->trees, &c->dropped[i], &c->retired, error);
+    /* The index entries of documents that could not be read are not known. */
+    if (!c->replay)
+        status = log_check(db->log, c->faults, status, error);
     if (status != TANSU_OK || !c->changed) {
         change_abort(c);
         return status;
     }
     uint64_t number = c->replay ? c->next->sequence : c->sequence;
     uint64_t bytes = c->frame_size;
+    log_place frame = 0;
     if (!c->replay)
-        store_places(c, log_commit(db->log, number));
+        status = log_commit(db->log, number, &frame, error);
+    if (status != TANSU_OK) {
+        change_abort(c);
+        return status;
+    }
+    if (!c->replay)
+        store_places(c, frame);
     version *v = c->next;
     v->sequence = number;
     if (!c->replay)

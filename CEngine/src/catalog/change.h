@@ -29,6 +29,7 @@ typedef struct change {
     version *next; /* private */
     uint64_t sequence;
     uint64_t epoch;
+    uint64_t faults; /* log_faults() when it began */
     tree_writer writer;
     retire_list retired; /* freed when the commit's predecessors are let go */
     retire_list made;    /* freed when the change is aborted */

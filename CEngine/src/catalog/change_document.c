@@ -325,7 +325,11 @@ tansu_status change_remove(change *c, const char *collection, uint64_t docno, ta
     uint32_t old_size;
     const uint8_t *old = view_document(&v, old_ref, &old_size);
     doc_value id;
-    doc_find(old, old_size, "_id", 3, &id);
+    if (!doc_find(old, old_size, "_id", 3, &id))
+        return log_check(c->db->log, 0,
+                         error_set(error, TANSU_E_CORRUPT, collection,
+                                   "A stored document has no \"_id\"; verify the database"),
+                         error);
     uint8_t head[9] = {0, 0, 0, 0, id.type, '_', 'i', 'd', 0};
     store_u32(head, (uint32_t)(sizeof head + id.size + 1));
     c->scratch.size = 0;

@@ -1,11 +1,10 @@
 /*
  * catalog/compact_all.c -- compaction on demand, and what the background does in one go.
  */
+#include "base/clock.h"
 #include "base/error.h"
 #include "catalog/compact.h"
 #include "log/compact.h"
-
-#include <time.h>
 
 /* On demand, a segment with so many percent of dead bytes is written anew. */
 #define PERCENT_ON_DEMAND 5
@@ -103,23 +102,16 @@ tansu_status compact_all(database *db, tansu_task_progress progress, void *conte
 
 typedef struct slices {
     database *db;
-    uint64_t began; /* the slice, in nanoseconds */
+    clock_time began; /* the slice */
 } slices;
-
-/* now -- nanoseconds of a clock that only goes forward. */
-static uint64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* rest -- a compact_pause: leaves the rest of the time to others. */
 static tansu_status rest(void *context, uint64_t bytes, tansu_error *error) {
     (void)bytes;
     slices *s = context;
-    uint64_t share = s->db->compaction_share, took = now() - s->began;
+    uint64_t share = s->db->compaction_share, took = clock_now() - s->began;
     bool go_on = compactor_wait(s->db, took * (100 - share) / share);
-    s->began = now();
+    s->began = clock_now();
     return go_on ? TANSU_OK
                  : error_set(error, TANSU_E_CANCELLED, NULL, "something else goes first");
 }
@@ -131,7 +123,7 @@ void compact_background(database *db) {
         return;
     tansu_status status = plan.count > 0 ? checkpoint_write(db, NULL) : TANSU_OK;
     for (uint32_t i = 0; status == TANSU_OK && i < plan.count; i++) {
-        slices s = {db, now()};
+        slices s = {db, clock_now()};
         status = compact_segments(db, &plan.runs[i], rest, &s, &figures, NULL);
     }
     compact_plan_free(&plan);

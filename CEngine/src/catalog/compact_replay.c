@@ -79,7 +79,7 @@ static tansu_status see_records(adoption *a, const frame_header *frame, log_plac
             status = places_get(state->places, record_docno(record), &word, error);
         if (status == TANSU_OK && is_replaced(a, word))
             status = see(a, state, record, place, word, error);
-        at += record->size;
+        at += record_step(record);
         place += record->size;
     }
     return status;

@@ -2,11 +2,9 @@
  * catalog/compactor.c -- the thread that compacts in the background. It is not the worker's, whose
  * syncs and checkpoints must not wait for a compaction.
  */
+#include "base/clock.h"
 #include "base/error.h"
 #include "catalog/compact.h"
-
-#include <errno.h>
-#include <time.h>
 
 /* may_go_on -- whether nobody wants the thread to end what it is at. The state mutex is held. */
 static bool may_go_on(const database *db) {
@@ -61,15 +59,11 @@ void compactor_join(database *db) {
 }
 
 bool compactor_wait(database *db, uint64_t nanoseconds) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    nanoseconds += (uint64_t)until.tv_nsec;
-    until.tv_sec += (time_t)(nanoseconds / 1000000000u);
-    until.tv_nsec = (long)(nanoseconds % 1000000000u);
-    int waited = 0;
+    clock_time until = clock_after(clock_now(), nanoseconds);
+    bool late = false;
     pthread_mutex_lock(&db->state_mutex);
-    while (may_go_on(db) && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&db->compactor_wanted, &db->state_mutex, &until);
+    while (may_go_on(db) && !late)
+        late = clock_wait(&db->compactor_wanted, &db->state_mutex, until);
     bool go_on = may_go_on(db);
     pthread_mutex_unlock(&db->state_mutex);
     return go_on;

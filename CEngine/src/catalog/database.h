@@ -10,7 +10,6 @@
 #include "log/log.h"
 
 #include <pthread.h>
-#include <time.h>
 
 /* What the MANIFEST says (catalog/manifest.h). */
 typedef struct manifest {
@@ -166,8 +165,6 @@ tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_e
 /* database_look_again -- lets those who wait see that they are to stop. */
 void database_look_again(database *db);
 void database_end_writing(database *db);
-/* database_deadline -- the time that many milliseconds from now, for pthread_cond_timedwait(). */
-struct timespec database_deadline(uint64_t milliseconds);
 /* database_check_turn -- the errors of database_begin_writing() that waiting can't mend: READ_ONLY,
  * BUSY when this thread itself is writing. */
 tansu_status database_check_turn(database *db, tansu_error *error);

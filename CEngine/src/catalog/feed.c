@@ -3,9 +3,9 @@
  */
 #include "catalog/feed.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /* ---- The list ---- */
@@ -57,10 +57,19 @@ uint64_t feed_thin(database *db, uint64_t oldest, uint64_t last) {
     return oldest;
 }
 
+/* look -- the status that reading came to, or IO when not all of what was read was there. Nobody knows then which
+ * changes were passed over. */
+static tansu_status look(feed *f, uint64_t faults, tansu_status status, tansu_error *error) {
+    const log *l = f->db->log;
+    f->unreadable = f->unreadable || log_faults(l) != faults;
+    return log_check(l, status == TANSU_E_CORRUPT ? 0 : faults, status, error);
+}
+
 /* ---- Opening and closing ---- */
 
 /* find_start -- looks at the log for the first time. */
 static tansu_status find_start(feed *f, uint64_t since, tansu_error *error) {
+    uint64_t faults = log_faults(f->db->log);
     tansu_status status = feed_hold(f, error);
     if (status == TANSU_DONE && f->held->sequence < since)
         return error_set(error, TANSU_E_NOT_FOUND, f->db->folder,
@@ -73,7 +82,7 @@ static tansu_status find_start(feed *f, uint64_t since, tansu_error *error) {
         status = TANSU_OK;
     if (status == TANSU_OK && !feed_names_take(&f->names, f->held))
         status = error_memory(error);
-    return status;
+    return look(f, faults, status, error);
 }
 
 /* to_newest -- passes over everything up to the version that is held. */
@@ -153,6 +162,8 @@ void feed_wake(database *db) {
 static tansu_status check(const feed *f, tansu_error *error) {
     if (interrupt_asked(&f->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "feed", "the feed was cancelled: close it");
+    if (f->unreadable)
+        return log_read_error(f->db->log, error);
     return database_check_open(f->db, error);
 }
 
@@ -165,8 +176,8 @@ static bool news(const feed *f) {
     return there;
 }
 
-/* await -- waits until there are news; DONE when there were none in time. `until` NULL: for ever. */
-static tansu_status await(feed *f, const struct timespec *until, tansu_error *error) {
+/* await -- waits until there are news; DONE when there were none in time. `until` CLOCK_NEVER: for ever. */
+static tansu_status await(feed *f, clock_time until, tansu_error *error) {
     database *db = f->db;
     tansu_status status;
     bool late = false;
@@ -179,23 +190,20 @@ static tansu_status await(feed *f, const struct timespec *until, tansu_error *er
             status = TANSU_DONE;
             break;
         }
-        if (until == NULL)
+        if (until == CLOCK_NEVER)
             pthread_cond_wait(&db->feed_changed, &db->feed_mutex);
         else
-            late = pthread_cond_timedwait(&db->feed_changed, &db->feed_mutex, until) == ETIMEDOUT;
+            late = clock_wait(&db->feed_changed, &db->feed_mutex, until);
     }
     __atomic_sub_fetch(&db->feed_waiters, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&db->feed_mutex);
     return status;
 }
 
-/* A longer wait than a year is one for ever: not every system takes any time for a limit. */
-#define WAIT_MOST_MS ((int64_t)366 * 24 * 3600 * 1000)
-
 /* A limit of the time that a call takes. */
 typedef struct patience {
     int64_t milliseconds;
-    struct timespec until;
+    clock_time until;
     bool known; /* `until` is */
 } patience;
 
@@ -203,12 +211,12 @@ typedef struct patience {
 static tansu_status wait_more(feed *f, patience *p, tansu_error *error) {
     if (p->milliseconds == 0)
         return news(f) ? TANSU_OK : TANSU_DONE;
-    if (p->milliseconds < 0 || p->milliseconds > WAIT_MOST_MS)
-        return await(f, NULL, error);
+    if (p->milliseconds < 0)
+        return await(f, CLOCK_NEVER, error);
     if (!p->known)
-        p->until = database_deadline((uint64_t)p->milliseconds);
+        p->until = clock_in((uint64_t)p->milliseconds);
     p->known = true;
-    return await(f, &p->until, error);
+    return await(f, p->until, error);
 }
 
 /* let_go -- releases the version unless what is shown, or is yet to be, lies in it. */
@@ -221,14 +229,15 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
     patience p = {.milliseconds = timeout_ms};
     let_go(f);
     for (;;) {
+        uint64_t faults = log_faults(f->db->log);
         tansu_status status = check(f, error);
         if (status == TANSU_OK && f->at.frame == NULL) {
             status = f->held == NULL ? feed_hold(f, error) : TANSU_OK;
             if (status == TANSU_OK)
-                status = feed_frame_next(f, error);
+                status = look(f, faults, feed_frame_next(f, error), error);
         }
         if (status == TANSU_OK && f->at.searching) {
-            status = feed_frame_search(f, error);
+            status = look(f, faults, feed_frame_search(f, error), error);
             if (status == TANSU_DONE)
                 continue;
             if (status != TANSU_OK)
@@ -236,7 +245,7 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
         }
         if (status == TANSU_OK) {
             bool copied = f->at.copied;
-            status = feed_frame_show(f, change, error);
+            status = look(f, faults, feed_frame_show(f, change, error), error);
             if (copied)
                 let_go(f);
             return status;

@@ -50,6 +50,7 @@ typedef struct feed {
     bool before;
     bool after;
     feed_names names;
+    bool unreadable; /* a change was lost for want of reading: the feed can't go on */
 
     uint64_t pinned_to; /* the version is kept until this commit is told */
     version *held;      /* or NULL */

@@ -85,7 +85,7 @@ static tansu_status wants_document(feed *f, const record_header *record, bool *w
 
 /* forward -- goes behind the record that is next. */
 static void forward(feed *f) {
-    f->at.next += record_at(f)->size;
+    f->at.next += record_step(record_at(f));
     f->at.ordinal++;
 }
 
@@ -119,7 +119,7 @@ static tansu_status note_newest(feed *f, const frame_header *frame, tansu_error 
                 return error_memory(error);
             pending_set(&f->newest, record->where, at);
         }
-        at += record->size;
+        at += record_step(record);
     }
     return TANSU_OK;
 }
@@ -171,7 +171,7 @@ static tansu_status copy_befores(feed *f, const frame_header *frame, tansu_error
         if (!buffer_append(&f->befores, doc, size) ||
             !buffer_append(&f->before_list, &where, sizeof where))
             return error_memory(error);
-        at += record->size;
+        at += record_step(record);
     }
     return TANSU_OK;
 }

@@ -136,7 +136,7 @@ tansu_status feed_survey(feed *f, tansu_error *error) {
     tansu_status status;
     while ((status = next_frame(f, &p, &frame, error)) == TANSU_OK) {
         const uint8_t *at = (const uint8_t *)frame, *end = at + frame->size;
-        for (at += FRAME_HEADER_SIZE; at < end; at += ((const record_header *)at)->size)
+        for (at += FRAME_HEADER_SIZE; at < end; at += record_step((const record_header *)at))
             if (!survey_record(f, (const record_header *)at))
                 return error_memory(error);
         pass(&p, frame);

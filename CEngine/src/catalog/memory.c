@@ -3,6 +3,7 @@
  */
 #include "catalog/memory.h"
 
+#include "base/clock.h"
 #include "base/heap.h"
 
 /* Dirty bytes that order a checkpoint, and that make writers wait, in eighths of the bound. */
@@ -57,30 +58,22 @@ void memory_checkpoint_ended(database *db, bool succeeded) {
     pthread_mutex_unlock(&db->state_mutex);
 }
 
-/* microseconds -- of the clock that is never set. */
-static uint64_t microseconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
-
 void memory_wait(database *db, const interrupt *stop) {
     if (!dirty_over(db, WAIT_EIGHTHS) || interrupt_asked(stop))
         return;
-    uint64_t since = microseconds();
+    clock_time since = clock_now();
     bool waited = false;
     pthread_mutex_lock(&db->state_mutex);
     /* Without a checkpoint under way or ordered, waiting would mend nothing. */
     while ((db->checkpoint_busy || db->checkpoint_wanted) && dirty_over(db, WAIT_EIGHTHS) &&
            !db->worker_stop && !interrupt_asked(stop)) {
-        struct timespec until = database_deadline(LOOK_MS);
-        pthread_cond_timedwait(&db->state_changed, &db->state_mutex, &until);
+        (void)clock_wait(&db->state_changed, &db->state_mutex, clock_in(LOOK_MS));
         waited = true;
     }
     pthread_mutex_unlock(&db->state_mutex);
     if (waited) {
         __atomic_add_fetch(&db->write_stalls, 1, __ATOMIC_RELAXED);
-        __atomic_add_fetch(&db->write_stall_us, microseconds() - since, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&db->write_stall_us, (clock_now() - since) / 1000, __ATOMIC_RELAXED);
     }
 }
 

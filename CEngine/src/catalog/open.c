@@ -2,6 +2,7 @@
  * catalog/open.c -- opening and closing a database.
  */
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "catalog/change.h"
 #include "catalog/collection.h"
@@ -44,10 +45,10 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
         pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->evict_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
-        pthread_cond_init(&db->feed_changed, NULL) != 0 ||
-        pthread_cond_init(&db->state_changed, NULL) != 0 ||
-        pthread_cond_init(&db->worker_wanted, NULL) != 0 ||
-        pthread_cond_init(&db->compactor_wanted, NULL) != 0 ||
+        clock_condition_init(&db->feed_changed) != 0 ||
+        clock_condition_init(&db->state_changed) != 0 ||
+        clock_condition_init(&db->worker_wanted) != 0 ||
+        clock_condition_init(&db->compactor_wanted) != 0 ||
         (db->written = usage_new()) == NULL) {
         free(db);
         return error_memory(error);
@@ -73,6 +74,8 @@ static tansu_status check_options(const tansu_options *o, tansu_error *error) {
         wrong = "options.segment_size must be from 1 MiB to 1 GiB";
     else if (o->durability == TANSU_DURABILITY_INTERVAL && o->interval_ms == 0)
         wrong = "options.interval_ms must be at least 1";
+    else if ((unsigned)o->read_mode > TANSU_READ_UNGUARDED)
+        wrong = "options.read_mode is not a tansu_read_mode";
     else if (o->compaction_percent > 100)
         wrong = "options.compaction_percent must be from 0 to 100";
     else if (o->compaction_share == 0 || o->compaction_share > 100)
@@ -335,6 +338,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
                                     .folder = log_folder,
                                     .read_only = db->read_only,
                                     .sparse = db->manifest.compacted,
+                                    .unguarded = options->read_mode == TANSU_READ_UNGUARDED,
                                     .segment_size = options->segment_size};
         memcpy(log_settings.uuid, db->manifest.uuid, sizeof log_settings.uuid);
         status = log_open(&log_settings, &db->log, error);

@@ -203,7 +203,7 @@ static tansu_status replay_frame(void *context, const frame_header *frame, log_p
     while (status == TANSU_OK && at < end) {
         const record_header *record = (const record_header *)at;
         status = replay_record(c, record, place, error);
-        at += record->size;
+        at += record_step(record);
         place += record->size;
     }
     if (c->several)

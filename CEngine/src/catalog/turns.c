@@ -3,10 +3,9 @@
  */
 #include "catalog/database.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "catalog/memory.h"
-
-#include <errno.h>
 
 /* closed -- the error for a database that waits for its last handles to end. */
 static tansu_status closed(tansu_error *error) {
@@ -35,18 +34,6 @@ void database_leave(database *db) {
         database_close(db, NULL);
 }
 
-struct timespec database_deadline(uint64_t milliseconds) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_sec += (time_t)(milliseconds / 1000);
-    t.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
-    }
-    return t;
-}
-
 /* own_turn -- the error for a thread that waits for itself. */
 static tansu_status own_turn(tansu_error *error) {
     return error_set(error, TANSU_E_BUSY, NULL,
@@ -69,27 +56,27 @@ tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_e
         return error_set(error, TANSU_E_READ_ONLY, db->folder,
                          "the database is open read-only, or lies on a read-only file system");
     tansu_status status = TANSU_OK;
-    struct timespec until = {0};
+    clock_time until = 0;
     memory_wait(db, stop);
     pthread_mutex_lock(&db->state_mutex);
     if (db->writing)
-        until = database_deadline(db->busy_timeout_ms);
+        until = clock_in(db->busy_timeout_ms);
     while (db->writing && status == TANSU_OK) {
         if (pthread_equal(db->writer_thread, pthread_self()))
             status = own_turn(error);
         else if (interrupt_asked(stop))
             status = error_set(error, TANSU_E_CANCELLED, "txn",
                                "the transaction was cancelled while it waited for its turn");
-        else if (pthread_cond_timedwait(&db->state_changed, &db->state_mutex, &until) == ETIMEDOUT)
+        else if (clock_wait(&db->state_changed, &db->state_mutex, until) && db->writing)
             status = error_set(error, TANSU_E_BUSY, NULL,
                                "another transaction has been writing for %u ms: try again",
                                db->busy_timeout_ms);
     }
     /* Asked last: the writer that was waited for may be the one whose sync failed. */
     if (status == TANSU_OK && log_failed(db->log))
-        status =
-            error_set(error, TANSU_E_FAILED, db->folder,
-                      "an earlier sync failed, so nothing more is written: close and open again");
+        status = error_set(
+            error, TANSU_E_FAILED, db->folder,
+            "an earlier write or sync failed, so nothing more is written: close and open again");
     if (status == TANSU_OK) {
         db->writing = true;
         db->writer_thread = pthread_self();

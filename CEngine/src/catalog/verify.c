@@ -197,6 +197,7 @@ tansu_status database_verify(database *db, tansu_task_progress progress, void *c
     version *v = database_hold(db);
     verification c = {.db = db, .v = v, .progress = progress, .context = context};
     findings_init(&c.problems);
+    uint64_t faults = log_faults(db->log);
     status = log_extents(db->log, v->sequence, v->position, &c.extents, &c.extent_count, error);
     if (status == TANSU_OK) {
         measure(&c);
@@ -217,6 +218,8 @@ tansu_status database_verify(database *db, tansu_task_progress progress, void *c
             *error = c.problems.first;
         status = TANSU_E_CORRUPT;
     }
+    /* What is missing for want of reading is no damage. */
+    status = log_check(db->log, status == TANSU_OK ? faults : 0, status, error);
     /* What the log can mend; a damaged log could not be read to do so. */
     bool indexes_wrong = status == TANSU_E_CORRUPT && !c.log_damaged;
     findings_free(&c.problems);

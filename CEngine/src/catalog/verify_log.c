@@ -72,7 +72,7 @@ static tansu_status check_frame(verification *c, const log_extent *e, uint64_t o
         else if (record->type == RECORD_PUT || record->type == RECORD_DELETE)
             status = check_place(c, e, offset + at, record, error);
         c->records++;
-        at += record->size;
+        at += record_step(record);
     }
     return status;
 }

@@ -32,21 +32,39 @@ static log_place earlier(const view *v, const record_header *record, uint64_t wh
     return record->previous;
 }
 
+/* lost -- whether a record is in a page that could not be read. */
+static inline bool lost(const view *v, const record_header *record, uint64_t size) {
+    return log_lost(v->log, record, size);
+}
+
 /* committed -- follows a place back to the record that the view may see; 0 when there is none. */
 static log_place committed(const view *v, log_place place, uint64_t where) {
     while (place != 0 && place != ASTRAY) {
         const record_header *record = log_record(v->log, place);
-        if (record->sequence <= v->sequence)
+        uint64_t sequence = record->sequence;
+        if (lost(v, record, RECORD_HEADER_SIZE))
+            return ASTRAY;
+        if (sequence <= v->sequence)
             return place & PLACE_DELETED ? 0 : place;
         place = earlier(v, record, where);
     }
     return place;
 }
 
+/* found -- the document of a reference; NULL when there is none that makes sense, or it could not be read. */
+static inline const uint8_t *found(const view *v, log_place place, uint64_t where, uint32_t *size) {
+    const record_header *record = log_record(v->log, place);
+    const uint8_t *doc = record_document(record, where, size);
+    return doc == NULL || lost(v, record, (uint64_t)(doc - (const uint8_t *)record) + *size) ? NULL
+                                                                                             : doc;
+}
+
 /* damaged -- the error for a place that does not lead to a document. */
-static tansu_status damaged(const collection_state *collection, uint64_t docno, log_place place,
-                            tansu_error *error) {
+static tansu_status damaged(const view *v, const collection_state *collection, uint64_t docno,
+                            log_place place, tansu_error *error) {
     char name[32];
+    if (log_faults(v->log) != 0)
+        return log_read_error(v->log, error);
     segment_name((uint32_t)(place >> 32), name);
     return error_at(
         error, TANSU_E_CORRUPT, name, (int64_t)((uint32_t)place & PLACE_MASK),
@@ -76,8 +94,8 @@ tansu_status view_find(const view *v, const collection_state *collection, uint64
     *ref = committed(v, place, where);
     if (*ref == 0)
         return TANSU_DONE;
-    if (*ref == ASTRAY || record_document(log_record(v->log, *ref), where, &size) == NULL)
-        return damaged(collection, docno, place, error);
+    if (*ref == ASTRAY || found(v, *ref, where, &size) == NULL)
+        return damaged(v, collection, docno, place, error);
     return TANSU_OK;
 }
 
@@ -85,8 +103,14 @@ const uint8_t *view_document(const view *v, doc_ref ref, uint32_t *size) {
     const record_header *record =
         ref & REF_PENDING ? (const record_header *)(log_frame(v->log) + (ref & ~REF_PENDING))
                           : log_record(v->log, ref);
+    /* A page that can't be read again is zeros now. Whoever reads on is stopped at the call's end. */
+    static const uint8_t empty[8] = {5};
     const uint8_t *doc = record_payload(record);
     *size = load_u32(doc);
+    if (__builtin_expect(*size < 5, 0)) {
+        doc = empty;
+        *size = 5;
+    }
     return doc;
 }
 
@@ -161,8 +185,8 @@ tansu_status view_scan_next(view_scan *scan, uint64_t *docno, doc_ref *ref, cons
             continue;
         *docno = number;
         *ref = place;
-        *doc = place == ASTRAY ? NULL : record_document(log_record(v->log, place), where, size);
-        return *doc != NULL ? TANSU_OK : damaged(scan->collection, number, newest, error);
+        *doc = place == ASTRAY ? NULL : found(v, place, where, size);
+        return *doc != NULL ? TANSU_OK : damaged(v, scan->collection, number, newest, error);
     }
     return TANSU_DONE;
 }

@@ -30,7 +30,7 @@ tansu_status view_find(const view *v, const collection_state *collection, uint64
                        doc_ref *ref, tansu_error *error);
 
 /* view_document -- the BSON behind a reference, in place (8-byte aligned). Always succeeds for
- * references of the same view. The pointer is valid until the view ends or, in a write transaction,
+ * references of the same view; what can't be read any more is an empty document, and log_faults() tells. The pointer is valid until the view ends or, in a write transaction,
  * until its next write. */
 const uint8_t *view_document(const view *v, doc_ref ref, uint32_t *size);
 

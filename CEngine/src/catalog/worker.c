@@ -1,21 +1,9 @@
 /*
  * catalog/worker.c -- the background thread: interval syncs and checkpoints.
  */
+#include "base/clock.h"
 #include "catalog/compact.h"
 #include "catalog/memory.h"
-
-#include <errno.h>
-#include <time.h>
-
-/* due_in -- the time that many milliseconds from now. */
-static struct timespec due_in(uint32_t milliseconds) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    uint64_t nanoseconds = (uint64_t)t.tv_nsec + (uint64_t)milliseconds * 1000000u;
-    t.tv_sec += (time_t)(nanoseconds / 1000000000u);
-    t.tv_nsec = (long)(nanoseconds % 1000000000u);
-    return t;
-}
 
 /* sync_interval -- makes what was committed survive power loss. A failure shows at the next write. */
 static void sync_interval(database *db) {
@@ -28,17 +16,17 @@ static void sync_interval(database *db) {
 /* work -- waits for orders until told to stop. */
 static void *work(void *context) {
     database *db = context;
-    struct timespec until = {0};
+    clock_time until = 0;
     bool waiting = false; /* a commit waits to be synced at `until` */
     pthread_mutex_lock(&db->state_mutex);
     while (!db->worker_stop) {
         bool due = false;
         if (!waiting && db->sync_wanted) {
-            until = due_in(db->interval_ms);
+            until = clock_in(db->interval_ms);
             waiting = true;
         }
         if (!db->checkpoint_wanted && waiting)
-            due = pthread_cond_timedwait(&db->worker_wanted, &db->state_mutex, &until) == ETIMEDOUT;
+            due = clock_wait(&db->worker_wanted, &db->state_mutex, until);
         else if (!db->checkpoint_wanted)
             pthread_cond_wait(&db->worker_wanted, &db->state_mutex);
         if (due) { /* commits from here on wait for the next time */

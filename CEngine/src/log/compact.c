@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "log/frame.h"
+#include "log/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,8 @@ struct log_compaction {
     uint32_t at;
     uint64_t offset;
     uint64_t expected; /* at least this is the next frame's number */
+    log_reader reader; /* of the segment at `at` */
+    bool reading;      /* it is open */
 
     /* What is written. */
     segment *made;
@@ -128,13 +131,12 @@ tansu_status log_compact_begin(log *l, const uint32_t *numbers, uint32_t count,
 void log_compact_cancel(log_compaction *c) {
     if (c == NULL)
         return;
-    if (c->unfinished != NULL && c->made->fd >= 0) {
-        if (c->named)
-            segment_unlink(c->l, c->made->number, NULL);
-        else
-            c->l->calls->unlink(c->unfinished);
-    }
+    if (c->named)
+        segment_unlink(c->l, c->made->number, NULL);
+    else if (c->unfinished != NULL && c->made->fd >= 0)
+        c->l->calls->unlink(c->unfinished);
     segment_close(c->l, c->made);
+    reader_close(&c->reader);
     free(c->unfinished);
     free(c->buffer);
     free(c->kept);
@@ -231,7 +233,7 @@ static tansu_status copy_frame(log_compaction *c, const segment *s, const frame_
             return status;
         count += keep;
         size += keep ? record->size : 0;
-        at += record->size;
+        at += record_step(record);
     }
     if (count == 0)
         return TANSU_OK;
@@ -253,12 +255,21 @@ static tansu_status next_frame(log_compaction *c, const segment **from, const fr
         bool more = s->last != 0 ? c->offset < s->used : c->expected <= last;
         if (!more) {
             c->at++;
+            c->reading = false;
             c->offset = SEGMENT_HEADER_SIZE;
             c->expected = last + 1;
             continue;
         }
-        const frame_header *next = frame_at(c->l, s, c->offset);
-        if (next == NULL || !frame_records_valid(next) || next->sequence > last ||
+        const frame_header *next;
+        tansu_status status = TANSU_OK;
+        if (!c->reading)
+            status = reader_open(&c->reader, c->l, s->number, s->base, s->allocated, error);
+        c->reading = status == TANSU_OK;
+        if (status == TANSU_OK)
+            status = reader_frame(&c->reader, c->offset, &next, error);
+        if (status != TANSU_OK)
+            return status;
+        if (next == NULL || next->sequence > last ||
             (s->last != 0 ? next->sequence < c->expected : next->sequence != c->expected))
             return frame_damage(s->number, c->offset, c->expected, error);
         *from = s;
@@ -331,8 +342,10 @@ tansu_status log_compact_finish(log_compaction *c, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     s->mapped = segment_map_size(s->used);
-    s->base = l->calls->map(s->fd, s->mapped, false);
-    return s->base == NULL ? error_errno(error, l->folder, "map", errno) : TANSU_OK;
+    status = segment_map(l, s, false, error);
+    if (status == TANSU_OK)
+        segment_rest(l, s);
+    return status;
 }
 
 /* retire_segment -- a retire_free for what is mapped of an old segment. */
@@ -361,6 +374,7 @@ tansu_status log_compact_install(log_compaction *c, retire_list *retired, tansu_
     }
     list_insert(&l->force, c->made);
     pthread_mutex_unlock(&l->mutex);
+    reader_close(&c->reader);
     free(c->unfinished);
     free(c->buffer);
     free(c->kept);

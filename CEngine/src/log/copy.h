@@ -23,7 +23,7 @@ typedef struct log_copy_target {
 /*
  * log_copy -- shows the target the segments that hold the commits up to `sequence`, which ended at
  * `position` (both a version's), the last one cut behind that commit. Every header and frame is
- * checked before it is handed over. Errors: CORRUPT (context: file, offset), MEMORY and the target's.
+ * checked before it is handed over. Errors: CORRUPT (context: file, offset), IO, MEMORY and the target's.
  */
 tansu_status log_copy(log *l, uint64_t sequence, uint64_t position, const log_copy_target *target,
                       tansu_error *error);

@@ -135,6 +135,7 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     }
     l->calls = options->calls;
     l->read_only = options->read_only;
+    l->guarded = !options->unguarded;
     l->segment_size = options->segment_size;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);
     l->crc_seed = (uint32_t)crc32_z(0, l->uuid, sizeof l->uuid);
@@ -170,6 +171,27 @@ tansu_status log_close(log *l, tansu_error *error) {
     pthread_mutex_destroy(&l->mutex);
     free(l->folder);
     free(l);
+    return status;
+}
+
+void log_fail(log *l, int number) {
+    pthread_mutex_lock(&l->mutex);
+    l->failed_errno = number;
+    __atomic_store_n(&l->failed, true, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&l->mutex);
+}
+
+tansu_status log_read_error(const log *l, tansu_error *error) {
+    uint64_t last = __atomic_load_n(&l->tally.last, __ATOMIC_RELAXED);
+    char name[32];
+    segment_name((uint32_t)(last >> 32), name);
+    tansu_status status = error_at(
+        error, TANSU_E_IO, name, (int64_t)(uint32_t)last,
+        "The system could not read or write the page of \"%s\" at offset %u; check the disk, "
+        "open the database again, and restore a backup or salvage what is readable if that fails",
+        name, (uint32_t)last);
+    if (error != NULL)
+        error->sys_errno = EIO;
     return status;
 }
 
@@ -247,7 +269,9 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
         return status;
     if (l->building && l->frame_size >= l->frame_started + WRITEBACK_STEP)
         start_writeback(l, head);
-    segment_populate(l, head, head->used + end);
+    status = segment_populate(l, head, head->used + end, error);
+    if (status != TANSU_OK)
+        return status;
     l->building = true;
     l->frame_size = end;
     l->frame_records++;
@@ -270,7 +294,7 @@ void log_shrink(log *l, uint64_t size, uint32_t records) {
         l->frame_started = size;
 }
 
-log_place log_commit(log *l, uint64_t sequence) {
+tansu_status log_commit(log *l, uint64_t sequence, log_place *place, tansu_error *error) {
     segment *head = segment_head(l);
     uint8_t *frame = head->base + head->used;
     frame_header header = {.magic = FRAME_MAGIC,
@@ -281,14 +305,18 @@ log_place log_commit(log *l, uint64_t sequence) {
     memcpy(frame, &header, sizeof header);
     header.crc = (uint32_t)crc32_z(l->crc_seed, frame + 8, l->frame_size - 8);
     store_u32(frame + 4, header.crc);
-    log_place place = (uint64_t)head->number << 32 | head->used;
+    if (log_lost(l, frame, l->frame_size)) {
+        log_fail(l, EIO);
+        return log_read_error(l, error);
+    }
+    *place = (uint64_t)head->number << 32 | head->used;
     head->used += l->frame_size;
     /* Release: a sync that sees the number finds the frame, and its segment, in place. */
     __atomic_store_n(&l->appended, sequence, __ATOMIC_RELEASE);
     l->building = false;
     l->frame_size = l->frame_started = 0;
     l->frame_records = 0;
-    return place;
+    return TANSU_OK;
 }
 
 void log_abort(log *l) {

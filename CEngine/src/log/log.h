@@ -10,6 +10,7 @@
 #define TANSU_LOG_LOG_H
 
 #include "base/fs.h"
+#include "base/guard.h"
 #include "base/retire.h"
 #include "log/record.h"
 
@@ -24,9 +25,9 @@ typedef struct segment {
     uint32_t number;
     uint64_t first; /* the first commit that it covers */
     uint64_t last;  /* compacted: the last commit that it covers; otherwise 0 */
-    int fd;         /* -1 in a memory store */
+    int fd;         /* open in the head, and until what was written is on the disk; otherwise -1 */
     uint8_t *base;
-    uint64_t mapped;    /* bytes of address space */
+    uint64_t mapped;    /* bytes of address space: of the head all that it may grow to */
     uint64_t allocated; /* bytes of file, all with room on the disk */
     uint64_t used;      /* bytes up to the end of the last commit */
     uint64_t populated; /* bytes whose pages were brought in for writing */
@@ -42,6 +43,8 @@ struct log {
     const fs *calls;
     char *folder; /* NULL: a memory store */
     bool read_only;
+    bool guarded; /* pages that can't be read are counted in `tally` instead of raising SIGBUS */
+    guard_tally tally;
     uint8_t uuid[16];
     uint32_t crc_seed;
     uint64_t segment_size;
@@ -68,7 +71,7 @@ struct log {
     pthread_mutex_t mutex;
     pthread_cond_t synced_changed;
     bool syncing;
-    bool failed; /* a sync failed: what is on the disk is not known any more; stored atomically */
+    bool failed; /* a sync or a write failed: what is on the disk is not known any more; atomic */
     int failed_errno;
     uint64_t appended;     /* last commit in the log; the writer's, stored atomically */
     uint64_t synced;       /* last commit known to be on the disk; stored atomically */
@@ -81,7 +84,8 @@ typedef struct log_options {
     const fs *calls;
     const char *folder; /* of the segments; NULL for a memory store */
     bool read_only;
-    bool sparse; /* numbers of segments may have gaps: compaction was at work once */
+    bool sparse;    /* numbers of segments may have gaps: compaction was at work once */
+    bool unguarded; /* a page that can't be read raises SIGBUS */
     uint64_t segment_size;
     uint8_t uuid[16];
 } log_options;
@@ -198,9 +202,10 @@ uint8_t *log_frame(const log *l);
 /* log_shrink -- takes the frame back to `size` bytes and `records` records: a savepoint. */
 void log_shrink(log *l, uint64_t size, uint32_t records);
 
-/* log_commit -- writes the frame's header and moves the head. Cannot fail. Returns the frame's place:
- * that of a record is this plus its offset. */
-log_place log_commit(log *l, uint64_t sequence);
+/* log_commit -- writes the frame's header and moves the head. *place: the frame's; that of a record is this
+ * plus its offset. Errors: IO (the head's memory has lost its file: the frame is for log_abort(), and the log
+ * accepts no more). */
+tansu_status log_commit(log *l, uint64_t sequence, log_place *place, tansu_error *error);
 
 /* log_abort -- drops the frame being built. */
 void log_abort(log *l);
@@ -209,8 +214,33 @@ void log_abort(log *l);
  * IO, FULL (at this or an earlier call: the log accepts no more). */
 tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error);
 
-/* log_failed -- whether a sync ever failed. */
+/* log_fail -- a write failed with that errno: the log accepts no more. */
+void log_fail(log *l, int number);
+
+/* log_failed -- whether a sync or a write ever failed. */
 bool log_failed(log *l);
+
+/* ---- Pages that could not be read (base/guard.h) ---- */
+
+/* log_faults -- how many there were so far. A call that reads the log remembers it, and asks log_check() at its
+ * end: what it read in between may be zeros. */
+static inline uint64_t log_faults(const log *l) {
+    return guard_faults(&l->tally);
+}
+
+/* log_lost -- whether a page of these bytes of the log is one of them; to be asked behind the reading. */
+static inline bool log_lost(const log *l, const void *bytes, uint64_t size) {
+    return __builtin_expect(log_faults(l) != 0, 0) && !guard_sound(bytes, size);
+}
+
+/* log_read_error -- the error for the newest of them: IO. */
+tansu_status log_read_error(const log *l, tansu_error *error);
+
+/* log_check -- the status that a call came to, or IO when there is one that was not there `before`. */
+static inline tansu_status log_check(const log *l, uint64_t before, tansu_status status,
+                                     tansu_error *error) {
+    return log_faults(l) == before ? status : log_read_error(l, error);
+}
 
 /* log_record -- the record at a place. The table's entry was stored before any place in it was. */
 static inline const record_header *log_record(const log *l, log_place place) {

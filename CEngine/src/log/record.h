@@ -83,6 +83,13 @@ static inline const uint8_t *record_payload(const record_header *r) {
     return (const uint8_t *)r + RECORD_HEADER_SIZE + (uint64_t)r->meta_words * 8;
 }
 
+/* record_step -- the way from a record to the next in its frame: beyond every frame when the size makes no sense,
+ * as in a page that could not be read again since the frame was checked. */
+static inline uint32_t record_step(const record_header *r) {
+    uint32_t size = r->size;
+    return size >= RECORD_HEADER_SIZE && size <= (1u << 30) ? size : 1u << 30;
+}
+
 /* A place: segment << 32 | offset of a record, a multiple of eight; so the low bits are free. */
 typedef uint64_t log_place;
 #define PLACE_DELETED ((uint64_t)1) /* the record there is the deletion */

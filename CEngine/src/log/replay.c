@@ -72,6 +72,8 @@ static tansu_status cut(log *l, uint32_t index, uint64_t offset, tansu_error *er
     bool zero = true;
     for (uint64_t i = offset; zero && i + 8 <= s->allocated; i += 8)
         zero = load_u64(s->base + i) == 0;
+    if ((!zero || s->allocated % 8 != 0 || changed) && segment_descriptor(l, s) < 0)
+        return error_errno(error, l->folder, "open", errno);
     if (!zero || s->allocated % 8 != 0) {
         if (l->calls->truncate(s->fd, offset) != 0)
             return error_errno(error, l->folder, "trim", errno);
@@ -230,14 +232,20 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
     if (position == 0 && l->force.items[0]->first != w.expected)
         return frame_damage(l->force.items[0]->number, 0, w.expected,
                             error); /* its beginning is missing */
+    uint64_t faults = log_faults(l);
     tansu_status status = walk_on(&w, error);
     if (status != TANSU_OK)
-        return status;
+        return log_check(l, faults, status, error);
     uint32_t number = l->force.items[w.index]->number;
     if (w.expected <= sure_sequence || w.expected <= l->witnessed ||
         later_witness(l, w.index, w.offset, w.expected))
-        return frame_damage(number, w.offset, w.expected, error);
-    status = cut(l, w.index, w.offset, error);
+        return log_check(l, faults, frame_damage(number, w.offset, w.expected, error), error);
+    /* What could not be read looks like the log's end, and must not be cut off for that. */
+    status = log_check(l, faults, TANSU_OK, error);
+    if (status == TANSU_OK)
+        status = cut(l, w.index, w.offset, error);
+    if (status == TANSU_OK)
+        status = segment_ready(l, l->force.items[w.index], error);
     if (status != TANSU_OK)
         return status;
     l->appended = w.expected - 1;

@@ -1,9 +1,10 @@
 /*
  * log/segment.c -- one segment: file, mapping, room.
  *
- * A segment's whole address space is mapped at once, and the file grows under it in steps, so that
+ * The head's whole address space is mapped at once, and the file grows under it in steps, so that
  * records never move. Only bytes that the file system has given room to are ever touched: a full
- * disk is an error of segment_grow(), never a SIGBUS.
+ * disk is an error of segment_grow(), never a SIGBUS. Of every other segment what is there is mapped, for
+ * reading, and its file is closed: the mapping needs none.
  */
 #include "log/segment.h"
 
@@ -136,6 +137,73 @@ void segment_publish(log *l, segment *s) {
     __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], s->base, __ATOMIC_RELEASE);
 }
 
+/* ---- Memory and descriptors ---- */
+
+tansu_status segment_map(log *l, segment *s, bool writable, tansu_error *error) {
+    char name[32];
+    segment_name(s->number, name);
+    uint8_t *base = l->calls->map(s->fd, s->mapped, writable);
+    if (base == NULL)
+        return error_errno(error, name, "map", errno);
+    if (l->guarded && s->fd >= 0 && !guard_add(base, s->mapped, s->number, &l->tally)) {
+        l->calls->unmap(base, s->mapped);
+        return error_memory(error);
+    }
+    s->base = base;
+    return TANSU_OK;
+}
+
+/* segment_unmap -- takes the memory away. */
+static void segment_unmap(log *l, segment *s) {
+    if (s->base == NULL)
+        return;
+    if (l->guarded)
+        guard_remove(s->base);
+    l->calls->unmap(s->base, s->mapped);
+    s->base = NULL;
+}
+
+int segment_descriptor(log *l, segment *s) {
+    if (s->fd >= 0)
+        return s->fd;
+    char *path = segment_path(l, s->number);
+    if (path == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    s->fd = l->calls->open(path, l->read_only ? O_RDONLY : O_RDWR, 0);
+    int number = errno;
+    free(path);
+    errno = number;
+    return s->fd;
+}
+
+void segment_rest(log *l, segment *s) {
+    if (s->fd >= 0)
+        l->calls->close(s->fd);
+    s->fd = -1;
+}
+
+tansu_status segment_ready(log *l, segment *s, tansu_error *error) {
+    if (l->folder == NULL || l->read_only || s->last != 0)
+        return TANSU_OK;
+    char name[32];
+    segment_name(s->number, name);
+    if (segment_descriptor(l, s) < 0)
+        return error_errno(error, name, "open", errno);
+    segment old = *s;
+    uint64_t most = s->allocated < l->segment_size ? l->segment_size : s->allocated;
+    s->mapped = segment_map_size(most);
+    tansu_status status = segment_map(l, s, true, error);
+    if (status != TANSU_OK) {
+        s->mapped = old.mapped;
+        return status;
+    }
+    segment_publish(l, s);
+    segment_unmap(l, &old);
+    return TANSU_OK;
+}
+
 void segment_close(log *l, segment *s) {
     if (s == NULL)
         return;
@@ -143,10 +211,8 @@ void segment_close(log *l, segment *s) {
     uint8_t **table = top < LOG_TABLE_SIZE ? l->tables[top] : NULL;
     if (table != NULL && s->base != NULL && table[s->number & (LOG_TABLE_SIZE - 1)] == s->base)
         __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], NULL, __ATOMIC_RELEASE);
-    if (s->base != NULL)
-        l->calls->unmap(s->base, s->mapped);
-    if (s->fd >= 0)
-        l->calls->close(s->fd);
+    segment_unmap(l, s);
+    segment_rest(l, s);
     free(s);
 }
 
@@ -163,9 +229,24 @@ tansu_status segment_unlink(log *l, uint32_t number, tansu_error *error) {
 
 /* ---- Room ---- */
 
+bool segment_whole(const log *l, const segment *s) {
+    uint64_t least = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED), size;
+    return s->fd < 0 || (l->calls->size(s->fd, &size) == 0 && size >= least);
+}
+
+/* cut_off -- the error for a file that has become shorter: what was written there is lost. */
+static tansu_status cut_off(log *l, const segment *s, tansu_error *error) {
+    char name[32];
+    segment_name(s->number, name);
+    log_fail(l, EIO);
+    return error_errno(error, name, "find the end of", EIO);
+}
+
 tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) {
     if (end <= s->allocated)
         return TANSU_OK;
+    if (!segment_whole(l, s))
+        return cut_off(l, s, error);
     uint64_t step = s->allocated / 2;
     if (step < GROW_LEAST)
         step = GROW_LEAST;
@@ -190,9 +271,11 @@ tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) 
     return TANSU_OK;
 }
 
-void segment_populate(const log *l, segment *s, uint64_t end) {
+tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *error) {
     if (end <= s->populated)
-        return;
+        return TANSU_OK;
+    if (!segment_whole(l, s))
+        return cut_off(l, s, error);
     uint64_t written = s->populated > s->used ? s->populated : s->used;
     uint64_t from = written / MAP_UNIT * MAP_UNIT;
     uint64_t fresh = (written + MAP_UNIT - 1) / MAP_UNIT * MAP_UNIT;
@@ -202,6 +285,7 @@ void segment_populate(const log *l, segment *s, uint64_t end) {
     if (to > from)
         l->calls->populate(s->fd, s->base, from, fresh, to);
     s->populated = to > end ? to : end;
+    return TANSU_OK;
 }
 
 /* append_head -- puts a new segment last. */
@@ -263,11 +347,9 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t room
     } else {
         s->allocated = s->mapped;
     }
-    s->base = l->calls->map(s->fd, s->mapped, true);
-    if (s->base == NULL) {
-        status = error_errno(error, path, "map", errno);
+    status = segment_map(l, s, true, error);
+    if (status != TANSU_OK)
         goto fail_file;
-    }
     segment_header header = segment_header_fill(l, s->number, first, 0, 0);
     memcpy(s->base, &header, sizeof header);
     s->used = SEGMENT_HEADER_SIZE;
@@ -318,8 +400,8 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
         goto fail;
     }
     s->number = number;
-    s->fd = l->calls->open(path, l->read_only ? O_RDONLY : O_RDWR, 0);
-    if (s->fd < 0 || l->calls->size(s->fd, &s->allocated) != 0) {
+    s->fd = -1;
+    if (segment_descriptor(l, s) < 0 || l->calls->size(s->fd, &s->allocated) != 0) {
         status = error_errno(error, path, "open", errno);
         goto fail;
     }
@@ -346,14 +428,11 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
     }
     s->first = header.base;
     s->last = header.last;
-    bool grows = !l->read_only && s->last == 0;
-    s->mapped = grows && s->allocated < l->segment_size ? l->segment_size : s->allocated;
-    s->mapped = segment_map_size(s->mapped);
-    s->base = l->calls->map(s->fd, s->mapped, grows);
-    if (s->base == NULL) {
-        status = error_errno(error, path, "map", errno);
+    s->mapped = segment_map_size(s->allocated);
+    status = segment_map(l, s, false, error);
+    if (status != TANSU_OK)
         goto fail;
-    }
+    segment_rest(l, s);
     s->used = s->last != 0 ? header.end : s->allocated;
     status = segment_table(l, number, error);
     if (status != TANSU_OK)

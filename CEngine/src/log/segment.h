@@ -24,17 +24,34 @@ segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first
 tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t room, segment **result,
                             tansu_error *error);
 
-/* segment_open -- maps an existing segment file and makes it known to readers. */
+/* segment_open -- maps what is there of an existing segment file for reading, and makes it known to readers. */
 tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error *error);
 
-/* segment_grow -- makes sure that the bytes up to `end` have room on the disk. */
+/* segment_ready -- has the log's last segment, unless it is compacted, mapped for writing with addresses to grow
+ * into. Before anybody looks at it: it moves. Errors: IO, MEMORY. */
+tansu_status segment_ready(log *l, segment *s, tansu_error *error);
+
+/* segment_descriptor -- opens the segment's file if it is not open; -1 with errno. */
+int segment_descriptor(log *l, segment *s);
+
+/* segment_rest -- closes the file of a segment that is not written any more; the mapping stays. */
+void segment_rest(log *l, segment *s);
+
+/* segment_map -- maps the segment's open file, or memory, and guards it. Errors: IO, MEMORY. */
+tansu_status segment_map(log *l, segment *s, bool writable, tansu_error *error);
+
+/* segment_grow -- makes sure that the bytes up to `end` have room on the disk. Errors: FULL, IO. */
 tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error);
 
 /* segment_map_size -- the addresses that so many bytes of a file take. */
 uint64_t segment_map_size(uint64_t size);
 
-/* segment_populate -- has the pages up to `end` (within what is allocated) and some more brought in. */
-void segment_populate(const log *l, segment *s, uint64_t end);
+/* segment_populate -- has the pages up to `end` (within what is allocated) and some more brought in. Errors: IO
+ * (somebody has cut the file). */
+tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *error);
+
+/* segment_whole -- whether the segment's open file is as long as it was made. */
+bool segment_whole(const log *l, const segment *s);
 
 /* segment_table -- makes sure that the readers' table has room for the number. Errors: MEMORY,
  * TOO_LARGE. */

@@ -40,8 +40,12 @@ static bool round_begin(log *l, sync_round *round) {
 static int round_run(log *l, const sync_round *round) {
     for (uint32_t i = 0; i < round->count; i++) {
         segment *s = round->list[i];
-        if (s->fd >= 0 && l->calls->sync(s->fd, s->base, s->mapped) != 0)
+        if (segment_descriptor(l, s) < 0 || l->calls->sync(s->fd, s->base, s->mapped) != 0)
             return errno == 0 ? EIO : errno;
+        if (!segment_whole(l, s)) /* what was written behind the end is nowhere */
+            return EIO;
+        if (i + 1 < round->count) /* the head goes on being written */
+            segment_rest(l, s);
     }
     return 0;
 }

@@ -4,9 +4,9 @@
  * Documents come in insertion order whatever the plan, so that $first, $last and which of equal
  * values is shown do not depend on an index.
  */
+#include "base/clock.h"
 #include "query/aggregate_parts.h"
 #include <stdlib.h>
-#include <time.h>
 
 /* Groups that are written, or given to a sort, between two looks at the watch. */
 #define GROUP_STEP 1024
@@ -69,9 +69,7 @@ static tansu_status add_document(aggregation *a, const uint8_t *doc, size_t size
 
 /* milliseconds_now -- of a clock that only goes forward. */
 static double milliseconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+    return (double)clock_now() / 1e6;
 }
 
 /* add_documents -- all documents that match. */

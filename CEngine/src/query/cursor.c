@@ -1,18 +1,16 @@
 /*
  * query/cursor.c -- what other parts call: cursors, counts, docno lists, explanations.
  */
+#include "base/clock.h"
 #include "query/cover.h"
 #include "query/join.h"
 #include "query/run.h"
 #include "query/writer.h"
 #include <stdlib.h>
-#include <time.h>
 
 /* milliseconds_now -- of a clock that only goes forward. */
 static double milliseconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+    return (double)clock_now() / 1e6;
 }
 
 /* add_hit -- appends to a growing array of hits. */

@@ -13,7 +13,7 @@
 typedef struct watch {
     const interrupt *interrupt; /* asked from another thread; NULL: none */
     uint64_t milliseconds;      /* that the call may take; 0: no bound */
-    uint64_t deadline;          /* of the clock of interrupt.c */
+    uint64_t deadline;          /* by base/clock.h */
 } watch;
 
 /* watch_begin -- starts the clock. */
