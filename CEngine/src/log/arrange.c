@@ -10,8 +10,7 @@
 
 #include <stdlib.h>
 
-/* missing -- the error for a segment that must be there. */
-static tansu_status missing(const log *l, uint32_t number, tansu_error *error) {
+tansu_status segment_missing(const log *l, uint32_t number, tansu_error *error) {
     return error_set(error, TANSU_E_CORRUPT, l->folder, "segment %08u.seg of the log is missing",
                      number);
 }
@@ -94,7 +93,7 @@ tansu_status log_arrange(log *l, const uint32_t *named, size_t count, tansu_erro
     for (size_t i = 0; i < count; i++) {
         if (list_has(&l->force, named[i]) || list_has(&l->aside, named[i]))
             continue;
-        tansu_status status = missing(l, named[i], error);
+        tansu_status status = segment_missing(l, named[i], error);
         return named[i] < l->last_number ? status : TANSU_E_NOT_FOUND;
     }
     uint32_t limit = UINT32_MAX;
@@ -164,6 +163,17 @@ bool log_compacted(const log *l) {
         if (l->force.items[i]->last != 0)
             return true;
     return false;
+}
+
+bool log_gapped(log *l) {
+    bool gapped = false;
+    pthread_mutex_lock(&l->mutex);
+    for (uint32_t i = 0; !gapped && i < l->force.count; i++) {
+        const segment *s = l->force.items[i];
+        gapped = s->last != 0 || (i > 0 && s->number != l->force.items[i - 1]->number + 1);
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return gapped;
 }
 
 tansu_status log_sealed(log *l, bool with_head, log_extent **list, uint32_t *count,
