@@ -356,6 +356,10 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         database_close(db, NULL);
         return status;
     }
+    /* A backup that an earlier version wrote, of a database in which a compaction had been cancelled. All of it is
+     * there, whether that can be written down now or at a later opening. */
+    if (!db->read_only && !db->manifest.compacted && log_gapped(db->log))
+        (void)compact_mark(db, NULL);
     db->feed_floor = log_thinned(db->log);
     *result = db;
     return TANSU_OK;
