@@ -160,7 +160,7 @@ tansu_status change_commit(change *c, tansu_durability durability, uint64_t *seq
     for (size_t i = 0; status == TANSU_OK && i < c->dropped_count; i++)
         status = tree_retire_all(db->trees, &c->dropped[i], &c->retired, error);
     /* The index entries of documents that could not be read are not known. */
-    if (!c->replay)
+    if (!c->replay && !c->unread)
         status = log_check(db->log, c->faults, status, error);
     if (status != TANSU_OK || !c->changed) {
         change_abort(c);
@@ -219,6 +219,12 @@ tansu_status change_usable(const change *c, tansu_error *error) {
 
 /* ---- Records ---- */
 
+/* gives_back -- whether a record is of a change that makes room, sooner or later. */
+static bool gives_back(enum record_type type) {
+    return type == RECORD_DELETE || type == RECORD_COLLECTION_DROP || type == RECORD_INDEX_DROP ||
+           type == RECORD_COMPACTION;
+}
+
 tansu_status change_record(change *c, enum record_type type, uint8_t flags, uint32_t collection,
                            uint64_t docno, uint64_t previous, const void *bytes, size_t size,
                            uint64_t *at, tansu_error *error) {
@@ -228,7 +234,9 @@ tansu_status change_record(change *c, enum record_type type, uint8_t flags, uint
         return TANSU_OK;
     uint64_t total = RECORD_HEADER_SIZE + align8(size);
     uint8_t *room;
+    c->db->log->urgent = gives_back(type);
     tansu_status status = log_append(c->db->log, total, at, &room, error);
+    c->db->log->urgent = false;
     if (status != TANSU_OK) {
         c->changed = c->records != 0;
         return status;

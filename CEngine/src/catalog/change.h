@@ -30,6 +30,7 @@ typedef struct change {
     uint64_t sequence;
     uint64_t epoch;
     uint64_t faults; /* log_faults() when it began */
+    bool unread;     /* what was read of the log does not matter to it */
     tree_writer writer;
     retire_list retired; /* freed when the commit's predecessors are let go */
     retire_list made;    /* freed when the change is aborted */

@@ -282,6 +282,7 @@ static tansu_status install(compaction *c, tansu_error *error) {
         pthread_mutex_unlock(&db->checkpoint_mutex);
         return status;
     }
+    change->unread = true; /* there is no way back behind log_compact_install() */
     uint32_t number = log_compact_number(c->out);
     status = write_record(c, change, error);
     if (status == TANSU_OK && !retire_reserve(&change->retired, c->run->count))

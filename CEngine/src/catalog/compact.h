@@ -51,6 +51,7 @@ typedef struct compact_run {
     uint32_t *numbers; /* freed with compact_plan_free() */
     uint32_t count;
     uint64_t bytes; /* used by them */
+    uint64_t left;  /* what will be left of them, about */
 } compact_run;
 
 typedef struct compact_plan {
@@ -61,9 +62,10 @@ typedef struct compact_plan {
 } compact_plan;
 
 /* compact_plan_make -- which runs are worth it when segments with `percent` of dead bytes are.
- * `with_head`: also the head; the writer's turn is held then. Errors: MEMORY. */
-tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, compact_plan *plan,
-                               tansu_error *error);
+ * `with_head`: also the head; the writer's turn is held then. `room`: about what the new segments may
+ * take each; one that alone takes more is there all the same. Errors: MEMORY. */
+tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, uint64_t room,
+                               compact_plan *plan, tansu_error *error);
 void compact_plan_free(compact_plan *plan);
 
 /* Called between slices of the copying with the bytes read since the last call; an error ends it. */

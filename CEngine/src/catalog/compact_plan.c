@@ -15,14 +15,27 @@ typedef struct candidate {
     bool empty; /* without a commit */
     uint64_t used;
     uint64_t dead;
+    uint64_t left; /* what will be, about: less than what is not known to be dead */
 } candidate;
+
+/* live_bytes -- the documents of a segment that are alive. */
+static uint64_t live_bytes(const version *v, uint32_t number) {
+    uint64_t live = 0;
+    for (uint32_t i = 0; i < v->count; i++)
+        live += usage_get(places_live(v->collections[i]->places), number);
+    return live;
+}
 
 /* dead_bytes -- what is dead in a segment, as far as is known. */
 static uint64_t dead_bytes(database *db, const version *v, uint32_t number) {
-    uint64_t written = usage_get(db->written, number), live = 0;
-    for (uint32_t i = 0; i < v->count; i++)
-        live += usage_get(places_live(v->collections[i]->places), number);
+    uint64_t written = usage_get(db->written, number), live = live_bytes(v, number);
     return live < written ? written - live : 0;
+}
+
+/* left_bytes -- what will be left of a segment: the frames of dead documents go with them. */
+static uint64_t left_bytes(database *db, const version *v, uint32_t number, uint64_t used) {
+    uint64_t written = usage_get(db->written, number), live = live_bytes(v, number);
+    return written == 0 || live >= written ? used : (uint64_t)((double)used * live / written);
 }
 
 /* list_candidates -- the segments in force in order, without the head or with it. */
@@ -46,6 +59,7 @@ static tansu_status list_candidates(database *db, bool with_head, candidate **li
         c->dead = dead_bytes(db, v, c->number);
         if (c->dead > c->used)
             c->dead = c->used;
+        c->left = left_bytes(db, v, c->number, c->used);
     }
     database_release(db, v);
     free(extents);
@@ -139,13 +153,14 @@ static bool add_run(compact_plan *plan, const candidate *list, span s) {
     for (uint32_t i = s.begin; i < s.end; i++) {
         run->numbers[run->count++] = list[i].number;
         run->bytes += list[i].used;
+        run->left += list[i].left;
     }
     plan->bytes += run->bytes;
     return true;
 }
 
-tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, compact_plan *plan,
-                               tansu_error *error) {
+tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, uint64_t room,
+                               compact_plan *plan, tansu_error *error) {
     candidate *list;
     uint32_t count;
     *plan = (compact_plan){.runs = NULL};
@@ -153,7 +168,7 @@ tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, c
     if (status != TANSU_OK)
         return status;
     for (uint32_t from = 0; status == TANSU_OK && from < count;) {
-        span whole = next_span(list, count, from, percent, db->log->segment_size);
+        span whole = next_span(list, count, from, percent, room);
         span s = trim(list, whole, percent);
         /* What ends in a segment without a commit would not cover that one. */
         while (s.end > s.begin && list[s.end - 1].empty)
@@ -181,7 +196,8 @@ void compact_plan_free(compact_plan *plan) {
 bool compact_due(database *db) {
     compact_plan plan;
     if (db->compaction_percent == 0 ||
-        compact_plan_make(db, db->compaction_percent, false, &plan, NULL) != TANSU_OK)
+        compact_plan_make(db, db->compaction_percent, false, db->log->segment_size, &plan, NULL) !=
+            TANSU_OK)
         return false;
     bool due = plan.count > 0;
     compact_plan_free(&plan);

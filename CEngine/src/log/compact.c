@@ -52,7 +52,10 @@ uint64_t log_compact_size(const log_compaction *c) {
 
 tansu_status log_seal(log *l, tansu_error *error) {
     segment *fresh;
-    return segment_create(l, l->appended + 1, 0, 0, &fresh, error);
+    l->urgent = true;
+    tansu_status status = segment_create(l, l->appended + 1, 0, 0, &fresh, error);
+    l->urgent = false;
+    return status;
 }
 
 /* ---- Beginning ---- */

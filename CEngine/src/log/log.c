@@ -4,6 +4,7 @@
 #include "log/log.h"
 
 #include "base/error.h"
+#include "log/reserve.h"
 #include "log/segment.h"
 #include "log/walk.h"
 
@@ -124,7 +125,13 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
         free(l);
         return error_memory(error);
     }
+    if (pthread_mutex_init(&l->reserve_mutex, NULL) != 0) {
+        pthread_mutex_destroy(&l->mutex);
+        free(l);
+        return error_memory(error);
+    }
     if (pthread_cond_init(&l->synced_changed, NULL) != 0) {
+        pthread_mutex_destroy(&l->reserve_mutex);
         pthread_mutex_destroy(&l->mutex);
         free(l);
         return error_memory(error);
@@ -140,6 +147,8 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
         status = l->folder == NULL ? error_memory(error) : open_segments(l, error);
+        if (status == TANSU_OK && !l->read_only)
+            reserve_find(l);
     }
     if (status != TANSU_OK) {
         log_close(l, NULL);
@@ -165,6 +174,7 @@ tansu_status log_close(log *l, tansu_error *error) {
     for (uint32_t i = 0; i < LOG_TABLE_SIZE; i++)
         free(l->tables[i]);
     pthread_cond_destroy(&l->synced_changed);
+    pthread_mutex_destroy(&l->reserve_mutex);
     pthread_mutex_destroy(&l->mutex);
     free(l->folder);
     free(l);

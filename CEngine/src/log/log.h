@@ -62,8 +62,14 @@ struct log {
     /* The readers' way from number to memory. */
     uint8_t **tables[LOG_TABLE_SIZE];
 
+    /* Room that is kept (log/reserve.h). */
+    pthread_mutex_t reserve_mutex;
+    uint64_t reserve;   /* bytes; guarded by its mutex */
+    bool reserve_spent; /* and not filled up since */
+
     /* The frame being built. */
     bool building;
+    bool urgent; /* what is to be written gives room back: it may spend the reserve. The writer's */
     uint64_t frame_size;
     uint32_t frame_records;
     uint64_t frame_started; /* bytes of it that are being written to the disk already */

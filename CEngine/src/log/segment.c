@@ -9,6 +9,7 @@
 #include "log/segment.h"
 
 #include "base/error.h"
+#include "log/reserve.h"
 #include "log/walk.h"
 
 #include <errno.h>
@@ -20,6 +21,9 @@
 /* Steps in which a file grows: small databases stay small, large ones call rarely. */
 #define GROW_LEAST (256u * 1024u)
 #define GROW_MOST (4u * 1024u * 1024u)
+
+/* What the last bytes of a disk are taken by. */
+#define LEAST_STEP 4096u
 
 /* Pages are brought in by this many bytes: little enough that a sync, which writes them all, hardly
  * notices. */
@@ -242,6 +246,27 @@ static tansu_status cut_off(log *l, const segment *s, tansu_error *error) {
     return error_errno(error, name, "find the end of", EIO);
 }
 
+/* allocate_step -- has the file grow to *size, or where the disk ends before that, to `end` (*size tells); errno or 0.
+ * What gives no room back leaves the reserve alone, and fills it up first when it was spent. */
+static int allocate_step(log *l, const segment *s, uint64_t end, uint64_t *size) {
+    int number = l->urgent ? 0 : reserve_keep(l);
+    if (number != 0)
+        return number;
+    /* Of what the reserve has left no more is taken than is needed. */
+    bool spent = l->urgent && reserve_is_spent(l);
+    if (!spent && l->calls->allocate(s->fd, s->allocated, *size - s->allocated) == 0)
+        return 0;
+    number = errno;
+    /* Near the end of the disk the step may not fit where the need does. */
+    uint64_t least = (end + LEAST_STEP - 1) / LEAST_STEP * LEAST_STEP;
+    *size = least < s->mapped ? least : s->mapped;
+    if (l->calls->allocate(s->fd, s->allocated, *size - s->allocated) == 0)
+        return 0;
+    if (!l->urgent || reserve_spend(l, false) == 0)
+        return spent ? errno : number;
+    return l->calls->allocate(s->fd, s->allocated, *size - s->allocated) == 0 ? 0 : errno;
+}
+
 tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) {
     if (end <= s->allocated)
         return TANSU_OK;
@@ -257,15 +282,11 @@ tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) 
         size = end;
     if (size > s->mapped)
         size = s->mapped;
-    if (s->fd >= 0 && l->calls->allocate(s->fd, s->allocated, size - s->allocated) != 0) {
-        /* Near the end of the disk the step may not fit where the need does. */
-        int number = errno;
-        if (size == end || l->calls->allocate(s->fd, s->allocated, end - s->allocated) != 0) {
-            char name[32];
-            segment_name(s->number, name);
-            return error_errno(error, name, "grow", number);
-        }
-        size = end;
+    int number = s->fd < 0 ? 0 : allocate_step(l, s, end, &size);
+    if (number != 0) {
+        char name[32];
+        segment_name(s->number, name);
+        return error_errno(error, name, "grow", number);
     }
     __atomic_store_n(&s->allocated, size, __ATOMIC_RELAXED); /* log_measure() looks */
     return TANSU_OK;
