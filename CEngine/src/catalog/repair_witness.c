@@ -55,7 +55,7 @@ static void read_meta(repair *r, const char *path) {
     tansu_buffer meta = TANSU_BUFFER_INIT;
     doc_value uuid, seen;
     int64_t sequence;
-    if (cabinet_open(path, false, false, &cab, NULL) != TANSU_OK)
+    if (cabinet_open(r->calls, path, 0, &cab, NULL) != TANSU_OK)
         return;
     if (cabinet_get(cab, CABINET_META, 0, &meta, NULL) == TANSU_OK &&
         doc_check(meta.data, meta.size, DOC_CHECK_BSON, NULL) == TANSU_OK &&
@@ -82,18 +82,24 @@ static tansu_status remove_copy(const repair *r, const char *folder, const char 
 }
 
 tansu_status repair_witness(repair *r, const char *folder, tansu_error *error) {
-    static const char *const names[] = {CABINET_NAME, CABINET_NAME ".wal"};
+    static const char *const names[] = {CABINET_NAME, CABINET_NAME ".wal", CABINET_NAME ".redo.0",
+                                        CABINET_NAME ".redo.1"};
     char boot[64];
     fs_boot_id(boot);
     if (!r->manifest_read || !r->manifest.index_open || strcmp(boot, r->manifest.boot) != 0)
         return TANSU_OK;
     char *index = fs_join(r->from, "index"), *path = fs_join(folder, CABINET_NAME);
-    /* In a copy, for Tokyo Cabinet has to write in order to read what was not closed. */
-    if (index != NULL && path != NULL && copy_file(r, index, folder, names[0]) &&
-        copy_file(r, index, folder, names[1]))
+    /* In a copy, for what an earlier version of the library did not close must be written in order to be
+     * read. */
+    bool copied = index != NULL && path != NULL;
+    for (size_t i = 0; copied && i < sizeof names / sizeof *names; i++)
+        copied = copy_file(r, index, folder, names[i]);
+    if (copied)
         read_meta(r, path);
     free(index);
     free(path);
-    tansu_status status = remove_copy(r, folder, names[0], error);
-    return status == TANSU_OK ? remove_copy(r, folder, names[1], error) : status;
+    tansu_status status = TANSU_OK;
+    for (size_t i = 0; status == TANSU_OK && i < sizeof names / sizeof *names; i++)
+        status = remove_copy(r, folder, names[i], error);
+    return status;
 }
