@@ -212,7 +212,9 @@ typedef struct tansu_options {
     uint32_t busy_timeout_ms;   /* how long a writer waits for another; default 60000 */
     uint64_t segment_size;      /* bytes of a log segment, 1 MiB to 1 GiB; default 64 MiB */
     uint64_t checkpoint_bytes;  /* log bytes between background checkpoints; default 64 MiB */
-    uint64_t index_cache_bytes; /* bound on clean index blocks kept in memory; default 64 MiB */
+    uint64_t index_cache_bytes; /* bound on index blocks kept in memory, those that are stored and
+                                   those that are still to be stored together; default 64 MiB. See
+                                   docs/durability.md for what comes on top of it */
     tansu_progress progress;    /* recovery and index rebuilds; may be NULL */
     void *progress_context;
     uint32_t compaction_percent; /* dead part of a log segment that has it compacted in the
@@ -264,6 +266,11 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
 /*
  * A BSON document of figures: {path, store, format, sequence, collections: [{name, documents,
  * indexes: [{name, entries}]}], logBytes, logSegments, cabinetBytes, checkpointSequence, ...};
+ * "indexMemoryBytes": index blocks in memory; "indexDirtyBytes": how many of them are still to be
+ * stored; "writeStalls", "writeStallMicroseconds": how often and how long writers waited for a
+ * checkpoint, because three quarters of index_cache_bytes were still to be stored; "snapshots": how
+ * many states older than the newest are kept for those who read them, "oldestSnapshot": the commit
+ * of the oldest.
  * "indexesRebuilt": text when this opening made the index files anew, and why; "indexesDamaged": true
  * when they were found to be damaged since, so that the next opening will.
  */

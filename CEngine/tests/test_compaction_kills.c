@@ -1,13 +1,16 @@
 /*
  * test_compaction_kills.c -- a process that compacts is killed before and after each of its file calls:
  * the next one finds every document, whether it opens with the cabinet that is there or without one,
- * and compacts again. Likewise a disk that is full, and calls that fail, at each of them.
+ * and compacts again. Likewise a disk that is full, and calls that fail, at each of them. And it is killed
+ * between compactions that are cancelled and backups: what has a backup's name then is whole.
  */
 #include "catalog/database.h"
 #include "query/filter.h"
+#include "toolkit/backing_up.h"
 #include "toolkit/call.h"
 #include "toolkit/check.h"
 #include "toolkit/folder.h"
+#include "toolkit/random.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -271,9 +274,25 @@ static void killed_at_every_file_call(void) {
         folder_end(folder);
 }
 
+/* check_backup -- restores one, and opens it where it lies. */
+static void check_backup(const char *folder, const char *from, bool is_folder) {
+    const char *to = path_in(folder, "restored");
+    CHECK_OK(restore(from, to), &call_error);
+    for (int i = 0; i < (is_folder ? 2 : 1) && check_failures() == 0; i++) {
+        tansu_db *db = call_open(i == 0 ? to : from);
+        check_store(db);
+        CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+        CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
+        check_store(db);
+        call_close(db);
+    }
+    remove_at(to);
+    remove_at(from);
+}
+
 /* trouble_at -- one compaction in which calls fail from one on; false when it was not reached. */
-static bool trouble_at(const char *store, const char *copy, unsigned at, int error,
-                       bool only_space) {
+static bool trouble_at(const char *folder, const char *store, const char *copy, unsigned at,
+                       int error, bool only_space) {
     folder_copy(store, copy);
     database *d;
     orders.count = orders.at = 0;
@@ -292,6 +311,10 @@ static bool trouble_at(const char *store, const char *copy, unsigned at, int err
     check_store(db); /* reading goes on */
     orders.at = 0;
     orders.error = 0;
+    CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+    const char *to = path_in(folder, "backup"); /* and so do backups */
+    if (CHECK_OK(backup(db, to, backup_forms[at % 2]), &call_error))
+        check_backup(folder, to, at % 2 == 0);
     if (only_space && reached) { /* and, when there is room again, everything */
         CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
         check_store(db);
@@ -307,7 +330,7 @@ static void calls_that_fail_cost_nothing(void) {
          *copy = copy_name(folder, "copy");
     make_store(store);
     unsigned at = 1;
-    while (check_failures() == 0 && trouble_at(store, copy, at, EIO, false))
+    while (check_failures() == 0 && trouble_at(folder, store, copy, at, EIO, false))
         at++;
     check_note("%u calls made to fail", at - 1);
     CHECK(at > 20);
@@ -321,7 +344,7 @@ static void a_full_disk_costs_nothing(void) {
          *copy = copy_name(folder, "copy");
     make_store(store);
     unsigned at = 1;
-    while (check_failures() == 0 && trouble_at(store, copy, at, ENOSPC, true))
+    while (check_failures() == 0 && trouble_at(folder, store, copy, at, ENOSPC, true))
         at++;
     check_note("%u calls made to find the disk full", at - 1);
     CHECK(at > 5);
@@ -330,8 +353,108 @@ static void a_full_disk_costs_nothing(void) {
     folder_end(folder);
 }
 
+/* ---- Backups ---- */
+
+#define BACKUPS 6
+
+/* backup_to -- where a backup goes. */
+static const char *backup_to(const char *folder, unsigned number) {
+    static const char *const names[BACKUPS] = {"b0", "b1", "b2", "b3", "b4", "b5"};
+    return path_in(folder, names[number]);
+}
+
+/* write_on_and_cancel -- a progress function: others write until the head is a new segment, and then it is
+ * enough. */
+static int write_on_and_cancel(void *context, uint64_t done, uint64_t total) {
+    (void)done;
+    (void)total;
+    static uint8_t filling[700000];
+    for (int i = 0; i < 2; i++) {
+        bson_t doc = BSON_INITIALIZER;
+        BSON_APPEND_INT32(&doc, "_id", i);
+        BSON_APPEND_BINARY(&doc, "pad", BSON_SUBTYPE_BINARY, filling, sizeof filling);
+        if (call_save_bson(context, NULL, "noise", TANSU_SAVE, &doc) != TANSU_OK)
+            _exit(20);
+        bson_destroy(&doc);
+    }
+    return 0;
+}
+
+/* cancel_and_back_up -- a life of cancelled compactions, backups of both forms, and one compaction. */
+static void cancel_and_back_up(const char *store, const char *folder) {
+    database *d;
+    if (open_counted(store, &d) != TANSU_OK)
+        _exit(10);
+    tansu_db *db = (tansu_db *)d;
+    for (unsigned i = 0; i < BACKUPS; i++) {
+        tansu_status status =
+            tansu_compact(db, i == 4 ? NULL : write_on_and_cancel, db, NULL, &call_error);
+        /* Behind the compaction there may be nothing to do. */
+        if (status != (i < 4 ? TANSU_E_CANCELLED : TANSU_OK) &&
+            (i < 5 || status != TANSU_E_CANCELLED))
+            _exit(11);
+        if (backup(db, backup_to(folder, i), backup_forms[i % 2]) != TANSU_OK)
+            _exit(12);
+    }
+    _exit(0);
+}
+
+static void killed_between_cancelled_compactions_and_backups(void) {
+    char *folder = folder_new(), *store = copy_name(folder, "store");
+    char *copy = copy_name(folder, "copy");
+    const char *wanted = getenv("TANSU_KILLS");
+    unsigned stride = wanted != NULL ? 1 : 40; /* with it: at every call */
+    random_source source = random_start(1);
+    make_store(store);
+    unsigned kills = 0, found = 0;
+    bool ended = false;
+    for (unsigned at = 1; !ended && check_failures() == 0;
+         at += 1 + (unsigned)random_below(&source, stride)) {
+        folder_copy(store, copy);
+        fflush(NULL);
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            orders.count = 0;
+            orders.error = 0;
+            orders.only_space = false;
+            orders.at = (at + 1) / 2;
+            orders.after = at % 2 == 0;
+            cancel_and_back_up(copy, folder);
+        }
+        int status = 0;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        ended = WIFEXITED(status);
+        if (ended)
+            CHECK_INT(0, WEXITSTATUS(status));
+        kills++;
+        for (unsigned i = 0; i < BACKUPS && check_failures() == 0; i++) {
+            const char *from = backup_to(folder, i);
+            remove_at(part_of(from));
+            if (!file_exists(from))
+                continue;
+            check_backup(folder, from, backup_forms[i % 2] == TANSU_BACKUP_FOLDER);
+            found++;
+        }
+        if (check_failures() == 0) {
+            inspect(copy, at % 3 == 0);
+            folder_remove(copy);
+        } else {
+            check_note("    killed %s call %u; the store is in %s",
+                       at % 2 == 0 ? "after" : "before", (at + 1) / 2, folder);
+        }
+    }
+    check_note("%u kills, %u backups", kills, found);
+    CHECK(ended && kills > 5 && found > BACKUPS);
+    free(copy);
+    free(store);
+    if (check_failures() == 0)
+        folder_end(folder);
+}
+
 int main(void) {
     RUN(killed_at_every_file_call);
+    RUN(killed_between_cancelled_compactions_and_backups);
     RUN(calls_that_fail_cost_nothing);
     RUN(a_full_disk_costs_nothing);
     return check_finish();

@@ -1,14 +1,17 @@
 /*
- * test_kills.c -- a process with several writing threads, checkpoints, compactions and index builds is
- * killed at random moments, again and again. After each death every commit that a thread knew of is
- * there, at most one more of each thread, nothing half, and the indexes agree with the documents.
+ * test_kills.c -- a process with several writing threads, checkpoints, index builds, backups, and compactions
+ * that are cancelled at random, is killed at random moments, again and again. After each death every
+ * commit that a thread knew of is there, at most one more of each thread, nothing half, and the indexes agree
+ * with the documents. Every backup that has its name, acknowledged or not, restores, opens, verifies, and
+ * holds what was committed when it was made.
  *
  * Each thread has a collection of its own, whose content follows from the number of its steps alone,
  * and writes that number into a collection of all threads in the same commit: so what is found tells
- * which content is due. Acknowledged steps come through a pipe.
+ * which content is due. Acknowledged steps and backups come through a pipe.
  *
  * TANSU_SEED repeats the choices of a run, TANSU_KILLS sets how many lives there are (25).
  */
+#include "toolkit/backing_up.h"
 #include "toolkit/call.h"
 #include "toolkit/check.h"
 #include "toolkit/folder.h"
@@ -17,6 +20,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +32,7 @@
 #define LIVES_OF_A_STORE 12
 #define THREADS 4
 #define IDS 80
+#define BACKUPS_MOST 12 /* of one life */
 
 /* What a thread's collection holds after so many steps. */
 typedef struct content {
@@ -38,7 +43,7 @@ typedef struct content {
 } content;
 
 static struct {
-    unsigned kills, opening, more, checkpoints;
+    unsigned kills, opening, more, checkpoints, compacted, cancelled, backups, unacknowledged;
     uint64_t steps;
 } tally;
 
@@ -47,15 +52,33 @@ typedef struct life {
     tansu_options options;
     uint64_t seed; /* of the store: the steps follow from it */
     content contents[THREADS];
+    const char *backups; /* folder for them */
     int report;
     tansu_db *db;
+    atomic_uint_fast64_t steps[THREADS]; /* acknowledged */
 } life;
 
-/* One acknowledged step, as it goes through the pipe (whole, being smaller than PIPE_BUF). */
-typedef struct step_report {
-    uint32_t thread;
-    uint64_t step;
-} step_report;
+/* What was acknowledged, as it goes through the pipe (whole, being smaller than PIPE_BUF). */
+typedef struct message {
+    enum { OPENED, STEPPED, COMPACTED, CANCELLED, BACKED_UP } what;
+    unsigned number; /* of the thread, or of the backup */
+    uint64_t steps
+        [THREADS]; /* acknowledged before the backup began; of a step: the first is its number */
+    uint64_t later[THREADS]; /* and when it had ended */
+} message;
+
+/* What the parent knows of the backups of one life. */
+typedef struct backup_list {
+    bool acknowledged[BACKUPS_MOST];
+    message bounds[BACKUPS_MOST];
+} backup_list;
+
+/* backup_name -- where a backup goes; every other one is a folder. */
+static const char *backup_name(const life *l, unsigned number) {
+    char name[16];
+    snprintf(name, sizeof name, "%u", number);
+    return path_in(l->backups, name);
+}
 
 /* ---- Steps ---- */
 
@@ -153,6 +176,12 @@ static void step(const life *l, content *c, unsigned thread, tansu_db *db) {
 
 /* ---- The child ---- */
 
+/* tell -- a message to the parent. */
+static void tell(const life *l, const message *m) {
+    if (write(l->report, m, sizeof *m) != (ssize_t)sizeof *m)
+        _exit(16);
+}
+
 /* write_on -- a writing thread. */
 typedef struct writer {
     life *l;
@@ -164,10 +193,56 @@ static void *write_on(void *context) {
     content *c = &w->l->contents[w->thread];
     for (;;) {
         step(w->l, c, w->thread, w->l->db);
-        step_report report = {.thread = w->thread, .step = c->step};
-        if (write(w->l->report, &report, sizeof report) != (ssize_t)sizeof report)
-            _exit(16);
+        message m = {.what = STEPPED, .number = w->thread, .steps = {c->step}};
+        tell(w->l, &m);
+        w->l->steps[w->thread] = c->step;
     }
+    return NULL;
+}
+
+/* cancel_at -- a progress function that ends the task at the call that the context counts down to. */
+static int cancel_at(void *context, uint64_t done, uint64_t total) {
+    (void)done;
+    (void)total;
+    unsigned *left = context;
+    return *left == 0 || --*left != 0;
+}
+
+/* compact -- which may be cancelled, and gives way to a backup. */
+static void compact(const life *l, random_source *source) {
+    unsigned left = random_chance(source, 60) ? 1 + (unsigned)random_below(source, 3) : 0;
+    tansu_status status = tansu_compact(l->db, cancel_at, &left, NULL, &call_error);
+    message m = {.what = status == TANSU_OK ? COMPACTED : CANCELLED};
+    if (status == TANSU_E_BUSY)
+        return;
+    must(status == TANSU_E_CANCELLED ? TANSU_OK : status, 21);
+    tell(l, &m);
+}
+
+/* back_up_on -- the thread that takes backups. */
+static void *back_up_on(void *context) {
+    writer *w = context;
+    life *l = w->l;
+    random_source source = random_from(l->seed + w->thread);
+    for (unsigned i = 0; i < BACKUPS_MOST;) {
+        message m = {.what = BACKED_UP, .number = i};
+        nanosleep(&(struct timespec){.tv_nsec = (long)random_below(&source, 4000000)}, NULL);
+        for (unsigned k = 0; k < THREADS; k++)
+            m.steps[k] = l->steps[k];
+        tansu_error error;
+        tansu_status status =
+            tansu_backup(l->db, backup_name(l, i), backup_forms[i % 2], NULL, NULL, NULL, &error);
+        if (status == TANSU_E_BUSY) /* a compaction that was asked for */
+            continue;
+        if (status != TANSU_OK)
+            fprintf(stderr, "    backup: %s\n", error.message);
+        must(status, 24);
+        for (unsigned k = 0; k < THREADS; k++)
+            m.later[k] = l->steps[k];
+        tell(l, &m);
+        i++;
+    }
+    return NULL;
 }
 
 /* disturb -- checkpoints, compactions, indexes that come and go, for as long as the process lives. */
@@ -180,7 +255,7 @@ static void disturb(life *l, random_source *source) {
         switch (random_below(source, 6)) {
         case 0: must(tansu_checkpoint(l->db, NULL), 20); break;
         case 1:
-        case 2: must(tansu_compact(l->db, NULL, NULL, NULL, &call_error), 21); break;
+        case 2: compact(l, source); break;
         case 3:
             must(call_index(l->db, NULL, name, which ? "b" : "a", keys[which], NULL), 22);
             break;
@@ -199,15 +274,17 @@ static void disturb(life *l, random_source *source) {
 /* live -- until it is killed. */
 static void live(life *l, uint64_t seed) {
     random_source source = random_from(seed);
-    writer writers[THREADS];
-    pthread_t threads[THREADS];
+    writer writers[THREADS + 1];
+    pthread_t threads[THREADS + 1];
     must(tansu_open(&l->options, &l->db, &call_error), 3);
-    step_report opened = {.thread = THREADS};
-    if (write(l->report, &opened, sizeof opened) != (ssize_t)sizeof opened)
-        _exit(4);
-    for (unsigned i = 0; i < THREADS; i++) {
+    message opened = {.what = OPENED};
+    tell(l, &opened);
+    for (unsigned i = 0; i < THREADS; i++)
+        l->steps[i] = l->contents[i].step;
+    for (unsigned i = 0; i <= THREADS; i++) {
         writers[i] = (writer){l, i};
-        if (pthread_create(&threads[i], NULL, write_on, &writers[i]) != 0)
+        if (pthread_create(&threads[i], NULL, i < THREADS ? write_on : back_up_on, &writers[i]) !=
+            0)
             _exit(5);
     }
     disturb(l, &source);
@@ -222,11 +299,25 @@ static uint64_t now_us(void) {
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* run_and_kill -- one life; what was acknowledged, by thread. False when it was not even opened. */
-static bool run_and_kill(life *l, random_source *source, uint64_t *acknowledged) {
+/* note_message -- takes in what the child told. */
+static void note_message(const message *m, uint64_t *acknowledged, backup_list *backups) {
+    tally.compacted += m->what == COMPACTED;
+    tally.cancelled += m->what == CANCELLED;
+    if (m->what == STEPPED && m->number < THREADS)
+        acknowledged[m->number] = m->steps[0];
+    if (m->what == BACKED_UP && m->number < BACKUPS_MOST) {
+        backups->acknowledged[m->number] = true;
+        backups->bounds[m->number] = *m;
+    }
+}
+
+/* run_and_kill -- one life; what was acknowledged, by thread, and which backups. False when it was not even
+ * opened. */
+static bool run_and_kill(life *l, random_source *source, uint64_t *acknowledged,
+                         backup_list *backups) {
     int ends[2];
     unsigned delay_us = random_chance(source, 15) ? (unsigned)random_below(source, 5000)
-                                                  : (unsigned)random_below(source, 120000);
+                                                  : (unsigned)random_below(source, 200000);
     uint64_t seed = random_next(source);
     REQUIRE(pipe(ends) == 0);
     fflush(NULL);
@@ -241,7 +332,7 @@ static bool run_and_kill(life *l, random_source *source, uint64_t *acknowledged)
     /* The pipe is emptied meanwhile, for more steps may come than it holds. */
     uint64_t end = now_us() + delay_us;
     bool opened = false, killed = false;
-    step_report report;
+    message m;
     for (;;) {
         uint64_t now = now_us();
         struct pollfd waiting = {.fd = ends[0], .events = POLLIN};
@@ -251,11 +342,10 @@ static bool run_and_kill(life *l, random_source *source, uint64_t *acknowledged)
         }
         if (poll(&waiting, 1, killed ? -1 : (int)((end - now) / 1000) + 1) <= 0)
             continue;
-        if (read(ends[0], &report, sizeof report) != (ssize_t)sizeof report)
+        if (read(ends[0], &m, sizeof m) != (ssize_t)sizeof m)
             break;
         opened = true;
-        if (report.thread < THREADS)
-            acknowledged[report.thread] = report.step;
+        note_message(&m, acknowledged, backups);
     }
     close(ends[0]);
     kill(child, SIGKILL);
@@ -314,6 +404,84 @@ static void check_content(tansu_db *db, unsigned thread, const content *c) {
     CHECK_INT(due, found);
 }
 
+/* check_copy -- opens a copy of the database, in which each thread has done at least and at most so many
+ * steps, all of them or none in each of its collections' documents. `contents` are those that the life began
+ * with. */
+static void check_copy(const life *l, const char *path, const uint64_t *least, const uint64_t *most,
+                       bool read_only) {
+    tansu_options options = call_options(path);
+    options.read_only = read_only;
+    tansu_db *db = NULL;
+    if (!CHECK_OK(tansu_open(&options, &db, &call_error), &call_error))
+        return;
+    for (unsigned i = 0; i < THREADS; i++) {
+        content c = l->contents[i];
+        uint64_t stored = stored_step(db, i);
+        if (!CHECK(stored >= least[i] && stored <= most[i]))
+            check_note("    thread %u: from %llu to %llu steps may be in the backup and %llu are",
+                       i, (unsigned long long)least[i], (unsigned long long)most[i],
+                       (unsigned long long)stored);
+        while (c.step < stored && c.step < most[i])
+            step(l, &c, i, NULL);
+        check_content(db, i, &c);
+    }
+    CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+    call_close(db);
+}
+
+/* look_at_backup -- restores one, opens a folder where it lies, and removes both. */
+static void look_at_backup(const life *l, const char *from, bool folder, const uint64_t *least,
+                           const uint64_t *most, random_source *source) {
+    const char *to = path_in(l->backups, "restored");
+    if (CHECK_OK(restore(from, to), &call_error))
+        check_copy(l, to, least, most, false);
+    if (folder)
+        check_copy(l, from, least, most, random_chance(source, 50));
+    if (check_failures() == 0) {
+        remove_at(to);
+        remove_at(from);
+    }
+}
+
+/* look_at_backups -- all of a life: what has its name is whole, whether that was acknowledged or not. */
+static void look_at_backups(const life *l, const backup_list *backups, const uint64_t *acknowledged,
+                            random_source *source) {
+    uint64_t first[THREADS], last[THREADS];
+    for (unsigned k = 0; k < THREADS; k++) {
+        first[k] = l->contents[k].step;
+        last[k] = acknowledged[k] + 1;
+    }
+    for (unsigned i = 0; i < BACKUPS_MOST && check_failures() == 0; i++) {
+        const char *from = backup_name(l, i);
+        bool known = backups->acknowledged[i];
+        remove_at(part_of(from));
+        if (!file_exists(from)) {
+            CHECK(!known);
+            continue;
+        }
+        uint64_t most[THREADS];
+        for (unsigned k = 0; k < THREADS; k++)
+            most[k] = known ? backups->bounds[i].later[k] + 1 : last[k];
+        look_at_backup(l, from, backup_forms[i % 2] == TANSU_BACKUP_FOLDER,
+                       known ? backups->bounds[i].steps : first, most, source);
+        tally.backups++;
+        tally.unacknowledged += !known;
+    }
+}
+
+/* back_up_and_look -- a backup of what a life has left, whose contents are known. */
+static void back_up_and_look(life *l, tansu_db *db, random_source *source) {
+    unsigned which = (unsigned)random_below(source, 2);
+    const char *to = backup_name(l, which);
+    uint64_t steps[THREADS];
+    for (unsigned i = 0; i < THREADS; i++)
+        steps[i] = l->contents[i].step;
+    if (!CHECK_OK(backup(db, to, backup_forms[which]), &call_error))
+        return;
+    look_at_backup(l, to, backup_forms[which] == TANSU_BACKUP_FOLDER, steps, steps, source);
+    tally.backups++;
+}
+
 /* look -- opens what a life has left, and brings the contents up to it. */
 static void look(life *l, const uint64_t *acknowledged, random_source *source) {
     tansu_options options = l->options;
@@ -340,6 +508,8 @@ static void look(life *l, const uint64_t *acknowledged, random_source *source) {
         check_content(db, i, c);
     }
     CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+    if (random_chance(source, 25))
+        back_up_and_look(l, db, source);
     call_close(db);
 }
 
@@ -347,24 +517,32 @@ static void commits_of_several_threads_survive_kills(void) {
     const char *wanted = getenv("TANSU_KILLS");
     unsigned kills = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : KILLS_USUALLY;
     random_source source = random_start(1);
+    char *backups_folder = folder_new();
     while (tally.kills < kills && check_failures() == 0) {
         char *folder = folder_new();
-        life l = {.seed = random_next(&source)};
+        life l = {.seed = random_next(&source), .backups = backups_folder};
         for (unsigned i = 0; i < LIVES_OF_A_STORE && tally.kills < kills; i++) {
             uint64_t acknowledged[THREADS];
+            backup_list backups = {.acknowledged = {false}};
             l.options = call_options(folder);
             l.options.durability =
                 random_chance(&source, 30) ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
             l.options.checkpoint_bytes =
                 random_chance(&source, 70) ? 1 + random_below(&source, 300000) : (uint64_t)64 << 20;
             l.options.index_cache_bytes = random_chance(&source, 50) ? 1 : (uint64_t)64 << 20;
+            l.options.compaction_percent = random_chance(&source, 50) ? 10 : 0;
+            l.options.compaction_share = 50;
             for (unsigned k = 0; k < THREADS; k++)
                 acknowledged[k] = l.contents[k].step;
-            tally.opening += !run_and_kill(&l, &source, acknowledged);
+            tally.opening += !run_and_kill(&l, &source, acknowledged, &backups);
             tally.kills++;
-            look(&l, acknowledged, &source);
+            look_at_backups(&l, &backups, acknowledged, &source);
+            if (check_failures() == 0)
+                look(&l, acknowledged, &source);
             if (check_failures() != 0) {
-                check_note("    kill %u of the store in %s, which is kept", i, folder);
+                check_note("    kill %u of the store in %s, whose backups are in %s; both are kept",
+                           i, folder, backups_folder);
+                free(backups_folder);
                 free(folder);
                 return;
             }
@@ -373,12 +551,18 @@ static void commits_of_several_threads_survive_kills(void) {
         }
         folder_end(folder);
     }
+    folder_end(backups_folder);
     check_note("%u kills (%u while opening), %llu commits, %u times one more than acknowledged, %u "
                "times from a checkpoint",
                tally.kills, tally.opening, (unsigned long long)tally.steps, tally.more,
                tally.checkpoints);
+    check_note("%u compactions and %u that were cancelled, %u backups, of which %u had not been "
+               "acknowledged",
+               tally.compacted, tally.cancelled, tally.backups, tally.unacknowledged);
     CHECK(tally.steps > tally.kills);
     CHECK(tally.checkpoints > tally.kills / 3);
+    CHECK(tally.backups > tally.kills / 5);
+    CHECK(tally.compacted + tally.cancelled > 0);
 }
 
 int main(void) {

@@ -165,7 +165,10 @@ static void a_lost_version_leaves_the_one_before(void) {
     file_patch(folder_join(folder, "log/00000001.seg"), l.documents[0].offset, zeros, 64);
     db = salvaged(folder, other);
     CHECK_TEXT("{ \"_id\" : 1, \"n\" : 1 } { \"_id\" : 2 }", call_find(db, NULL, "c", "{}", NULL));
-    CHECK(upkeep_tells("commit 2"));
+    CHECK(upkeep_tells("damage in commits 2 to 3"));
+    CHECK_INT(2, upkeep_figure("lostCommits"));
+    CHECK_INT(1, upkeep_figure("olderDocuments"));
+    CHECK(upkeep_tells("{\"collection\": \"c\", \"_id\": 1, \"reason\": \"older\"}"));
     call_close(db);
     ledger_free(&l);
     folder_end(folder);
@@ -223,6 +226,7 @@ static void of_documents_with_one_id_the_newest_is_kept(void) {
     call_close(db);
     file_patch(folder_join(folder, "log/00000001.seg"), l.documents[0].offset, "\xFF\xFF\xFF\xFF",
                4);
+    folder_remove(folder_join(folder, "index"));
     db = salvaged(folder, other);
     CHECK(upkeep_tells("the same `_id`"));
     CHECK_INT(2, upkeep_figure("documents"));
@@ -246,6 +250,7 @@ static void a_unique_index_that_no_longer_fits_is_made_without_that(void) {
     call_close(db);
     file_patch(folder_join(folder, "log/00000001.seg"), l.documents[0].offset, "\xFF\xFF\xFF\xFF",
                4);
+    folder_remove(folder_join(folder, "index"));
     db = salvaged(folder, other);
     CHECK(upkeep_tells("is not unique any more"));
     CHECK_INT(1, upkeep_figure("indexes"));

@@ -190,6 +190,7 @@ static void first_entry(tansu_db *db, const tree *t, tansu_buffer *key) {
     tree_cursor_init(&cursor, ((database *)db)->trees, t);
     CHECK_OK(tree_cursor_seek_rank(&cursor, 0, &valid, &call_error), &call_error);
     REQUIRE(valid && tree_cursor_key(&cursor, key));
+    tree_cursor_end(&cursor);
 }
 
 /* in_memory -- a memory store with the sample. */

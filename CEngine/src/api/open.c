@@ -137,6 +137,14 @@ static bool append_collections(bson_t *stats, const version *v) {
     return done && bson_append_array_end(stats, &list);
 }
 
+/* append_snapshots -- how many versions are kept beside the newest, and which is the oldest. */
+static bool append_snapshots(bson_t *stats, database *db) {
+    uint64_t oldest;
+    uint32_t count = database_count_held(db, &oldest);
+    return BSON_APPEND_INT64(stats, "snapshots", count) &&
+           (count == 0 || BSON_APPEND_INT64(stats, "oldestSnapshot", (int64_t)oldest));
+}
+
 tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error) {
     if (db == NULL || result == NULL)
         return misuse(db == NULL ? "db" : "result", error);
@@ -164,6 +172,12 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
         BSON_APPEND_INT64(&stats, "cabinetBytes",
                           d->cab == NULL ? 0 : (int64_t)cabinet_size(d->cab)) &&
         BSON_APPEND_INT64(&stats, "indexMemoryBytes", (int64_t)tree_store_memory(d->trees)) &&
+        BSON_APPEND_INT64(&stats, "indexDirtyBytes", (int64_t)tree_store_dirty(d->trees)) &&
+        BSON_APPEND_INT64(&stats, "writeStalls",
+                          (int64_t)__atomic_load_n(&d->write_stalls, __ATOMIC_RELAXED)) &&
+        BSON_APPEND_INT64(&stats, "writeStallMicroseconds",
+                          (int64_t)__atomic_load_n(&d->write_stall_us, __ATOMIC_RELAXED)) &&
+        append_snapshots(&stats, d) &&
         (d->rebuilt[0] == 0 || BSON_APPEND_UTF8(&stats, "indexesRebuilt", d->rebuilt)) &&
         (!checkpoint_doubted(d) || BSON_APPEND_BOOL(&stats, "indexesDamaged", true)) &&
         buffer_set(result, bson_get_data(&stats), stats.len);

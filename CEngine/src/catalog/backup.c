@@ -25,6 +25,8 @@ static manifest manifest_at(database *db, const version *v) {
     m.index_open = false; /* no index file goes with it: opening makes one from the log */
     m.boot[0] = 0;
     m.end_sequence = v->sequence;
+    /* What is opened read-only can't be marked. */
+    m.compacted = m.compacted || log_gapped(db->log);
     return m;
 }
 

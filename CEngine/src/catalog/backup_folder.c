@@ -19,14 +19,12 @@ typedef struct folder_target {
     int fd;
     uint64_t offset;
     uint64_t bytes;
-    bool compacted; /* some segment */
     task *progress;
 } folder_target;
 
 /* folder_begin -- a new segment file. */
 static tansu_status folder_begin(void *context, const log_extent *segment, tansu_error *error) {
     folder_target *t = context;
-    t->compacted = t->compacted || segment->compacted;
     t->path = segment_file(t->log_folder, segment->number);
     if (t->path == NULL)
         return error_memory(error);
@@ -81,10 +79,8 @@ tansu_status backup_folder_write(const backup_part *part, database *db, const ve
     free(t.path);
     if (status == TANSU_OK && calls->sync_folder(log_folder) != 0)
         status = error_errno(error, log_folder, "sync", errno);
-    manifest last = *m;
-    last.compacted = t.compacted;
     if (status == TANSU_OK) /* it makes the others count; syncs the folder too */
-        status = manifest_write(calls, part->path, &last, error);
+        status = manifest_write(calls, part->path, m, error);
     free(log_folder);
     *bytes = t.bytes;
     return status;

@@ -71,7 +71,7 @@ tansu_status change_begin(database *db, change **result, tansu_error *error) {
     memcpy(c->next->collections, c->base->collections,
            c->base->count * sizeof *c->base->collections);
     c->sequence = c->base->sequence + 1;
-    c->epoch = ++db->next_epoch;
+    c->next->epoch = c->epoch = ++db->next_epoch;
     c->faults = log_faults(db->log);
     c->writer = (tree_writer){.store = db->trees, .epoch = c->epoch, .retired = &c->retired};
     c->next_collection = db->next_collection;
@@ -186,6 +186,7 @@ tansu_status change_commit(change *c, tansu_durability durability, uint64_t *seq
     bool wait = durability == TANSU_DURABILITY_FULL && db->store != TANSU_STORE_MEMORY;
     retire_forget(&c->made);
     bool replay = c->replay;
+    tree_published(&c->retired);
     database_publish(db, v, &c->retired, !wait);
     change_end(c);
     if (replay)
@@ -282,7 +283,7 @@ tansu_status change_collection(change *c, const char *name, uint32_t extra,
     if (copy == NULL)
         return error_memory(error);
     if (shared)
-        retire_add(&c->retired, retire_memory, NULL, old);
+        retire_add_born(&c->retired, retire_memory, NULL, old, old->epoch);
     else
         free(old);
     c->next->collections[slot] = copy;

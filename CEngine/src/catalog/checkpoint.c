@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "catalog/collection.h"
 #include "catalog/manifest.h"
+#include "catalog/memory.h"
 #include "catalog/witness.h"
 
 #include <bson/bson.h>
@@ -233,28 +234,8 @@ static tansu_status write_locked(database *db, const version *v, uint32_t next_c
     return status;
 }
 
-/* evict -- brings the memory of index blocks back under its bound. Failing leaves more in memory, and
- * nothing else. */
-static void evict(database *db, const version *v) {
-    tansu_status status = TANSU_OK;
-    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++) {
-        const collection_state *state = v->collections[i];
-        for (uint32_t k = 0; status == TANSU_OK && k <= state->index_count; k++) {
-            if (tree_store_memory(db->trees) <= db->index_cache_bytes)
-                return;
-            const tree *t = k == 0 ? &state->ids : &state->indexes[k - 1].entries;
-            status = tree_evict(db->trees, t, db->index_cache_bytes, &db->evicted, NULL);
-            if (db->evicted.count != 0 && !database_retire_later(db, &db->evicted))
-                return; /* the list is kept, and offered again at the next checkpoint */
-        }
-    }
-}
-
-tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
-    if (db->store == TANSU_STORE_MEMORY) {
-        log_discard(db->log);
-        return TANSU_OK;
-    }
+/* write_visible -- the visible version, if the cabinet does not have it yet. */
+static tansu_status write_visible(database *db, tansu_error *error) {
     tansu_status status = checkpoint_check_doubt(db, error);
     if (status != TANSU_OK)
         return status;
@@ -265,13 +246,26 @@ tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
     if (v->sequence < db->installed_sequence)
         status = error_set(error, TANSU_E_FAILED, db->folder,
                            "an earlier sync failed: close the database and open it again");
-    else if (v->sequence != db->checkpoint_sequence)
+    else if (v->sequence != db->checkpoint_sequence) {
+        tree_store_freeze(db->trees, v->epoch);
         status = write_locked(db, v, next_collection, next_index, error);
+        tree_store_freeze(db->trees, 0);
+    }
     if (status == TANSU_OK)
         log_discard(db->log);
-    if (status == TANSU_OK && tree_store_memory(db->trees) > db->index_cache_bytes)
-        evict(db, v);
     database_release(db, v);
+    return status;
+}
+
+tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
+    if (db->store == TANSU_STORE_MEMORY) {
+        log_discard(db->log);
+        return TANSU_OK;
+    }
+    memory_checkpoint_begun(db);
+    tansu_status status = write_visible(db, error);
+    memory_checkpoint_ended(db, status == TANSU_OK);
+    memory_relieve(db);
     return status;
 }
 

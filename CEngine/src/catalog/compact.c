@@ -137,16 +137,14 @@ static tansu_status judge(void *context, const record_header *record, log_place 
 
 /* ---- Copying ---- */
 
-/* mark_compacted -- says in the MANIFEST that the log may hold compacted segments. */
-static tansu_status mark_compacted(database *db, tansu_error *error) {
-    if (db->folder == NULL)
-        return TANSU_OK;
+tansu_status compact_mark(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
     pthread_mutex_lock(&db->checkpoint_mutex);
     if (!db->manifest.compacted) {
         manifest m = db->manifest;
         m.compacted = true;
-        status = manifest_write(db->calls, db->folder, &m, error);
+        if (db->folder != NULL)
+            status = manifest_write(db->calls, db->folder, &m, error);
         if (status == TANSU_OK)
             db->manifest.compacted = true;
     }
@@ -157,7 +155,7 @@ static tansu_status mark_compacted(database *db, tansu_error *error) {
 /* begin -- holds the version whose documents are kept. */
 static tansu_status begin(compaction *c, tansu_error *error) {
     database *db = c->db;
-    tansu_status status = mark_compacted(db, error);
+    tansu_status status = compact_mark(db, error);
     if (status != TANSU_OK)
         return status;
     c->v = database_hold(db);

@@ -40,6 +40,10 @@ uint64_t compact_dead(database *db);
 tansu_status compact_replay(change *c, const record_header *record, log_place place,
                             tansu_error *error);
 
+/* compact_mark -- says in the MANIFEST that compaction is at work, or was: the log may hold compacted
+ * segments, and their numbers have gaps. Errors: FULL, IO. */
+tansu_status compact_mark(database *db, tansu_error *error);
+
 /* ---- Within the part ---- */
 
 /* A run of adjacent segments that become one. */

@@ -27,6 +27,13 @@ typedef struct dropped_places {
     uint64_t count;
 } dropped_places;
 
+/* Where the eviction of index blocks goes on. */
+typedef struct eviction_place {
+    uint32_t collection; /* in the order of names */
+    uint32_t tree;       /* 0: the `_id` index */
+    uint64_t entry;
+} eviction_place;
+
 typedef struct database {
     const fs *calls;
     const index_filter_calls *filters; /* of partial indexes */
@@ -76,6 +83,10 @@ typedef struct database {
     bool worker_stop;
     pthread_t worker;
     bool checkpoint_wanted;
+    bool checkpoint_busy;   /* one is under way; also read atomically */
+    bool checkpoint_failed; /* the last one did; also read atomically */
+    uint64_t write_stalls;  /* writers that waited for a checkpoint, see memory_wait(); atomic */
+    uint64_t write_stall_us;
     bool sync_wanted; /* commits wait for the interval's end; atomic */
 
     /* The thread that compacts in the background; guarded by state_mutex. */
@@ -91,12 +102,13 @@ typedef struct database {
     enum upkeep { UPKEEP_NONE, UPKEEP_BACKGROUND, UPKEEP_ASKED } upkeep;
     uint32_t upkeep_waiting;          /* tasks that the background gives way to */
     pthread_mutex_t checkpoint_mutex; /* one checkpoint at a time */
-    retire_list evicted;              /* blocks that no version had room to take over yet */
-    uint64_t checkpoint_sequence;     /* the commit up to which the cabinet holds everything */
-    uint64_t installed_sequence; /* the commit of the last compaction: places name its segment, so
+    pthread_mutex_t evict_mutex;      /* one eviction at a time; guards evict_at */
+    eviction_place evict_at;
+    uint64_t checkpoint_sequence; /* the commit up to which the cabinet holds everything */
+    uint64_t installed_sequence;  /* the commit of the last compaction: places name its segment, so
                                          that no version before can be written to the cabinet */
-    uint64_t checkpoint_at;      /* log_written when a checkpoint was last ordered; atomic */
-    uint64_t log_written;        /* bytes of commits since opening; atomic */
+    uint64_t checkpoint_at;       /* log_written when a checkpoint was last ordered; atomic */
+    uint64_t log_written;         /* bytes of commits since opening; atomic */
 
     /* The feeds that are open, and those waiting (catalog/feed.h); guarded by feed_mutex. */
     pthread_mutex_t feed_mutex;
@@ -133,9 +145,9 @@ void database_release(database *db, version *v);
 void database_publish(database *db, version *v, retire_list *retired, bool visible);
 /* database_show -- makes the versions up to that commit visible. */
 void database_show(database *db, uint64_t sequence);
-/* database_retire_later -- frees the objects of a list (emptied) when no version that exists now is
- * held any more. False when memory is exhausted: the list is then as it was. */
-bool database_retire_later(database *db, retire_list *retired);
+/* database_count_held -- how many versions older than the visible one are there for those who hold
+ * them; *oldest: the commit of the oldest. */
+uint32_t database_count_held(database *db, uint64_t *oldest);
 /* database_versions_free -- frees all versions and what only they hold (closing). */
 void database_versions_free(database *db);
 

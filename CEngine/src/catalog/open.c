@@ -8,6 +8,7 @@
 #include "catalog/collection.h"
 #include "catalog/compact.h"
 #include "catalog/manifest.h"
+#include "catalog/memory.h"
 #include "log/walk.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     if (pthread_mutex_init(&db->version_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->evict_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
         clock_condition_init(&db->feed_changed) != 0 ||
         clock_condition_init(&db->state_changed) != 0 ||
@@ -345,6 +347,8 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status == TANSU_OK)
         status = tree_store_new(&db->trees, error);
     if (status == TANSU_OK)
+        memory_init(db);
+    if (status == TANSU_OK)
         status =
             db->store == TANSU_STORE_MEMORY ? start_empty(db, error) : recover(db, options, error);
     if (status != TANSU_OK) {
@@ -352,6 +356,10 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         database_close(db, NULL);
         return status;
     }
+    /* A backup that an earlier version wrote, of a database in which a compaction had been cancelled. All of it is
+     * there, whether that can be written down now or at a later opening. */
+    if (!db->read_only && !db->manifest.compacted && log_gapped(db->log))
+        (void)compact_mark(db, NULL);
     db->feed_floor = log_thinned(db->log);
     *result = db;
     return TANSU_OK;
@@ -391,7 +399,6 @@ tansu_status database_close(database *db, tansu_error *error) {
     db->cab = NULL;
     if (db->oldest != NULL)
         database_versions_free(db);
-    retire_run(&db->evicted);
     change_discard(db->spare);
     if (db->trees != NULL)
         tree_store_free(db->trees);
@@ -413,6 +420,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_cond_destroy(&db->state_changed);
     pthread_cond_destroy(&db->feed_changed);
     pthread_mutex_destroy(&db->feed_mutex);
+    pthread_mutex_destroy(&db->evict_mutex);
     pthread_mutex_destroy(&db->checkpoint_mutex);
     pthread_mutex_destroy(&db->state_mutex);
     pthread_mutex_destroy(&db->version_mutex);

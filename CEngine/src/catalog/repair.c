@@ -1,5 +1,5 @@
 /*
- * catalog/repair.c -- salvaging a damaged database: the folders, the course, and the report.
+ * catalog/repair.c -- salvaging a damaged database: the folders and the course.
  */
 #include "catalog/repair.h"
 
@@ -158,9 +158,19 @@ static tansu_status make_new(repair *r, const char *to, tansu_error *error) {
         status = make_folder(r->calls, to, &folder, error);
     if (status != TANSU_OK)
         return status;
-    status = repair_witness(r, folder, error);
+    repair_witness_open(r, folder);
+    status = repair_frames(r, error);
+    if (status == TANSU_OK)
+        status = repair_history(r, error);
     if (status == TANSU_OK)
         status = repair_scan(r, error);
+    if (status == TANSU_OK)
+        repair_tell_damage(r);
+    if (status == TANSU_OK)
+        status = repair_witness_ask(r, error);
+    tansu_status closed = repair_witness_close(r, folder, status == TANSU_OK ? error : NULL);
+    if (status == TANSU_OK)
+        status = closed;
     if (status == TANSU_OK)
         status = repair_catalog(r, error);
     if (status == TANSU_OK)
@@ -168,7 +178,7 @@ static tansu_status make_new(repair *r, const char *to, tansu_error *error) {
     if (status == TANSU_OK)
         status = repair_write(r, error);
     if (r->db != NULL) {
-        tansu_status closed = database_close(r->db, status == TANSU_OK ? error : NULL);
+        closed = database_close(r->db, status == TANSU_OK ? error : NULL);
         if (status == TANSU_OK)
             status = closed;
     }
@@ -182,28 +192,24 @@ static tansu_status make_new(repair *r, const char *to, tansu_error *error) {
     return status;
 }
 
-/* tell_report -- what came of it. */
-static tansu_status tell_report(repair *r, tansu_buffer *result, tansu_error *error) {
-    bson_t report = BSON_INITIALIZER;
-    bool done = BSON_APPEND_INT64(&report, "documents", (int64_t)r->documents) &&
-                BSON_APPEND_INT64(&report, "unprotected", (int64_t)r->unprotected) &&
-                BSON_APPEND_INT64(&report, "collections", (int64_t)r->collections_made) &&
-                BSON_APPEND_INT64(&report, "indexes", (int64_t)r->indexes_made) &&
-                BSON_APPEND_INT64(&report, "lostBytes", (int64_t)r->lost_bytes) &&
-                findings_report(&r->problems, &report, result);
-    bson_destroy(&report);
-    return done ? TANSU_OK : error_memory(error);
-}
-
 /* repair_free -- all that was gathered. */
 static void repair_free(repair *r) {
     for (size_t i = 0; i < r->record_count; i++)
         tansu_buffer_free(&r->records[i].payload);
     for (size_t i = 0; i < r->collection_count; i++)
         free(r->collections[i].indexes);
+    for (size_t i = 0; i < r->segment_count; i++)
+        free(r->segments[i].file);
     free(r->records);
     free(r->collections);
     free(r->segments);
+    free(r->runs);
+    free(r->holes);
+    free(r->loose);
+    free(r->pieces);
+    free(r->lost);
+    free(r->losses);
+    bson_destroy(&r->doubts.list);
     free(r->log_folder);
     pending_free(&r->places);
     findings_free(&r->problems);
@@ -225,6 +231,7 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
                 .context = context,
                 .log_folder = fs_join(from, "log")};
     findings_init(&r.problems);
+    bson_init(&r.doubts.list);
     int lock = -1;
     tansu_status status = TANSU_OK;
     if (target == NULL || r.log_folder == NULL)
@@ -236,7 +243,7 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
     if (status == TANSU_OK)
         status = make_new(&r, target, error);
     if (status == TANSU_OK)
-        status = tell_report(&r, report, error);
+        status = repair_report(&r, report, error);
     if (lock >= 0)
         calls->unlock(lock);
     repair_free(&r);

@@ -105,10 +105,9 @@ static void index_remove(repair_collection *c, const char *name) {
 
 /* note -- a problem with a record of the catalog. */
 static void note(repair *r, const repair_record *record, const char *message) {
-    char name[32];
-    segment_name((uint32_t)(record->place >> 32), name);
-    finding where = {
-        .file = name, .offset = (int64_t)((uint32_t)record->place & PLACE_MASK), .size = -1};
+    char name[64];
+    repair_name(r, repair_number(record->place), name);
+    finding where = {.file = name, .offset = (int64_t)repair_offset(record->place), .size = -1};
     findings_add(&r->problems, &where, "%s", message);
 }
 

@@ -11,8 +11,8 @@
 /* read_bytes -- so many bytes from a place on. */
 static bool read_bytes(repair_reader *reader, log_place place, size_t size) {
     const fs *calls = reader->r->calls;
-    uint32_t number = (uint32_t)(place >> 32);
-    off_t offset = (off_t)((uint32_t)place & PLACE_MASK);
+    uint32_t number = repair_number(place);
+    off_t offset = (off_t)repair_offset(place);
     if (reader->fd < 0 || reader->number != number) {
         repair_reader_end(&(repair_reader){.r = reader->r, .fd = reader->fd});
         char *path = repair_path(reader->r, number);

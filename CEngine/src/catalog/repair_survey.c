@@ -23,28 +23,111 @@
 #define OWNERS_MOST 8
 #define OWNERS_ASKED 16
 
+/* leftover -- the file of a number that no segment has; NULL when it is a segment's. */
+static const char *leftover(const repair *r, uint32_t number) {
+    for (size_t i = 0; number >= REPAIR_LEFTOVER && i < r->segment_count; i++)
+        if (r->segments[i].number == number)
+            return r->segments[i].file;
+    return NULL;
+}
+
 char *repair_path(const repair *r, uint32_t number) {
-    return segment_file(r->log_folder, number);
+    const char *file = leftover(r, number);
+    return file != NULL ? fs_join(r->from, file) : segment_file(r->log_folder, number);
+}
+
+void repair_name(const repair *r, uint32_t number, char name[64]) {
+    const char *file = leftover(r, number);
+    if (file != NULL)
+        snprintf(name, 64, "%s", file);
+    else
+        segment_name(number, name);
+}
+
+bool repair_grow(void *list, size_t count, size_t *room, size_t item) {
+    void **items = list;
+    if (count < *room)
+        return true;
+    size_t more = *room == 0 ? 64 : *room * 2;
+    void *made = realloc(*items, more * item);
+    if (made == NULL)
+        return false;
+    *items = made;
+    *room = more;
+    return true;
+}
+
+/* add_segment -- one more file; `named` is the number in its name. */
+static bool add_segment(repair *r, uint32_t number, uint32_t named, char *file) {
+    if (!repair_grow(&r->segments, r->segment_count, &r->segment_room, sizeof *r->segments)) {
+        r->no_memory = true;
+        free(file);
+        return false;
+    }
+    r->segments[r->segment_count++] =
+        (repair_segment){.number = number, .named = named, .file = file, .first = UINT64_MAX};
+    return true;
+}
+
+/* note_leftover -- takes a file that is called like a segment and is none of the log: an unfinished one of
+ * a compaction, or one that was set aside. */
+static bool note_leftover(void *context, const char *name) {
+    repair *r = context;
+    uint32_t number;
+    if (strlen(name) > 64 || strlen(name) < 12 || memcmp(name + 8, ".seg", 4) != 0 ||
+        !segment_number(name, name + 8, &number) ||
+        (strcmp(r->listed, "log") == 0 && name[12] == 0))
+        return true;
+    char *file = fs_join(r->listed, name);
+    if (file == NULL) {
+        r->no_memory = true;
+        return false;
+    }
+    return add_segment(r, REPAIR_LEFTOVER + (uint32_t)r->segment_count, number, file);
+}
+
+/* A folder whose folders are looked into. */
+typedef struct folders {
+    repair *r;
+    const char *name; /* in the database's folder; "" is itself */
+} folders;
+
+/* note_folder -- takes what is set aside in a folder. What is no folder can't be listed. */
+static bool note_folder(void *context, const char *name) {
+    folders *f = context;
+    repair *r = f->r;
+    if (f->name[0] == 0 && (strcmp(name, "log") == 0 || strcmp(name, "index") == 0))
+        return true;
+    char *inner = f->name[0] == 0 ? strdup(name) : fs_join(f->name, name);
+    char *path = inner == NULL ? NULL : fs_join(r->from, inner);
+    if (path == NULL) {
+        r->no_memory = true;
+    } else {
+        r->listed = inner;
+        r->calls->list(path, note_leftover, r);
+    }
+    free(path);
+    free(inner);
+    return !r->no_memory;
 }
 
 /* note_name -- takes the number of a segment file's name. */
 static bool note_name(void *context, const char *name) {
     repair *r = context;
     uint32_t number;
-    if (!segment_number(name, ".seg", &number))
-        return true;
-    if (r->segment_count == r->segment_room) {
-        size_t room = r->segment_room == 0 ? 16 : r->segment_room * 2;
-        repair_segment *list = realloc(r->segments, room * sizeof *list);
-        if (list == NULL) {
-            r->no_memory = true;
-            return false;
-        }
-        r->segments = list;
-        r->segment_room = room;
-    }
-    r->segments[r->segment_count++] = (repair_segment){.number = number, .first = UINT64_MAX};
-    return true;
+    return !segment_number(name, ".seg", &number) || add_segment(r, number, number, NULL);
+}
+
+/* note_leftovers -- the files beside the log's own that may hold frames: what is not there in the log may
+ * be there. */
+static void note_leftovers(repair *r) {
+    folders own = {r, ""}, log = {r, "log"};
+    r->listed = "log";
+    r->calls->list(r->log_folder, note_leftover, r);
+    if (!r->no_memory)
+        r->calls->list(r->log_folder, note_folder, &log);
+    if (!r->no_memory)
+        r->calls->list(r->from, note_folder, &own);
 }
 
 /* by_number, by_order -- for sorting segments. */
@@ -59,8 +142,8 @@ static int by_order(const void *a, const void *b) {
 
 /* note -- a problem with a segment as a whole. */
 static void note(repair *r, const repair_segment *s, int64_t size, const char *message) {
-    char name[32];
-    segment_name(s->number, name);
+    char name[64];
+    repair_name(r, s->number, name);
     finding where = {.file = name, .offset = 0, .size = size};
     findings_add(&r->problems, &where, "%s: %s", name, message);
 }
@@ -84,8 +167,8 @@ static void read_piece(repair *r, const repair_segment *s, int fd, uint8_t *byte
         size_t step = READ_LEAST - (offset + done) % READ_LEAST;
         if (step > size - done)
             step = size - done;
-        char name[32];
-        segment_name(s->number, name);
+        char name[64];
+        repair_name(r, s->number, name);
         finding where = {.file = name, .offset = (int64_t)(offset + done), .size = (int64_t)step};
         got = r->calls->read(fd, bytes + done, step, (off_t)(offset + done));
         if (got != (ssize_t)step) {
@@ -146,6 +229,8 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
                          "segment %08u of the log is of format %u and this library reads up to %u: "
                          "use a newer one",
                          s->number, header->format, LOG_FORMAT_COMPACTED);
+    if (header->number != s->named)
+        return TANSU_OK; /* a block of another segment, which says nothing of this one */
     s->header = true;
     s->first = header->base;
     s->last = header->last;
@@ -249,7 +334,7 @@ static tansu_status read_manifest(repair *r, bool *there, tansu_error *error) {
 
 /* ---- The order ---- */
 
-/* leave_out -- segments of other databases, and those that a compacted one stands for. */
+/* leave_out -- segments of other databases. */
 static void leave_out(repair *r, const segment_header *headers) {
     static const segment_header blank; /* never written: nothing was in that segment yet */
     for (size_t i = 0; i < r->segment_count; i++) {
@@ -257,18 +342,14 @@ static void leave_out(repair *r, const segment_header *headers) {
         if (s->left_out)
             continue;
         if (s->header && memcmp(headers[i].uuid, r->uuid, sizeof r->uuid) != 0) {
-            note(r, s, (int64_t)s->size, "the segment is of another database and was left out");
+            if (s->file == NULL)
+                note(r, s, (int64_t)s->size, "the segment is of another database and was left out");
             s->left_out = true;
-        } else if (!s->header && memcmp(&headers[i], &blank, sizeof blank) != 0) {
-            note(r, s, SEGMENT_HEADER_SIZE, "the segment's header is damaged");
-        }
-    }
-    for (size_t i = 0; i < r->segment_count; i++) {
-        const repair_segment *n = &r->segments[i];
-        for (size_t k = 0; n->last != 0 && !n->left_out && k < r->segment_count; k++) {
-            repair_segment *s = &r->segments[k];
-            if (s->header && s->number < n->number && s->first >= n->first && s->first <= n->last)
-                s->left_out = true;
+        } else if (!s->header && s->file == NULL &&
+                   memcmp(&headers[i], &blank, sizeof blank) != 0) {
+            note(r, s, SEGMENT_HEADER_SIZE,
+                 walk_header(&headers[i]) ? "the segment's header is another segment's"
+                                          : "the segment's header is damaged");
         }
     }
 }
@@ -312,9 +393,12 @@ tansu_status repair_survey(repair *r, tansu_error *error) {
     if (r->calls->list(r->log_folder, note_name, r) != 0 && errno != ENOENT && errno != ENOTDIR &&
         !r->no_memory)
         return error_errno(error, r->log_folder, "list", errno);
+    size_t own = r->segment_count;
+    if (!r->no_memory)
+        note_leftovers(r);
     if (r->no_memory)
         return error_memory(error);
-    if (!manifest_there && r->segment_count == 0)
+    if (!manifest_there && own == 0)
         return no_database(r, error);
     if (!r->manifest_read) {
         finding where = {.file = "MANIFEST", .offset = 0, .size = -1};
@@ -339,7 +423,7 @@ tansu_status repair_survey(repair *r, tansu_error *error) {
         repair_segment *s = &r->segments[i];
         if (!s->left_out && !s->header)
             status = find_first(r, s, error);
-        r->total += s->left_out ? 0 : 2 * s->size;
+        r->total += s->left_out ? 0 : 3 * s->size;
     }
     if (r->segment_count > 1)
         qsort(r->segments, r->segment_count, sizeof *r->segments, by_order);

@@ -1,12 +1,18 @@
 /*
- * catalog/repair_witness.c -- how far the log went, by what the index files of a database say that was not
- * closed: of its log the MANIFEST says nothing, and commits that are missing at the end leave no
- * trace in it.
+ * catalog/repair_witness.c -- what the index files say: how far the log went, for of a database that was not
+ * closed the MANIFEST says nothing, and commits that are missing at the end leave no trace in it; and which
+ * documents there were at their checkpoint, and where.
+ *
+ * Numbers of documents are never given out twice, so a deletion that they know of is a fact, however old the
+ * block that says so. Nothing else that they say decides what is taken: a document that was found is newer
+ * than what they know, or it is what they know, or a newer version of it is lost.
  */
 #include "base/buffer.h"
 #include "base/doc.h"
 #include "base/error.h"
 #include "catalog/repair_parts.h"
+#include "index/places.h"
+#include "index/tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,23 +55,38 @@ static bool copy_file(const repair *r, const char *index, const char *folder, co
     return done;
 }
 
-/* read_meta -- what the copied cabinet says. */
-static void read_meta(repair *r, const char *path) {
-    cabinet *cab;
+/* number_of -- a whole number of the META; false without one. */
+static bool number_of(const uint8_t *doc, size_t size, const char *key, uint64_t *result) {
+    doc_value value;
+    int64_t number;
+    if (!doc_find(doc, size, key, strlen(key), &value) || !doc_as_int64(&value, &number) ||
+        number < 0)
+        return false;
+    *result = (uint64_t)number;
+    return true;
+}
+
+/* usable -- whether a META is one of this database. */
+static bool usable(const repair *r, const tansu_buffer *meta) {
+    doc_value uuid;
+    return doc_check(meta->data, meta->size, DOC_CHECK_BSON, NULL) == TANSU_OK &&
+           doc_find(meta->data, meta->size, "uuid", 4, &uuid) && uuid.type == DOC_BINARY &&
+           uuid.size == 21 && memcmp(uuid.data + 5, r->uuid, 16) == 0;
+}
+
+/* read_meta -- what the copied cabinet says of the log. */
+static void read_meta(repair *r) {
     tansu_buffer meta = TANSU_BUFFER_INIT;
-    doc_value uuid, seen;
-    int64_t sequence;
-    if (cabinet_open(path, false, false, &cab, NULL) != TANSU_OK)
-        return;
-    if (cabinet_get(cab, CABINET_META, 0, &meta, NULL) == TANSU_OK &&
-        doc_check(meta.data, meta.size, DOC_CHECK_BSON, NULL) == TANSU_OK &&
-        doc_find(meta.data, meta.size, "uuid", 4, &uuid) && uuid.type == DOC_BINARY &&
-        uuid.size == 21 && memcmp(uuid.data + 5, r->uuid, 16) == 0 &&
-        doc_find(meta.data, meta.size, "witnessed", 9, &seen) && doc_as_int64(&seen, &sequence) &&
-        sequence > 0 && (uint64_t)sequence > r->end_sequence)
-        r->end_sequence = (uint64_t)sequence;
+    uint64_t seen;
+    bool good = cabinet_get(r->witness, CABINET_META, 0, &meta, NULL) == TANSU_OK &&
+                usable(r, &meta) && number_of(meta.data, meta.size, "sequence", &r->checkpoint);
+    if (good && number_of(meta.data, meta.size, "witnessed", &seen) && seen > r->end_sequence)
+        r->end_sequence = seen;
     tansu_buffer_free(&meta);
-    cabinet_close(cab, NULL);
+    if (good)
+        return;
+    cabinet_close(r->witness, NULL);
+    r->witness = NULL;
 }
 
 /* remove_copy -- takes a file of the copy away again. */
@@ -81,19 +102,176 @@ static tansu_status remove_copy(const repair *r, const char *folder, const char 
     return status;
 }
 
-tansu_status repair_witness(repair *r, const char *folder, tansu_error *error) {
-    static const char *const names[] = {CABINET_NAME, CABINET_NAME ".wal"};
+/* current -- whether the index files are of the log as it was last: power loss may have left them ahead of it. */
+static bool current(const repair *r) {
     char boot[64];
     fs_boot_id(boot);
-    if (!r->manifest_read || !r->manifest.index_open || strcmp(boot, r->manifest.boot) != 0)
-        return TANSU_OK;
+    return r->manifest_read && !r->manifest.index_damaged &&
+           (!r->manifest.index_open || strcmp(boot, r->manifest.boot) == 0);
+}
+
+void repair_witness_open(repair *r, const char *folder) {
+    if (!current(r))
+        return;
     char *index = fs_join(r->from, "index"), *path = fs_join(folder, CABINET_NAME);
     /* In a copy, for Tokyo Cabinet has to write in order to read what was not closed. */
-    if (index != NULL && path != NULL && copy_file(r, index, folder, names[0]) &&
-        copy_file(r, index, folder, names[1]))
-        read_meta(r, path);
+    if (index != NULL && path != NULL && copy_file(r, index, folder, CABINET_NAME) &&
+        copy_file(r, index, folder, CABINET_NAME ".wal") &&
+        cabinet_open(path, false, false, &r->witness, NULL) == TANSU_OK)
+        read_meta(r);
     free(index);
     free(path);
-    tansu_status status = remove_copy(r, folder, names[0], error);
-    return status == TANSU_OK ? remove_copy(r, folder, names[1], error) : status;
+}
+
+tansu_status repair_witness_close(repair *r, const char *folder, tansu_error *error) {
+    cabinet_close(r->witness, NULL);
+    r->witness = NULL;
+    tansu_status status = remove_copy(r, folder, CABINET_NAME, error);
+    return status == TANSU_OK ? remove_copy(r, folder, CABINET_NAME ".wal", error) : status;
+}
+
+/* ---- Documents ---- */
+
+/* Going through the documents of a collection. */
+typedef struct questioning {
+    repair *r;
+    uint32_t collection;
+    uint64_t lost;
+    repair_reader found;
+    repair_reader named;
+} questioning;
+
+/* segment_of -- the segment with a number, NULL when it was not there. */
+static const repair_segment *segment_of(const repair *r, uint32_t number) {
+    for (size_t i = 0; i < r->segment_count; i++)
+        if (r->segments[i].number == number && !r->segments[i].left_out)
+            return &r->segments[i];
+    return NULL;
+}
+
+/* at_home -- whether a record lies where it was written. */
+static bool at_home(const repair *r, log_place place) {
+    const repair_segment *s = segment_of(r, repair_number(place));
+    size_t low = 0, high = s == NULL ? 0 : s->run_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->runs[s->run + middle].to <= repair_offset(place))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return s != NULL && low < s->run_count && r->runs[s->run + low].from < repair_offset(place) &&
+           r->runs[s->run + low].home;
+}
+
+/* ask_place -- what follows when the index files name another place than the one that a record was found at. */
+static tansu_status ask_place(questioning *q, uint64_t where, log_place found, log_place named,
+                              uint64_t *mark, tansu_error *error) {
+    const repair *r = q->r;
+    const record_header *record, *newest;
+    tansu_status status;
+    *mark = 0;
+    if (!repair_read(&q->found, found, &record, &status, error))
+        return status;
+    uint64_t sequence = record->sequence;
+    bool there = repair_read(&q->named, named, &newest, &status, error) && newest->where == where;
+    if (there && newest->sequence == sequence)
+        *mark = PLACE_CONFIRMED;
+    else if (there && newest->sequence > sequence)
+        *mark = PLACE_OUTDATED;
+    if (there || status != TANSU_OK)
+        return status;
+    /* The record that is named is gone. It is another one, and so a newer one, if this one lies where it
+     * always did and no compaction has taken it there. */
+    const repair_segment *s = segment_of(r, repair_number(named));
+    if (sequence <= r->checkpoint && sequence < r->last_lost && at_home(r, found) && s != NULL &&
+        s->header && (s->last == 0 || sequence < s->first || sequence > s->last))
+        *mark = PLACE_OUTDATED;
+    return TANSU_OK;
+}
+
+/* ask_document -- what the index files say of one. */
+static tansu_status ask_document(questioning *q, uint64_t docno, uint64_t word,
+                                 tansu_error *error) {
+    repair *r = q->r;
+    uint64_t where = record_where(q->collection, docno);
+    uint64_t found = pending_find(&r->places, where);
+    if (word == 0 || (found & PLACE_DELETED) != 0)
+        return TANSU_OK;
+    if (found == 0) {
+        q->lost += (word & PLACE_DELETED) == 0;
+        return TANSU_OK;
+    }
+    uint64_t mark = PLACE_CONFIRMED;
+    if ((word & PLACE_DELETED) != 0) {
+        mark = PLACE_DELETED;
+    } else if ((word & PLACE_MASK) != (found & PLACE_MASK)) {
+        tansu_status status = ask_place(q, where, found, word, &mark, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    pending_set(&r->places, where, found | mark); /* it is there, so this takes no room */
+    return TANSU_OK;
+}
+
+/* note_loss -- documents of a collection of which nothing is left. */
+static bool note_loss(repair *r, const questioning *q, const doc_value *part) {
+    doc_value name;
+    if (q->lost == 0)
+        return true;
+    repair_loss *list = realloc(r->losses, (r->loss_count + 1) * sizeof *list);
+    if (list == NULL)
+        return false;
+    r->losses = list;
+    repair_loss *loss = &list[r->loss_count++];
+    *loss = (repair_loss){.collection = q->collection, .documents = q->lost};
+    size_t length;
+    if (doc_find(part->data, part->size, "name", 4, &name) && name.type == DOC_STRING)
+        snprintf(loss->name, sizeof loss->name, "%s", doc_string(&name, &length));
+    return true;
+}
+
+/* ask_collection -- all documents of one, a stored chunk of places at a time. */
+static tansu_status ask_collection(repair *r, const doc_value *part, tansu_error *error) {
+    uint64_t id, end;
+    if (part->type != DOC_DOCUMENT || !number_of(part->data, part->size, "id", &id) ||
+        !number_of(part->data, part->size, "nextDocno", &end) || id == 0 ||
+        id > RECORD_MAX_COLLECTION || end > INDEX_MAX_DOCNO)
+        return TANSU_OK;
+    questioning q = {.r = r,
+                     .collection = (uint32_t)id,
+                     .found = {.r = r, .fd = -1},
+                     .named = {.r = r, .fd = -1}};
+    tansu_buffer chunk = TANSU_BUFFER_INIT;
+    tansu_status status = TANSU_OK;
+    for (uint64_t i = 0; status == TANSU_OK && i * PLACES_CHUNK < end; i++) {
+        chunk.size = 0;
+        if (cabinet_get(r->witness, CABINET_PLACES, id << 40 | i, &chunk, NULL) == TANSU_OK &&
+            chunk.size == PLACES_CHUNK * sizeof(uint64_t))
+            for (uint64_t k = 0; status == TANSU_OK && k < PLACES_CHUNK; k++)
+                status = ask_document(&q, i * PLACES_CHUNK + k, load_u64(chunk.data + 8 * k), error);
+        if (status == TANSU_OK && i % 64 == 0)
+            status = repair_tell(r, 0, error);
+    }
+    if (status == TANSU_OK && !note_loss(r, &q, part))
+        status = error_memory(error);
+    tansu_buffer_free(&chunk);
+    repair_reader_end(&q.found);
+    repair_reader_end(&q.named);
+    return status;
+}
+
+tansu_status repair_witness_ask(repair *r, tansu_error *error) {
+    tansu_buffer meta = TANSU_BUFFER_INIT;
+    doc_value list;
+    doc_iter iter;
+    tansu_status status = TANSU_OK;
+    /* Without a commit that is missing, the log says it all. */
+    if (r->witness != NULL && r->last_lost != 0 &&
+        cabinet_get(r->witness, CABINET_META, 0, &meta, NULL) == TANSU_OK && usable(r, &meta) &&
+        doc_find(meta.data, meta.size, "collections", 11, &list) && list.type == DOC_ARRAY)
+        for (doc_iter_value(&iter, &list); status == TANSU_OK && doc_iter_next(&iter);)
+            status = ask_collection(r, &iter.value, error);
+    tansu_buffer_free(&meta);
+    return status;
 }

@@ -15,7 +15,7 @@
 /* The documents of one collection on their way. */
 typedef struct transfer {
     repair *r;
-    const repair_collection *c;
+    repair_collection *c;
     pending_slot *slots; /* the first `kept` are those that were saved, by their new docnos */
     uint64_t kept;
     change *change; /* NULL between two commits */
@@ -31,11 +31,13 @@ static int by_where(const void *a, const void *b) {
     return x->where < y->where ? -1 : x->where > y->where;
 }
 
-/* sort_places -- turns the table of places into a sorted list of documents. */
+/* sort_places -- turns the table of places into a sorted list of documents; and of deletions, where they are to
+ * tell of others that were lost. */
 static uint64_t sort_places(repair *r) {
     uint64_t count = 0;
     for (uint64_t i = 0; r->places.slots != NULL && i <= r->places.mask; i++)
-        if (r->places.slots[i].where != 0 && (r->places.slots[i].at & PLACE_DELETED) == 0)
+        if (r->places.slots[i].where != 0 &&
+            (r->last_lost != 0 || (r->places.slots[i].at & PLACE_DELETED) == 0))
             r->places.slots[count++] = r->places.slots[i];
     if (count > 1)
         qsort(r->places.slots, count, sizeof *r->places.slots, by_where);
@@ -44,10 +46,10 @@ static uint64_t sort_places(repair *r) {
 
 /* note -- a problem with a document. */
 static void note(transfer *t, log_place place, const char *message) {
-    char name[32];
-    segment_name((uint32_t)(place >> 32), name);
+    char name[64];
+    repair_name(t->r, repair_number(place), name);
     finding where = {.file = name,
-                     .offset = (int64_t)((uint32_t)place & PLACE_MASK),
+                     .offset = (int64_t)repair_offset(place),
                      .size = t->reader.record.size == 0 ? -1 : (int64_t)t->reader.record.size,
                      .collection = t->c->name};
     findings_add(&t->r->problems, &where, "%s", message);
@@ -108,7 +110,8 @@ static tansu_status find_twin(transfer *t, const uint8_t *doc, uint64_t *docno, 
     doc_value id;
     bool found;
     *place = 0;
-    doc_find(doc, load_u32(doc), "_id", 3, &id);
+    if (!doc_find(doc, load_u32(doc), "_id", 3, &id))
+        return TANSU_OK;
     const collection_state *state = version_collection(t->change->next, t->c->name);
     if (state == NULL)
         return TANSU_OK;
@@ -136,6 +139,39 @@ static tansu_status twin_wins(transfer *t, log_place twin, const pending_slot *s
     return status;
 }
 
+/* doubt_of -- why a document may not be what it was; its record is of that commit. */
+static uint64_t doubt_of(const repair *r, const pending_slot *slot, uint64_t sequence) {
+    uint64_t seen = sequence;
+    if ((slot->at & PLACE_CONFIRMED) != 0 && seen < r->checkpoint)
+        seen = r->checkpoint;
+    enum repair_doubt doubt = (slot->at & PLACE_UNSURE) != 0     ? DOUBT_UNPROTECTED
+                              : (slot->at & PLACE_OUTDATED) != 0 ? DOUBT_OLDER
+                              : seen < r->last_lost              ? DOUBT_UNCERTAIN
+                                                                 : DOUBT_NONE;
+    return (uint64_t)doubt << PLACE_DOUBT_SHIFT;
+}
+
+/* remove_twin -- of an `_id` whose later document was deleted, an earlier one is not there any more, either: its
+ * own deletion was lost. */
+static tansu_status remove_twin(transfer *t, const pending_slot *slot, const uint8_t *doc,
+                                tansu_error *error) {
+    uint64_t docno;
+    log_place twin;
+    if ((slot->at & PLACE_UNSURE) != 0)
+        return TANSU_OK;
+    tansu_status status = find_twin(t, doc, &docno, &twin, error);
+    if (status != TANSU_OK || twin == 0)
+        return status;
+    status = change_remove(t->change, t->c->name, docno, error);
+    if (status != TANSU_OK)
+        return status;
+    t->slots[docno].at = 0;
+    t->r->documents--;
+    t->c->documents--;
+    t->r->unprotected -= (twin & PLACE_UNSURE) != 0;
+    return TANSU_OK;
+}
+
 /* save_document -- the document in a record. */
 static tansu_status save_document(transfer *t, const pending_slot *slot,
                                   const record_header *record, tansu_error *error) {
@@ -161,7 +197,9 @@ static tansu_status save_document(transfer *t, const pending_slot *slot,
         if (twin == 0)
             docno = t->kept++;
         t->slots[docno] = *slot;
+        t->slots[docno].at |= doubt_of(t->r, slot, record->sequence);
         t->r->documents += twin == 0;
+        t->c->documents += twin == 0;
         t->r->unprotected += (slot->at & PLACE_UNSURE) != 0;
         t->r->unprotected -= (twin & PLACE_UNSURE) != 0;
         return TANSU_OK;
@@ -183,13 +221,16 @@ static tansu_status transfer_document(transfer *t, const pending_slot *slot, tan
     bool there = repair_read(&t->reader, slot->at, &record, &status, error);
     if (status != TANSU_OK)
         return status;
+    bool deleted = (slot->at & PLACE_DELETED) != 0;
     if (!there) {
-        note(t, slot->at, "a document can't be read any more and was left out");
+        if (!deleted)
+            note(t, slot->at, "a document can't be read any more and was left out");
         return TANSU_OK;
     }
     status = begin_batch(t, error);
     if (status == TANSU_OK)
-        status = save_document(t, slot, record, error);
+        status = deleted ? remove_twin(t, slot, record_payload(record), error)
+                         : save_document(t, slot, record, error);
     t->batch_documents++;
     t->batch_bytes += t->reader.record.size;
     if (status == TANSU_OK &&
@@ -202,8 +243,25 @@ static tansu_status transfer_document(transfer *t, const pending_slot *slot, tan
     return status;
 }
 
+/* name_doubts -- counts the documents that were saved and may not be what they were, and names the first. */
+static tansu_status name_doubts(transfer *t, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (uint64_t i = 0; status == TANSU_OK && i < t->kept; i++) {
+        uint64_t at = t->slots[i].at;
+        enum repair_doubt doubt = (enum repair_doubt)((at & PLACE_DOUBT) >> PLACE_DOUBT_SHIFT);
+        const record_header *record;
+        if (at == 0 || doubt == DOUBT_NONE)
+            continue;
+        t->c->doubt[doubt]++;
+        if (t->r->doubts.told < DOUBTS_TOLD &&
+            repair_read(&t->reader, at, &record, &status, error))
+            repair_doubt_name(t->r, t->c, doubt, record_payload(record));
+    }
+    return status;
+}
+
 /* transfer_collection -- makes a collection and saves its documents. */
-static tansu_status transfer_collection(repair *r, const repair_collection *c, pending_slot *slots,
+static tansu_status transfer_collection(repair *r, repair_collection *c, pending_slot *slots,
                                         uint64_t count, tansu_error *error) {
     transfer t = {.r = r, .c = c, .slots = slots, .reader = {.r = r, .fd = -1}};
     tansu_status status = begin_batch(&t, error);
@@ -214,6 +272,8 @@ static tansu_status transfer_collection(repair *r, const repair_collection *c, p
         status = transfer_document(&t, &slot, error);
     }
     status = end_batch(&t, status, error);
+    if (status == TANSU_OK)
+        status = name_doubts(&t, error);
     repair_reader_end(&t.reader);
     tansu_buffer_free(&t.key);
     r->collections_made += status == TANSU_OK;
@@ -275,7 +335,7 @@ tansu_status repair_write(repair *r, tansu_error *error) {
     uint64_t count = sort_places(r), at = 0;
     tansu_status status = TANSU_OK;
     for (size_t i = 0; status == TANSU_OK && i < r->collection_count; i++) {
-        const repair_collection *c = &r->collections[i];
+        repair_collection *c = &r->collections[i];
         while (at < count && r->places.slots[at].where >> 40 < c->id)
             at++;
         uint64_t first = at;

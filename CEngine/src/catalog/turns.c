@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "catalog/memory.h"
 
 /* closed -- the error for a database that waits for its last handles to end. */
 static tansu_status closed(tansu_error *error) {
@@ -56,6 +57,7 @@ tansu_status database_begin_writing(database *db, const interrupt *stop, tansu_e
                          "the database is open read-only, or lies on a read-only file system");
     tansu_status status = TANSU_OK;
     clock_time until = 0;
+    memory_wait(db, stop);
     pthread_mutex_lock(&db->state_mutex);
     if (db->writing)
         until = clock_in(db->busy_timeout_ms);

@@ -276,7 +276,8 @@ static tansu_status seek_entries(collection_check *k, uint64_t docno, log_place 
         tree_cursor_init(&cursor, k->c->db->trees, index->entries);
         status = tree_cursor_seek(&cursor, entry, entry_size, &valid, error);
         if (status == TANSU_OK && valid && !tree_cursor_key(&cursor, &index->before))
-            return error_memory(error);
+            status = error_memory(error);
+        tree_cursor_end(&cursor);
         if (status == TANSU_OK && (!valid || index->before.size != entry_size ||
                                    memcmp(index->before.data, entry, entry_size) != 0))
             note_entry(k, index, docno, "has no entry for one of its values");

@@ -3,8 +3,10 @@
  * Part catalog; may call index, log and base.
  *
  * A commit makes a new version that shares everything unchanged with the one before. Readers hold a
- * version by reference count. What a commit replaced hangs on the version that it replaced and is
- * freed when that version and all older ones are let go: so a reader needs no locks while it reads.
+ * version by reference count, so they need no locks while they read. What a commit replaced hangs on
+ * the newest version that can see it. When that version is let go, what the next older one cannot see
+ * either is freed, and the rest goes over to that one: a version that is held for long keeps what
+ * it sees itself, and nothing that came and went after it.
  */
 #ifndef TANSU_CATALOG_VERSION_H
 #define TANSU_CATALOG_VERSION_H
@@ -39,10 +41,13 @@ typedef struct version {
     uint64_t position; /* end of that commit in the log (log_position()) */
     uint32_t count;
     collection_state **collections; /* sorted by name */
-    uint64_t holders;               /* guarded by the version list's mutex */
-    struct version *next;           /* the version that followed */
-    retire_list retired;            /* what the version that followed replaced */
-    retire_list evicted;            /* clean blocks dropped from memory while it was the newest */
+    uint64_t epoch;                 /* of the change that made it: rises from version to version */
+    /* The following are guarded by the version list's mutex. */
+    uint64_t holders;
+    struct version *previous, *next; /* the versions that are still there before and after it */
+    retire_list retired;             /* what it sees and no later version does */
+    struct version *more;            /* versions that ended and whose `retired` belongs here, too:
+                                        there was no memory to join the lists */
 } version;
 
 /* version_collection -- the collection of that name, or NULL. */

@@ -3,6 +3,7 @@
  */
 #include "base/clock.h"
 #include "catalog/compact.h"
+#include "catalog/memory.h"
 
 /* sync_interval -- makes what was committed survive power loss. A failure shows at the next write. */
 static void sync_interval(database *db) {
@@ -34,13 +35,17 @@ static void *work(void *context) {
         }
         bool checkpoint = db->checkpoint_wanted && !db->worker_stop;
         db->checkpoint_wanted = false;
+        if (checkpoint) /* writers that wait for it see no gap */
+            __atomic_store_n(&db->checkpoint_busy, true, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&db->state_mutex);
         if (due)
             sync_interval(db);
         /* One that fails is tried again after as many bytes more, and at closing. */
         if (checkpoint && checkpoint_write(db, NULL) == TANSU_OK && compact_due(db))
             compactor_order(db);
+        bool again = checkpoint && memory_checkpoint_due(db);
         pthread_mutex_lock(&db->state_mutex);
+        db->checkpoint_wanted |= again;
     }
     pthread_mutex_unlock(&db->state_mutex);
     return NULL;
@@ -81,8 +86,11 @@ void worker_note_commit(database *db, uint64_t bytes, bool sync_later) {
         sync_interval(db); /* sooner than promised */
     uint64_t written = __atomic_add_fetch(&db->log_written, bytes, __ATOMIC_RELAXED);
     uint64_t since = __atomic_load_n(&db->checkpoint_at, __ATOMIC_RELAXED);
-    if (written - since < db->checkpoint_bytes)
+    if (written - since < db->checkpoint_bytes) {
+        if (memory_checkpoint_due(db))
+            order(db, &db->checkpoint_wanted);
         return;
+    }
     /* The next order waits for as many bytes again, whether this one's checkpoint succeeds or not. */
     __atomic_store_n(&db->checkpoint_at, written, __ATOMIC_RELAXED);
     if (!memory)

@@ -29,6 +29,14 @@ void tree_store_attach(tree_store *store, cabinet *cab, uint64_t next_block);
 uint64_t tree_store_next_block(const tree_store *store);
 /* tree_store_memory -- bytes of blocks in memory. */
 uint64_t tree_store_memory(const tree_store *store);
+/* tree_store_dirty -- how many of them the next checkpoint has to write. */
+uint64_t tree_store_dirty(const tree_store *store);
+
+/* What is called by the thread that loaded a block when all blocks take more than what
+ * tree_store_relieve_at() said. It may call tree_evict(). */
+typedef void (*tree_relief)(void *context);
+void tree_store_set_relief(tree_store *store, tree_relief relief, void *context);
+void tree_store_relieve_at(tree_store *store, uint64_t bytes);
 
 typedef struct tree_block tree_block;
 
@@ -106,18 +114,22 @@ tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *p
 
 #define TREE_MAX_HEIGHT 24
 
-/* A position between or on entries. The caller keeps the version that holds the tree alive. */
+/* A position between or on entries. The caller keeps the version that holds the tree alive, and calls
+ * tree_cursor_end() when the cursor is no longer used. Not to be copied. */
 typedef struct tree_cursor {
     tree_store *store;
     tree t;
     uint32_t height; /* levels in use; 0: before seeking or past an end */
     struct tree_step {
-        const struct tree_content *content; /* stays readable when evicted, see tree_evict() */
+        const struct tree_content *content;
         uint32_t slot;
     } path[TREE_MAX_HEIGHT]; /* [0] is the root, [height - 1] the leaf */
+    tree_block *leaf;        /* which can't be evicted while the cursor is in it; or NULL */
 } tree_cursor;
 
 void tree_cursor_init(tree_cursor *cursor, tree_store *store, const tree *t);
+/* tree_cursor_end -- the cursor is then nowhere, as before seeking. Fine on a zeroed one. */
+void tree_cursor_end(tree_cursor *cursor);
 
 /* tree_cursor_seek -- to the first entry that is not less than the key; *valid false past the end. */
 tansu_status tree_cursor_seek(tree_cursor *cursor, const uint8_t *key, size_t size, bool *valid,
@@ -185,11 +197,19 @@ tansu_status tree_store_take_free(tree_store *store, uint64_t **numbers, size_t 
                                   tansu_error *error);
 void tree_store_give_free(tree_store *store, const uint64_t *numbers, size_t count);
 
-/* tree_evict -- drops clean leaf blocks' contents from memory until at most `limit` bytes are held
- * (least recently used first, roughly). Contents that a reader may be looking at are put on
- * `retired` and not freed here; they are loaded again from the cabinet when next asked for. */
-tansu_status tree_evict(tree_store *store, const tree *t, uint64_t limit, retire_list *retired,
-                        tansu_error *error);
+/* tree_evict -- drops stored leaves that nobody looks at from memory until at most `limit` bytes are
+ * held, beginning with the leaf that has entry number `from`; of those that were used since it last
+ * passed by it only notes that it did. They are loaded again when next asked for. Any thread; the
+ * caller holds the version. Returns where to go on next time, 0 at the tree's end. */
+uint64_t tree_evict(tree_store *store, const tree *t, uint64_t from, uint64_t limit);
+
+/* tree_store_freeze -- a checkpoint of the version of that epoch begins; 0: it has ended. */
+void tree_store_freeze(tree_store *store, uint64_t epoch);
+
+/* tree_published -- `retired` has become what a commit replaced: its blocks are not to be written any
+ * more. tree_trim_retired -- drops those of its blocks' contents that are stored from memory. */
+void tree_published(const retire_list *retired);
+void tree_trim_retired(const retire_list *retired);
 
 /* What a walk over a whole tree shows. Both may be NULL. */
 typedef struct tree_visitor {

@@ -107,24 +107,70 @@ uint64_t content_count(const tree_content *content) {
     return count;
 }
 
-/* block_new -- not in any tree yet. */
+/* block_new -- not in any tree yet. Blocks of epoch 0 are loaded, or belong to an index that is built
+ * aside and that no checkpoint can write before it is adopted: they are not counted as dirty. */
 tree_block *block_new(tree_store *store, uint64_t epoch, tree_content *content, uint64_t number) {
     tree_block *block = malloc(sizeof(*block));
     if (block == NULL)
         return NULL;
+    uint32_t dirty = epoch != 0 && number == 0 ? content->bytes : 0;
     block->epoch = epoch;
     atomic_init(&block->content, content);
     atomic_init(&block->number, number);
+    atomic_init(&block->pins, 0);
+    atomic_init(&block->dirty, dirty);
+    atomic_init(&block->inner, content != NULL && content->level > 0);
     atomic_init(&block->used, 1);
+    atomic_fetch_add_explicit(&store->dirty, dirty, memory_order_relaxed);
     account(store, sizeof(*block));
     return block;
 }
 
+/* block_clean -- once only, whoever comes first: the checkpoint or the commit that replaces it. */
+void block_clean(tree_store *store, tree_block *block) {
+    if (atomic_load_explicit(&block->dirty, memory_order_relaxed) == 0)
+        return;
+    uint32_t bytes = atomic_exchange_explicit(&block->dirty, 0, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&store->dirty, bytes, memory_order_relaxed);
+}
+
+/* block_swap -- nobody else knows the block yet. */
+void block_swap(tree_store *store, tree_block *block, tree_content *content) {
+    if (atomic_load_explicit(&block->dirty, memory_order_relaxed) != 0) {
+        block_clean(store, block);
+        atomic_store_explicit(&block->dirty, content->bytes, memory_order_relaxed);
+        atomic_fetch_add_explicit(&store->dirty, content->bytes, memory_order_relaxed);
+    }
+    content_free(store, atomic_exchange(&block->content, content));
+}
+
 /* block_forget -- memory only. */
 void block_forget(tree_store *store, tree_block *block) {
-    content_free(store, atomic_load_explicit(&block->content, memory_order_acquire));
+    block_clean(store, block);
+    content_free(store, block_resident(block));
     account(store, -(int64_t)sizeof(*block));
     free(block);
+}
+
+/* block_evict -- see the head of tree_block.h for why nobody can be left with the content. */
+bool block_evict(tree_store *store, tree_block *block) {
+    uint64_t number = atomic_load_explicit(&block->number, memory_order_acquire);
+    tree_content *content = atomic_load_explicit(&block->content, memory_order_relaxed);
+    if (content == NULL || ((uintptr_t)content & CONTENT_LEAVING) != 0 || number == 0 ||
+        (number & NUMBER_PENDING) != 0 ||
+        atomic_load_explicit(&block->inner, memory_order_acquire) ||
+        atomic_load_explicit(&block->pins, memory_order_relaxed) != 0)
+        return false;
+    tree_content *leaving = (tree_content *)((uintptr_t)content | CONTENT_LEAVING);
+    if (!atomic_compare_exchange_strong(&block->content, &content, leaving))
+        return false;
+    bool unseen = atomic_load(&block->pins) == 0;
+    /* A reader that came meanwhile may have taken the mark off by itself. */
+    if (!atomic_compare_exchange_strong(&block->content, &leaving, unseen ? NULL : content) ||
+        !unseen)
+        return false;
+    content_free(store, content);
+    return true;
 }
 
 /* block_free -- when memory for the list of free numbers is exhausted the cabinet keeps a record
@@ -136,7 +182,7 @@ void block_free(tree_store *store, tree_block *block) {
     block_forget(store, block);
 }
 
-/* block_retired -- runs when the last version that could see the block has gone. */
+/* block_retired -- runs when no version is left that could see the block. */
 void block_retired(void *store, void *block) {
     block_free(store, block);
 }
@@ -220,9 +266,22 @@ static void drop_loaded(tree_store *store, tree_content *content) {
     content_free(store, content);
 }
 
-/* block_load -- reads the record without a lock; the first of several threads publishes. */
-tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_t count,
-                        const tree_content **content, tansu_error *error) {
+/* stay -- the content of a pinned block that is in memory, an eviction under way being called off;
+ * NULL when there is none. */
+static tree_content *stay(tree_block *block) {
+    for (;;) {
+        tree_content *there = atomic_load(&block->content);
+        if (((uintptr_t)there & CONTENT_LEAVING) == 0)
+            return there;
+        tree_content *plain = (tree_content *)((uintptr_t)there & ~CONTENT_LEAVING);
+        if (atomic_compare_exchange_strong(&block->content, &there, plain))
+            return plain;
+    }
+}
+
+/* load_record -- a content made from the block's record. */
+static tansu_status load_record(tree_store *store, tree_block *block, int level, uint64_t count,
+                                tree_content **content, tansu_error *error) {
     uint64_t number = atomic_load_explicit(&block->number, memory_order_acquire) & ~NUMBER_PENDING;
     cabinet *cab = atomic_load_explicit(&store->cab, memory_order_acquire);
     if (cab == NULL || number == 0)
@@ -251,14 +310,31 @@ tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_
         drop_loaded(store, made);
         return damaged(store, number, "number of entries", error);
     }
+    *content = made;
+    return TANSU_OK;
+}
 
-    tree_content *there = NULL;
-    if (!atomic_compare_exchange_strong_explicit(&block->content, &there, made,
-                                                 memory_order_acq_rel, memory_order_acquire)) {
-        drop_loaded(store, made);
-        made = there;
+/* block_load -- reads the record without a lock; the first of several threads publishes. */
+tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_t count,
+                        const tree_content **content, tansu_error *error) {
+    tree_content *there;
+    while ((there = stay(block)) == NULL) {
+        tree_content *made = NULL;
+        tansu_status status = load_record(store, block, level, count, &made, error);
+        if (status != TANSU_OK) {
+            block_unpin(block);
+            return status;
+        }
+        if (made->level > 0)
+            atomic_store_explicit(&block->inner, 1, memory_order_release);
+        tree_content *none = NULL;
+        if (!atomic_compare_exchange_strong(&block->content, &none, made))
+            drop_loaded(store, made);
+        else if (tree_store_memory(store) >
+                 atomic_load_explicit(&store->relief_at, memory_order_relaxed))
+            store->relief(store->relief_context);
     }
     atomic_store_explicit(&block->used, 1, memory_order_relaxed);
-    *content = made;
+    *content = there;
     return TANSU_OK;
 }

@@ -6,6 +6,12 @@
  * the handles of the children that did not change, so that a child that is loaded, stored or
  * evicted is so for all of them. A handle's content is immutable once a version with it was
  * published; it comes (loading) and goes (eviction) whole, by compare-and-swap.
+ *
+ * Only leaves are evicted. Whoever looks at a leaf's content has its handle pinned; an eviction first
+ * marks the content (CONTENT_LEAVING), and then takes it away only if nobody has the handle pinned.
+ * A reader pins first and looks then: so either the eviction sees the pin, or the reader the mark,
+ * which it takes off, and then the eviction fails. What nobody has pinned is freed at once, whatever
+ * versions are held.
  */
 #ifndef TANSU_INDEX_TREE_BLOCK_H
 #define TANSU_INDEX_TREE_BLOCK_H
@@ -49,8 +55,14 @@ struct tree_block {
     uint64_t epoch;                  /* of the writer that made it; 0: it was stored before */
     _Atomic(tree_content *) content; /* NULL: not in memory */
     atomic_uint_fast64_t number;     /* in the cabinet; 0: not there */
-    atomic_uint used;                /* looked at since the last eviction passed by */
+    atomic_uint pins;                /* who looks at the content of a leaf now */
+    atomic_uint dirty;               /* counted so among the store's dirty bytes */
+    atomic_uchar inner;              /* known to be an inner block: never evicted, never pinned */
+    atomic_uchar used;               /* looked at since the last eviction passed by */
 };
+
+/* Set in the pointer to a content that is being evicted. */
+#define CONTENT_LEAVING ((uintptr_t)1)
 
 /* Set in a block's number while the checkpoint that wrote it is not committed. */
 #define NUMBER_PENDING ((uint64_t)1 << 63)
@@ -64,6 +76,11 @@ struct tree_store {
     _Atomic(cabinet *) cab;
     atomic_uint_fast64_t next_block;
     atomic_uint_fast64_t memory;
+    atomic_uint_fast64_t dirty;     /* bytes of contents that the next checkpoint has to write */
+    atomic_uint_fast64_t frozen;    /* epoch that a checkpoint is writing; 0: none is under way */
+    atomic_uint_fast64_t relief_at; /* a load that takes `memory` past this calls `relief` */
+    tree_relief relief;
+    void *relief_context;
     pthread_mutex_t mutex; /* guards the following */
     uint64_t *free_numbers;
     size_t free_count, free_capacity;
@@ -119,24 +136,51 @@ void block_forget(tree_store *store, tree_block *block);
 /* block_retired -- block_free() for retire lists. */
 void block_retired(void *store, void *block);
 
-/* block_load -- block_content() for one that is not in memory. */
+/* block_clean -- counts a block among the dirty ones no more: it is stored, or no later version has
+ * it. */
+void block_clean(tree_store *store, tree_block *block);
+
+/* block_swap -- gives a block of the writer's own another content and frees the one before. */
+void block_swap(tree_store *store, tree_block *block, tree_content *content);
+
+/* block_evict -- frees the content of a stored leaf that nobody looks at; false when it stays. */
+bool block_evict(tree_store *store, tree_block *block);
+
+/* block_resident -- the content in memory, or NULL; for whoever knows that it can't go away. */
+static inline tree_content *block_resident(const tree_block *block) {
+    uintptr_t content =
+        (uintptr_t)atomic_load_explicit(&((tree_block *)block)->content, memory_order_acquire);
+    return (tree_content *)(content & ~CONTENT_LEAVING);
+}
+
+/* block_load -- block_content() for one that is not in memory or is being evicted; a leaf is pinned. */
 tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_t count,
                         const tree_content **content, tansu_error *error);
 
+/* block_unpin -- the end of looking at a content that block_content() gave; fine for inner blocks. */
+static inline void block_unpin(tree_block *block) {
+    if (!atomic_load_explicit(&block->inner, memory_order_relaxed))
+        atomic_fetch_sub_explicit(&block->pins, 1, memory_order_release);
+}
+
 /* block_content -- the content of a block that its parent says is of that level (-1: the root, any)
- * and has that many entries; loaded if need be. */
+ * and has that many entries; loaded if need be. Call block_unpin() when it is no longer looked at;
+ * contents of inner blocks stay as long as the version does, with or without. */
 static inline tansu_status block_content(tree_store *store, tree_block *block, int level,
                                          uint64_t count, const tree_content **content,
                                          tansu_error *error) {
-    *content = atomic_load_explicit(&block->content, memory_order_acquire);
-    if (*content == NULL)
+    if (!atomic_load_explicit(&block->inner, memory_order_acquire))
+        atomic_fetch_add_explicit(&block->pins, 1, memory_order_seq_cst);
+    uintptr_t there = (uintptr_t)atomic_load_explicit(&block->content, memory_order_seq_cst);
+    if (there == 0 || (there & CONTENT_LEAVING) != 0)
         return block_load(store, block, level, count, content, error);
+    *content = (const tree_content *)there;
     if (atomic_load_explicit(&block->used, memory_order_relaxed) == 0)
         atomic_store_explicit(&block->used, 1, memory_order_relaxed);
     return TANSU_OK;
 }
 
-/* child_content -- the content of an inner block's child. */
+/* child_content -- the content of an inner block's child; block_unpin() applies. */
 static inline tansu_status child_content(tree_store *store, const tree_inner *inner, uint32_t slot,
                                          const tree_content **content, tansu_error *error) {
     return block_content(store, inner->child[slot], (int)inner->base.level - 1, inner->count[slot],

@@ -177,8 +177,11 @@ static tansu_status walk_loaded(walk *w, tree_block *block, const expectation *e
     tansu_error found;
     tansu_status status =
         block_content(w->store, block, expected->level, expected->count, &content, &found);
-    if (status == TANSU_OK)
-        return walk_content(w, block, content, expected);
+    if (status == TANSU_OK) {
+        status = walk_content(w, block, content, expected);
+        block_unpin(block);
+        return status;
+    }
     if (status == TANSU_E_CORRUPT)
         return problem(w, &found);
     if (w->error != NULL)
@@ -188,7 +191,7 @@ static tansu_status walk_loaded(walk *w, tree_block *block, const expectation *e
 
 /* walk_block -- one block and all below it. What is stored is read also when it is in memory as well. */
 static tansu_status walk_block(walk *w, tree_block *block, const expectation *expected) {
-    bool in_memory = atomic_load_explicit(&block->content, memory_order_acquire) != NULL;
+    bool in_memory = block_resident(block) != NULL;
     uint64_t number = w->cab == NULL ? 0 : stored_number(block);
     if (number == 0)
         return walk_loaded(w, block, expected);

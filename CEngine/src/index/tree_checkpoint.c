@@ -39,6 +39,9 @@ typedef struct writing {
     tansu_error *error;
 } writing;
 
+/* Room for so many blocks is kept from one checkpoint to the next. */
+#define PENDING_KEPT 8192
+
 /* note_pending -- makes room for one more block that counts only after the commit. */
 static bool note_pending(tree_store *store) {
     if (store->pending_count < store->pending_capacity)
@@ -56,8 +59,7 @@ static bool note_pending(tree_store *store) {
 static tansu_status write_block(writing *w, tree_block *block) {
     if (atomic_load(&block->number) != 0)
         return TANSU_OK;
-    /* What was never stored is never evicted. */
-    const tree_content *content = atomic_load_explicit(&block->content, memory_order_acquire);
+    const tree_content *content = block_resident(block); /* what was never stored is not evicted */
     const tree_inner *inner = as_inner(content);
     if (content->level > 0) {
         for (uint32_t i = 0; i < inner_children(inner); i++) {
@@ -101,9 +103,16 @@ tansu_status tree_checkpoint(tree_store *store, const tree *t, uint64_t *root_bl
 static void settle(tree_store *store, bool committed) {
     for (size_t i = 0; i < store->pending_count; i++) {
         atomic_uint_fast64_t *number = &store->pending[i]->number;
+        if (committed)
+            block_clean(store, store->pending[i]);
         atomic_store(number, committed ? atomic_load(number) & ~NUMBER_PENDING : 0);
     }
     store->pending_count = 0;
+    if (store->pending_capacity > PENDING_KEPT) {
+        free(store->pending);
+        store->pending = NULL;
+        store->pending_capacity = 0;
+    }
 }
 
 /* tree_checkpoint_failed -- numbers that were given out are not given out again. */
@@ -111,7 +120,7 @@ void tree_checkpoint_failed(tree_store *store) {
     settle(store, false);
 }
 
-/* tree_checkpoint_done -- from now on the blocks may be evicted. */
+/* tree_checkpoint_done -- from now on the leaves may be evicted. */
 void tree_checkpoint_done(tree_store *store) {
     settle(store, true);
 }
@@ -151,53 +160,37 @@ void tree_store_give_free(tree_store *store, const uint64_t *numbers, size_t cou
     pthread_mutex_unlock(&store->mutex);
 }
 
-/* content_retired -- frees an evicted content, which is accounted for no more. */
-static void content_retired(void *store, void *content) {
-    (void)store;
-    free(content);
-}
+/* One round of evictions in one tree. */
+typedef struct eviction {
+    tree_store *store;
+    uint64_t limit;
+    uint64_t from; /* leaves that end before this entry are passed over */
+    uint64_t at;   /* the entry that the round has come to */
+} eviction;
 
-/* evict_leaf -- drops a stored leaf's content unless it was used since the last time. */
-static tansu_status evict_leaf(tree_store *store, tree_block *block, retire_list *retired,
-                               tansu_error *error) {
-    uint64_t number = atomic_load(&block->number);
-    tree_content *content = atomic_load_explicit(&block->content, memory_order_acquire);
-    if (content == NULL || number == 0 || (number & NUMBER_PENDING) != 0)
-        return TANSU_OK;
-    if (atomic_exchange_explicit(&block->used, 0, memory_order_relaxed) != 0)
-        return TANSU_OK;
-    if (!retire_reserve(retired, 1))
-        return error_memory(error);
-    if (atomic_compare_exchange_strong(&block->content, &content, NULL)) {
-        atomic_fetch_sub_explicit(&store->memory, content->bytes, memory_order_relaxed);
-        retire_add(retired, content_retired, NULL, content); /* has room */
+/* evict_below -- goes through the leaves in memory until enough is free; a leaf that was used since the
+ * last round gets another one. */
+static void evict_below(eviction *e, tree_block *block, uint64_t count) {
+    const tree_content *content = block_resident(block);
+    if (e->at + count <= e->from || content == NULL) {
+        e->at += count;
+        return;
     }
-    return TANSU_OK;
-}
-
-/* evict_below -- goes through the leaves in memory until enough is free. */
-static tansu_status evict_below(tree_store *store, tree_block *block, uint64_t limit,
-                                retire_list *retired, tansu_error *error) {
-    const tree_content *content = atomic_load_explicit(&block->content, memory_order_acquire);
-    if (content == NULL)
-        return TANSU_OK;
-    if (content->level == 0)
-        return evict_leaf(store, block, retired, error);
+    if (!atomic_load_explicit(&block->inner, memory_order_acquire)) {
+        if (atomic_exchange_explicit(&block->used, 0, memory_order_relaxed) == 0)
+            block_evict(e->store, block);
+        e->at += count;
+        return;
+    }
     const tree_inner *inner = as_inner(content);
-    tansu_status status = TANSU_OK;
-    for (uint32_t i = 0;
-         status == TANSU_OK && i < inner_children(inner) && tree_store_memory(store) > limit; i++)
-        status = evict_below(store, inner->child[i], limit, retired, error);
-    return status;
+    for (uint32_t i = 0; i < inner_children(inner) && tree_store_memory(e->store) > e->limit; i++)
+        evict_below(e, inner->child[i], inner->count[i]);
 }
 
-/* tree_evict -- twice around at most, like a clock's hand: the first time only unused leaves go,
- * the second time those that were not used since the first. */
-tansu_status tree_evict(tree_store *store, const tree *t, uint64_t limit, retire_list *retired,
-                        tansu_error *error) {
-    tansu_status status = TANSU_OK;
-    for (int round = 0; round < 2 && status == TANSU_OK && t->root != NULL; round++)
-        if (tree_store_memory(store) > limit)
-            status = evict_below(store, t->root, limit, retired, error);
-    return status;
+/* tree_evict -- like a clock's hand. */
+uint64_t tree_evict(tree_store *store, const tree *t, uint64_t from, uint64_t limit) {
+    eviction e = {.store = store, .limit = limit, .from = from};
+    if (t->root != NULL && tree_store_memory(store) > limit)
+        evict_below(&e, t->root, t->count);
+    return e.at < t->count ? e.at : 0;
 }

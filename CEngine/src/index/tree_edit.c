@@ -32,6 +32,11 @@ tansu_status way_find(tree_writer *writer, const tree *t, const uint8_t *key, si
     return TANSU_OK;
 }
 
+/* way_leave -- of the blocks on the way only the leaf is pinned. */
+void way_leave(const tree_way *way) {
+    block_unpin(way->step[way->height - 1].block);
+}
+
 /* edit_begin -- a change replaces at most two blocks a level. */
 tansu_status edit_begin(tree_change *change, tree_writer *writer, tree_way *way,
                         tansu_error *error) {
@@ -405,14 +410,15 @@ void edit_finish(tree_change *change) {
         edit_apply(change->in_place[i].inner, &change->in_place[i].edit);
     for (uint32_t i = 0; i < change->swapped_count; i++) {
         tree_block *block = change->swapped[i].block;
-        content_free(writer->store, atomic_exchange(&block->content, change->swapped[i].content));
+        block_swap(writer->store, block, change->swapped[i].content);
     }
     for (uint32_t i = 0; i < change->replaced_count; i++) {
         tree_block *block = change->replaced[i];
         if (block->epoch == writer->epoch)
             block_free(writer->store, block);
         else
-            retire_add(writer->retired, block_retired, writer->store, block); /* has room */
+            retire_add_born(writer->retired, block_retired, writer->store, block,
+                            block->epoch); /* has room */
     }
     tansu_buffer_free(&change->separators[0]);
     tansu_buffer_free(&change->separators[1]);

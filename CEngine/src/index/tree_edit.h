@@ -64,9 +64,11 @@ typedef struct tree_change {
     uint32_t separator_turn;
 } tree_change;
 
-/* way_find -- descends to where the key is or belongs. */
+/* way_find -- descends to where the key is or belongs. Call way_leave() when the leaf is no longer
+ * looked at, and before it may be freed. */
 tansu_status way_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t size,
                       tree_way *way, tansu_error *error);
+void way_leave(const tree_way *way);
 
 /* edit_begin -- also makes room on the retire list. */
 tansu_status edit_begin(tree_change *change, tree_writer *writer, tree_way *way,

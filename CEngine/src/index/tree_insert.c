@@ -174,6 +174,7 @@ tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_
     if (status != TANSU_OK)
         return status;
     if (way.exact) {
+        way_leave(&way);
         if (existed != NULL)
             *existed = true;
         return TANSU_OK;
@@ -184,6 +185,7 @@ tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_
         for (uint32_t i = 0; i < last; i++)
             inner_of(way.step[i].content)->count[way.step[i].slot]++;
         t->count++;
+        way_leave(&way);
         return TANSU_OK;
     }
 
@@ -194,6 +196,7 @@ tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_
         status = insert_leaf(&change, key, size, error);
     if (status == TANSU_OK)
         status = edit_up(&change, &root, error);
+    way_leave(&way);
     if (status != TANSU_OK) {
         edit_undo(&change);
         return status;

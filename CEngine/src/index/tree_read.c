@@ -10,6 +10,29 @@ void tree_cursor_init(tree_cursor *cursor, tree_store *store, const tree *t) {
     cursor->store = store;
     cursor->t = *t;
     cursor->height = 0;
+    cursor->leaf = NULL;
+}
+
+/* tree_cursor_end -- lets go of the leaf. */
+void tree_cursor_end(tree_cursor *cursor) {
+    if (cursor->leaf != NULL)
+        block_unpin(cursor->leaf);
+    cursor->leaf = NULL;
+    cursor->height = 0;
+}
+
+/* leave -- the leaf is no longer looked at; the steps above it stay. */
+static inline void leave(tree_cursor *cursor) {
+    block_unpin(cursor->leaf);
+    cursor->leaf = NULL;
+}
+
+/* enter -- one level down, into a content whose block has been pinned. */
+static inline void enter(tree_cursor *cursor, tree_block *block, const tree_content *content,
+                         uint32_t slot) {
+    cursor->path[cursor->height++] = (struct tree_step){content, slot};
+    if (content->level == 0)
+        cursor->leaf = block;
 }
 
 /* page_at -- the leaf that the cursor is in. */
@@ -30,8 +53,8 @@ static tansu_status go_down(tree_cursor *cursor, bool last, tansu_error *error) 
         if (step->content->level == 0)
             return TANSU_OK;
         const tree_content *child;
-        tansu_status status =
-            child_content(cursor->store, as_inner(step->content), step->slot, &child, error);
+        const tree_inner *inner = as_inner(step->content);
+        tansu_status status = child_content(cursor->store, inner, step->slot, &child, error);
         if (status != TANSU_OK) {
             cursor->height = 0;
             return status;
@@ -39,13 +62,14 @@ static tansu_status go_down(tree_cursor *cursor, bool last, tansu_error *error) 
         uint32_t slot = 0;
         if (last)
             slot = child->level == 0 ? as_leaf(child)->page.count - 1 : as_inner(child)->keys.count;
-        cursor->path[cursor->height++] = (struct tree_step){child, slot};
+        enter(cursor, inner->child[step->slot], child, slot);
     }
 }
 
 /* next_leaf -- to the first entry of the leaf behind; *valid false behind the last. */
 static tansu_status next_leaf(tree_cursor *cursor, bool *valid, tansu_error *error) {
     *valid = false;
+    leave(cursor);
     for (cursor->height--; cursor->height > 0; cursor->height--) {
         struct tree_step *step = &cursor->path[cursor->height - 1];
         if (step->slot + 1 < inner_children(as_inner(step->content))) {
@@ -62,6 +86,7 @@ static tansu_status next_leaf(tree_cursor *cursor, bool *valid, tansu_error *err
 /* previous_leaf -- to the last entry of the leaf before. */
 static tansu_status previous_leaf(tree_cursor *cursor, bool *valid, tansu_error *error) {
     *valid = false;
+    leave(cursor);
     for (cursor->height--; cursor->height > 0; cursor->height--) {
         struct tree_step *step = &cursor->path[cursor->height - 1];
         if (step->slot > 0) {
@@ -93,22 +118,22 @@ static inline tansu_status search_child(tree_store *store, const tree_inner *inn
 static tansu_status descend(tree_cursor *cursor, const uint8_t *key, size_t size,
                             tansu_error *error) {
     const tree_content *content;
-    cursor->height = 0;
-    tansu_status status =
-        block_content(cursor->store, cursor->t.root, -1, cursor->t.count, &content, error);
+    tree_block *block = cursor->t.root;
+    tansu_status status = block_content(cursor->store, block, -1, cursor->t.count, &content, error);
     uint32_t height = 0;
     while (status == TANSU_OK && content->level > 0) {
         const tree_inner *inner = as_inner(content);
         uint32_t slot = inner_slot(inner, key, size);
         cursor->path[height++] = (struct tree_step){content, slot};
+        block = inner->child[slot];
         status = search_child(cursor->store, inner, slot, &content, error);
     }
     if (status != TANSU_OK)
         return status;
     bool exact;
     uint32_t slot = page_search(&as_leaf(content)->page, key, size, &exact);
-    cursor->path[height++] = (struct tree_step){content, slot};
     cursor->height = height;
+    enter(cursor, block, content, slot);
     return TANSU_OK;
 }
 
@@ -116,7 +141,7 @@ static tansu_status descend(tree_cursor *cursor, const uint8_t *key, size_t size
 tansu_status tree_cursor_seek(tree_cursor *cursor, const uint8_t *key, size_t size, bool *valid,
                               tansu_error *error) {
     *valid = false;
-    cursor->height = 0;
+    tree_cursor_end(cursor);
     if (cursor->t.root == NULL)
         return TANSU_OK;
     tansu_status status = descend(cursor, key, size, error);
@@ -132,7 +157,7 @@ tansu_status tree_cursor_seek(tree_cursor *cursor, const uint8_t *key, size_t si
 tansu_status tree_cursor_seek_before(tree_cursor *cursor, const uint8_t *key, size_t size,
                                      bool *valid, tansu_error *error) {
     *valid = false;
-    cursor->height = 0;
+    tree_cursor_end(cursor);
     if (cursor->t.root == NULL)
         return TANSU_OK;
     tansu_status status = descend(cursor, key, size, error);
@@ -149,25 +174,26 @@ tansu_status tree_cursor_seek_before(tree_cursor *cursor, const uint8_t *key, si
 tansu_status tree_cursor_seek_rank(tree_cursor *cursor, uint64_t rank, bool *valid,
                                    tansu_error *error) {
     *valid = false;
-    cursor->height = 0;
+    tree_cursor_end(cursor);
     if (cursor->t.root == NULL || rank >= cursor->t.count)
         return TANSU_OK;
     const tree_content *content;
+    tree_block *block = cursor->t.root;
     uint32_t height = 0;
-    tansu_status status =
-        block_content(cursor->store, cursor->t.root, -1, cursor->t.count, &content, error);
+    tansu_status status = block_content(cursor->store, block, -1, cursor->t.count, &content, error);
     while (status == TANSU_OK && content->level > 0) {
         const tree_inner *inner = as_inner(content);
         uint32_t slot = 0;
         while (slot + 1 < inner_children(inner) && rank >= inner->count[slot])
             rank -= inner->count[slot++];
         cursor->path[height++] = (struct tree_step){content, slot};
+        block = inner->child[slot];
         status = child_content(cursor->store, inner, slot, &content, error);
     }
     if (status != TANSU_OK)
         return status;
-    cursor->path[height++] = (struct tree_step){content, (uint32_t)rank};
     cursor->height = height;
+    enter(cursor, block, content, (uint32_t)rank);
     *valid = true;
     return TANSU_OK;
 }
@@ -308,18 +334,21 @@ tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, siz
         return TANSU_OK;
     uint64_t before = 0;
     const tree_content *content;
-    tansu_status status = block_content(store, t->root, -1, t->count, &content, error);
+    tree_block *block = t->root;
+    tansu_status status = block_content(store, block, -1, t->count, &content, error);
     while (status == TANSU_OK && content->level > 0) {
         const tree_inner *inner = as_inner(content);
         uint32_t slot = inner_slot(inner, key, size);
         for (uint32_t i = 0; i < slot; i++)
             before += inner->count[i];
+        block = inner->child[slot];
         status = search_child(store, inner, slot, &content, error);
     }
     if (status != TANSU_OK)
         return status;
     bool exact;
     *rank = before + page_search(&as_leaf(content)->page, key, size, &exact);
+    block_unpin(block);
     return TANSU_OK;
 }
 
@@ -343,10 +372,11 @@ tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *p
     tree_cursor_init(&cursor, store, t);
     bool valid;
     tansu_status status = tree_cursor_seek(&cursor, prefix, size, &valid, error);
-    if (status != TANSU_OK || !valid ||
-        !begins_with(page_at(&cursor), *slot_at(&cursor), prefix, size))
-        return status;
-    *docno = tree_cursor_docno(&cursor);
-    *found = true;
-    return TANSU_OK;
+    if (status == TANSU_OK && valid &&
+        begins_with(page_at(&cursor), *slot_at(&cursor), prefix, size)) {
+        *docno = tree_cursor_docno(&cursor);
+        *found = true;
+    }
+    tree_cursor_end(&cursor);
+    return status;
 }

@@ -11,14 +11,39 @@
 #define LEAF_SPARSE (BLOCK_BYTES / 4)
 #define LEAF_JOINED (BLOCK_BYTES * 3 / 4)
 
+/* join -- makes one leaf of the leaf at the way's end, without its entry, and its neighbour `sibling`;
+ * *joined NULL when they do not fit in one. */
+static tansu_status join(tree_change *change, const tree_page *sibling, tree_content **joined,
+                         uint32_t *count, tansu_error *error) {
+    const tree_way *way = change->way;
+    uint32_t step = way->height - 1;
+    const tree_page *page = &as_leaf(way->step[step].content)->page;
+    uint32_t slot = way->step[step - 1].slot, taken = way->step[step].slot;
+    *joined = NULL;
+    if ((uint64_t)page_live(page) + page_live(sibling) > LEAF_JOINED)
+        return TANSU_OK;
+
+    /* Either page has less than LEAF_JOINED bytes, and an entry takes at least nine of them. */
+    tree_ref refs[LEAF_JOINED / 9];
+    uint32_t base = slot > 0 ? sibling->count : 0;
+    *count = page->count - 1 + sibling->count;
+    page_refs(page, 0, taken, refs + base);
+    page_refs(page, taken + 1, page->count - taken - 1, refs + base + taken);
+    page_refs(sibling, 0, sibling->count, slot > 0 ? refs : refs + page->count - 1);
+    uint32_t prefix;
+    if (page_measure(refs, *count, &prefix) > LEAF_JOINED)
+        return TANSU_OK;
+    *joined = refs_leaf(change->writer->store, refs, *count);
+    return *joined != NULL ? TANSU_OK : error_memory(error);
+}
+
 /* leaf_merged -- joins the leaf, without its entry, and a neighbour when they fit in one. */
 static tansu_status leaf_merged(tree_change *change, bool *merged, tansu_error *error) {
     tree_way *way = change->way;
     tree_store *store = change->writer->store;
     uint32_t step = way->height - 1;
     const tree_inner *parent = as_inner(way->step[step - 1].content);
-    const tree_page *page = &as_leaf(way->step[step].content)->page;
-    uint32_t slot = way->step[step - 1].slot, taken = way->step[step].slot;
+    uint32_t slot = way->step[step - 1].slot, count;
     *merged = false;
     if (inner_children(parent) < 2)
         return TANSU_OK;
@@ -27,23 +52,12 @@ static tansu_status leaf_merged(tree_change *change, bool *merged, tansu_error *
     tansu_status status = child_content(store, parent, other_slot, &other, error);
     if (status != TANSU_OK)
         return status;
-    const tree_page *sibling = &as_leaf(other)->page;
-    if ((uint64_t)page_live(page) + page_live(sibling) > LEAF_JOINED)
-        return TANSU_OK;
-
-    /* Either page has less than LEAF_JOINED bytes, and an entry takes at least nine of them. */
-    tree_ref refs[LEAF_JOINED / 9];
-    uint32_t base = slot > 0 ? sibling->count : 0;
-    uint32_t count = page->count - 1 + sibling->count;
-    page_refs(page, 0, taken, refs + base);
-    page_refs(page, taken + 1, page->count - taken - 1, refs + base + taken);
-    page_refs(sibling, 0, sibling->count, slot > 0 ? refs : refs + page->count - 1);
-    uint32_t prefix;
-    if (page_measure(refs, count, &prefix) > LEAF_JOINED)
-        return TANSU_OK;
-    tree_content *content = refs_leaf(store, refs, count);
-    tree_block *result =
-        content == NULL ? NULL : edit_block(change, way->step[step].block, content);
+    tree_content *content;
+    status = join(change, &as_leaf(other)->page, &content, &count, error);
+    block_unpin(parent->child[other_slot]);
+    if (status != TANSU_OK || content == NULL)
+        return status;
+    tree_block *result = edit_block(change, way->step[step].block, content);
     if (result == NULL)
         return error_memory(error);
     edit_drop(change, parent->child[other_slot]);
@@ -96,6 +110,8 @@ tansu_status tree_remove(tree_writer *writer, tree *t, const uint8_t *key, size_
         return TANSU_OK;
     tree_way way;
     tansu_status status = way_find(writer, t, key, size, &way, error);
+    if (status == TANSU_OK && !way.exact)
+        way_leave(&way);
     if (status != TANSU_OK || !way.exact)
         return status;
     uint32_t last = way.height - 1;
@@ -105,6 +121,7 @@ tansu_status tree_remove(tree_writer *writer, tree *t, const uint8_t *key, size_
         for (uint32_t i = 0; i < last; i++)
             inner_of(way.step[i].content)->count[way.step[i].slot]--;
         t->count--;
+        way_leave(&way);
     } else {
         tree_change change;
         tree_block *root = t->root;
@@ -113,6 +130,7 @@ tansu_status tree_remove(tree_writer *writer, tree *t, const uint8_t *key, size_
             status = remove_leaf(&change, error);
         if (status == TANSU_OK)
             status = edit_up(&change, &root, error);
+        way_leave(&way);
         if (status != TANSU_OK) {
             edit_undo(&change);
             return status;

@@ -20,6 +20,9 @@ tansu_status tree_store_new(tree_store **result, tansu_error *error) {
     atomic_init(&store->cab, NULL);
     atomic_init(&store->next_block, 1);
     atomic_init(&store->memory, 0);
+    atomic_init(&store->dirty, 0);
+    atomic_init(&store->frozen, 0);
+    atomic_init(&store->relief_at, UINT64_MAX);
     *result = store;
     return TANSU_OK;
 }
@@ -50,6 +53,45 @@ uint64_t tree_store_next_block(const tree_store *store) {
 /* tree_store_memory -- handles and contents. */
 uint64_t tree_store_memory(const tree_store *store) {
     return atomic_load_explicit(&store->memory, memory_order_relaxed);
+}
+
+/* tree_store_dirty -- contents that a transaction made and no checkpoint has written. */
+uint64_t tree_store_dirty(const tree_store *store) {
+    return atomic_load_explicit(&store->dirty, memory_order_relaxed);
+}
+
+/* tree_store_set_relief -- before anybody else knows the store. */
+void tree_store_set_relief(tree_store *store, tree_relief relief, void *context) {
+    store->relief = relief;
+    store->relief_context = context;
+}
+
+/* tree_store_relieve_at -- any thread. */
+void tree_store_relieve_at(tree_store *store, uint64_t bytes) {
+    atomic_store_explicit(&store->relief_at, bytes, memory_order_relaxed);
+}
+
+/* tree_published -- blocks that the last commit replaced need no writing, whoever still sees them, but
+ * for those that a checkpoint under way writes all the same: they stay in memory until it has ended. */
+void tree_published(const retire_list *retired) {
+    for (size_t i = 0; i < retired->count; i++) {
+        const retire_item *item = &retired->items[i];
+        if (item->free == block_retired &&
+            item->birth > atomic_load(&((tree_store *)item->context)->frozen))
+            block_clean(item->context, item->object);
+    }
+}
+
+/* tree_store_freeze -- an epoch that was published, or 0. */
+void tree_store_freeze(tree_store *store, uint64_t epoch) {
+    atomic_store(&store->frozen, epoch);
+}
+
+/* tree_trim_retired -- what is stored can be loaded again by the versions that still see it. */
+void tree_trim_retired(const retire_list *retired) {
+    for (size_t i = 0; i < retired->count; i++)
+        if (retired->items[i].free == block_retired)
+            block_evict(retired->items[i].context, retired->items[i].object);
 }
 
 /* tree_open -- a handle without content. */
@@ -100,12 +142,11 @@ static tansu_status count_blocks(tree_store *store, const tree_content *content,
 static void retire_blocks(tree_store *store, tree_block *block, uint32_t level,
                           retire_list *retired) {
     if (level > 0) {
-        const tree_inner *inner =
-            as_inner(atomic_load_explicit(&block->content, memory_order_acquire));
+        const tree_inner *inner = as_inner(block_resident(block));
         for (uint32_t i = 0; i < inner_children(inner); i++)
             retire_blocks(store, inner->child[i], level - 1, retired);
     }
-    retire_add(retired, block_retired, store, block); /* there is room */
+    retire_add_born(retired, block_retired, store, block, block->epoch); /* there is room */
 }
 
 /* tree_retire_all -- inner blocks are loaded first, for only they know the numbers below. */
@@ -116,19 +157,22 @@ tansu_status tree_retire_all(tree_store *store, const tree *t, retire_list *reti
     const tree_content *content;
     size_t blocks = 0;
     tansu_status status = block_content(store, t->root, -1, t->count, &content, error);
-    if (status == TANSU_OK)
-        status = count_blocks(store, content, &blocks, error);
+    if (status != TANSU_OK)
+        return status;
+    status = count_blocks(store, content, &blocks, error);
+    uint32_t level = content->level;
+    block_unpin(t->root);
     if (status != TANSU_OK)
         return status;
     if (!retire_reserve(retired, blocks))
         return error_memory(error);
-    retire_blocks(store, t->root, content->level, retired);
+    retire_blocks(store, t->root, level, retired);
     return TANSU_OK;
 }
 
 /* release_block -- a block and all below that is in memory. */
 static void release_block(tree_store *store, tree_block *block) {
-    tree_content *content = atomic_load_explicit(&block->content, memory_order_acquire);
+    tree_content *content = block_resident(block);
     if (content != NULL && content->level > 0) {
         tree_inner *inner = inner_of(content);
         for (uint32_t i = 0; i < inner_children(inner); i++)
@@ -148,7 +192,7 @@ void tree_release(tree_store *store, tree *t) {
 static void discard_block(const tree_writer *writer, tree_block *block) {
     if (block->epoch < writer->epoch)
         return;
-    tree_content *content = atomic_load_explicit(&block->content, memory_order_acquire);
+    tree_content *content = block_resident(block);
     if (content != NULL && content->level > 0) {
         tree_inner *inner = inner_of(content);
         for (uint32_t i = 0; i < inner_children(inner); i++)

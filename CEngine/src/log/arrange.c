@@ -10,8 +10,7 @@
 
 #include <stdlib.h>
 
-/* missing -- the error for a segment that must be there. */
-static tansu_status missing(const log *l, uint32_t number, tansu_error *error) {
+tansu_status segment_missing(const log *l, uint32_t number, tansu_error *error) {
     return error_set(error, TANSU_E_CORRUPT, l->folder, "segment %08u.seg of the log is missing",
                      number);
 }
@@ -94,7 +93,7 @@ tansu_status log_arrange(log *l, const uint32_t *named, size_t count, tansu_erro
     for (size_t i = 0; i < count; i++) {
         if (list_has(&l->force, named[i]) || list_has(&l->aside, named[i]))
             continue;
-        tansu_status status = missing(l, named[i], error);
+        tansu_status status = segment_missing(l, named[i], error);
         return named[i] < l->last_number ? status : TANSU_E_NOT_FOUND;
     }
     uint32_t limit = UINT32_MAX;
@@ -166,6 +165,17 @@ bool log_compacted(const log *l) {
     return false;
 }
 
+bool log_gapped(log *l) {
+    bool gapped = false;
+    pthread_mutex_lock(&l->mutex);
+    for (uint32_t i = 0; !gapped && i < l->force.count; i++) {
+        const segment *s = l->force.items[i];
+        gapped = s->last != 0 || (i > 0 && s->number != l->force.items[i - 1]->number + 1);
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return gapped;
+}
+
 tansu_status log_sealed(log *l, bool with_head, log_extent **list, uint32_t *count,
                         tansu_error *error) {
     pthread_mutex_lock(&l->mutex);
@@ -186,6 +196,22 @@ tansu_status log_sealed(log *l, bool with_head, log_extent **list, uint32_t *cou
     return made == NULL ? error_memory(error) : TANSU_OK;
 }
 
+/* extent_end -- the index of the segment that a commit ended in, and where; UINT32_MAX when none in force has
+ * it. A compaction that could not be brought to the disk any more is in force and seen by no version: of the
+ * newest one, which ended where the run did, it holds just what that version needs. */
+static uint32_t extent_end(const log *l, uint64_t sequence, uint64_t position, uint64_t *end) {
+    uint32_t index = segment_index(l, (uint32_t)(position >> 32));
+    *end = (uint32_t)position;
+    for (uint32_t i = 0; index == UINT32_MAX && i < l->force.count; i++) {
+        const segment *s = l->force.items[i];
+        if (s->last != 0 && s->last == sequence) {
+            index = i;
+            *end = s->used;
+        }
+    }
+    return index;
+}
+
 tansu_status log_extents(log *l, uint64_t sequence, uint64_t position, log_extent **list,
                          uint32_t *count, tansu_error *error) {
     tansu_status status = TANSU_OK;
@@ -194,7 +220,8 @@ tansu_status log_extents(log *l, uint64_t sequence, uint64_t position, log_exten
     if (position == 0)
         return TANSU_OK;
     pthread_mutex_lock(&l->mutex);
-    uint32_t last = segment_index(l, (uint32_t)(position >> 32));
+    uint64_t end;
+    uint32_t last = extent_end(l, sequence, position, &end);
     log_extent *made = last == UINT32_MAX ? NULL : malloc((last + 1) * sizeof *made);
     if (last == UINT32_MAX)
         status = error_set(error, TANSU_E_NOT_FOUND, l->folder,
@@ -207,7 +234,7 @@ tansu_status log_extents(log *l, uint64_t sequence, uint64_t position, log_exten
         made[i] = (log_extent){.number = s->number,
                                .compacted = s->last != 0,
                                .bytes = s->base,
-                               .end = i < last ? s->used : (uint32_t)position,
+                               .end = i < last ? s->used : end,
                                .first = s->first,
                                .last = s->last != 0 ? s->last : next - 1};
     }

@@ -100,7 +100,7 @@ static tansu_status open_one(log *l, uint32_t number, tansu_error *error) {
 }
 
 /* open_segments -- maps every segment of the folder. */
-static tansu_status open_segments(log *l, bool sparse, tansu_error *error) {
+static tansu_status open_segments(log *l, tansu_error *error) {
     found_segments found = {.l = l};
     tansu_status status = TANSU_OK;
     if (l->calls->list(l->folder, note_name, &found) != 0 && !found.no_memory)
@@ -110,11 +110,7 @@ static tansu_status open_segments(log *l, bool sparse, tansu_error *error) {
     if (found.count > 1)
         qsort(found.numbers, found.count, sizeof *found.numbers, compare_numbers);
     for (size_t i = 0; status == TANSU_OK && i < found.count; i++) {
-        if (!sparse && i > 0 && found.numbers[i] != found.numbers[i - 1] + 1)
-            status = error_set(error, TANSU_E_CORRUPT, l->folder,
-                               "segment %08u.seg of the log is missing", found.numbers[i - 1] + 1);
-        else
-            status = open_one(l, found.numbers[i], error);
+        status = open_one(l, found.numbers[i], error);
         l->last_number = found.numbers[i];
     }
     free(found.numbers);
@@ -143,13 +139,14 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     l->calls = options->calls;
     l->read_only = options->read_only;
     l->guarded = !options->unguarded;
+    l->sparse = options->sparse;
     l->segment_size = options->segment_size;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);
     l->crc_seed = (uint32_t)crc32_z(0, l->uuid, sizeof l->uuid);
     tansu_status status = TANSU_OK;
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
-        status = l->folder == NULL ? error_memory(error) : open_segments(l, options->sparse, error);
+        status = l->folder == NULL ? error_memory(error) : open_segments(l, error);
         if (status == TANSU_OK && !l->read_only)
             reserve_find(l);
     }

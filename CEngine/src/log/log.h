@@ -45,6 +45,7 @@ struct log {
     bool read_only;
     bool guarded; /* pages that can't be read are counted in `tally` instead of raising SIGBUS */
     guard_tally tally;
+    bool sparse; /* as in log_options */
     uint8_t uuid[16];
     uint32_t crc_seed;
     uint64_t segment_size;
@@ -90,8 +91,10 @@ typedef struct log_options {
     const fs *calls;
     const char *folder; /* of the segments; NULL for a memory store */
     bool read_only;
-    bool sparse;    /* numbers of segments may have gaps: compaction was at work once */
     bool unguarded; /* a page that can't be read raises SIGBUS */
+    bool
+        sparse; /* compaction was at work once: a gap in the numbers is no sign of a segment that is
+                    missing. Otherwise it is one unless the commits go on behind it */
     uint64_t segment_size;
     uint8_t uuid[16];
 } log_options;
@@ -116,6 +119,10 @@ tansu_status log_arrange(log *l, const uint32_t *named, size_t count, tansu_erro
 
 /* log_compacted -- whether the log holds a compacted segment, so that not all of history is there. */
 bool log_compacted(const log *l);
+
+/* log_gapped -- whether one is compacted, or the numbers of those in force have gaps: compaction was at work
+ * once, though perhaps cancelled. */
+bool log_gapped(log *l);
 
 /* log_adopt -- in a replay that meets the installation of a compacted segment: puts it in force if it is
  * aside. Errors: MEMORY. */

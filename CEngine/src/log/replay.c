@@ -161,6 +161,21 @@ tansu_status log_walk(log *l, uint32_t number, log_visitor visitor, void *contex
     return status;
 }
 
+/*
+ * walk_gap -- where the log does not go on with the next segment, or with the one that was never begun
+ * (`next`: its number). A log that no compaction has touched numbers its segments without gaps: so one is
+ * missing there. The numbers alone do not tell that: a compaction that was cancelled took one, and earlier
+ * versions did not say so in a backup's MANIFEST.
+ */
+static tansu_status walk_gap(const walk *w, uint32_t next, tansu_error *error) {
+    const segment *s = w->l->force.items[w->index];
+    if (w->l->sparse || next == s->number + 1)
+        return TANSU_OK;
+    return w->offset + 8 <= s->allocated && load_u64(s->base + w->offset) != 0
+               ? frame_damage(s->number, w->offset, w->expected, error)
+               : segment_missing(w->l, s->number + 1, error);
+}
+
 /* walk_on -- to the first place that is no frame that is due. */
 static tansu_status walk_on(walk *w, tansu_error *error) {
     for (;;) {
@@ -175,12 +190,15 @@ static tansu_status walk_on(walk *w, tansu_error *error) {
                 status = walk_frame(w, s, frame, error);
         }
         w->index = segment_index(w->l, s->number); /* a compaction may have been met */
-        if (status != TANSU_OK || w->index + 1 == w->l->force.count)
+        if (status != TANSU_OK)
             return status;
+        if (w->index + 1 == w->l->force.count)
+            return w->l->blank_number == 0 ? TANSU_OK : walk_gap(w, w->l->blank_number, error);
         /* The next segment begins with the commit that is due here only if this one is whole. */
         const segment *next = w->l->force.items[w->index + 1];
         if (next->first != w->expected)
-            return s->last == 0 ? TANSU_OK : frame_damage(next->number, 0, w->expected, error);
+            return s->last == 0 ? walk_gap(w, next->number, error)
+                                : frame_damage(next->number, 0, w->expected, error);
         s->used = w->offset;
         w->done += s->allocated;
         w->index++;

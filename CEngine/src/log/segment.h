@@ -84,6 +84,9 @@ static inline segment *segment_head(const log *l) {
     return l->force.count == 0 ? NULL : l->force.items[l->force.count - 1];
 }
 
+/* segment_missing -- the error for a segment that must be there. */
+tansu_status segment_missing(const log *l, uint32_t number, tansu_error *error);
+
 /* segment_remove_last -- closes the last segment and deletes its file. Errors: IO. */
 tansu_status segment_remove_last(log *l, tansu_error *error);
 

@@ -18,10 +18,11 @@ const frame_header *walk_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t
         return NULL;
     const frame_header *frame = (const frame_header *)(bytes + offset);
     if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
-        frame->size > size - offset)
+        frame->size > size - offset || !frame_records_valid(frame))
         return NULL;
+    /* The CRC last: it costs most, and what only looks like a header seldom comes this far. */
     uint32_t crc = (uint32_t)crc32_z(crc_seed, bytes + offset + 8, (z_size_t)frame->size - 8);
-    return crc == frame->crc && frame_records_valid(frame) ? frame : NULL;
+    return crc == frame->crc ? frame : NULL;
 }
 
 uint64_t walk_find(uint32_t crc_seed, const uint8_t *bytes, uint64_t size, uint64_t offset,

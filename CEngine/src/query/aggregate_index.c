@@ -178,6 +178,7 @@ static tansu_status walk_values(aggregation *a, const access *index) {
     tree_cursor_init(&w.cursor, a->view->trees, index->entries);
     for (uint32_t i = 0; status == TANSU_OK && i < index->range_count; i++)
         status = walk_range(&w, &index->ranges[i]);
+    tree_cursor_end(&w.cursor);
     tansu_buffer_free(&w.key);
     tansu_buffer_free(&w.end);
     a->index = index->name;

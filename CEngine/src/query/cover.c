@@ -25,11 +25,14 @@ static tansu_status probe(planner *p, const access *a, bool *tells) {
     tansu_status status = tree_cursor_seek(&cursor, range->low, range->low_size, &valid, p->error);
     if (status != TANSU_OK || !valid)
         return status;
-    if (!tree_cursor_key(&cursor, &key))
+    uint64_t docno = tree_cursor_docno(&cursor);
+    bool copied = tree_cursor_key(&cursor, &key);
+    tree_cursor_end(&cursor);
+    if (!copied)
         return error_memory(p->error);
     *tells = cover_tells((entry_bytes){key.data, key.size});
     tansu_buffer_free(&key);
-    status = view_find(p->view, p->collection, tree_cursor_docno(&cursor), &ref, p->error);
+    status = view_find(p->view, p->collection, docno, &ref, p->error);
     if (status == TANSU_OK)
         (void)view_document(p->view, ref, &p->document_size);
     return status == TANSU_DONE ? TANSU_OK : status;

@@ -170,6 +170,8 @@ tansu_status query_start(const query *q, const version *version, const view *v,
         query_end(run);
         return status;
     }
+    if (v->pending) /* the trees will be changed: nothing of them is to be looked at any more */
+        run_park(run);
     *result = run;
     return TANSU_OK;
 }

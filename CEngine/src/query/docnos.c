@@ -89,8 +89,10 @@ tansu_status docno_list_add_range(docno_list *list, const query_run *run, const 
     tree_cursor_init(&cursor, v->trees, a->entries);
     tansu_status status = tree_cursor_seek(&cursor, range->low, range->low_size, &valid, error);
     for (size_t room = 32; status == TANSU_OK && valid;) {
-        if (!docno_list_reserve(list, room))
-            return error_memory(error);
+        if (!docno_list_reserve(list, room)) {
+            status = error_memory(error);
+            break;
+        }
         room = list->capacity - list->count < BATCH ? list->capacity - list->count : BATCH;
         bool done;
         status = add_batch(list, &cursor, range, room, &done, error);
@@ -98,6 +100,7 @@ tansu_status docno_list_add_range(docno_list *list, const query_run *run, const 
         if (status == TANSU_OK && valid && run->watched)
             status = run_check(run, error);
     }
+    tree_cursor_end(&cursor);
     return status;
 }
 

@@ -57,12 +57,17 @@ tansu_status run_begin(const query *q, const view *v, const collection_state *co
     return run->plan->streamed ? begin_streams(run, error) : TANSU_OK;
 }
 
+/* run_park -- see run.h. */
+void run_park(query_run *run) {
+    walk_free(&run->walk);
+    merge_free(&run->merge);
+}
+
 /* query_end -- frees everything; fine on NULL. */
 void query_end(query_run *run) {
     if (!run)
         return;
-    walk_free(&run->walk);
-    merge_free(&run->merge);
+    run_park(run);
     tansu_buffer_free(&run->values);
     docno_list_free(&run->docnos);
     free(run->hits);

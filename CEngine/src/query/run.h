@@ -57,6 +57,9 @@ struct query_run {
 tansu_status run_begin(const query *q, const view *v, const collection_state *collection,
                        enum plan_purpose purpose, query_run **run, tansu_error *error);
 
+/* run_park -- closes what is read of indexes: the answer has been made. */
+void run_park(query_run *run);
+
 /* run_hit -- the next document of the answer, within $skip and $max. Where the purpose needs no
  * documents, h->ref may be 0 and *doc NULL. With PLAN_PROJECTED *doc is NULL when run->entry has all
  * that $fields shows. TANSU_DONE at the end. */

@@ -29,6 +29,7 @@ void walk_init(walk *w, const query_run *run, const walk_order *o) {
 
 /* walk_free -- fine on a zeroed one. */
 void walk_free(walk *w) {
+    tree_cursor_end(&w->cursor);
     docno_list_free(&w->batch);
     tansu_buffer_free(&w->edge);
     tansu_buffer_free(&w->key);

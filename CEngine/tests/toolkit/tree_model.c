@@ -176,6 +176,7 @@ void model_same(tree_store *store, const tree *t, const model *m) {
             if (!CHECK_INT(model_docno(&m->items[i]), docnos[j]))
                 return;
     }
+    tree_cursor_end(&cursor);
     CHECK_INT(m->count, i);
 }
 
@@ -212,6 +213,7 @@ void model_same_at(tree_store *store, const tree *t, const model *m, const uint8
             if (!CHECK(at < end) || !CHECK_INT(model_docno(&m->items[at]), docnos[i]))
                 return;
     }
+    tree_cursor_end(&cursor);
     CHECK_INT(end > expected ? end : expected, at);
 
     size_t begin = size / 2 + 1 > size ? size : size / 2 + 1;

@@ -1,0 +1,20 @@
+/*
+ * base/heap.c -- see heap.h.
+ */
+#include "base/heap.h"
+
+#include <stdlib.h> /* says whether the C library is glibc */
+
+#if defined(__APPLE__)
+#include <malloc/malloc.h>
+#elif defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+void heap_return(void) {
+#if defined(__APPLE__)
+    malloc_zone_pressure_relief(NULL, 0);
+#elif defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}

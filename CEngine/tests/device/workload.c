@@ -1,0 +1,460 @@
+/*
+ * device/workload.c -- writers, readers and upkeep at work on a database whose device may fail.
+ *
+ * What it is told, a line each on standard input, and what it answers:
+ *   read-errors     from now on calls that read may end with IO
+ *   trouble         from now on calls that write may fail
+ *   forget          drops what the kernel keeps of the database's files
+ *   close           stops the threads and shuts the database down: "closed STATUS"
+ *   open            opens it again, and goes on: "opened STATUS"
+ *   quit            ends the process, whatever is open: "quit", with what was done
+ */
+#include "workload.h"
+
+#include "ledger.h"
+#include "steps.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define READERS 2
+#define WHY 256
+#define MOST_BACKUPS 6
+
+/* Slots of the watch. */
+enum { SLOT_MAIN = 0, SLOT_WRITER = 1, SLOT_READER = 5, SLOT_KEEPER = 8 };
+
+static struct {
+    tansu_db *db;
+    const char *path, *backups;
+    uint64_t seed;
+    tansu_durability durability;
+    atomic_bool stop, trouble, read_errors;
+    atomic_bool failed; /* FAILED was returned: nothing may be written until it is opened again */
+    atomic_uint_fast64_t steps, reads, upkeeps, refused;
+    uint64_t backup_number, backup_end; /* the next, and the one that is not made any more */
+    uint64_t random;
+    pthread_t threads[STEP_THREADS + READERS + 1];
+} run;
+
+void set_options(tansu_options *options, const char *path, tansu_durability durability) {
+    tansu_options_init(options);
+    options->path = path;
+    options->durability = durability;
+    options->interval_ms = 20;
+    options->segment_size = 1 << 20;
+    options->checkpoint_bytes = 256 << 10;
+    options->index_cache_bytes = 64 << 10;
+    options->compaction_percent = 25;
+    options->compaction_share = 100;
+}
+
+int64_t figure(tansu_db *db, const char *name, int64_t otherwise) {
+    tansu_buffer b = TANSU_BUFFER_INIT;
+    bson_t doc;
+    bson_iter_t iter;
+    int64_t value = otherwise;
+    if (tansu_stats(db, &b, NULL) == TANSU_OK && bson_init_static(&doc, b.data, b.size) &&
+        bson_iter_init_find(&iter, &doc, name) &&
+        (BSON_ITER_HOLDS_NUMBER(&iter) || BSON_ITER_HOLDS_BOOL(&iter)))
+        value = bson_iter_as_int64(&iter);
+    tansu_buffer_free(&b);
+    return value;
+}
+
+/* ---- What a call may come to --------------------------------------------------------------- */
+
+/* complain -- a status that the call may not come to. */
+static void complain(const char *call, tansu_status status, const tansu_error *error) {
+    fault("%s: %s (errno %d): %s [%s]", call, tansu_status_name(status), error->sys_errno,
+          error->message, error->context);
+}
+
+/* may_write -- whether a call that writes may come to this status; notes FAILED, after which none may succeed. */
+static void may_write(const char *call, tansu_status status, bool was_failed,
+                      const tansu_error *error) {
+    if (status == TANSU_OK) {
+        if (was_failed)
+            fault("%s succeeded after FAILED, and without opening again", call);
+        return;
+    }
+    atomic_fetch_add(&run.refused, 1);
+    if (!atomic_load(&run.trouble) ||
+        (status != TANSU_E_IO && status != TANSU_E_FULL && status != TANSU_E_FAILED))
+        complain(call, status, error);
+    if (status == TANSU_E_FAILED)
+        atomic_store(&run.failed, true);
+}
+
+/* may_read -- the same of a call that reads. Damage that a failing device did to index files may be told of. */
+static void may_read(const char *call, tansu_status status, const tansu_error *error) {
+    if (status == TANSU_OK || status == TANSU_DONE)
+        return;
+    atomic_fetch_add(&run.refused, 1);
+    if (status == TANSU_E_IO && atomic_load(&run.read_errors))
+        return;
+    if (status == TANSU_E_CORRUPT && atomic_load(&run.trouble) &&
+        figure(run.db, "indexesDamaged", 0) != 0)
+        return;
+    complain(call, status, error);
+}
+
+/* ---- Writers ------------------------------------------------------------------------------- */
+
+static void *write_on(void *context) {
+    uint32_t t = (uint32_t)(uintptr_t)context;
+    unsigned slot = SLOT_WRITER + t;
+    step_world world, next;
+    tansu_error error = {0};
+    char why[WHY];
+    step s;
+    watch_call(slot, "reading at the beginning");
+    tansu_status status = step_read(run.db, NULL, t, &world, why, &error);
+    watch_back(slot);
+    if (status != TANSU_OK) {
+        may_read("reading at the beginning", status, &error);
+        return NULL;
+    }
+    step_world_at(run.seed, t, world.step, &next);
+    if (why[0] != 0 || !step_same(&next, &world, why)) {
+        fault("thread %u, at the beginning: %s", t, why);
+        return NULL;
+    }
+    ledger_add(LEDGER_OPENED, t, world.step, 0);
+    while (!atomic_load(&run.stop)) {
+        uint64_t sequence = 0;
+        bool was_failed = atomic_load(&run.failed);
+        step_make(run.seed, t, world.step + 1, &s);
+        next = world;
+        step_apply(&next, &s);
+        watch_call(slot, "writing");
+        memset(&error, 0, sizeof error);
+        status = step_run(run.db, t, &s, &next, TANSU_DURABILITY_DEFAULT, &sequence, &error);
+        watch_back(slot);
+        may_write("writing", status, was_failed, &error);
+        if (status == TANSU_OK) {
+            ledger_add(run.durability == TANSU_DURABILITY_FULL ? LEDGER_FULL : LEDGER_SOFT, t,
+                       next.step, sequence);
+            world = next;
+            atomic_fetch_add(&run.steps, 1);
+        } else if (status == TANSU_E_IO) {
+            break; /* it may be there, or not: the next opening tells */
+        } else {
+            usleep(20000);
+        }
+        if (run.durability != TANSU_DURABILITY_FULL)
+            usleep(500);
+    }
+    return NULL;
+}
+
+/* ---- Readers ------------------------------------------------------------------------------- */
+
+/* ask_index -- reads a thread's collection by an index, and counts what it finds. */
+static tansu_status ask_index(tansu_txn *txn, uint32_t t, uint64_t round, const step_world *world,
+                              char *why, tansu_error *error) {
+    static const char *const paths[] = {"v", "n"};
+    const char *path = paths[round % 2];
+    char name[16];
+    int64_t found = 0, expected = 0;
+    bson_t *query = BCON_NEW(path, "{", "$gte", BCON_INT32(0), "}");
+    bson_t *hints = BCON_NEW("$index", BCON_UTF8(path));
+    tansu_status status = tansu_count(run.db, txn, step_collection(t, name), bson_get_data(query),
+                                      query->len, bson_get_data(hints), hints->len, &found, error);
+    bson_destroy(query);
+    bson_destroy(hints);
+    for (size_t i = 0; i < STEP_IDS; i++)
+        expected += world->cells[i].there;
+    if (status == TANSU_OK && found != expected)
+        snprintf(why, WHY, "%" PRId64 " documents by index %s, %" PRId64 " there", found, path,
+                 expected);
+    return status;
+}
+
+static void *read_on(void *context) {
+    unsigned slot = SLOT_READER + (unsigned)(uintptr_t)context;
+    uint64_t round = (uintptr_t)context;
+    step_world world;
+    char why[WHY];
+    while (!atomic_load(&run.stop)) {
+        uint32_t t = (uint32_t)(round++ % STEP_THREADS);
+        tansu_txn *txn = NULL;
+        tansu_error error = {0};
+        why[0] = 0;
+        watch_call(slot, "reading");
+        tansu_status status =
+            tansu_txn_begin(run.db, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT, &txn, &error);
+        if (status == TANSU_OK)
+            status = step_read(run.db, txn, t, &world, why, &error);
+        if (status == TANSU_OK && why[0] == 0)
+            status = ask_index(txn, t, round, &world, why, &error);
+        tansu_txn_abort(txn);
+        watch_back(slot);
+        may_read("reading", status, &error);
+        if (status == TANSU_OK && why[0] != 0)
+            fault("reading thread %u's collection: %s", t, why);
+        atomic_fetch_add(&run.reads, 1);
+        usleep(1000);
+    }
+    return NULL;
+}
+
+/* ---- Upkeep -------------------------------------------------------------------------------- */
+
+static uint64_t next_random(void) {
+    run.random ^= run.random << 13;
+    run.random ^= run.random >> 7;
+    run.random ^= run.random << 17;
+    return run.random;
+}
+
+/* go_on -- the progress of a task: cancels after so many calls. */
+static int go_on(void *context, uint64_t done, uint64_t total) {
+    int *calls = context;
+    (void)done, (void)total;
+    return atomic_load(&run.stop) ? 0 : --*calls != 0;
+}
+
+/* problems_of_indexes -- whether a report of verify tells of index files only. */
+static bool problems_of_indexes(const tansu_buffer *report) {
+    bson_t doc;
+    bson_iter_t iter, problem, member;
+    bool other = false;
+    if (!bson_init_static(&doc, report->data, report->size) ||
+        !bson_iter_init_find(&iter, &doc, "problems") || !bson_iter_recurse(&iter, &problem))
+        return false;
+    while (bson_iter_next(&problem))
+        if (!bson_iter_recurse(&problem, &member) || !bson_iter_find(&member, "file") ||
+            !BSON_ITER_HOLDS_UTF8(&member) ||
+            strncmp(bson_iter_utf8(&member, NULL), "index/", 6) != 0)
+            other = true;
+    return !other;
+}
+
+/* verify_now -- problems may only be of index files, and only after the device has failed. */
+static void verify_now(int calls) {
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    tansu_error error = {0};
+    tansu_status status = tansu_verify(run.db, go_on, &calls, &report, &error);
+    bool excused =
+        status == TANSU_E_CANCELLED || (status == TANSU_E_IO && atomic_load(&run.read_errors)) ||
+        (status == TANSU_E_CORRUPT && atomic_load(&run.trouble) && problems_of_indexes(&report));
+    if (status != TANSU_OK && !excused)
+        complain("verify", status, &error);
+    tansu_buffer_free(&report);
+}
+
+/* backup_now -- a backup beside the database; only acknowledged ones are in the ledger. */
+static tansu_status backup_now(int calls, tansu_error *error) {
+    char to[1024];
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    bson_t doc;
+    bson_iter_t iter;
+    uint64_t number = run.backup_number++;
+    snprintf(to, sizeof to, "%s/b%" PRIu64, run.backups, number);
+    tansu_status status =
+        tansu_backup(run.db, to, number % 2 == 0 ? TANSU_BACKUP_FOLDER : TANSU_BACKUP_FILE, go_on,
+                     &calls, &report, error);
+    if (status == TANSU_OK && bson_init_static(&doc, report.data, report.size) &&
+        bson_iter_init_find(&iter, &doc, "sequence"))
+        ledger_add(LEDGER_BACKUP, 0, number, (uint64_t)bson_iter_as_int64(&iter));
+    tansu_buffer_free(&report);
+    return status;
+}
+
+static void *keep_up(void *context) {
+    (void)context;
+    while (!atomic_load(&run.stop)) {
+        tansu_error error = {0};
+        tansu_status status = TANSU_OK;
+        const char *call = "compact";
+        unsigned what = (unsigned)(next_random() % 10);
+        int calls = next_random() % 3 == 0 ? 1 + (int)(next_random() % 40) : INT32_MAX;
+        if (what < 3)
+            call = "checkpoint";
+        else if (what == 3)
+            call = "verify";
+        else if (what == 4 && run.backup_number < run.backup_end)
+            call = "backup";
+        watch_call(SLOT_KEEPER, call);
+        if (what < 3)
+            status = tansu_checkpoint(run.db, &error);
+        else if (what == 3)
+            verify_now(calls);
+        else if (what == 4 && run.backup_number < run.backup_end)
+            status = backup_now(calls, &error);
+        else
+            status = tansu_compact(run.db, go_on, &calls, NULL, &error);
+        watch_back(SLOT_KEEPER);
+        if (status != TANSU_E_CANCELLED && !(status == TANSU_E_IO && atomic_load(&run.read_errors)))
+            may_write(call, status, false, &error);
+        atomic_fetch_add(&run.upkeeps, 1);
+        usleep((useconds_t)(next_random() % 60000));
+    }
+    return NULL;
+}
+
+/* page_out -- takes the pages of mapped files below this path out of memory; what the kernel can read again only. */
+static void page_out(const char *path) {
+    char line[4096];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long begin = 0, end = 0;
+        if (strstr(line, path) != NULL && sscanf(line, "%lx-%lx", &begin, &end) == 2)
+            madvise((void *)begin, end - begin, MADV_PAGEOUT); /* a hint: may fail */
+    }
+    if (maps != NULL)
+        fclose(maps);
+}
+
+/* forget_files -- takes the files of a folder out of memory. */
+static void forget_files(const char *folder) {
+    DIR *d = opendir(folder);
+    struct dirent *e;
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        char path[2048];
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (e->d_name[0] == '.')
+            continue;
+        if (e->d_type == DT_DIR) {
+            forget_files(path);
+        } else if (e->d_type == DT_REG) {
+            int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+            if (file >= 0) {
+                posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+                close(file);
+            }
+        }
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+/* ---- Orders -------------------------------------------------------------------------------- */
+
+static void start_threads(void) {
+    bool started = true;
+    unsigned n = 0;
+    atomic_store(&run.stop, false);
+    atomic_store(&run.failed, false);
+    for (uintptr_t t = 0; t < STEP_THREADS; t++)
+        started &= pthread_create(&run.threads[n++], NULL, write_on, (void *)t) == 0;
+    for (uintptr_t t = 0; t < READERS; t++)
+        started &= pthread_create(&run.threads[n++], NULL, read_on, (void *)t) == 0;
+    started &= pthread_create(&run.threads[n++], NULL, keep_up, NULL) == 0;
+    if (!started) {
+        perror("threads");
+        watch_finish(EXIT_HARNESS);
+    }
+}
+
+static tansu_status open_now(tansu_error *error) {
+    tansu_options options;
+    set_options(&options, run.path, run.durability);
+    watch_call(SLOT_MAIN, "open");
+    tansu_status status = tansu_open(&options, &run.db, error);
+    watch_back(SLOT_MAIN);
+    return status;
+}
+
+/* close_now -- ends the threads and the database. Errors are allowed after trouble only. */
+static tansu_status close_now(void) {
+    tansu_error error = {0};
+    atomic_store(&run.stop, true);
+    for (unsigned i = 0; i < STEP_THREADS + READERS + 1; i++)
+        pthread_join(run.threads[i], NULL);
+    watch_call(SLOT_MAIN, "shutdown");
+    tansu_status status = tansu_shutdown(run.db, &error);
+    watch_back(SLOT_MAIN);
+    run.db = NULL;
+    if (status != TANSU_OK &&
+        (!atomic_load(&run.trouble) || (status != TANSU_E_IO && status != TANSU_E_FULL)))
+        complain("shutdown", status, &error);
+    return status;
+}
+
+static void answer(const char *what, tansu_status status, const tansu_error *error) {
+    printf("%s %s %s\n", what, tansu_status_name(status), status == TANSU_OK ? "" : error->message);
+    fflush(stdout);
+}
+
+/* open_again -- and goes on; prints what it came to. */
+static void open_again(void) {
+    tansu_error error = {0};
+    atomic_store(&run.trouble, false);
+    atomic_store(&run.read_errors, false);
+    tansu_status status = open_now(&error);
+    if (status == TANSU_OK) {
+        watch_call(SLOT_MAIN, "create index");
+        status = step_prepare(run.db, &error);
+        if (status != TANSU_OK) {
+            tansu_close(run.db);
+            run.db = NULL;
+        }
+        watch_back(SLOT_MAIN);
+    }
+    if (status == TANSU_OK)
+        start_threads();
+    answer("opened", status, &error);
+}
+
+/* first_backup -- the number behind all backups of earlier processes. */
+static uint64_t first_backup(const char *folder) {
+    uint64_t number, next = 0;
+    DIR *d = opendir(folder);
+    struct dirent *e;
+    while (d != NULL && (e = readdir(d)) != NULL)
+        if (sscanf(e->d_name, "b%" SCNu64, &number) == 1 && number >= next)
+            next = number + 1;
+    if (d != NULL)
+        closedir(d);
+    return next;
+}
+
+int workload_run(const char *path, const char *ledger, uint64_t seed, tansu_durability durability,
+                 const char *backups) {
+    char line[64];
+    run.path = path;
+    run.backups = backups;
+    run.seed = seed;
+    run.durability = durability;
+    run.random = (seed ^ ledger_now()) | 1;
+    run.backup_number = first_backup(backups);
+    run.backup_end = run.backup_number + MOST_BACKUPS;
+    if (!ledger_open(ledger)) {
+        perror("ledger");
+        return EXIT_HARNESS;
+    }
+    open_again();
+    while (fgets(line, sizeof line, stdin) != NULL && strcmp(line, "quit\n") != 0) {
+        if (strcmp(line, "read-errors\n") == 0) {
+            atomic_store(&run.read_errors, true);
+        } else if (strcmp(line, "trouble\n") == 0) {
+            atomic_store(&run.trouble, true);
+        } else if (strcmp(line, "forget\n") == 0) {
+            page_out(path);
+            forget_files(path);
+        } else if (strcmp(line, "close\n") == 0 && run.db != NULL) {
+            answer("closed", close_now(), &(tansu_error){0});
+        } else if (strcmp(line, "open\n") == 0 && run.db == NULL) {
+            open_again();
+        } else {
+            fprintf(stderr, "not an order now: %s", line);
+            return EXIT_HARNESS;
+        }
+    }
+    printf("quit %" PRIu64 " steps, %" PRIu64 " reads, %" PRIu64 " upkeeps, %" PRIu64
+           " calls refused\n",
+           (uint64_t)atomic_load(&run.steps), (uint64_t)atomic_load(&run.reads),
+           (uint64_t)atomic_load(&run.upkeeps), (uint64_t)atomic_load(&run.refused));
+    return faults_so_far() == 0 ? EXIT_FINE : EXIT_FAULT;
+}
