@@ -50,6 +50,9 @@
  *  - The folder must lie on a file system with working flock(2) and shared mappings: not on NFS.
  *  - A failed fsync makes the database read-only until it is opened again (TANSU_E_FAILED), because
  *    the operating system may have dropped the very pages that it could not write.
+ *  - A handler of SIGBUS is in place while a database is open, for the log's own pages: see tansu_read_mode.
+ *  - On a full disk deletions and tansu_compact() go on, out of a reserve; until that is filled up again
+ *    saving is TANSU_E_FULL.
  */
 #ifndef TANSU_H
 #define TANSU_H

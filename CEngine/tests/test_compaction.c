@@ -44,7 +44,7 @@ static int64_t compact(tansu_db *db, const char *figure) {
     return number;
 }
 
-/* log_files -- bytes of all files in the log's folder. */
+/* log_files -- bytes of all segments, whole or not, in the log's folder. */
 static uint64_t log_files(const char *folder) {
     char *path = strdup(folder_join(folder, "log"));
     REQUIRE(path != NULL);
@@ -52,7 +52,7 @@ static uint64_t log_files(const char *folder) {
     uint64_t sum = 0;
     REQUIRE(dir != NULL);
     for (struct dirent *e; (e = readdir(dir)) != NULL;)
-        if (e->d_name[0] != '.')
+        if (strstr(e->d_name, ".seg") != NULL)
             sum += file_size(folder_join(path, e->d_name));
     closedir(dir);
     free(path);
@@ -97,6 +97,7 @@ static void deleted_documents_leave_the_disk(void) {
     check_note("%llu bytes of log became %llu", (unsigned long long)before,
                (unsigned long long)after);
     CHECK(call_figure(db, "logBytes") == (int64_t)after);
+    CHECK(file_size(folder_join(folder, "log/reserve")) < after); /* it has become smaller, too */
     CHECK(call_figure(db, "deadBytes") < 100000);
     CHECK(call_figure(db, "compactions") > 0);
     check_thin(db);

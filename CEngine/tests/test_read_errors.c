@@ -6,6 +6,7 @@
  * that fails (tests/device/ has one).
  */
 #include "base/guard.h"
+#include "catalog/database.h"
 #include "toolkit/call.h"
 #include "toolkit/check.h"
 #include "toolkit/folder.h"
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -311,6 +313,55 @@ static void a_compaction_says_io_and_changes_nothing(void) {
     folder_end(folder);
 }
 
+/* ---- Opening ---- */
+
+/* What is cut as soon as it is mapped, by its inode. */
+static ino_t cut_inode;
+static const char *cut_folder;
+
+/* map_and_cut -- a file that goes between the look at its size and the reading. */
+static void *map_and_cut(int fd, size_t size, bool writable) {
+    void *address = fs_system.map(fd, size, writable);
+    struct stat info;
+    if (fstat(fd, &info) == 0 && info.st_ino == cut_inode)
+        REQUIRE(truncate(folder_join(cut_folder, CUT_SEGMENT), CUT_AT) == 0);
+    return address;
+}
+
+static void what_opening_cannot_read_is_not_the_logs_end(void) {
+    char *folder = folder_new(), *copy = folder_new();
+    tansu_db *db = call_open(folder);
+    for (int i = 0; i < DOCUMENTS; i++)
+        REQUIRE(CHECK_OK(save_one(db, NULL, i), &call_error));
+    folder_remove(copy);
+    folder_copy(folder, copy); /* as a killed process leaves it: all of it is replayed */
+    call_close(db);
+    tansu_buffer whole = TANSU_BUFFER_INIT;
+    file_read(folder_join(copy, CUT_SEGMENT), &whole);
+    struct stat info;
+    REQUIRE(stat(folder_join(copy, CUT_SEGMENT), &info) == 0);
+    cut_inode = info.st_ino;
+    cut_folder = copy;
+    fs calls = fs_system;
+    calls.map = map_and_cut;
+    tansu_options options = call_options(copy);
+    for (int read_only = 0; read_only < 2; read_only++) {
+        database *inner = NULL;
+        options.read_only = read_only;
+        CHECK_STATUS(TANSU_E_IO, database_open(&options, &calls, NULL, &inner, &call_error));
+        CHECK_TEXT(CUT_SEGMENT, call_error.context);
+        CHECK_INT(CUT_AT, file_size(folder_join(copy, CUT_SEGMENT)));
+        CHECK(file_exists(folder_join(copy, "log/00000004.seg")));
+        file_write(folder_join(copy, CUT_SEGMENT), whole.data, whole.size);
+    }
+    db = call_open(copy);
+    CHECK_INT(0, get_all(db, NULL));
+    call_close(db);
+    tansu_buffer_free(&whole);
+    folder_end(copy);
+    folder_end(folder);
+}
+
 /* ---- The head ---- */
 
 static void a_commit_into_lost_pages_is_not_acknowledged(void) {
@@ -591,6 +642,7 @@ int main(void) {
     RUN(every_call_says_io);
     RUN(whoever_meets_it_first_says_io);
     RUN(a_compaction_says_io_and_changes_nothing);
+    RUN(what_opening_cannot_read_is_not_the_logs_end);
     RUN(a_commit_into_lost_pages_is_not_acknowledged);
     RUN(threads_read_while_pages_go);
     RUN(a_handler_from_before_gets_its_own);

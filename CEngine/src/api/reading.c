@@ -9,9 +9,11 @@
 
 /* cursor_check -- the status that a step came to, or IO when what it read was not all there. */
 static tansu_status cursor_check(tansu_cursor *c, tansu_status status, tansu_error *error) {
-    status = log_check(c->db->log, c->faults, status, error);
-    c->faults = log_faults(c->db->log);
-    return status;
+    const log *l = c->db->log;
+    if (log_faults(l) == c->faults)
+        return status;
+    c->faults = log_faults(l);
+    return log_read_error(l, error);
 }
 
 tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,

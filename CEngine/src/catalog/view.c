@@ -41,11 +41,12 @@ static inline bool lost(const view *v, const record_header *record, uint64_t siz
 static log_place committed(const view *v, log_place place, uint64_t where) {
     while (place != 0 && place != ASTRAY) {
         const record_header *record = log_record(v->log, place);
-        uint64_t sequence = record->sequence;
-        if (lost(v, record, RECORD_HEADER_SIZE))
-            return ASTRAY;
-        if (sequence <= v->sequence)
-            return place & PLACE_DELETED ? 0 : place;
+        /* Zeros are older than any view. */
+        if (record->sequence <= v->sequence) {
+            if ((place & PLACE_DELETED) == 0)
+                return place; /* found() looks whether it could be read */
+            return lost(v, record, RECORD_HEADER_SIZE) ? ASTRAY : 0;
+        }
         place = earlier(v, record, where);
     }
     return place;

@@ -41,6 +41,15 @@ static bool is_full(int number) {
     return number == ENOSPC || number == EDQUOT;
 }
 
+/* cut_back -- takes off what a log that has become smaller does not ask for any more. The mutex is held. */
+static void cut_back(log *l, uint64_t want) {
+    int fd = reserve_open(l);
+    if (fd >= 0 && l->calls->truncate(fd, want) == 0)
+        l->reserve = want;
+    if (fd >= 0)
+        l->calls->close(fd);
+}
+
 /* fill_up -- makes the file that large, or as large as can be had; errno or 0. The mutex is held. */
 static int fill_up(log *l, uint64_t want) {
     uint64_t size = 0;
@@ -71,6 +80,8 @@ int reserve_keep(log *l) {
     uint64_t want = wanted(l);
     pthread_mutex_lock(&l->reserve_mutex);
     int number = l->reserve < want ? fill_up(l, want) : 0;
+    if (l->reserve / 2 > want)
+        cut_back(l, want);
     l->reserve_spent = l->reserve_spent && l->reserve < want;
     if ((l->reserve >= RESERVE_LEAST && !l->reserve_spent) || !is_full(number))
         number = 0;
