@@ -16,6 +16,7 @@
 typedef bool (*fs_name_visitor)(void *context, const char *name);
 
 typedef struct fs {
+    /* Never waits. ESPIPE for what is neither a regular file nor a folder: a pipe, a socket, a device. */
     int (*open)(const char *path, int flags, int mode);
     int (*close)(int fd);
     ssize_t (*read)(int fd, void *bytes, size_t size, off_t offset);
@@ -59,6 +60,10 @@ tansu_status fs_write_file(const fs *calls, const char *folder, const char *name
  * TOO_LARGE (over `limit` bytes). */
 tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu_buffer *result,
                           tansu_error *error);
+
+/* fs_check_file -- whether a file that others open is one, or not there: opening anything else might wait for
+ * ever. Errors: IO. */
+tansu_status fs_check_file(const fs *calls, const char *path, tansu_error *error);
 
 /* fs_write_all -- writes all bytes from an offset of the file on; -1 with errno. */
 int fs_write_all(const fs *calls, int fd, const void *bytes, size_t size, uint64_t offset);

@@ -191,7 +191,11 @@ static tansu_status wal_trim(const cabinet *cab, bool big_endian, tansu_error *e
 /* open_handle -- a new Tokyo Cabinet handle on the file. */
 static tansu_status open_handle(cabinet *cab, bool create, tansu_error *error) {
     head_facts facts;
-    tansu_status status = check_head(cab, &facts, error);
+    tansu_status status = fs_check_file(&fs_system, cab->path, error);
+    if (status == TANSU_OK)
+        status = fs_check_file(&fs_system, cab->wal_path, error);
+    if (status == TANSU_OK)
+        status = check_head(cab, &facts, error);
     if (status != TANSU_OK)
         return status;
     if (facts.unclean && cab->read_only && access(cab->wal_path, F_OK) == 0)
