@@ -386,7 +386,8 @@ static tansu_status load_collection(database *db, version *v, const doc_value *p
         !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
         !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY ||
         !doc_find(part->data, part->size, "gaps", 4, &gaps) || gaps.type != DOC_BINARY ||
-        next_docno > INDEX_MAX_DOCNO || id == 0 || id > RECORD_MAX_COLLECTION)
+        next_docno > INDEX_MAX_DOCNO || next_docno > log_docnos_most(db->log) || id == 0 ||
+        id > RECORD_MAX_COLLECTION)
         return TANSU_E_CORRUPT;
     size_t length;
     const char *text = doc_string(&name, &length);
