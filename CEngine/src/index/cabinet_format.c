@@ -28,8 +28,7 @@
 #define HEAD_FIRST 64
 #define HEAD_OURS 128
 #define HEAD_SESSION 136
-#define HEAD_COMMIT 144
-#define HEAD_CRC 152
+#define HEAD_CRC 144
 
 #define TYPE_HASH 0
 /* While we write the file: Tokyo Cabinet, and earlier versions of the library, refuse it. */
@@ -163,12 +162,12 @@ uint64_t cabinet_first(uint64_t buckets) {
     return (end + CABINET_ALIGN - 1) / CABINET_ALIGN * CABINET_ALIGN;
 }
 
-void cabinet_head_make(cabinet *cab, bool in_session) {
+void cabinet_head_make(cabinet *cab) {
     uint8_t *head = cab->head;
     if (head[0] == 0) /* a new file; otherwise it says which Tokyo Cabinet made it */
         snprintf((char *)head, HEAD_TYPE, "%s1.0:911\n", magic);
-    head[HEAD_TYPE] = in_session ? TYPE_SESSION : TYPE_HASH;
-    head[HEAD_FLAGS] = in_session ? FLAG_OPEN : 0;
+    head[HEAD_TYPE] = TYPE_HASH;
+    head[HEAD_FLAGS] = 0;
     head[HEAD_APOW] = ALIGN_POWER;
     head[HEAD_FPOW] = FREE_POWER;
     head[HEAD_OPTS] = OPTION_LARGE;
@@ -176,21 +175,42 @@ void cabinet_head_make(cabinet *cab, bool in_session) {
     cabinet_set_word(cab, head + HEAD_RECORDS, cab->records);
     cabinet_set_word(cab, head + HEAD_SIZE, cab->size);
     cabinet_set_word(cab, head + HEAD_FIRST, cab->first);
-    memset(head + HEAD_OURS, 0, CABINET_HEAD - HEAD_OURS);
-    if (in_session) {
-        memcpy(head + HEAD_OURS, ours, sizeof ours);
-        store_u64(head + HEAD_SESSION, cab->session);
-        store_u64(head + HEAD_COMMIT, cab->commit);
-        store_u32(head + HEAD_CRC, (uint32_t)crc32_z(0, head, CABINET_HEAD));
-    }
 }
 
-/* crc_right -- of a head in session; the field itself counts as zero. */
-static bool crc_right(const uint8_t bytes[CABINET_HEAD]) {
-    uint8_t copy[CABINET_HEAD];
-    memcpy(copy, bytes, sizeof copy);
-    store_u32(copy + HEAD_CRC, 0);
-    return load_u32(bytes + HEAD_CRC) == (uint32_t)crc32_z(0, copy, sizeof copy);
+/* session_crc -- of what a head in session says and what does not change while it does. */
+static uint32_t session_crc(const uint8_t head[CABINET_HEAD]) {
+    uLong crc = crc32_z(0, head + HEAD_APOW, HEAD_RECORDS - HEAD_APOW);
+    crc = crc32_z(crc, head + HEAD_FIRST, 8);
+    return (uint32_t)crc32_z(crc, head + HEAD_OURS, HEAD_CRC - HEAD_OURS);
+}
+
+int cabinet_head_session(cabinet *cab) {
+    static const uint8_t type = TYPE_SESSION;
+    uint8_t *head = cab->head;
+    memset(head + HEAD_OURS, 0, CABINET_HEAD - HEAD_OURS);
+    memcpy(head + HEAD_OURS, ours, sizeof ours);
+    store_u64(head + HEAD_SESSION, cab->session);
+    store_u32(head + HEAD_CRC, session_crc(head));
+    return fs_write_all(cab->calls, cab->fd, head + HEAD_OURS, CABINET_HEAD - HEAD_OURS,
+                        HEAD_OURS) == 0
+               ? fs_write_all(cab->calls, cab->fd, &type, 1, HEAD_TYPE)
+               : -1;
+}
+
+int cabinet_head_commit(cabinet *cab) {
+    uint8_t commit[8];
+    store_u64(commit, cab->commit);
+    return fs_write_all(cab->calls, cab->fd, commit, sizeof commit, CABINET_HEAD_COMMIT);
+}
+
+int cabinet_head_facts(cabinet *cab) {
+    cabinet_head_make(cab);
+    return fs_write_all(cab->calls, cab->fd, cab->head + HEAD_FLAGS, HEAD_OURS - HEAD_FLAGS,
+                        HEAD_FLAGS);
+}
+
+int cabinet_head_closed(cabinet *cab) {
+    return fs_write_all(cab->calls, cab->fd, cab->head + HEAD_TYPE, 1, HEAD_TYPE);
 }
 
 /* known_count -- whether a number of buckets is one that we ever give a file. */
@@ -214,17 +234,19 @@ bool cabinet_head_read(const uint8_t bytes[CABINET_HEAD], uint64_t file_size, ca
         (bytes[HEAD_TYPE] != TYPE_HASH && !head->in_session) || bytes[HEAD_APOW] != ALIGN_POWER ||
         bytes[HEAD_FPOW] != FREE_POWER || bytes[HEAD_OPTS] != OPTION_LARGE ||
         !known_count(head->buckets) || head->first % CABINET_ALIGN != 0 ||
-        head->first < CABINET_HEAD + 8 * head->buckets + POOL_BASE || head->first > head->size ||
-        head->first > cabinet_first(head->buckets) || head->size % CABINET_ALIGN != 0 ||
-        head->size > (uint64_t)INT64_MAX)
+        head->first < CABINET_HEAD + 8 * head->buckets + POOL_BASE ||
+        head->first > cabinet_first(head->buckets) || head->first > file_size)
         return false;
     if (head->in_session) {
-        if (memcmp(bytes + HEAD_OURS, ours, sizeof ours) != 0 || !crc_right(bytes))
+        if (memcmp(bytes + HEAD_OURS, ours, sizeof ours) != 0 ||
+            load_u32(bytes + HEAD_CRC) != session_crc(bytes))
             return false;
         head->session = load_u64(bytes + HEAD_SESSION);
-        head->commit = load_u64(bytes + HEAD_COMMIT);
+        head->commit = load_u64(bytes + CABINET_HEAD_COMMIT);
     }
-    return head->size <= file_size;
+    /* After a session's first commit its journals say these, and here they may be half written. */
+    return head->commit != 0 || (head->size >= head->first && head->size % CABINET_ALIGN == 0 &&
+                                 head->size <= file_size);
 }
 
 /* ---- The pool of free places ---- */

@@ -319,10 +319,9 @@ tansu_status journal_apply(cabinet *cab, tansu_error *error) {
     uint64_t *sorted = words_sorted(&cab->pending);
     if (sorted == NULL)
         return error_memory(error);
-    cabinet_head_make(cab, true);
     int failed = write_words(cab, sorted, cab->pending.count);
     if (failed == 0)
-        failed = fs_write_all(cab->calls, cab->fd, cab->head, CABINET_HEAD, 0);
+        failed = cabinet_head_commit(cab);
     int number = errno;
     free(sorted);
     if (failed != 0)

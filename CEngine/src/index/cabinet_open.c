@@ -131,7 +131,7 @@ static tansu_status make_file(cabinet *cab, uint64_t buckets, tansu_error *error
         return status;
     cab->big_endian = NEW_BIG_ENDIAN;
     cab->first = cab->size = cabinet_first(buckets);
-    cabinet_head_make(cab, false);
+    cabinet_head_make(cab);
     if (cab->calls->truncate(cab->fd, cab->size) != 0 ||
         fs_write_all(cab->calls, cab->fd, cab->head, CABINET_HEAD, 0) != 0)
         return error_errno(error, cab->path, "write", errno);
@@ -284,8 +284,7 @@ tansu_status session_begin(cabinet *cab, tansu_error *error) {
     tansu_status status = cab->passing ? TANSU_OK : journal_open(cab, error);
     if (status != TANSU_OK || cab->in_session)
         return status;
-    cabinet_head_make(cab, true);
-    if (fs_write_all(cab->calls, cab->fd, cab->head, CABINET_HEAD, 0) != 0)
+    if (cabinet_head_session(cab) != 0)
         return error_errno(error, cab->path, "write", errno);
     if (!cab->passing && cab->calls->sync(cab->fd, NULL, 0) != 0)
         return error_errno(error, cab->path, "sync", errno);
@@ -355,12 +354,13 @@ static tansu_status session_end(cabinet *cab, tansu_error *error) {
     if (status != TANSU_OK || !cab->in_session)
         return status;
     status = save_pool(cab, error);
+    if (status == TANSU_OK && cabinet_head_facts(cab) != 0)
+        status = error_errno(error, cab->path, "write", errno);
     if (status == TANSU_OK && cab->calls->sync(cab->fd, NULL, 0) != 0)
         status = error_errno(error, cab->path, "sync", errno);
     if (status != TANSU_OK)
         return status;
-    cabinet_head_make(cab, false);
-    if (fs_write_all(cab->calls, cab->fd, cab->head, CABINET_HEAD, 0) != 0)
+    if (cabinet_head_closed(cab) != 0)
         return error_errno(error, cab->path, "write", errno);
     if (cab->calls->sync(cab->fd, NULL, 0) != 0)
         return error_errno(error, cab->path, "sync", errno);

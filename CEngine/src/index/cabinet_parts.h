@@ -31,6 +31,7 @@
 #include <stdatomic.h>
 
 #define CABINET_HEAD 256u /* bytes of the head */
+#define CABINET_HEAD_COMMIT 152u /* where in it the last commit is whose words are in the file */
 #define CABINET_ALIGN 64u /* records lie at multiples of this and are as long as a multiple of it */
 #define CABINET_KEY 9u    /* bytes of a key */
 #define CABINET_CRC 4u    /* bytes at the end of a value */
@@ -184,8 +185,14 @@ uint64_t cabinet_form(const cabinet *cab, uint8_t *bytes, const uint8_t key[CABI
 uint64_t cabinet_buckets_for(uint64_t records);
 /* cabinet_first -- where records begin in a new file. */
 uint64_t cabinet_first(uint64_t buckets);
-/* cabinet_head_make -- the head that the handle's file should have. */
-void cabinet_head_make(cabinet *cab, bool in_session);
+/* cabinet_head_make -- the head that the handle's file should have when it is closed. */
+void cabinet_head_make(cabinet *cab);
+/* The writes to the head, in an order of which each part may be missing; -1 with errno. In session from the
+ * last byte of the first on, closed with the only byte of the last. */
+int cabinet_head_session(cabinet *cab); /* which session it is */
+int cabinet_head_commit(cabinet *cab);  /* how far its words are */
+int cabinet_head_facts(cabinet *cab);   /* before it is closed: how many records, and where they end */
+int cabinet_head_closed(cabinet *cab);
 /* cabinet_head_read -- false when it is none that we or Tokyo Cabinet wrote for us. */
 bool cabinet_head_read(const uint8_t bytes[CABINET_HEAD], uint64_t file_size, cabinet_head *head);
 /* cabinet_pool_read -- the free extents that a closed file tells of. False when memory is exhausted. */
