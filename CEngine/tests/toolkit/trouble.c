@@ -205,6 +205,13 @@ const fs trouble_calls = {
     .list = troubled_list,
 };
 
+/* Bytes that the engine asked for; also where none are counted. */
+static _Atomic size_t allocated;
+
+size_t trouble_allocated(void) {
+    return allocated;
+}
+
 /* ---- Allocations: the linker leads the engine's calls here (-Wl,--wrap) ---- */
 
 #ifdef __APPLE__
@@ -227,14 +234,17 @@ bool trouble_has_memory(void) {
 }
 
 void *__wrap_malloc(size_t size) {
+    allocated += size;
     return due(TROUBLE_MEMORY) ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size) {
+    allocated += count * size;
     return due(TROUBLE_MEMORY) ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *memory, size_t size) {
+    allocated += size;
     return due(TROUBLE_MEMORY) ? NULL : __real_realloc(memory, size);
 }
 

@@ -32,6 +32,9 @@ unsigned trouble_stop(void);
 /* trouble_met -- whether a call was made to fail since trouble_start(). */
 bool trouble_met(void);
 
+/* trouble_allocated -- bytes that the engine has asked for so far, in a program with the wrappers. */
+size_t trouble_allocated(void);
+
 /* trouble_has_memory -- whether allocations can be made to fail in this program. */
 bool trouble_has_memory(void);
 
