@@ -13,12 +13,15 @@ watch watch_begin(const interrupt *i, uint64_t milliseconds) {
 
 /* watch_spent -- see interrupt.h. */
 uint64_t watch_spent(const watch *w) {
-    return w->milliseconds == 0 ? 0 : clock_now() + w->milliseconds * 1000000u - w->deadline;
+    if (w->milliseconds == 0 || w->deadline == CLOCK_NEVER)
+        return 0;
+    return clock_now() + w->milliseconds * 1000000u - w->deadline;
 }
 
 /* watch_shorten -- see interrupt.h. */
 void watch_shorten(watch *w, uint64_t nanoseconds) {
-    w->deadline -= nanoseconds < w->deadline ? nanoseconds : w->deadline;
+    if (w->deadline != CLOCK_NEVER)
+        w->deadline -= nanoseconds < w->deadline ? nanoseconds : w->deadline;
 }
 
 /* watch_asks -- see interrupt.h. */
