@@ -7,6 +7,7 @@
 #include "toolkit/call.h"
 #include "toolkit/check.h"
 #include "toolkit/folder.h"
+#include "toolkit/marks.h"
 #include "toolkit/sample.h"
 
 #include <errno.h>
@@ -272,6 +273,7 @@ static void a_read_only_file_system_is_opened_read_only(void) {
     folder_end(empty);
 }
 
+/* What is torn after power loss is damage when only the process was killed. */
 static void a_torn_log_can_be_read_without_being_mended(void) {
     char *folder = sample_unclean(false);
     const char *name = folder_join(folder, "log/00000001.seg");
@@ -288,6 +290,9 @@ static void a_torn_log_can_be_read_without_being_mended(void) {
         end--;
     file_flip(name, end - 1, 0);
     uint64_t before = sample_checksum(folder);
+    CHECK_STATUS(TANSU_E_CORRUPT, tansu_open(&options, &db, &call_error));
+    CHECK(strstr(call_error.message, "tansu repair") != NULL);
+    marks_lose_power(folder_join(folder, "log"), true);
     db = call_open_with(&options);
     CHECK_INT(sequence - 1, call_figure(db, "sequence"));
     sample_check(db);

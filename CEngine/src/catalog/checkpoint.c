@@ -166,7 +166,7 @@ static tansu_status mark_open(database *db, tansu_error *error) {
     manifest m = db->manifest;
     m.index_open = true;
     m.index_damaged = false; /* that was before they were made anew */
-    fs_boot_id(m.boot);
+    fs_cache_id(db->folder, m.boot);
     if (db->manifest.index_open && !db->manifest.index_damaged &&
         strcmp(db->manifest.boot, m.boot) == 0)
         return TANSU_OK;
@@ -515,9 +515,10 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
 }
 
 /* unusable -- why the MANIFEST says that the index files can't be used; NULL: it does not. */
-static const char *unusable(const manifest *m) {
+static const char *unusable(const database *db) {
+    const manifest *m = &db->manifest;
     char boot[64];
-    fs_boot_id(boot);
+    fs_cache_id(db->folder, boot);
     if (m->index_damaged)
         return "they were found to be damaged";
     if (m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0))
@@ -537,7 +538,7 @@ static void note_rebuilt(database *db, tansu_status status, const tansu_error *f
 
 tansu_status checkpoint_load(database *db, version **v, tansu_error *error) {
     *v = NULL;
-    const char *why = unusable(&db->manifest);
+    const char *why = unusable(db);
     db->log->unbroken = db->manifest.index_open && why == NULL;
     tansu_status status = TANSU_E_NOT_FOUND;
     if (why != NULL) {

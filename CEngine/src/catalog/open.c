@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* What opening took out of the log and may hold commits. */
+#define ASIDE_FOLDER "set-aside"
 #define SEGMENT_LEAST ((uint64_t)1024 * 1024)
 #define SEGMENT_MOST ((uint64_t)1024 * 1024 * 1024)
 
@@ -93,7 +95,7 @@ static bool note_content(void *context, const char *name) {
     else if (strcmp(name, "log") == 0)
         content->log = true;
     else if (strcmp(name, "LOCK") != 0 && strcmp(name, "index") != 0 &&
-             strcmp(name, "MANIFEST.new") != 0)
+             strcmp(name, "MANIFEST.new") != 0 && strcmp(name, ASIDE_FOLDER) != 0)
         content->foreign = true;
     return true;
 }
@@ -314,7 +316,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status != TANSU_OK)
         return status;
     db->filters = filters;
-    char *log_folder = NULL;
+    char *log_folder = NULL, *aside = NULL;
     switch (options->store) {
     case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest, error); break;
     case TANSU_STORE_TEMPORARY: status = temporary_folder(db, options->path, error); break;
@@ -325,12 +327,14 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     }
     if (status == TANSU_OK && db->folder != NULL) {
         status = enter_folder(db, options->must_exist != 0, error);
-        if (status == TANSU_OK && (log_folder = fs_join(db->folder, "log")) == NULL)
+        if (status == TANSU_OK && ((log_folder = fs_join(db->folder, "log")) == NULL ||
+                                   (aside = fs_join(db->folder, ASIDE_FOLDER)) == NULL))
             status = error_memory(error);
     }
     if (status == TANSU_OK) {
         log_options log_settings = {.calls = calls,
                                     .folder = log_folder,
+                                    .aside = aside,
                                     .read_only = db->read_only,
                                     .sparse = db->manifest.compacted,
                                     .segment_size = options->segment_size};
@@ -338,6 +342,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         status = log_open(&log_settings, &db->log, error);
     }
     free(log_folder);
+    free(aside);
     if (status == TANSU_OK)
         status = tree_store_new(&db->trees, error);
     if (status == TANSU_OK)
@@ -382,6 +387,8 @@ tansu_status database_close(database *db, tansu_error *error) {
         }
         if (status == TANSU_OK)
             status = checkpoint_settle(db, error);
+        if (status == TANSU_OK)
+            log_forget_marks(db->log);
     }
     cabinet_close(db->cab, NULL);
     db->cab = NULL;

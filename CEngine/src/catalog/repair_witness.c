@@ -84,7 +84,7 @@ static tansu_status remove_copy(const repair *r, const char *folder, const char 
 tansu_status repair_witness(repair *r, const char *folder, tansu_error *error) {
     static const char *const names[] = {CABINET_NAME, CABINET_NAME ".wal"};
     char boot[64];
-    fs_boot_id(boot);
+    fs_cache_id(r->from, boot);
     if (!r->manifest_read || !r->manifest.index_open || strcmp(boot, r->manifest.boot) != 0)
         return TANSU_OK;
     char *index = fs_join(r->from, "index"), *path = fs_join(folder, CABINET_NAME);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "log/segment.h"
+#include "log/tail.h"
 #include "log/walk.h"
 
 #include <errno.h>
@@ -141,7 +142,12 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     tansu_status status = TANSU_OK;
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
-        status = l->folder == NULL ? error_memory(error) : open_segments(l, options->sparse, error);
+        l->aside_folder =
+            options->aside == NULL ? fs_join(options->folder, "set-aside") : strdup(options->aside);
+        status = l->folder == NULL || l->aside_folder == NULL ? error_memory(error)
+                                                              : tail_read(l, error);
+        if (status == TANSU_OK)
+            status = open_segments(l, options->sparse, error);
     }
     if (status != TANSU_OK) {
         log_close(l, NULL);
@@ -166,9 +172,11 @@ tansu_status log_close(log *l, tansu_error *error) {
     free(l->doomed);
     for (uint32_t i = 0; i < LOG_TABLE_SIZE; i++)
         free(l->tables[i]);
+    tail_end(l);
     pthread_cond_destroy(&l->synced_changed);
     pthread_mutex_destroy(&l->mutex);
     free(l->folder);
+    free(l->aside_folder);
     free(l);
     return status;
 }
@@ -285,6 +293,7 @@ log_place log_commit(log *l, uint64_t sequence) {
     head->used += l->frame_size;
     /* Release: a sync that sees the number finds the frame, and its segment, in place. */
     __atomic_store_n(&l->appended, sequence, __ATOMIC_RELEASE);
+    tail_written(l, sequence);
     l->building = false;
     l->frame_size = l->frame_started = 0;
     l->frame_records = 0;
