@@ -172,6 +172,28 @@ static void closed_while_a_process_starts(void) {
     folder_end(folder);
 }
 
+/* The file is only a name: deleting it takes the lock from nobody and gives it to nobody. */
+static void deleting_the_lock_file_lets_nobody_in(void) {
+    char *folder = sample_folder();
+    tansu_options options = call_options(folder);
+    for (int read_only = 0; read_only < 2; read_only++) {
+        options.read_only = read_only;
+        tansu_db *db = call_open_with(&options);
+        for (int other = 0; other < 2; other++) {
+            CHECK(remove(folder_join(folder, "LOCK")) == 0);
+            options.read_only = other;
+            bool shared = read_only != 0 && other != 0;
+            CHECK_STATUS(shared ? TANSU_OK : TANSU_E_LOCKED, try_open(&options));
+        }
+        if (read_only == 0)
+            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 3, 'n': 3}"), &call_error);
+        sample_check(db);
+        call_close(db);
+        CHECK_OK(try_path(folder), &call_error);
+    }
+    folder_end(folder);
+}
+
 /* ---- Read-only ---- */
 
 /* check_read_only -- all that a read-only handle refuses. */
@@ -401,6 +423,7 @@ int main(void) {
     RUN(one_handle_at_a_time);
     RUN(one_process_at_a_time);
     RUN(closed_while_a_process_starts);
+    RUN(deleting_the_lock_file_lets_nobody_in);
     RUN(several_may_read);
     RUN(a_read_only_file_system_is_opened_read_only);
     RUN(a_torn_log_can_be_read_without_being_mended);

@@ -9,6 +9,7 @@
 
 #include "base/doc.h"
 #include "base/error.h"
+#include "base/size_limit.h"
 #include "catalog/collection.h"
 #include "catalog/manifest.h"
 #include "catalog/witness.h"
@@ -265,8 +266,12 @@ tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
     if (v->sequence < db->installed_sequence)
         status = error_set(error, TANSU_E_FAILED, db->folder,
                            "an earlier sync failed: close the database and open it again");
-    else if (v->sequence != db->checkpoint_sequence)
+    else if (v->sequence != db->checkpoint_sequence) {
+        limit_guard guard;
+        limit_enter(&guard);
         status = write_locked(db, v, next_collection, next_index, error);
+        limit_leave(&guard);
+    }
     if (status == TANSU_OK)
         log_discard(db->log);
     if (status == TANSU_OK && tree_store_memory(db->trees) > db->index_cache_bytes)
@@ -291,8 +296,11 @@ tansu_status checkpoint_shrink(database *db, tansu_error *error) {
     tansu_status status = checkpoint_check_doubt(db, error);
     if (status == TANSU_OK && db->cab != NULL && cabinet_wasteful(db->cab)) {
         status = mark_open(db, error);
+        limit_guard guard;
+        limit_enter(&guard);
         if (status == TANSU_OK)
             status = cabinet_shrink(db->cab, error);
+        limit_leave(&guard);
     }
     pthread_mutex_unlock(&db->checkpoint_mutex);
     return status;

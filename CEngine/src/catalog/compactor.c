@@ -3,6 +3,7 @@
  * syncs and checkpoints must not wait for a compaction.
  */
 #include "base/error.h"
+#include "base/size_limit.h"
 #include "catalog/compact.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@ static bool may_go_on(const database *db) {
 /* work -- waits for orders until told to stop. */
 static void *work(void *context) {
     database *db = context;
+    limit_leave_out();
     pthread_mutex_lock(&db->state_mutex);
     while (!db->compactor_stop) {
         if (!db->compaction_wanted) {

@@ -3,6 +3,7 @@
  */
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/size_limit.h"
 #include "catalog/change.h"
 #include "catalog/collection.h"
 #include "catalog/compact.h"
@@ -37,7 +38,7 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     db->index_cache_bytes = options->index_cache_bytes;
     db->compaction_percent = options->compaction_percent;
     db->compaction_share = options->compaction_share;
-    db->lock_fd = -1;
+    db->lock_fd = db->folder_fd = -1;
     db->next_collection = db->next_index = 1;
     /* None of these fails on the systems that we know; all report what little can go wrong. */
     if (pthread_mutex_init(&db->version_mutex, NULL) != 0 ||
@@ -134,7 +135,31 @@ static int open_lock(database *db, const char *path) {
     return db->calls->open(path, O_RDWR | O_CREAT, 0644); /* a copy that was made without it */
 }
 
-/* take_lock -- holds the LOCK file until closing. */
+/* lock_error -- what a lock that could not be had means. */
+static tansu_status lock_error(const char *path, int number, tansu_error *error) {
+    return number == EWOULDBLOCK
+               ? error_set(error, TANSU_E_LOCKED, path,
+                           "the database is open already, in this process or another: close it "
+                           "there first")
+               : error_errno(error, path, "lock", number);
+}
+
+/* lock_folder -- holds the folder itself as well, for the LOCK file may be deleted while it is held, and a new
+ * one is nobody's. File systems that can't lock folders have the file alone. */
+static tansu_status lock_folder(database *db, tansu_error *error) {
+    static const int unable[] = {EBADF,  EINVAL, EISDIR,  EACCES,
+                                 ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP};
+    db->folder_fd = db->calls->open(db->folder, O_RDONLY | O_DIRECTORY, 0);
+    if (db->folder_fd >= 0 && db->calls->lock(db->folder_fd, !db->read_only) == 0)
+        return TANSU_OK;
+    int number = errno;
+    for (size_t i = 0; i < sizeof unable / sizeof unable[0]; i++)
+        if (number == unable[i])
+            return TANSU_OK;
+    return lock_error(db->folder, number, error);
+}
+
+/* take_lock -- holds the LOCK file and the folder until closing. */
 static tansu_status take_lock(database *db, tansu_error *error) {
     char *path = fs_join(db->folder, "LOCK");
     if (path == NULL)
@@ -146,12 +171,9 @@ static tansu_status take_lock(database *db, tansu_error *error) {
     else if (db->lock_fd < 0)
         status = error_errno(error, path, "open", errno);
     else if (db->calls->lock(db->lock_fd, !db->read_only) != 0)
-        status =
-            errno == EWOULDBLOCK
-                ? error_set(error, TANSU_E_LOCKED, path,
-                            "the database is open already, in this process or another: close it "
-                            "there first")
-                : error_errno(error, path, "lock", errno);
+        status = lock_error(path, errno, error);
+    if (status == TANSU_OK)
+        status = lock_folder(db, error);
     free(path);
     return status;
 }
@@ -362,7 +384,10 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
                            const index_filter_calls *filters, database **result,
                            tansu_error *error) {
     tansu_error own;
+    limit_guard guard;
+    limit_enter(&guard);
     tansu_status status = open_database(options, calls, filters, result, &own);
+    limit_leave(&guard);
     if (status != TANSU_OK && error != NULL)
         *error = own;
     return status;
@@ -370,6 +395,8 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
 
 tansu_status database_close(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
+    limit_guard guard;
+    limit_enter(&guard);
     compactor_halt(db);
     worker_stop(db);
     compactor_join(db);
@@ -406,6 +433,8 @@ tansu_status database_close(database *db, tansu_error *error) {
         status = closed;
     if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL)
         fs_remove_all(db->calls, db->folder);
+    if (db->folder_fd >= 0)
+        db->calls->unlock(db->folder_fd);
     if (db->lock_fd >= 0)
         db->calls->unlock(db->lock_fd);
     free(db->dropped);
@@ -421,5 +450,6 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_mutex_destroy(&db->version_mutex);
     free(db->folder);
     free(db);
+    limit_leave(&guard);
     return status;
 }

@@ -1,6 +1,7 @@
 /*
  * catalog/worker.c -- the background thread: interval syncs and checkpoints.
  */
+#include "base/size_limit.h"
 #include "catalog/compact.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ static void sync_interval(database *db) {
 /* work -- waits for orders until told to stop. */
 static void *work(void *context) {
     database *db = context;
+    limit_leave_out();
     struct timespec until = {0};
     bool waiting = false; /* a commit waits to be synced at `until` */
     pthread_mutex_lock(&db->state_mutex);
