@@ -9,6 +9,7 @@
 #include "toolkit/folder.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -113,7 +114,54 @@ static void a_limit_on_file_sizes_is_an_error_not_the_end(void) {
     CHECK(before > 300); /* otherwise little was tried */
 }
 
+/* grow_index_files -- commits whose segments stay below the limit while the index files outgrow it. */
+static void grow_index_files(const char *folder, uint64_t limit) {
+    tansu_options options = call_options(folder);
+    tansu_db *db = NULL;
+    struct rlimit most = {.rlim_cur = limit, .rlim_max = RLIM_INFINITY};
+    options.segment_size = 1 << 20;
+    CHECK_OK(tansu_open(&options, &db, &call_error), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "t", "{'t': 1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "tn", "{'t': -1, 'n': 1}", NULL), &call_error);
+    /* What started this may have had the signal ignored. */
+    REQUIRE(signal(SIGXFSZ, SIG_DFL) != SIG_ERR && setrlimit(RLIMIT_FSIZE, &most) == 0);
+    for (int batch = 0; batch < 20; batch++) {
+        tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+        for (int i = 0; i < 500; i++) {
+            char text[64];
+            snprintf(text, sizeof text, "%032x%016x", (unsigned)rand(), (unsigned)rand());
+            bson_t *doc = BCON_NEW("n", BCON_INT32(i), "t", BCON_UTF8(text));
+            CHECK_OK(call_save_bson(db, txn, "c", TANSU_INSERT, doc), &call_error);
+            bson_destroy(doc);
+        }
+        CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+    }
+    tansu_status status = tansu_checkpoint(db, &call_error);
+    CHECK(status != TANSU_OK && fails_well(status));
+    CHECK_INT(10000, call_count(db, NULL, "c", "{}"));
+    fails_well(tansu_shutdown(db, &call_error));
+    _exit(check_failures() == 0 ? 0 : 1);
+}
+
+static void index_files_that_meet_the_limit_are_an_error_too(void) {
+    char *folder = folder_new();
+    int status = 0;
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0)
+        grow_index_files(folder_join(folder, "db"), (1 << 20) + 4096);
+    REQUIRE(waitpid(child, &status, 0) == child);
+    if (!CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        check_note("    signal %d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    tansu_db *db = call_open(folder_join(folder, "db"));
+    CHECK_INT(10000, call_count(db, NULL, "c", "{}"));
+    CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+    call_close(db);
+    folder_end(folder);
+}
+
 int main(void) {
+    RUN(index_files_that_meet_the_limit_are_an_error_too);
     RUN(a_limit_on_file_sizes_is_an_error_not_the_end);
     return check_finish();
 }
