@@ -244,7 +244,9 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
                          "the transaction is larger than %u bytes: split it",
                          TANSU_MAX_TRANSACTION_SIZE);
     segment *head = segment_head(l);
-    tansu_status status = TANSU_OK;
+    tansu_status status = l->tail_begun ? TANSU_OK : tail_begin(l, error);
+    if (status != TANSU_OK)
+        return status;
     if (head == NULL || head->last != 0 || head->used + end > head->mapped) {
         status = move_frame(l, end, error);
         head = segment_head(l);

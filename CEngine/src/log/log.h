@@ -89,6 +89,7 @@ struct log {
     log_marks found; /* opening */
     struct tail_file *tail; /* the file of marks, mapped; NULL: there is none */
     uint32_t tail_crc;
+    bool tail_begun;
     uint32_t sync_segment; /* the first segment that may have unsynced bytes */
 };
 

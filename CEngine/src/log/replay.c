@@ -278,7 +278,7 @@ static tansu_status begin_writing(walk *w, const walk *began, uint32_t began_num
         l->synced = l->appended;
         l->sync_segment = segment_head(l)->number;
     }
-    return tail_begin(l, error);
+    return l->found.settled && l->found.written == 0 ? TANSU_OK : tail_begin(l, error);
 }
 
 tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t sure_sequence,

@@ -28,13 +28,15 @@ static void take_marks(log *l, const tail_file *file) {
     uint64_t state = mark_read(file->crc, offsetof(tail_file, state), file->state);
     m->settled = state == TAIL_SETTLED;
     m->failed = state == TAIL_FAILED;
+    if (m->written == 0)
+        return; /* after a clean end: whose page cache it was plays no part, and asking takes time */
+    fs_cache_id(l->folder, l->cache);
     m->same_cache = file->cache[0] != 0 && memcmp(file->cache, l->cache, sizeof l->cache) == 0;
 }
 
 tansu_status tail_read(log *l, tansu_error *error) {
     tail_file file;
     l->found = (log_marks){0};
-    fs_cache_id(l->folder, l->cache);
     char *path = fs_join(l->folder, TAIL_NAME);
     if (path == NULL)
         return error_memory(error);
@@ -109,11 +111,13 @@ static int open_file(const log *l, const char *path) {
 }
 
 tansu_status tail_begin(log *l, tansu_error *error) {
-    if (l->folder == NULL || l->read_only || l->tail != NULL)
+    if (l->tail_begun || l->folder == NULL || l->read_only)
         return TANSU_OK;
     char *path = fs_join(l->folder, TAIL_NAME);
     if (path == NULL)
         return error_memory(error);
+    if (l->cache[0] == 0)
+        fs_cache_id(l->folder, l->cache);
     tansu_status status = TANSU_OK;
     int fd = open_file(l, path);
     if (fd >= 0)
@@ -122,6 +126,7 @@ tansu_status tail_begin(log *l, tansu_error *error) {
         write_marks(l);
     else if (fd >= 0 || !no_room(errno)) /* without marks the log is only known less well */
         status = error_errno(error, path, fd >= 0 ? "map" : "open", errno);
+    l->tail_begun = status == TANSU_OK;
     if (fd >= 0)
         l->calls->close(fd);
     free(path);

@@ -52,7 +52,8 @@ static inline uint64_t tail_mark(uint32_t crc, size_t field, uint64_t number) {
 tansu_status tail_read(log *l, tansu_error *error);
 
 /* tail_begin -- maps the file for the writer that begins, making it if there is none, and sets the marks to
- * what the log says. On a full disk there may be none. Errors: IO, MEMORY. */
+ * what the log says. On a full disk there may be none. Called with the first frame, for most openings never
+ * write, and at opening when marks were found. Errors: IO, MEMORY. */
 tansu_status tail_begin(log *l, tansu_error *error);
 
 /* tail_doubt -- when the log's end could not be made durable at opening: the next one knows nothing of its

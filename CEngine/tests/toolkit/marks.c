@@ -68,3 +68,10 @@ void marks_move(const char *log_folder, const char *cache) {
 void marks_lose_power(const char *log_folder, bool synced) {
     change(log_folder, "another start of the machine", synced);
 }
+
+void marks_say(const char *log_folder, uint64_t state) {
+    tail_file file;
+    REQUIRE(load(log_folder, &file));
+    file.state = tail_mark(file.crc, offsetof(tail_file, state), state);
+    file_patch(path_of(log_folder), 0, &file, sizeof file);
+}

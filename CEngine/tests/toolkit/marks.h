@@ -18,4 +18,7 @@ void marks_move(const char *log_folder, const char *cache);
  * never reached the disk. */
 void marks_lose_power(const char *log_folder, bool synced);
 
+/* marks_say -- another state of syncs (enum tail_state). */
+void marks_say(const char *log_folder, uint64_t state);
+
 #endif
