@@ -95,7 +95,8 @@ typedef enum tansu_status {
     TANSU_E_MISUSE = 11,       /* a handle is NULL, of the wrong kind or in the wrong state */
     TANSU_E_CLOSED = 12,       /* the database is closed or closing */
     TANSU_E_IO = 13,           /* a system call failed; sys_errno says how */
-    TANSU_E_FULL = 14,         /* the disk is full; nothing of the commit was kept */
+    TANSU_E_FULL = 14,         /* the disk is full, or the process may not make files that large;
+                                  nothing of the commit was kept */
     TANSU_E_LOCKED = 15,       /* another process, or another handle here, has it open */
     TANSU_E_BUSY = 16,         /* another transaction is writing and the wait ran out, or this
                                      thread itself holds that transaction */
@@ -116,7 +117,8 @@ typedef enum tansu_status {
     TANSU_E_TOO_LARGE = 31,        /* over one of the bounds above */
     TANSU_E_CANCELLED = 32,        /* stopped by the caller */
     TANSU_E_TIMEOUT = 33,          /* stopped by its own time limit */
-    TANSU_E_FAILED = 34,           /* an earlier I/O error made the database read-only */
+    TANSU_E_FAILED = 34,           /* an fsync failed, of this commit or an earlier one: the database
+                                      is read-only, and opening it again shows what was kept */
     TANSU_E_UNSUPPORTED = 35       /* understood, but not in this version of the library */
 } tansu_status;
 

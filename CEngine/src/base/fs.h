@@ -78,4 +78,10 @@ char *fs_join(const char *folder, const char *name);
  * then every open index file counts as lost after an unclean end). */
 void fs_boot_id(char text[64]);
 
+/* fs_cache_id -- a text that names the page cache of the file system that `path` lies on: it changes with
+ * every start of the machine and whenever that file system is mounted again, so that while it is the
+ * same all that was ever written is there to be read, forced to the disk or not. Empty when the
+ * system has no boot id. Filled up with zeros. */
+void fs_cache_id(const char *path, char text[64]);
+
 #endif

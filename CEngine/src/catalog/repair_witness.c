@@ -109,7 +109,7 @@ static tansu_status remove_copy(const repair *r, const char *folder, const char 
 /* current -- whether the index files are of the log as it was last: power loss may have left them ahead of it. */
 static bool current(const repair *r) {
     char boot[64];
-    fs_boot_id(boot);
+    fs_cache_id(r->from, boot);
     return r->manifest_read && !r->manifest.index_damaged &&
            (!r->manifest.index_open || strcmp(boot, r->manifest.boot) == 0);
 }
