@@ -554,8 +554,9 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
  *   caseInsensitive: bool  strings by their Unicode case folding; for $icase and $collation that
  *                          compare so, and no others: $index may name it all the same, it is then
  *                          read from end to end
- *   partialFilter: {…}     a selector of comparisons, $in, $exists and $begin: other documents are
- *                          left out; queries use the index when they ask for none of those
+ *   partialFilter: {…}     a selector of comparisons, $in, $nin, $exists and $begin, joined by $and, $or,
+ *                          $nor and $not: other documents are left out; queries use the index when they
+ *                          ask for none of those
  * The same index again is no harm. A NULL or empty name becomes "path_1_other_-1" from the keys.
  * Without `txn` others go on writing while it is built, see tansu_index_build(); in a transaction
  * it is built in the writer's turn.
