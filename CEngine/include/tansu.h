@@ -237,8 +237,8 @@ TANSU_API void tansu_options_init(tansu_options *options);
  * undone is done here: the log's tail is replayed, its torn end dropped, lost indexes rebuilt.
  * What lies on a read-only file system is opened as if read_only was set; tansu_stats() tells.
  * *db: set on success only.
- * Index files that are missing, damaged or were written when the machine stopped are made anew out of
- * the log; tansu_stats() then says why ("indexesRebuilt").
+ * Index files that are missing or damaged are made anew out of the log; tansu_stats() then says why
+ * ("indexesRebuilt").
  * Errors: LOCKED; NOT_FOUND (must_exist or read_only and none there); EXISTS (the path is a file,
  * or a folder with other things in it); CORRUPT (damage before the last synced point; context and
  * offset say where, and nothing of the log is changed: see tansu_repair()); VERSION; IO; FULL;

@@ -36,7 +36,7 @@ static struct {
     unsigned rarely; /* one of so many moments is looked at */
     bool looking;
     /* What the run came to. */
-    unsigned losses, without_folder, behind, ahead, failed_syncs;
+    unsigned losses, without_folder, behind, ahead, failed_syncs, kept, rebuilt;
 } run = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* look_at -- opens a state and checks it: it holds a commit boundary from `least` on. */
@@ -56,6 +56,8 @@ static uint64_t look_at(const char *path, unsigned long long least) {
         random_source source = random_from(sequence);
         mirror_check(&run.history[sequence], &source, db, NULL);
     }
+    run.kept += call_figure(db, "checkpointSequence") != 0;
+    run.rebuilt += ((database *)db)->rebuilt[0] != 0;
     run.behind += sequence < most;
     run.ahead += sequence > least;
     call_close(db);
@@ -229,6 +231,8 @@ static void commits_survive_power_loss(void) {
         "%u losses of power: %u left nothing, %u an older commit than the last, %u more than "
         "was acknowledged; %u syncs failed",
         run.losses, run.without_folder, run.behind, run.ahead, run.failed_syncs);
+    check_note("index files: %u times kept, %u times made anew", run.kept, run.rebuilt);
+    CHECK(run.kept > run.rebuilt);
     CHECK(run.behind > 0 && run.ahead > 0 &&
           run.failed_syncs > 0); /* otherwise nothing was ever lost */
     free(run.history);

@@ -1,7 +1,7 @@
 /*
  * base/fs.h -- the file calls of the engine's own files, behind one small table. Part base.
  *
- * Everything that the log, the MANIFEST and the LOCK do to a disk goes through a `struct fs`, so that
+ * Everything that the log, the index file, the MANIFEST and the LOCK do to a disk goes through a `struct fs`, so that
  * tests can put a table in its place that fails, records or loses calls. All functions return -1 (or
  * NULL) and set errno on failure, as the calls they stand for.
  */

@@ -162,7 +162,8 @@ void log_drop_aside(log *l);
  * checkpoint lists those in force. A file that can't be removed is tried again at the next call. */
 void log_discard(log *l);
 
-/* log_numbers -- the numbers of the segments in force, in order, in new memory for free(); NULL when it
+/* log_numbers -- the numbers of the segments in force, in order, without one that no commit was written to (it may
+ * not be there after power loss, and nothing would be missing), in new memory for free(); NULL when it
  * is exhausted. */
 uint32_t *log_numbers(log *l, uint32_t *count);
 

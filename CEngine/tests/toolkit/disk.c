@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SECTOR 512u
 #define PAGE 4096u
@@ -71,10 +72,9 @@ static struct {
 
 /* ---- Names ---- */
 
-/* is_real -- whether a path lies in the cabinet's folder, or outside of the database. */
+/* is_real -- whether a path lies outside of the database. */
 static bool is_real(const char *path) {
-    size_t length = strlen(disk.root);
-    return strncmp(path, disk.root, length) != 0 || strncmp(path + length, "/index", 6) == 0;
+    return strncmp(path, disk.root, strlen(disk.root)) != 0;
 }
 
 static disk_name *find(name_list *list, const char *path) {
@@ -316,8 +316,6 @@ bool disk_fail_sync(bool fail) {
 }
 
 static int disk_sync_folder(const char *path) {
-    if (strncmp(path, disk.root, strlen(disk.root)) == 0 && is_real(path))
-        return fs_system.sync_folder(path);
     enter();
     unsigned kept = 0;
     for (unsigned i = 0; i < disk.change_count; i++) {
@@ -362,8 +360,8 @@ static int disk_mkdir(const char *path, int mode) {
         return leave(fail(EEXIST));
     name_change c = change_of(CHANGE_MAKE, path, "", -1);
     change(&c);
-    /* The cabinet's folder lies in the real one. */
-    return leave(mkdir(path, (mode_t)mode) == 0 || errno == EEXIST ? 0 : -1);
+    (void)mode;
+    return leave(0);
 }
 
 static int disk_rmdir(const char *path) {
@@ -543,21 +541,19 @@ static void other_cache(random_source *source, const char *folder, bool *clean) 
     CHECK_OK(manifest_write(&fs_system, folder, &m, NULL), NULL);
 }
 
-/* lose_cabinet -- what may be left of a cabinet that was being written. */
-static void lose_cabinet(random_source *source, const char *from, const char *to) {
+/* spoil_cabinet -- what is left of the index file on a disk that loses more than it may: garbage, a part or
+ * nothing. */
+static void spoil_cabinet(random_source *source, const char *path) {
     tansu_buffer bytes = TANSU_BUFFER_INIT;
-    if (!file_exists(from))
-        return;
-    file_read(from, &bytes);
-    unsigned kind = (unsigned)random_below(source, 4);
-    for (size_t i = 0; kind == 1 && i + SECTOR <= bytes.size; i += SECTOR)
-        if (random_chance(source, 20))
-            memset(bytes.data + i, 0, SECTOR);
-    for (size_t i = 0; kind == 2 && i < bytes.size; i++)
+    file_read(path, &bytes);
+    unsigned kind = (unsigned)random_below(source, 3);
+    for (size_t i = 0; kind == 0 && i < bytes.size; i++)
         bytes.data[i] = (uint8_t)random_next(source);
-    if (kind != 3)
-        file_write(to, bytes.data,
-                   random_chance(source, 20) ? random_below(source, bytes.size) : bytes.size);
+    if (kind == 1)
+        bytes.size = (size_t)random_below(source, bytes.size + 1);
+    unlink(path);
+    if (kind != 2)
+        file_write(path, bytes.data, bytes.size);
     tansu_buffer_free(&bytes);
 }
 
@@ -599,19 +595,10 @@ bool disk_lose_power(random_source *source, const char *to) {
         bool clean;
         write_out(source, &names, to);
         other_cache(source, to, &clean);
-        char from[256], target[256];
-        snprintf(from, sizeof from, "%s/index/blocks.tch", disk.root);
-        snprintf(target, sizeof target, "%s/index", to);
-        mkdir(target, 0755);
-        snprintf(target, sizeof target, "%s/index/blocks.tch", to);
-        if (!clean) {
-            lose_cabinet(source, from, target);
-        } else if (file_exists(from)) {
-            tansu_buffer bytes = TANSU_BUFFER_INIT;
-            file_read(from, &bytes);
-            file_write(target, bytes.data, bytes.size);
-            tansu_buffer_free(&bytes);
-        }
+        char path[256];
+        snprintf(path, sizeof path, "%s/index/blocks.tch", to);
+        if (!clean && random_chance(source, 5) && file_exists(path))
+            spoil_cabinet(source, path);
     }
     pthread_mutex_unlock(&disk.mutex);
     return there;

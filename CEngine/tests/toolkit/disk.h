@@ -7,9 +7,10 @@
  *    or last part, or any selection; its size old or new; of pages that a failed sync has lost, what
  *    was there before, until they are written again;
  *  - of the names made, renamed and removed since the folder's last sync, a first part or any
- *    selection, in order;
- *  - the cabinet in `index/`, which Tokyo Cabinet writes past this table: its real bytes, garbage or
- *    nothing, unless the MANIFEST of that state calls it clean.
+ *    selection, in order.
+ *
+ * And, now and then, more than a disk may lose: the file of index blocks cut, gone or garbage, unless the
+ * MANIFEST of that state calls it clean.
  *
  * One disk for the whole program; its calls may come from several threads.
  */
