@@ -703,8 +703,10 @@ TANSU_API tansu_status tansu_compact(tansu_db *db, tansu_task_progress progress,
  * Checks everything that is stored as of now: every frame and record of the log, every document's
  * BSON, every index block, each index against the documents in both directions, uniqueness and
  * counts. Readers and writers go on. *report (may be NULL) is BSON, filled in on success and after
- * CORRUPT: {"ok": bool, "segments", "frames", "records", "documents", "entries": n, "problems":
- * [{"file", "offset", "collection", "index", "message"}, ...] (at most 1000), "problemCount": n}.
+ * CORRUPT: {"ok": bool, "segments", "frames", "records", "documents", "entries", "damagedDocuments": n
+ * (those that can't be read or lie in a damaged part of the log, where no checksum protects them),
+ * "byCollection": [{"name", "documents", "damaged"}, ...], "problems": [{"file", "offset",
+ * "collection", "index", "message"}, ...] (at most 1000), "problemCount": n}.
  * Problems of index files alone are mended by the next opening, which makes them anew; until then no
  * more is written to them. A database that does not open at all says where it is damaged at opening.
  * Errors: CORRUPT (there are problems; the error is the first one), CANCELLED, IO, BUSY (a compaction
@@ -716,13 +718,20 @@ TANSU_API tansu_status tansu_verify(tansu_db *db, tansu_task_progress progress, 
 
 /*
  * Salvages a damaged database: every document that can be read in the folder `from`, which is not
- * changed, goes into a new database at `to`, with the collections and indexes that are known. Of a
- * document with several readable versions the newest is taken. Where a checksum does not fit, what
- * still reads as a whole document is taken all the same and counted as unprotected: a value in it may
- * be wrong. A collection that lost its name is called recovered_<number>; an index that is not unique
- * any more is made without that. *report (may be NULL): {"documents", "unprotected" (of those),
- * "collections", "indexes", "lostBytes": n, "problems": [{"file", "offset", "size", "collection",
- * "index", "message"}, ...] (at most 1000), "problemCount": n}. Returns OK also when something was lost: the report says what.
+ * changed, goes into a new database at `to`, with the collections and indexes that are known. A frame of
+ * the log whose checksum is right is taken wherever it lies. Of a document with several readable
+ * versions the newest is taken. Where a checksum does not fit, what still reads as a whole document is
+ * taken all the same and counted as unprotected: a value in it may be wrong. A collection that lost
+ * its name is called recovered_<number>; an index that is not unique any more is made without that.
+ * *report (may be NULL): {"documents", "unprotected", "olderDocuments" (a newer version is known to be
+ * lost), "uncertainDocuments" (a lost commit may have changed or deleted them; three kinds of the
+ * documents that are there, and each document is of one kind at most), "collections", "indexes",
+ * "lostBytes", "lostCommits", "lostDocuments" (which the index files know, if they can be read): n,
+ * "doubtful": [{"collection", "_id", "reason": "unprotected" | "older" | "uncertain"}, ...] (at most
+ * 1000 of those three kinds), "byCollection": [{"name", "documents", "unprotected", "older",
+ * "uncertain", "lost"}, ...], "problems": [{"file", "offset", "size", "collection", "index",
+ * "message"}, ...] (at most 1000), "problemCount": n}. Returns OK also when something was lost: the
+ * report says what.
  * Errors: NOT_FOUND (no database at `from`), LOCKED (it is open), EXISTS (`to` is there), FULL, IO,
  * VERSION, CANCELLED.
  */
