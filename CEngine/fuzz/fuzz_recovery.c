@@ -153,8 +153,10 @@ static void keep_file(base *b, const char *name) {
 static void keep(base *b) {
     keep_file(b, "MANIFEST");
     keep_file(b, CABINET);
-    if (access(path_of("base", CABINET ".wal"), F_OK) == 0)
-        keep_file(b, CABINET ".wal");
+    static const char *const journals[] = {CABINET ".redo.0", CABINET ".redo.1"};
+    for (size_t i = 0; i < 2; i++)
+        if (access(path_of("base", journals[i]), F_OK) == 0)
+            keep_file(b, journals[i]);
     DIR *names = opendir(path_of("base", "log"));
     fuzz_require(names != NULL, "the base has no log");
     struct dirent *entry;
@@ -171,7 +173,7 @@ static void keep(base *b) {
 static void keep_in_checkpoint(base *b) {
     cabinet *cab;
     tansu_buffer meta = TANSU_BUFFER_INIT;
-    fuzz_require(cabinet_open(path_of("base", CABINET), false, false, &cab, NULL) == TANSU_OK &&
+    fuzz_require(cabinet_open(&fs_system, path_of("base", CABINET), 0, &cab, NULL) == TANSU_OK &&
                      cabinet_begin(cab, NULL) == TANSU_OK &&
                      cabinet_get(cab, CABINET_META, 0, &meta, NULL) == TANSU_OK,
                  "the cabinet can't be changed");

@@ -458,8 +458,9 @@ TANSU_API tansu_status tansu_get(tansu_db *db, tansu_txn *txn, const char *colle
  * must be closed before the database is. Without $orderby documents come in the order in which
  * they were first inserted. A collection that does not exist has no documents.
  * $onlycount makes the one result {"count": n}; $explain makes it the plan, after running it.
- * Errors: INVALID_BSON, INVALID_QUERY (context names the path and operator); with $onlycount, $explain
- * or in a write transaction also those of tansu_cursor_next().
+ * Errors: INVALID_BSON, INVALID_QUERY (context names the path and operator), TOO_LARGE (compiled or planned,
+ * the query would take more memory than it may: docs/query-language.md), TIMEOUT, CANCELLED (of its
+ * transaction); with $onlycount, $explain or in a write transaction also those of tansu_cursor_next().
  */
 TANSU_API tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
                                   const void *query, size_t query_size, const void *hints,
@@ -500,7 +501,7 @@ TANSU_API tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *c
  * time. */
 typedef struct tansu_matcher tansu_matcher;
 
-/* Compiles a query. $do has no meaning in it. Errors: INVALID_BSON, INVALID_QUERY. */
+/* Compiles a query. $do has no meaning in it. Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE. */
 TANSU_API tansu_status tansu_matcher_new(const void *query, size_t query_size,
                                          tansu_matcher **matcher, tansu_error *error);
 

@@ -50,7 +50,7 @@ static void rewrite(const char *folder, int format_more) {
     cabinet *cab;
     tansu_buffer meta = TANSU_BUFFER_INIT;
     tansu_error error;
-    CHECK_OK(cabinet_open(folder_join(folder, CABINET), false, false, &cab, &error), &error);
+    CHECK_OK(cabinet_open(&fs_system, folder_join(folder, CABINET), 0, &cab, &error), &error);
     CHECK_OK(cabinet_get(cab, CABINET_META, 0, &meta, &error), &error);
     member(&meta, NULL, "format")[0] += (uint8_t)format_more;
     member(&meta, "collections", "count")[0] = 77;

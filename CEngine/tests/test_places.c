@@ -24,7 +24,7 @@ static cabinet *new_cabinet(void) {
     cabinet *cab = NULL;
     unlink(file);
     unlink(wal);
-    CHECK_OK(cabinet_open(file, true, false, &cab, &error), &error);
+    CHECK_OK(cabinet_open(&fs_system, file, CABINET_CREATE, &cab, &error), &error);
     REQUIRE(cab != NULL);
     return cab;
 }
@@ -107,7 +107,7 @@ static void checkpoints_write_what_changed(void) {
         if (round % 4 == 0) {
             places_free(p);
             CHECK_OK(cabinet_close(cab, &error), &error);
-            REQUIRE(cabinet_open(file, false, false, &cab, &error) == TANSU_OK);
+            REQUIRE(cabinet_open(&fs_system, file, 0, &cab, &error) == TANSU_OK);
             REQUIRE(places_new(3, cab, count, &p, &error) == TANSU_OK);
         }
         for (uint64_t docno = 0; docno < 20000; docno += 7)

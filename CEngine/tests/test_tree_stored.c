@@ -25,7 +25,7 @@ static cabinet *new_cabinet(void) {
     cabinet *cab;
     unlink(path);
     unlink(wal);
-    REQUIRE(cabinet_open(path, true, false, &cab, &error) == TANSU_OK);
+    REQUIRE(cabinet_open(&fs_system, path, CABINET_CREATE, &cab, &error) == TANSU_OK);
     return cab;
 }
 
@@ -99,7 +99,7 @@ static void checkpoints_keep_everything(void) {
         CHECK_INT(0, tree_store_memory(store));
         tree_store_free(store);
         CHECK_OK(cabinet_close(cab, &error), &error);
-        REQUIRE(cabinet_open(path, false, false, &cab, &error) == TANSU_OK);
+        REQUIRE(cabinet_open(&fs_system, path, 0, &cab, &error) == TANSU_OK);
         REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
         tree_store_attach(store, cab, next);
         writer.store = store;

@@ -503,7 +503,8 @@ static void one_trouble(const tried *t, const outcome *o, trouble_kind kind, uns
         if (status != TANSU_OK && kind == TROUBLE_MEMORY)
             CHECK_OK(call_save(db, NULL, "after", TANSU_SAVE, "{'_id': 1}"), &call_error);
         tansu_status closed = tansu_shutdown(db, NULL);
-        CHECK(closed == TANSU_OK || unsure);
+        /* A checkpoint syncs the log first, and a log whose sync failed takes no more. */
+        CHECK(closed == TANSU_OK || unsure || t->run == checkpoint);
     }
     db = call_open(folders.work);
     CHECK_OK(call_save(db, NULL, "after", TANSU_SAVE, "{'_id': 2}"), &call_error);

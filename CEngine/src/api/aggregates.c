@@ -29,8 +29,9 @@ tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *collection
         return misuse(result == NULL ? "result" : path == NULL ? "path" : "collection", error);
     result->size = 0;
     aggregation *a;
-    tansu_status status = distinct_compile((aggregate_text){query, query_size}, path,
-                                           (aggregate_text){hints, hints_size}, &a, error);
+    tansu_status status =
+        distinct_compile((aggregate_text){query, query_size}, path,
+                         (aggregate_text){hints, hints_size}, txn_stop(txn), &a, error);
     return status == TANSU_OK ? run(a, db, txn, collection, result, error) : status;
 }
 
@@ -44,6 +45,6 @@ tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char *collectio
     aggregation *a;
     tansu_status status =
         aggregate_compile((aggregate_text){query, query_size}, (aggregate_text){group, group_size},
-                          (aggregate_text){hints, hints_size}, &a, error);
+                          (aggregate_text){hints, hints_size}, txn_stop(txn), &a, error);
     return status == TANSU_OK ? run(a, db, txn, collection, result, error) : status;
 }

@@ -74,7 +74,8 @@ tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
     if (removed != NULL)
         *removed = 0;
     query *q;
-    tansu_status status = query_compile(query_bson, query_size, hints, hints_size, &q, error);
+    tansu_status status =
+        query_compile(query_bson, query_size, hints, hints_size, txn_stop(txn), &q, error);
     if (status != TANSU_OK)
         return status;
     writing w;
@@ -85,7 +86,7 @@ tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
     }
     uint64_t *docnos = NULL;
     size_t count = 0;
-    const watch time = query_watch(q);
+    const watch time = query_watch(q, w.interrupt);
     const collection_state *state = version_collection(w.change->next, collection);
     if (state != NULL) {
         view v = writing_view(&w);

@@ -72,7 +72,8 @@ static tansu_status read_options(dump *d, tansu_error *error) {
             status = read_names(d, &iter.value, &names, error);
         else if (strcmp(iter.key, "query") == 0 && iter.value.type == DOC_DOCUMENT &&
                  d->query == NULL)
-            status = query_compile(iter.value.data, iter.value.size, NULL, 0, &d->query, error);
+            status =
+                query_compile(iter.value.data, iter.value.size, NULL, 0, NULL, &d->query, error);
         else if (strcmp(iter.key, "indexes") == 0 && iter.value.type == DOC_BOOL)
             d->indexes = doc_bool(&iter.value);
         else

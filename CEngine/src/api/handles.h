@@ -93,6 +93,11 @@ tansu_status writing_for_good(const writing *w, tansu_error *error);
  * Returns the status, or the commit's. */
 tansu_status writing_end(writing *w, tansu_status status, tansu_error *error);
 
+/* txn_stop -- what cancels a transaction's calls; NULL without one. */
+static inline const interrupt *txn_stop(const tansu_txn *txn) {
+    return txn != NULL ? &txn->interrupt : NULL;
+}
+
 /* misuse -- the error for a NULL where something is needed. */
 tansu_status misuse(const char *what, tansu_error *error);
 

@@ -28,7 +28,7 @@ tansu_status tansu_matcher_new(const void *query_bson, size_t query_size, tansu_
     tansu_matcher *m = calloc(1, sizeof *m);
     if (m == NULL)
         return error_memory(error);
-    status = query_compile(query_bson, query_size, NULL, 0, &m->query, error);
+    status = query_compile(query_bson, query_size, NULL, 0, NULL, &m->query, error);
     if (status != TANSU_OK) {
         free(m);
         return status;

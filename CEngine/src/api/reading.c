@@ -30,7 +30,7 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
     database *d = db_inner(db);
     reading r = {0};
     tansu_status status =
-        query_compile(query_bson, query_size, hints, hints_size, &c->query, error);
+        query_compile(query_bson, query_size, hints, hints_size, txn_stop(txn), &c->query, error);
     if (status == TANSU_OK)
         status = database_enter(d, error);
     if (status != TANSU_OK) {
@@ -132,7 +132,8 @@ static tansu_status with_query(tansu_db *db, tansu_txn *txn, const char *collect
     if (collection == NULL)
         return misuse("collection", error);
     query *q;
-    tansu_status status = query_compile(query_bson, query_size, hints, hints_size, &q, error);
+    tansu_status status =
+        query_compile(query_bson, query_size, hints, hints_size, txn_stop(txn), &q, error);
     if (status != TANSU_OK)
         return status;
     reading r;

@@ -22,6 +22,7 @@ typedef struct request {
     query *query;
     update *update; /* NULL: remove */
     match_context context;
+    watch time; /* what stops the call */
     update_case how;
 } request;
 
@@ -138,7 +139,8 @@ typedef struct call {
 } call;
 
 /* request_make -- checks and compiles all that a call gives. *r: to be freed, also on an error. */
-static tansu_status request_make(request *r, const call *c, tansu_error *error) {
+static tansu_status request_make(request *r, const call *c, const interrupt *stop,
+                                 tansu_error *error) {
     *r = (request){.how = {.now = milliseconds_now()}};
     tansu_status status = check_bson(c->query, c->query_size, true, "query", error);
     if (status == TANSU_OK)
@@ -161,7 +163,7 @@ static tansu_status request_make(request *r, const call *c, tansu_error *error) 
         return misuse("update", error);
     if (!finish(&r->beside))
         return error_memory(error);
-    status = query_compile(r->selector.data, r->selector.size, r->hints.data, r->hints.size,
+    status = query_compile(r->selector.data, r->selector.size, r->hints.data, r->hints.size, stop,
                            &r->query, error);
     if (status == TANSU_OK && !c->removes)
         status = compile_update(r, c->update, c->update_size, error);
@@ -255,9 +257,10 @@ static tansu_status run(request *r, const writing *w, const char *collection, ou
     uint64_t *docnos = NULL;
     size_t count = 0;
     tansu_status status = TANSU_OK;
-    const watch time = query_watch(r->query);
     const update_facts *facts = r->update != NULL ? update_tell(r->update) : NULL;
     const collection_state *state = version_collection(c->next, collection);
+    r->time = query_watch(r->query, w->interrupt);
+    r->context.watch = &r->time;
     if (state != NULL) {
         view v = writing_view(w);
         status = query_docnos(r->query, &v, state, &docnos, &count, error);
@@ -270,7 +273,7 @@ static tansu_status run(request *r, const writing *w, const char *collection, ou
     for (size_t i = 0; status == TANSU_OK && i < count; i++) {
         status = writing_check(w, error);
         if (status == TANSU_OK && i % CHANGE_STEP == 0)
-            status = watch_check(&time, error);
+            status = watch_check(&r->time, error);
         if (status == TANSU_OK)
             status = update_match(r, c, collection, docnos[i], o, error);
     }
@@ -350,7 +353,7 @@ tansu_status tansu_update(tansu_db *db, tansu_txn *txn, const char *collection, 
                     .hints_size = hints_size};
     request r;
     outcome o = {.counts = true, .result = result};
-    tansu_status status = request_make(&r, &c, error);
+    tansu_status status = request_make(&r, &c, txn_stop(txn), error);
     if (status == TANSU_OK)
         status = perform(&r, db, txn, collection, &o, error);
     outcome_free(&o);
@@ -381,7 +384,7 @@ tansu_status tansu_find_and_modify(tansu_db *db, tansu_txn *txn, const char *col
                     .shows = true};
     request r;
     outcome o = {.keep_before = mode != TANSU_MODIFY_RETURN_AFTER, .result = result};
-    tansu_status status = request_make(&r, &c, error);
+    tansu_status status = request_make(&r, &c, txn_stop(txn), error);
     if (status == TANSU_OK) {
         query_ask_for_one(r.query);
         status = perform(&r, db, txn, collection, &o, error);

@@ -91,7 +91,14 @@ tansu_status error_errno(tansu_error *error, const char *path, const char *what,
         return code;
     char text[160];
     system_text(number, text, sizeof text);
-    error_set(error, code, path, "Could not %s: %s.", what, text);
+    if (number == ESPIPE) /* see fs.open in base/fs.h */
+        error_set(
+            error, code, path,
+            "Could not %s \"%s\": it is a pipe, a socket or a device, and no file; remove it, "
+            "or name a file or folder in its place.",
+            what, path == NULL ? "" : path);
+    else
+        error_set(error, code, path, "Could not %s: %s.", what, text);
     error->sys_errno = number;
     return code;
 }

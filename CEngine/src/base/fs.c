@@ -20,12 +20,31 @@
 #include <sys/time.h>
 #endif
 
+/* regular_only -- gives back a descriptor of a regular file or a folder; of anything else -1. */
+static int regular_only(int fd, int flags) {
+    struct stat st;
+    int number = ESPIPE;
+    if (fstat(fd, &st) != 0)
+        number = errno;
+    else if ((S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+             ((flags & O_NONBLOCK) != 0 || fcntl(fd, F_SETFL, 0) == 0))
+        return fd;
+    close(fd);
+    errno = number;
+    return -1;
+}
+
 static int system_open(const char *path, int flags, int mode) {
+    /* Opening a pipe would wait for its other end, and reading a terminal for somebody to type. */
     int fd;
     do
-        fd = open(path, flags | O_CLOEXEC, mode);
+        fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
     while (fd < 0 && errno == EINTR);
-    return fd;
+    if (fd >= 0)
+        return regular_only(fd, flags);
+    if (errno == ENXIO || errno == EOPNOTSUPP) /* a socket; a device that is not there */
+        errno = ESPIPE;
+    return -1;
 }
 
 static int system_close(int fd) {

@@ -16,6 +16,7 @@
 typedef bool (*fs_name_visitor)(void *context, const char *name);
 
 typedef struct fs {
+    /* Never waits. ESPIPE for what is neither a regular file nor a folder: a pipe, a socket, a device. */
     int (*open)(const char *path, int flags, int mode);
     int (*close)(int fd);
     ssize_t (*read)(int fd, void *bytes, size_t size, off_t offset);

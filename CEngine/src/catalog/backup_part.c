@@ -28,7 +28,7 @@ static tansu_status check_free(const backup_part *part, tansu_error *error) {
     int fd = part->calls->open(part->to, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0 && errno == ENOENT)
         return TANSU_OK;
-    if (fd < 0 && errno != ENXIO && errno != ELOOP) /* these are of things that can't be opened */
+    if (fd < 0 && errno != ESPIPE && errno != ELOOP) /* these are of things that can't be opened */
         return error_errno(error, part->to, "look for what is at the path", errno);
     if (fd >= 0)
         part->calls->close(fd);

@@ -50,6 +50,7 @@ typedef struct change {
     bool several; /* in replay: what the frame has put is noted in `pending` */
     bool exact; /* in replay: places hold exactly what has been replayed (no cabinet was loaded) */
     bool lenient; /* in replay: of a log that was compacted, so that not all of history is there */
+    uint64_t passed_over; /* in replay: numbers of documents that no record has */
     uint32_t next_collection;
     uint32_t next_index;
     index_entries old_entries;

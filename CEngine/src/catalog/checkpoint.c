@@ -209,6 +209,10 @@ static tansu_status write_locked(database *db, const version *v, uint32_t next_c
         status = write_version(db, v, next_collection, next_index, error);
         if (status == TANSU_OK)
             status = remove_dead(db, blocks, block_count, dropped, dropped_count, error);
+        /* Nothing may be in the cabinet that power loss could still take out of the log. */
+        if (status == TANSU_OK && db->store == TANSU_STORE_PERSISTENT)
+            status =
+                log_sync(db->log, __atomic_load_n(&db->log->appended, __ATOMIC_ACQUIRE), error);
         if (status == TANSU_OK)
             status = cabinet_commit(db->cab, error);
         else
@@ -382,7 +386,8 @@ static tansu_status load_collection(database *db, version *v, const doc_value *p
         !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
         !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY ||
         !doc_find(part->data, part->size, "gaps", 4, &gaps) || gaps.type != DOC_BINARY ||
-        next_docno > INDEX_MAX_DOCNO || id == 0 || id > RECORD_MAX_COLLECTION)
+        next_docno > INDEX_MAX_DOCNO || next_docno > log_docnos_most(db->log) || id == 0 ||
+        id > RECORD_MAX_COLLECTION)
         return TANSU_E_CORRUPT;
     size_t length;
     const char *text = doc_string(&name, &length);
@@ -461,6 +466,12 @@ static tansu_status load_version(database *db, const uint8_t *meta, size_t size,
     return TANSU_OK;
 }
 
+/* cabinet_flags_of -- how the database opens its cabinet. */
+static unsigned cabinet_flags_of(const database *db) {
+    return (db->read_only ? CABINET_READ_ONLY : 0) |
+           (db->store == TANSU_STORE_TEMPORARY ? CABINET_PASSING : 0);
+}
+
 tansu_status checkpoint_discard(database *db, tansu_error *error) {
     cabinet_close(db->cab, NULL);
     db->cab = NULL;
@@ -480,43 +491,27 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
             return kept;
     }
     char *path = fs_join(db->folder, CABINET_NAME);
-    if (path == NULL)
-        return error_memory(error);
-    tansu_status status = TANSU_OK;
     char *folder = fs_join(db->folder, INDEX_FOLDER); /* it may have been deleted */
-    if (folder == NULL)
-        status = error_memory(error);
-    else if (db->calls->mkdir(folder, 0755) != 0 && errno != EEXIST)
+    tansu_status status = path == NULL || folder == NULL ? error_memory(error) : TANSU_OK;
+    if (status == TANSU_OK && db->calls->mkdir(folder, 0755) != 0 && errno != EEXIST)
         status = error_errno(error, folder, "make the folder", errno);
     free(folder);
-    static const char *const suffixes[] = {"", ".wal"}; /* the second is Tokyo Cabinet's own */
-    for (int i = 0; status == TANSU_OK && i < 2; i++) {
-        char name[64] = CABINET_NAME;
-        strcat(name, suffixes[i]);
-        char *file = fs_join(db->folder, name);
-        if (file == NULL)
-            status = error_memory(error);
-        else if (db->calls->unlink(file) != 0 && errno != ENOENT)
-            status = error_errno(error, file, "remove", errno);
-        free(file);
-    }
     if (status == TANSU_OK)
-        status = cabinet_open(path, true, false, &db->cab, error);
+        status = cabinet_delete(db->calls, path, error);
+    if (status == TANSU_OK)
+        status =
+            cabinet_open(db->calls, path, cabinet_flags_of(db) | CABINET_CREATE, &db->cab, error);
     free(path);
     if (status == TANSU_OK)
         tree_store_attach(db->trees, db->cab, 1);
     return status;
 }
 
-/* unusable -- why the MANIFEST says that the index files can't be used; NULL: it does not. */
-static const char *unusable(const manifest *m) {
+/* stopped -- whether the machine may have stopped while the index files were written. */
+static bool stopped(const manifest *m) {
     char boot[64];
     fs_boot_id(boot);
-    if (m->index_damaged)
-        return "they were found to be damaged";
-    if (m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0))
-        return "the machine stopped while they were written";
-    return NULL;
+    return m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0);
 }
 
 /* note_rebuilt -- why the index files are made anew, for tansu_stats(). */
@@ -531,17 +526,18 @@ static void note_rebuilt(database *db, tansu_status status, const tansu_error *f
 
 tansu_status checkpoint_load(database *db, version **v, tansu_error *error) {
     *v = NULL;
-    const char *why = unusable(&db->manifest);
-    db->log->unbroken = db->manifest.index_open && why == NULL;
+    bool lost = stopped(&db->manifest);
+    db->log->unbroken = db->manifest.index_open && !db->manifest.index_damaged && !lost;
     tansu_status status = TANSU_E_NOT_FOUND;
-    if (why != NULL) {
-        snprintf(db->rebuilt, sizeof db->rebuilt, "%s", why);
+    if (db->manifest.index_damaged) {
+        snprintf(db->rebuilt, sizeof db->rebuilt, "they were found to be damaged");
     } else {
         tansu_error found = {.message = ""};
         char *path = fs_join(db->folder, CABINET_NAME);
         if (path == NULL)
             return error_memory(error);
-        status = cabinet_open(path, false, db->read_only, &db->cab, &found);
+        status = cabinet_open(db->calls, path, cabinet_flags_of(db) | (lost ? CABINET_LOST : 0),
+                              &db->cab, &found);
         free(path);
         tansu_buffer meta = TANSU_BUFFER_INIT;
         if (status == TANSU_OK)
@@ -563,31 +559,18 @@ tansu_status checkpoint_settle(database *db, tansu_error *error) {
     if (db->cab == NULL)
         return TANSU_OK;
     bool doubted = checkpoint_doubted(db);
-    tansu_status status = doubted ? TANSU_OK : cabinet_sync(db->cab, error);
-    tansu_status closed = cabinet_close(db->cab, status == TANSU_OK ? error : NULL);
+    tansu_status status = cabinet_close(db->cab, doubted ? NULL : error);
     db->cab = NULL;
-    if (status == TANSU_OK && !doubted)
-        status = closed;
+    if (doubted)
+        status = TANSU_OK;
     if (db->read_only || status != TANSU_OK)
         return status;
     manifest m = db->manifest;
     m.end_sequence = db->head->sequence;
     m.index_open = m.index_damaged = doubted;
-    if (doubted) {
+    if (doubted)
         m.boot[0] = 0;
-        return manifest_write(db->calls, db->folder, &m, error);
-    }
-    if (m.end_sequence == db->manifest.end_sequence && !db->manifest.index_open)
+    else if (m.end_sequence == db->manifest.end_sequence && !db->manifest.index_open)
         return TANSU_OK;
-    /* Closing wrote to the file once more. */
-    char *path = fs_join(db->folder, CABINET_NAME);
-    if (path == NULL)
-        return error_memory(error);
-    int fd = db->calls->open(path, O_RDWR, 0);
-    if (fd < 0 || db->calls->sync(fd, NULL, 0) != 0)
-        status = error_errno(error, path, "sync", errno);
-    if (fd >= 0)
-        db->calls->close(fd);
-    free(path);
-    return status == TANSU_OK ? manifest_write(db->calls, db->folder, &m, error) : status;
+    return manifest_write(db->calls, db->folder, &m, error);
 }

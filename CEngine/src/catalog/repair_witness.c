@@ -33,6 +33,10 @@ static bool copy_bytes(const fs *calls, int from, int to, uint8_t *step) {
     }
 }
 
+/* The cabinet, and what may lie beside it. */
+static const char *const names[] = {CABINET_NAME, CABINET_NAME ".wal", CABINET_NAME ".redo.0",
+                                    CABINET_NAME ".redo.1"};
+
 /* copy_file -- a file of the damaged database's index folder into the new database's; one that is not there
  * is none there either. */
 static bool copy_file(const repair *r, const char *index, const char *folder, const char *name) {
@@ -114,10 +118,12 @@ void repair_witness_open(repair *r, const char *folder) {
     if (!current(r))
         return;
     char *index = fs_join(r->from, "index"), *path = fs_join(folder, CABINET_NAME);
-    /* In a copy, for Tokyo Cabinet has to write in order to read what was not closed. */
-    if (index != NULL && path != NULL && copy_file(r, index, folder, CABINET_NAME) &&
-        copy_file(r, index, folder, CABINET_NAME ".wal") &&
-        cabinet_open(path, false, false, &r->witness, NULL) == TANSU_OK)
+    /* In a copy, for what an earlier version of the library did not close must be written in order to be
+     * read. */
+    bool copied = index != NULL && path != NULL;
+    for (size_t i = 0; copied && i < sizeof names / sizeof *names; i++)
+        copied = copy_file(r, index, folder, names[i]);
+    if (copied && cabinet_open(r->calls, path, 0, &r->witness, NULL) == TANSU_OK)
         read_meta(r);
     free(index);
     free(path);
@@ -126,8 +132,10 @@ void repair_witness_open(repair *r, const char *folder) {
 tansu_status repair_witness_close(repair *r, const char *folder, tansu_error *error) {
     cabinet_close(r->witness, NULL);
     r->witness = NULL;
-    tansu_status status = remove_copy(r, folder, CABINET_NAME, error);
-    return status == TANSU_OK ? remove_copy(r, folder, CABINET_NAME ".wal", error) : status;
+    tansu_status status = TANSU_OK;
+    for (size_t i = 0; status == TANSU_OK && i < sizeof names / sizeof *names; i++)
+        status = remove_copy(r, folder, names[i], error);
+    return status;
 }
 
 /* ---- Documents ---- */

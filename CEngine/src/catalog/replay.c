@@ -67,6 +67,11 @@ static tansu_status replay_document(change *c, const record_header *record, log_
     memcpy(name, state->name, sizeof name);
     tansu_status status = change_collection(c, name, 0, &state, error);
     uint64_t docno = record_docno(record);
+    /* Memory and time follow from a number, so that none is taken that can't be right. */
+    if (status == TANSU_OK && docno > state->next_docno)
+        c->passed_over += docno - state->next_docno;
+    if (docno > INDEX_MAX_DOCNO || c->passed_over > log_docnos_most(c->db->log))
+        return damaged(place, "a document with a number that was never given out", error);
     if (status == TANSU_OK)
         status = places_prepare(state->places, docno, error);
     if (status == TANSU_OK && c->several && !pending_reserve(&c->pending))

@@ -3,8 +3,7 @@
  *
  * The log's own replay takes what lies in a frame with a right CRC for what this library wrote. A
  * backup has been elsewhere, so each document is checked as at the door, before anything is made
- * of it. Docnos are dense, so that a great one stands for memory that a few bytes ask for: only
- * where compaction has left gaps may one be greater than the number of documents.
+ * of it.
  */
 #include "base/error.h"
 #include "catalog/restore.h"
@@ -21,14 +20,12 @@ typedef struct checking {
     uint32_t seed;
     tansu_status status;
     tansu_error *error;
-    uint64_t puts;
-    uint64_t greatest; /* docno */
-    bool compacted;    /* some segment */
+    bool compacted; /* some segment */
 } checking;
 
 /* check_frame -- the records of a frame that checks out. */
-static tansu_status check_frame(checking *c, const frame_header *frame, const char *name,
-                                uint64_t offset, tansu_error *error) {
+static tansu_status check_frame(const frame_header *frame, const char *name, uint64_t offset,
+                                tansu_error *error) {
     for (uint64_t at = FRAME_HEADER_SIZE; at < frame->size;) {
         const record_header *record = (const record_header *)((const uint8_t *)frame + at);
         const char *wrong = walk_record(record, frame->size - at, frame->sequence);
@@ -36,11 +33,6 @@ static tansu_status check_frame(checking *c, const frame_header *frame, const ch
             return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(offset + at),
                             "the backup is damaged in log/%s, offset %llu: %s", name,
                             (unsigned long long)(offset + at), wrong);
-        if (record->type == RECORD_PUT) {
-            c->puts++;
-            if (record_docno(record) > c->greatest)
-                c->greatest = record_docno(record);
-        }
         at += record->size;
     }
     return TANSU_OK;
@@ -54,7 +46,7 @@ static tansu_status check_mapped(checking *c, const uint8_t *bytes, uint64_t siz
     const frame_header *frame;
     c->compacted = c->compacted || ((const segment_header *)bytes)->format > LOG_FORMAT;
     while (status == TANSU_OK && (frame = walk_frame(c->seed, bytes, size, at)) != NULL) {
-        status = check_frame(c, frame, name, at, error);
+        status = check_frame(frame, name, at, error);
         at += frame->size;
     }
     return status;
@@ -100,10 +92,6 @@ tansu_status restore_check(const backup_part *part, manifest *m, tansu_error *er
     c.seed = (uint32_t)crc32_z(0, m->uuid, sizeof m->uuid);
     if (part->calls->list(folder, check_name, &c) != 0 && c.status == TANSU_OK)
         c.status = error_errno(error, folder, "list", errno);
-    if (c.status == TANSU_OK && c.greatest > c.puts && !c.compacted)
-        c.status = error_set(error, TANSU_E_CORRUPT, NULL,
-                             "the backup is damaged: a document's number is greater than any can "
-                             "be");
     m->compacted = m->compacted || c.compacted;
     free(folder);
     return c.status;

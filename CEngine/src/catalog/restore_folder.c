@@ -111,7 +111,9 @@ static tansu_status hold_lock(const fs *calls, const char *from, int *fd, tansu_
         return error_memory(error);
     tansu_status status = TANSU_OK;
     *fd = calls->open(path, O_RDONLY, 0);
-    if (*fd >= 0 && calls->lock(*fd, false) != 0)
+    if (*fd < 0 && errno == ESPIPE)
+        status = error_errno(error, path, "open", errno);
+    else if (*fd >= 0 && calls->lock(*fd, false) != 0)
         status = errno == EWOULDBLOCK
                      ? error_set(error, TANSU_E_LOCKED, from,
                                  "the backup is open as a database, in this process or another: "

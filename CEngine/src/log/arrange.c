@@ -165,6 +165,14 @@ bool log_compacted(const log *l) {
     return false;
 }
 
+/* More than records fit into any segment, and more insertions than anybody rolls back. */
+#define DOCNOS_OF_SEGMENT ((uint64_t)1 << 26)
+#define DOCNOS_ROLLED_BACK ((uint64_t)1 << 30)
+
+uint64_t log_docnos_most(const log *l) {
+    return DOCNOS_ROLLED_BACK + l->last_number * DOCNOS_OF_SEGMENT;
+}
+
 bool log_gapped(log *l) {
     bool gapped = false;
     pthread_mutex_lock(&l->mutex);

@@ -124,6 +124,11 @@ bool log_compacted(const log *l);
  * once, though perhaps cancelled. */
 bool log_gapped(log *l);
 
+/* log_docnos_most -- how many numbers of documents the log can have passed over, all collections together: those of
+ * documents that were in it once (a segment holds so many at the most, and none had a higher number), and of
+ * insertions that were rolled back, which leave no record. A greater number was never given out. */
+uint64_t log_docnos_most(const log *l);
+
 /* log_adopt -- in a replay that meets the installation of a compacted segment: puts it in force if it is
  * aside. Errors: MEMORY. */
 tansu_status log_adopt(log *l, uint32_t number, bool *adopted, tansu_error *error);

@@ -174,7 +174,7 @@ static bool test_bounds(planner *p, const access *a, const test *t, interval_lis
 static bool either_bounds(planner *p, const access *a, const node *either, interval_list *list,
                           bool *usable, bool *exact) {
     interval *all = NULL;
-    size_t count = 0;
+    size_t count = 0, room = 0;
     *exact = true;
     for (const node *child = either->first; child; child = child->next) {
         interval_list one;
@@ -184,19 +184,22 @@ static bool either_bounds(planner *p, const access *a, const node *either, inter
         if (!*usable)
             return true;
         *exact = *exact && exactly;
-        interval *more = arena_alloc(p->memory.arena, (count + one.count + 1) * sizeof *more);
-        if (!more)
-            return false;
-        if (count != 0)
-            memcpy(more, all, count * sizeof *more);
-        if (one.count != 0)
-            memcpy(more + count, one.items, one.count * sizeof *more);
-        all = more;
-        count += one.count;
-        if (count > MAX_RANGES) {
+        if (count + one.count > MAX_RANGES) {
             *usable = false;
             return true;
         }
+        if (count + one.count > room) {
+            room = 2 * (count + one.count);
+            interval *more = arena_alloc(p->memory.arena, room * sizeof *more);
+            if (!more)
+                return false;
+            if (count != 0)
+                memcpy(more, all, count * sizeof *more);
+            all = more;
+        }
+        if (one.count != 0)
+            memcpy(all + count, one.items, one.count * sizeof *all);
+        count += one.count;
     }
     return bounds_unite(&p->memory, all, count, list);
 }
@@ -239,6 +242,9 @@ static tansu_status path_bounds(planner *p, const conjunction *c, const access *
         bool usable, exact = false;
         if (a->multikey && *found && preference(c, i) <= preference(c, best))
             continue;
+        tansu_status status = plan_step(p, i < c->count ? 1 + c->tests[i]->operand_count / 16 : 64);
+        if (status != TANSU_OK)
+            return status;
         if (!clause_bounds(p, c, i, a, which, &list, &usable, &exact))
             return error_memory(p->error);
         if (!usable)
@@ -398,7 +404,8 @@ static tansu_status measure_range(const view *v, const access *a, const key_rang
 }
 
 /* access_measure -- see plan.h. A sample is spread evenly over the ranges. */
-tansu_status access_measure(const view *v, access *a, bool exactly, tansu_error *error) {
+tansu_status access_measure(const view *v, access *a, bool exactly, const watch *w,
+                            tansu_error *error) {
     uint32_t step = exactly ? 1 : a->range_count / SAMPLED_RANGES + 1;
     uint64_t total = 0, measured = 0;
     a->estimated = step > 1;
@@ -409,7 +416,10 @@ tansu_status access_measure(const view *v, access *a, bool exactly, tansu_error 
     }
     for (uint32_t i = 0; i < a->range_count; i += step, measured++) {
         uint64_t count;
-        tansu_status status = measure_range(v, a, &a->ranges[i], &count, error);
+        tansu_status status =
+            w && measured % SAMPLED_RANGES == 0 ? watch_check(w, error) : TANSU_OK;
+        if (status == TANSU_OK)
+            status = measure_range(v, a, &a->ranges[i], &count, error);
         if (status != TANSU_OK)
             return status;
         total += count;

@@ -218,8 +218,8 @@ static tansu_status keep(aggregation *a, aggregate_text *text, tansu_error *erro
 }
 
 /* begin -- a new aggregation over a query. */
-static tansu_status begin(aggregate_text query, aggregate_text hints, aggregation **result,
-                          tansu_error *error) {
+static tansu_status begin(aggregate_text query, aggregate_text hints, const interrupt *stop,
+                          aggregation **result, tansu_error *error) {
     aggregation *a = calloc(1, sizeof *a);
     *result = a;
     if (!a)
@@ -227,7 +227,7 @@ static tansu_status begin(aggregate_text query, aggregate_text hints, aggregatio
     a->selector = query;
     a->hints = hints;
     tansu_status status =
-        query_compile(query.data, query.size, hints.data, hints.size, &a->q, error);
+        query_compile(query.data, query.size, hints.data, hints.size, stop, &a->q, error);
     if (status == TANSU_OK)
         status = keep(a, &a->selector, error);
     return status == TANSU_OK ? keep(a, &a->hints, error) : status;
@@ -248,12 +248,12 @@ static tansu_status finish(aggregation *a, tansu_status status, aggregation **re
 
 /* aggregate_compile -- see aggregate.h. */
 tansu_status aggregate_compile(aggregate_text query, aggregate_text group, aggregate_text hints,
-                               aggregation **result, tansu_error *error) {
+                               const interrupt *stop, aggregation **result, tansu_error *error) {
     aggregation *a;
     tansu_status status = doc_check(group.data, group.size, DOC_CHECK_BSON, error);
     if (status != TANSU_OK)
         return status;
-    status = begin(query, hints, &a, error);
+    status = begin(query, hints, stop, &a, error);
     if (status == TANSU_OK)
         status = keep(a, &group, error);
     if (status == TANSU_OK)
@@ -263,9 +263,9 @@ tansu_status aggregate_compile(aggregate_text query, aggregate_text group, aggre
 
 /* distinct_compile -- see aggregate.h: the one figure is $distinct. */
 tansu_status distinct_compile(aggregate_text query, const char *path, aggregate_text hints,
-                              aggregation **result, tansu_error *error) {
+                              const interrupt *stop, aggregation **result, tansu_error *error) {
     aggregation *a;
-    tansu_status status = begin(query, hints, &a, error);
+    tansu_status status = begin(query, hints, stop, &a, error);
     if (status == TANSU_OK) {
         a->values = true;
         a->fields[0] = (figure_field){.figure = FIGURE_DISTINCT, .name = "values"};

@@ -24,11 +24,11 @@ typedef struct aggregate_text {
  * INVALID_BSON, INVALID_QUERY (context such as "group.fields.n"), MEMORY.
  */
 tansu_status aggregate_compile(aggregate_text query, aggregate_text group, aggregate_text hints,
-                               aggregation **result, tansu_error *error);
+                               const interrupt *stop, aggregation **result, tansu_error *error);
 
 /* distinct_compile -- of a query, a dotted path and hints. Errors: as above. */
 tansu_status distinct_compile(aggregate_text query, const char *path, aggregate_text hints,
-                              aggregation **result, tansu_error *error);
+                              const interrupt *stop, aggregation **result, tansu_error *error);
 
 void aggregate_free(aggregation *a);
 

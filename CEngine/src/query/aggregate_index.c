@@ -299,8 +299,8 @@ static tansu_status find_extreme(aggregation *a, const figure_field *field, accu
     if (!write_selector(a, field->path, &selector) ||
         !write_hints(a, field->path, field->figure == FIGURE_MAX, &hints))
         status = error_memory(a->error);
-    if (status == TANSU_OK &&
-        query_compile(selector.data, selector.size, hints.data, hints.size, &q, NULL) == TANSU_OK)
+    if (status == TANSU_OK && query_compile(selector.data, selector.size, hints.data, hints.size,
+                                            NULL, &q, NULL) == TANSU_OK)
         status = run_extreme(a, q, field, to, done);
     query_free(q);
     tansu_buffer_free(&selector);

@@ -255,6 +255,7 @@ tansu_status aggregate_run(aggregation *a, const view *v, const collection_state
     a->collection = collection;
     a->error = error;
     a->watch = watch_begin(v->interrupt, a->q->hints.max_milliseconds);
+    watch_shorten(&a->watch, a->q->spent);
     tansu_status status = collection ? aggregate_from_index(a, &done) : TANSU_OK;
     if (status == TANSU_OK && !done)
         status = add_documents(a);

@@ -15,12 +15,24 @@ struct arena_chunk {
 #define FIRST_CHUNK 1024
 #define LAST_CHUNK (64 * 1024)
 
+/* arena_charge -- see arena.h. */
+bool arena_charge(arena *a, size_t size) {
+    if (a->limit != 0 && (a->used > a->limit || size > a->limit - a->used)) {
+        a->full = true;
+        return false;
+    }
+    a->used += size;
+    return true;
+}
+
 /* arena_alloc -- takes from the newest chunk, or makes one that is large enough. */
 void *arena_alloc(arena *a, size_t size) {
     size_t unit = sizeof(max_align_t);
     if (size > SIZE_MAX / 2)
         return NULL;
     size = (size + unit - 1) / unit * unit;
+    if (!arena_charge(a, size))
+        return NULL;
     arena_chunk *chunk = a->chunks;
     if (!chunk || chunk->size - chunk->used < size) {
         size_t room = chunk ? chunk->size * 2 : FIRST_CHUNK;
@@ -48,6 +60,24 @@ void *arena_copy(arena *a, const void *bytes, size_t size) {
     return copy;
 }
 
+/* arena_now -- see arena.h. */
+arena_mark arena_now(const arena *a) {
+    return (arena_mark){a->chunks, a->chunks ? a->chunks->used : 0, a->used};
+}
+
+/* arena_release -- see arena.h. */
+void arena_release(arena *a, arena_mark mark) {
+    while (a->chunks != mark.chunk) {
+        arena_chunk *next = a->chunks->next;
+        free(a->chunks);
+        a->chunks = next;
+    }
+    if (a->chunks)
+        a->chunks->used = mark.chunk_used;
+    a->used = mark.used;
+    a->full = false;
+}
+
 /* arena_free -- frees every chunk. */
 void arena_free(arena *a) {
     while (a->chunks) {
@@ -55,4 +85,6 @@ void arena_free(arena *a) {
         free(a->chunks);
         a->chunks = next;
     }
+    a->used = 0;
+    a->full = false;
 }

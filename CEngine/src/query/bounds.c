@@ -231,6 +231,8 @@ static bool of_positive(bounds_memory *memory, const test *t, interval_list *lis
 
 /* has_bounds -- whether a positive test selects values by an interval of keys. */
 static bool has_bounds(const test *t) {
+    if (t->operand_count > MAX_RANGES)
+        return false;
     switch (t->op) {
     case TEST_EQ:
     case TEST_GT:
@@ -331,17 +333,17 @@ bool bounds_unite(bounds_memory *memory, const interval *items, size_t count,
 }
 
 /* bounds_within -- see bounds.h. Intervals of one list do not touch, so that what lies in `b` lies in
- * one of its intervals; an answer of false may be wrong where two of them meet. */
+ * one of its intervals: the last that begins no later. An answer of false may be wrong where two of them
+ * meet. Both lists ascend, and so are walked side by side. */
 bool bounds_within(const interval_list *a, const interval_list *b) {
-    for (uint32_t x = 0; x < a->count; x++) {
+    for (uint32_t x = 0, y = 0; x < a->count; x++) {
         const interval *i = &a->items[x];
-        bool inside = false;
-        for (uint32_t y = 0; !inside && y < b->count; y++) {
-            const interval *j = &b->items[y];
-            inside = bounds_compare(j->low, j->low_size, i->low, i->low_size) <= 0 &&
-                     compare_ends(i, j) <= 0;
-        }
-        if (!inside)
+        while (y + 1 < b->count && bounds_compare(b->items[y + 1].low, b->items[y + 1].low_size,
+                                                  i->low, i->low_size) <= 0)
+            y++;
+        if (y == b->count ||
+            bounds_compare(b->items[y].low, b->items[y].low_size, i->low, i->low_size) > 0 ||
+            compare_ends(i, &b->items[y]) > 0)
             return false;
     }
     return true;

@@ -33,7 +33,10 @@ typedef struct interval_list {
 typedef struct bounds_memory {
     arena *arena;
     tansu_buffer scratch;
+    uint32_t proofs; /* steps that were taken to prove things: see filter.h */
 } bounds_memory;
+
+#define MAX_RANGES 20000 /* of one index; a test of more values says nothing to planning */
 
 /*
  * bounds_of_test -- keys of the values that pass a test. Exact (*exact): a value passes if and only if

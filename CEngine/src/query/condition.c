@@ -1,6 +1,7 @@
 /*
  * query/condition.c -- see condition.h.
  */
+#include "query/interrupt.h"
 #include "query/regex.h"
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ struct condition {
 void match_context_free(match_context *c) {
     tansu_buffer_free(&c->text);
     tansu_buffer_free(&c->key);
+    tansu_buffer_free(&c->marks);
     regex_memory_free(c->regex);
     memset(c, 0, sizeof *c);
 }
@@ -22,6 +24,8 @@ void match_context_free(match_context *c) {
 tansu_status match_context_status(const match_context *c, tansu_error *error) {
     if (c->status == TANSU_OK)
         return TANSU_OK;
+    if (c->status == TANSU_E_TIMEOUT || c->status == TANSU_E_CANCELLED)
+        return watch_error(c->watch, c->status, error);
     if (!c->message)
         return error_memory(error);
     return error_set(error, c->status, c->place, "%s", c->message);
@@ -37,7 +41,7 @@ static bool value_holds(const node *n, match_context *c, const doc_value *value)
     default: break;
     }
     bool all = n->kind == NODE_AND;
-    for (const node *child = n->first; child; child = child->next) {
+    for (const node *child = n->first; child && match_step(c, 1); child = child->next) {
         if (value_holds(child, c, value) != all)
             return !all;
     }
@@ -59,10 +63,12 @@ tansu_status condition_compile(const doc_value *operand, const char *place,
     if (!c)
         return error_memory(error);
     c->query.collation = by;
+    c->query.memory.limit = QUERY_MEMORY;
     doc_value copy = *operand;
     copy.data = arena_copy(&c->query.memory, operand->data, operand->size);
     tansu_status status = copy.data ? subcondition_parse(&c->query, &copy, place, &c->inner, error)
                                     : error_memory(error);
+    status = query_too_large(&c->query, status, error);
     if (status != TANSU_OK) {
         condition_free(c);
         return status;
@@ -100,8 +106,6 @@ typedef struct element_search {
     const path *array;
     const doc_value *element;
     uint32_t position;
-    uint32_t tests;  /* that speak of the array */
-    uint32_t passed; /* by the element */
     const test *test;
 } element_search;
 
@@ -149,18 +153,25 @@ static bool element_passes(element_search *s, const test *t) {
            !path_walk(&rest, s->element->data, s->element->size, visit, s, NULL);
 }
 
-/* ask_element -- counts the tests that speak of the array, and those that the element passes. */
-static void ask_element(element_search *s, const node *n) {
-    if (n->kind == NODE_AND || n->kind == NODE_OR) {
-        for (const node *child = n->first; child; child = child->next)
-            ask_element(s, child);
-        return;
+/* asks_element -- whether a test speaks of an array's elements. */
+static bool asks_element(const test *t, const path *array) {
+    return !t->negated && t->wild == WILD_NONE && t->op != TEST_SIZE &&
+           leads_through(t->path, array);
+}
+
+/* list_tests -- the tests that speak of the array, in `list` unless it is NULL; returns how many. */
+static size_t list_tests(const node *n, const path *array, const test **list) {
+    size_t count = 0;
+    if (n->kind == NODE_TEST && asks_element(n->test, array)) {
+        if (list)
+            list[0] = n->test;
+        return 1;
     }
-    if (n->kind != NODE_TEST || n->test->negated || n->test->wild != WILD_NONE ||
-        n->test->op == TEST_SIZE || !leads_through(n->test->path, s->array))
-        return;
-    s->tests++;
-    s->passed += element_passes(s, n->test);
+    if (n->kind != NODE_AND && n->kind != NODE_OR)
+        return 0;
+    for (const node *child = n->first; child; child = child->next)
+        count += list_tests(child, array, list ? list + count : NULL);
+    return count;
 }
 
 /* visit_array -- keeps the first array that a path finds. */
@@ -172,26 +183,43 @@ static bool visit_array(void *context, const doc_value *value) {
     return false;
 }
 
+/* search_elements -- see query_first_element(). */
+static bool search_elements(element_search *s, const doc_value *value, const test *const *tests,
+                            size_t count, uint32_t *position) {
+    doc_iter iter;
+    bool any = false, valid = doc_iter_value(&iter, value);
+    for (uint32_t i = 0; valid && doc_iter_next(&iter); i++) {
+        size_t passed = 0;
+        s->element = &iter.value;
+        s->position = i;
+        for (size_t k = 0; k < count; k++) {
+            if (!match_step(s->context, 1))
+                return false;
+            passed += element_passes(s, tests[k]);
+        }
+        if (passed != 0 && (!any || passed == count))
+            *position = i;
+        any = any || passed != 0;
+        if (passed == count)
+            return true;
+    }
+    return any;
+}
+
 /* query_first_element -- see condition.h. */
 bool query_first_element(const query *q, match_context *context, const uint8_t *doc, size_t size,
                          const path *array, uint32_t *position) {
     doc_value value = {NULL, 0, DOC_MISSING};
-    doc_iter iter;
-    bool any = false;
     (void)path_walk(array, doc, size, visit_array, &value, NULL);
-    if (value.type != DOC_ARRAY || !doc_iter_value(&iter, &value))
+    size_t count = value.type == DOC_ARRAY ? list_tests(q->root, array, NULL) : 0;
+    if (count == 0)
         return false;
-    for (uint32_t i = 0; doc_iter_next(&iter); i++) {
-        element_search s = {
-            .context = context, .array = array, .element = &iter.value, .position = i};
-        ask_element(&s, q->root);
-        if (s.tests == 0)
-            return false;
-        if (s.passed != 0 && (!any || s.passed == s.tests))
-            *position = i;
-        any = any || s.passed != 0;
-        if (s.passed == s.tests)
-            return true;
-    }
-    return any;
+    const test **tests = malloc(count * sizeof *tests);
+    if (!tests)
+        return match_fail(context, TANSU_E_MEMORY, NULL, NULL);
+    list_tests(q->root, array, tests);
+    element_search s = {.context = context, .array = array};
+    bool found = search_elements(&s, &value, tests, count, position);
+    free(tests);
+    return found;
 }

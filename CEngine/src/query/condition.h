@@ -16,8 +16,11 @@
  */
 typedef struct match_context {
     tansu_status status;
-    tansu_buffer text; /* a value in the form of a collation */
-    tansu_buffer key;  /* a key as a string, for $keyMapMatch */
+    const struct watch *watch; /* what stops a match (interrupt.h); NULL: nothing */
+    uint64_t steps;            /* tests and values that were looked at */
+    tansu_buffer text;         /* a value in the form of a collation */
+    tansu_buffer key;          /* a key as a string, for $keyMapMatch */
+    tansu_buffer marks;        /* a byte for each of many values that must all be found */
     struct regex_memory *regex;
     char place[256];     /* of the error: path and operator */
     const char *message; /* of the error; NULL: memory */

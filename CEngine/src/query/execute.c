@@ -38,14 +38,20 @@ tansu_status run_begin(const query *q, const view *v, const collection_state *co
     run->to_skip = q->hints.skip;
     run->left = q->hints.max;
     run_watch(run);
+    run->match.watch = run->watched ? &run->watch : NULL;
     planner *p = &run->planner;
     *p = (planner){.q = q,
                    .view = &run->view,
                    .collection = collection,
                    .purpose = purpose,
                    .memory = {.arena = &run->memory},
+                   .watch = run->watched ? &run->watch : NULL,
                    .error = error};
-    tansu_status status = plan_choose(p);
+    run->memory.limit = PLAN_MEMORY;
+    tansu_status status = run->watched ? run_check(run, error) : TANSU_OK;
+    if (status == TANSU_OK)
+        status = plan_choose(p);
+    run->memory.limit = 0;
     tansu_buffer_free(&p->memory.scratch);
     if (status != TANSU_OK)
         return status;
@@ -305,7 +311,8 @@ tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error) {
     } else if (p->exact && p->kind == PLAN_INDEX && p->accesses[0]->distinct) {
         /* One entry a match, and the matches' entries are the ranges: their number is the count. */
         access *a = p->accesses[0];
-        tansu_status status = a->counted ? TANSU_OK : access_measure(&run->view, a, true, error);
+        tansu_status status =
+            a->counted ? TANSU_OK : access_measure(&run->view, a, true, run->match.watch, error);
         if (status != TANSU_OK)
             return status;
         *count = windowed(run, p->accesses[0]->keys);

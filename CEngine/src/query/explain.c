@@ -1,8 +1,8 @@
 /*
  * query/explain.c -- the plan of a run as a document, in the words of the query language:
  * {plan: {kind, index, direction, ranges: {path: [{operator: value, …}, …], …}, rangeCount, exact,
- * sort, merged, covered}, candidates: [{kind, index, sort, merged, covered, keys, cost, chosen}, …], keysExamined, documentsExamined,
- * returned, milliseconds, suggestion}.
+ * sort, merged, covered}, candidates: [{kind, index, sort, merged, covered, keys, cost, chosen}, …], skipped, keysExamined,
+ * documentsExamined, returned, milliseconds, suggestion}.
  */
 #include "index/definition.h"
 #include "query/join.h"
@@ -102,6 +102,8 @@ static void write_candidates(writer *w, const planner *p) {
         writer_end(w, start);
     }
     writer_end(w, array);
+    if (p->skipped != 0)
+        writer_int64(w, "skipped", p->skipped);
 }
 
 /* ---- The index that would have helped ---- */

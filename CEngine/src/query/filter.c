@@ -32,7 +32,7 @@ static bool allowed(const node *n) {
 static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
                             tansu_error *error) {
     query *q;
-    tansu_status status = query_compile(selector, size, NULL, 0, &q, error);
+    tansu_status status = query_compile(selector, size, NULL, 0, NULL, &q, error);
     if (status != TANSU_OK)
         return status;
     if (!allowed(q->root)) {
@@ -110,8 +110,15 @@ static bool test_implies(bounds_memory *memory, const test *one, const test *oth
                  !one->whole && !other->whole && one->collation == other->collation;
     if (!plain || one->negated != other->negated || !path_equal(one->path, other->path))
         return false;
-    return one->negated ? positive_implies(memory, other, one)
-                        : positive_implies(memory, one, other);
+    /* Memory of its own: there may be very many proofs. */
+    arena own = {.limit = PLAN_MEMORY};
+    bounds_memory inner = {.arena = &own, .scratch = memory->scratch};
+    bool implied =
+        one->negated ? positive_implies(&inner, other, one) : positive_implies(&inner, one, other);
+    memory->scratch = inner.scratch;
+    memory->proofs += (one->operand_count + other->operand_count) / 4;
+    arena_free(&own);
+    return implied;
 }
 
 /* any_implies, all_imply -- of the children of a node. */
@@ -135,6 +142,9 @@ static bool all_imply(bounds_memory *memory, const node *group, const node *othe
 bool node_implies(bounds_memory *memory, const node *one, const node *other) {
     if (other->kind == NODE_TRUE || one->kind == NODE_FALSE)
         return true;
+    if (memory->proofs > MAX_PROOFS)
+        return false;
+    memory->proofs++;
     if (other->kind == NODE_AND) {
         for (const node *child = other->first; child; child = child->next) {
             if (!node_implies(memory, one, child))

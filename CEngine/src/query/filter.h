@@ -15,8 +15,12 @@ extern const index_filter_calls query_filters;
 /* filter_node -- what a compiled filter asks, normalised. */
 const node *filter_node(const void *filter);
 
+/* Steps that one planning takes to prove what queries and filters imply. Two conditions of n and m tests may
+ * need n * m of them, and more when AND and OR lie inside each other. */
+#define MAX_PROOFS 1000000
+
 /* node_implies -- whether it is proven that every document which passes one condition passes the
- * other. False when there is no proof (or no memory for it). */
+ * other. False when there is no proof, no memory for it, or it would need more than MAX_PROOFS steps. */
 bool node_implies(bounds_memory *memory, const node *one, const node *other);
 
 /* test_finds_value -- whether every document that passes the test has a value at its path. */

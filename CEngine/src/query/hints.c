@@ -143,6 +143,15 @@ static bool *collation_flag(collation *c, const char *name) {
     return strcmp(name, "numeric") == 0 ? &c->numeric : NULL;
 }
 
+/* hints_watch -- see internal.h. */
+void hints_watch(query *q, const uint8_t *doc, size_t size) {
+    doc_value value;
+    int64_t number;
+    if (doc_find(doc, size, "$maxTimeMS", 10, &value) && doc_as_int64(&value, &number) &&
+        number > 0 && number <= MAX_MILLISECONDS)
+        q->watch = watch_begin(q->watch.interrupt, (uint64_t)number);
+}
+
 /* hints_collation -- see internal.h. */
 tansu_status hints_collation(query *q, const uint8_t *doc, size_t size, tansu_error *error) {
     static const char place[] = "hints.$collation";

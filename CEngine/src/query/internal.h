@@ -7,6 +7,7 @@
  *   normalise.c           nodes → AND / OR over tests, negation pushed down to the tests
  *   match.c               nodes → matcher, run over raw BSON; test.c has the rarer tests, with
  *                         regex.c (PCRE2) and collation.c (forms of strings) behind it
+ *   gather.c, texts.c     many tests of one path put together; sorted texts
  *   condition.c           the same for one value, and which element matched
  *   interrupt.c           time limits and cancellation
  *   sort_steps.c          sorting that can be stopped
@@ -26,6 +27,8 @@
 #include "base/value.h"
 #include "query/arena.h"
 #include "query/condition.h"
+#include "query/interrupt.h"
+#include "query/keyset.h"
 #include "query/query.h"
 
 /* ---- The parsed selector ---- */
@@ -106,7 +109,6 @@ typedef struct order_path {
 } order_path;
 
 typedef struct projection projection;
-typedef struct join_spec join_spec;
 typedef struct matcher matcher;
 
 enum index_choice { INDEX_ANY, INDEX_NONE, INDEX_NAMED };
@@ -121,7 +123,7 @@ typedef struct hints {
     enum index_choice index_choice;
     const char *index_name;
     projection *fields;        /* NULL: whole documents */
-    join_spec *joins;          /* $do; NULL: none */
+    keyset *joins;             /* $do, as join.c has it; NULL: none */
     uint64_t max_milliseconds; /* 0: no bound */
 } hints;
 
@@ -133,6 +135,9 @@ typedef struct path_link {
 
 struct query {
     arena memory;
+    watch watch;    /* what stops its compilation */
+    uint64_t spent; /* nanoseconds of $maxTimeMS that compiling took */
+    uint32_t nodes; /* made so far */
     path_link *paths;
     regex *regexes;
     const collation *collation; /* $collation; NULL: by bytes */
@@ -146,6 +151,10 @@ struct query {
 tansu_status query_path(query *q, const char *text, size_t size, const char *context,
                         const path **result, tansu_error *error);
 
+/* query_too_large -- the error of a compilation: TOO_LARGE where a bound, and not the machine, made memory
+ * exhausted. */
+tansu_status query_too_large(const query *q, tansu_status status, tansu_error *error);
+
 /* path_equal -- the same parts. */
 bool path_equal(const path *a, const path *b);
 
@@ -154,6 +163,10 @@ tansu_status selector_parse(query *q, const uint8_t *doc, size_t size, tansu_err
 
 /* hints_parse -- sets q->hints likewise. */
 tansu_status hints_parse(query *q, const uint8_t *doc, size_t size, tansu_error *error);
+
+/* hints_watch -- starts the clock of $maxTimeMS for what compiling is left; a value that is none is an error
+ * later. */
+void hints_watch(query *q, const uint8_t *doc, size_t size);
 
 /* hints_collation -- sets q->collation from the hints; before selector_parse(), which needs it. */
 tansu_status hints_collation(query *q, const uint8_t *doc, size_t size, tansu_error *error);
@@ -186,8 +199,56 @@ matcher *matcher_compile(arena *memory, const node *root);
  * out. Allocates nothing but what the context keeps. */
 bool matcher_run(const matcher *m, match_context *c, const uint8_t *doc, size_t size);
 
-/* test_has_operand -- whether a value is among the sorted operands. */
-bool test_has_operand(const test *t, const doc_value *value);
+/* test_find_operand -- the place of a value among the sorted operands; UINT32_MAX when it is not there. */
+uint32_t test_find_operand(const test *t, const doc_value *value);
+
+/* test_has_operand -- whether it is there. */
+static inline bool test_has_operand(const test *t, const doc_value *value) {
+    return test_find_operand(t, value) != UINT32_MAX;
+}
+
+/* ---- Sorted texts (texts.c) ---- */
+
+/* texts_sort -- sorts the operands of BEGIN and END (there those go that another one makes needless),
+ * and of TOKEN. */
+void texts_sort(test *t);
+
+/* texts_begin, texts_end -- whether a text begins, or ends, with one of the sorted operands. */
+bool texts_begin(const test *t, const char *text, size_t size);
+bool texts_end(const test *t, const char *text, size_t size);
+
+/* texts_find -- the place of a text among the sorted operands; UINT32_MAX when it is not there. */
+uint32_t texts_find(const test *t, const char *text, size_t size);
+
+/* next_token -- the next token of a text from *at on, which is moved behind it; false at the end. */
+bool next_token(const char *text, size_t size, size_t *at, const char **token, size_t *token_size);
+
+/* test_form -- a value in the form of the test's collation. False: no memory, which the context has. */
+bool test_form(const test *t, match_context *c, const doc_value *value, doc_value *form);
+
+/* ---- Many tests of one path (gather.c) ---- */
+
+/* A test as a conjunction has it. */
+typedef struct gathered {
+    const test *test;
+    bool inverse;    /* it must not hold */
+    uint32_t number; /* its place in the query */
+    const test *
+        *every; /* `test` has the operands of all these, which must all hold; NULL: it is one */
+    uint32_t every_count;
+} gathered;
+
+/* gather_tests -- sorts the tests of one conjunction by the keys that they begin at (see part_order()), and puts
+ * those together that ask one path for one of many values, or for each of many values. *count: so many are
+ * left. False when memory is exhausted. */
+bool gather_tests(arena *memory, gathered *list, uint32_t *count);
+
+/* gather_values -- the same for a condition on a value itself: an OR of equalities becomes one test. NULL
+ * when memory is exhausted. */
+node *gather_values(arena *memory, node *n);
+
+/* part_order -- an order of keys: the shorter first. */
+int part_order(const char *a, size_t a_size, const char *b, size_t b_size);
 
 /* test_value -- whether one value, not looking into arrays and not negated, passes. `c` may be NULL
  * for a missing value. */
@@ -195,6 +256,21 @@ bool test_value(const test *t, match_context *c, const doc_value *value);
 
 /* test_special -- the same for the tests that are marked so. */
 bool test_special(const test *t, match_context *c, const doc_value *value);
+
+/* match_goes_on -- asks what stops a match, and notes it. */
+bool match_goes_on(match_context *c);
+
+#define MATCH_STEPS 4096 /* between two looks at what stops a match */
+
+/* match_step -- counts tests and values that are about to be looked at, in whatever may be long within one
+ * document. False when the match is over. */
+static inline bool match_step(match_context *c, uint32_t count) {
+    if (!c)
+        return true;
+    uint64_t before = c->steps;
+    c->steps += count;
+    return c->status == TANSU_OK && ((before ^ c->steps) < MATCH_STEPS || match_goes_on(c));
+}
 
 /* match_fail -- the context's first error; false. `message` NULL is memory. */
 bool match_fail(match_context *c, tansu_status status, const char *place, const char *message);

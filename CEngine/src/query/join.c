@@ -5,14 +5,12 @@
 #include <stdio.h>
 
 /* One key on the way to an id; the last has the collection. */
-struct join_spec {
-    const char *name;
-    uint32_t size;
-    struct join_spec *children;
-    struct join_spec *next;
+typedef struct join_spec {
+    keyset_item head; /* the name, by keyset_name() */
+    keyset children;
     const char *collection; /* NULL: the way goes on */
     const char *path;       /* of the whole way, for people */
-};
+} join_spec;
 
 /* ---- Reading ---- */
 
@@ -21,35 +19,27 @@ static tansu_status bad(tansu_error *error, const char *place, const char *messa
     return error_set(error, TANSU_E_INVALID_QUERY, place, "%s", message);
 }
 
-/* find_join -- the one of that name in a list, or NULL. */
-static join_spec *find_join(join_spec *list, const char *name, uint32_t size) {
-    while (list && (list->size != size || memcmp(list->name, name, size) != 0))
-        list = list->next;
-    return list;
-}
-
 /* add_join -- puts a path and its collection into the tree. New ones go last: explain shows them in
  * the order given. */
 static tansu_status add_join(query *q, const path *path, const char *collection, const char *place,
                              tansu_error *error) {
-    join_spec **list = &q->hints.joins;
+    if (!q->hints.joins)
+        q->hints.joins = arena_alloc(&q->memory, sizeof *q->hints.joins);
+    keyset *list = q->hints.joins;
+    if (!list)
+        return error_memory(error);
     for (uint32_t i = 0; i < path->count; i++) {
         const path_part *part = &path->parts[i];
-        bool last = i + 1 == path->count;
-        join_spec *found = find_join(*list, part->name, part->size);
-        if (found && (last || found->collection))
+        bool last = i + 1 == path->count, added;
+        size_t memory = 0;
+        join_spec *found = (join_spec *)keyset_add(list, &q->memory, (const uint8_t *)part->name,
+                                                   part->size + 1, sizeof *found, &added, &memory);
+        if (!found)
+            return error_memory(error);
+        if (!added && (last || found->collection))
             return bad(error, place,
                        "Two of the joins are at the same path, or one lies below "
                        "another: leave one out.");
-        if (!found) {
-            found = arena_alloc(&q->memory, sizeof *found);
-            if (!found)
-                return error_memory(error);
-            *found = (join_spec){.name = part->name, .size = part->size};
-            while (*list)
-                list = &(*list)->next;
-            *list = found;
-        }
         if (last) {
             found->collection = collection;
             found->path = path->text;
@@ -157,7 +147,7 @@ static bool look_up(joining *j, const join_spec *at, const doc_value *id, doc_va
     return true;
 }
 
-static bool join_elements(joining *j, const join_spec *list, const doc_value *value);
+static bool join_elements(joining *j, const keyset *list, const doc_value *value);
 
 /* join_ids -- an array of ids, each by itself. */
 static bool join_ids(joining *j, const join_spec *at, const doc_value *array) {
@@ -184,17 +174,17 @@ static bool join_element(joining *j, const join_spec *at, const doc_iter *iter) 
     if (!put(j, &iter->value.type, 1) || !put(j, iter->key, iter->key_size + 1))
         return false;
     return at->collection ? join_ids(j, at, &iter->value)
-                          : join_elements(j, at->children, &iter->value);
+                          : join_elements(j, &at->children, &iter->value);
 }
 
 /* join_elements -- the elements of a document, or of an array that the way leads through: there each
  * that is a document is entered, and a key that is a position names that element. */
-static bool join_elements(joining *j, const join_spec *list, const doc_value *value) {
+static bool join_elements(joining *j, const keyset *list, const doc_value *value) {
     size_t start = j->out->size;
     doc_iter iter;
     bool good = put(j, "\0\0\0\0", 4), valid = doc_iter_value(&iter, value);
     while (good && valid && doc_iter_next(&iter)) {
-        const join_spec *at = find_join((join_spec *)list, iter.key, iter.key_size);
+        const join_spec *at = (const join_spec *)keyset_name(list, iter.key, iter.key_size);
         if (at)
             good = join_element(j, at, &iter);
         else if (value->type != DOC_ARRAY || iter.value.type != DOC_DOCUMENT)
@@ -211,7 +201,7 @@ static bool join_elements(joining *j, const join_spec *list, const doc_value *va
 
 /* join_apply -- see join.h. The result is a document like any other: it is held against the same
  * bounds of depth. */
-tansu_status join_apply(const join_spec *joins, const version *version, const view *v,
+tansu_status join_apply(const keyset *joins, const version *version, const view *v,
                         const tansu_document *document, tansu_buffer *out, tansu_error *error) {
     joining j = {.version = version, .view = v, .out = out, .error = error};
     doc_value whole = {document->data, (uint32_t)document->size, DOC_DOCUMENT};
@@ -224,21 +214,22 @@ tansu_status join_apply(const join_spec *joins, const version *version, const vi
 /* ---- Explaining ---- */
 
 /* explain_list -- all collections below a list of names. */
-static void explain_list(const join_spec *list, writer *w, uint32_t *number) {
-    for (; list; list = list->next) {
-        explain_list(list->children, w, number);
-        if (!list->collection)
+static void explain_list(const keyset *list, writer *w, uint32_t *number) {
+    for (const keyset_item *item = list->first; item; item = item->next) {
+        const join_spec *join = (const join_spec *)item;
+        explain_list(&join->children, w, number);
+        if (!join->collection)
             continue;
         char key[12];
         size_t one = writer_open(w, writer_index_key(key, (*number)++), DOC_DOCUMENT);
-        writer_string(w, "path", list->path);
-        writer_string(w, "collection", list->collection);
+        writer_string(w, "path", join->path);
+        writer_string(w, "collection", join->collection);
         writer_end(w, one);
     }
 }
 
 /* join_explain -- see join.h. */
-void join_explain(const join_spec *joins, writer *w) {
+void join_explain(const keyset *joins, writer *w) {
     uint32_t number = 0;
     if (!joins)
         return;

@@ -18,10 +18,10 @@ tansu_status join_parse(query *q, const doc_value *value, const char *context, t
 /* join_apply -- replaces `out` by the document with its ids replaced. `version` has the other
  * collections, as of the view. Errors: TOO_LARGE (the result is over the bounds of a document), IO,
  * CORRUPT, MEMORY. */
-tansu_status join_apply(const join_spec *joins, const version *version, const view *v,
+tansu_status join_apply(const keyset *joins, const version *version, const view *v,
                         const tansu_document *document, tansu_buffer *out, tansu_error *error);
 
 /* join_explain -- appends "joins": [{"path": ..., "collection": ...}, ...]; nothing without joins. */
-void join_explain(const join_spec *joins, writer *w);
+void join_explain(const keyset *joins, writer *w);
 
 #endif

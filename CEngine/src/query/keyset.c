@@ -84,6 +84,24 @@ keyset_item *keyset_add(keyset *set, arena *memory_of, const uint8_t *key, size_
     return item;
 }
 
+/* keyset_find -- see keyset.h. */
+keyset_item *keyset_find(const keyset *set, const uint8_t *key, size_t size) {
+    keyset_item *item = find(set, key, size);
+    return item && item->key_size == size && memcmp(item->key, key, size) == 0 ? item : NULL;
+}
+
+#define FEW_NAMES 8
+
+/* keyset_name -- see keyset.h. */
+keyset_item *keyset_name(const keyset *set, const char *name, size_t size) {
+    if (set->count > FEW_NAMES)
+        return keyset_find(set, (const uint8_t *)name, size + 1);
+    keyset_item *item = set->first;
+    while (item && (item->key_size != size + 1 || memcmp(item->key, name, size) != 0))
+        item = item->next;
+    return item;
+}
+
 /* compare_items -- by key; none begins another. */
 static int compare_items(const void *left, const void *right) {
     const keyset_item *a = *(keyset_item *const *)left, *b = *(keyset_item *const *)right;

@@ -37,6 +37,13 @@ typedef struct keyset {
 keyset_item *keyset_add(keyset *set, arena *memory_of, const uint8_t *key, size_t size,
                         size_t item_size, bool *added, size_t *memory);
 
+/* keyset_find -- the item of a key, or NULL. */
+keyset_item *keyset_find(const keyset *set, const uint8_t *key, size_t size);
+
+/* keyset_name -- the same for names, whose keys have the NUL behind them: so none begins another. Few are
+ * compared one by one. */
+keyset_item *keyset_name(const keyset *set, const char *name, size_t size);
+
 /* keyset_sorted -- all items by key in an array that the caller frees. Errors: MEMORY, TIMEOUT,
  * CANCELLED. */
 tansu_status keyset_sorted(const keyset *set, const watch *w, keyset_item ***sorted,

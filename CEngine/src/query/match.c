@@ -8,11 +8,12 @@
  */
 #include "query/internal.h"
 
-#define MAX_FIELDS 64 /* fields of one conjunction; more go into a conjunction below it */
+#define MAX_PENDING \
+    64 /* fields of one conjunction that are held in a word of bits; more are searched for */
+#define FEW_TESTS 16 /* of a conjunction that are left in the order of the query */
 
 typedef struct match_test {
-    const test *test;
-    bool inverse; /* the test must not hold */
+    gathered is;
     struct match_test *next;
 } match_test;
 
@@ -22,6 +23,7 @@ typedef struct match_field {
     uint32_t key_size;
     bool passes_missing; /* the result when a document does not have the key */
     match_test *tests;
+    match_test *last;
 } match_field;
 
 struct matcher {
@@ -29,7 +31,8 @@ struct matcher {
     match_test *wild; /* tests of "*" and "**" */
     uint32_t field_count;
     uint32_t field_capacity;
-    match_field *fields;
+    uint32_t wanted;     /* of more than MAX_PENDING fields: those that a document must have */
+    match_field *fields; /* more than MAX_PENDING: sorted by part_order() */
     matcher *children;
     matcher *next;
 };
@@ -78,20 +81,20 @@ static inline bool equals_operand(const test *t, const doc_value *value) {
     return compare_operand(t, value) == 0;
 }
 
-/* test_has_operand -- see internal.h. */
-bool test_has_operand(const test *t, const doc_value *value) {
+/* test_find_operand -- see internal.h. */
+uint32_t test_find_operand(const test *t, const doc_value *value) {
     uint32_t low = 0, high = t->operand_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         int order = value_compare(value, &t->operands[middle]);
         if (order == 0)
-            return true;
+            return middle;
         if (order < 0)
             high = middle;
         else
             low = middle + 1;
     }
-    return false;
+    return UINT32_MAX;
 }
 
 /* has_prefix -- whether a value is a string that begins with one of the operands. */
@@ -100,13 +103,7 @@ static bool has_prefix(const test *t, const doc_value *value) {
         return false;
     size_t size;
     const char *text = doc_string(value, &size);
-    for (uint32_t i = 0; i < t->operand_count; i++) {
-        size_t prefix_size;
-        const char *prefix = doc_string(&t->operands[i], &prefix_size);
-        if (prefix_size <= size && memcmp(text, prefix, prefix_size) == 0)
-            return true;
-    }
-    return false;
+    return texts_begin(t, text, size);
 }
 
 /* test_value -- one value by itself (see internal.h). */
@@ -140,7 +137,7 @@ static bool holds_at(const test *t, match_context *c, const doc_value *value) {
     doc_iter iter;
     if (value->type != DOC_ARRAY || t->whole || !doc_iter_value(&iter, value))
         return false;
-    while (doc_iter_next(&iter)) {
+    while (match_step(c, 1) && doc_iter_next(&iter)) {
         if (test_value(t, c, &iter.value))
             return true;
     }
@@ -201,7 +198,7 @@ static bool holds_below(const test *t, match_context *c, const doc_value *value)
     doc_iter iter;
     if ((value->type != DOC_DOCUMENT && value->type != DOC_ARRAY) || !doc_iter_value(&iter, value))
         return false;
-    while (doc_iter_next(&iter)) {
+    while (match_step(c, 1) && doc_iter_next(&iter)) {
         if (holds_below(t, c, &iter.value))
             return true;
     }
@@ -212,25 +209,167 @@ static bool holds_below(const test *t, match_context *c, const doc_value *value)
 static bool holds_anywhere(const test *t, match_context *c, const uint8_t *doc, size_t size) {
     doc_iter iter;
     bool valid = doc_iter_init(&iter, doc, size);
-    while (valid && doc_iter_next(&iter)) {
+    while (valid && match_step(c, 1) && doc_iter_next(&iter)) {
         if (t->wild == WILD_FIELDS ? holds_at(t, c, &iter.value) : holds_below(t, c, &iter.value))
             return true;
     }
     return false;
 }
 
+/* ---- Testing for each of many values ---- */
+
+/* What has been found so far. */
+typedef struct marking {
+    const test *test;
+    match_context *context;
+    size_t marks; /* where they begin in the context's */
+    uint32_t left;
+} marking;
+
+/* mark -- notes an operand that was found; true when that was the last. */
+static bool mark(marking *m, uint32_t operand) {
+    if (operand != UINT32_MAX && !m->context->marks.data[m->marks + operand]) {
+        m->context->marks.data[m->marks + operand] = 1;
+        m->left--;
+    }
+    return m->left == 0;
+}
+
+/* mark_value -- notes the operand that a value is, or the tokens that it has. */
+static bool mark_value(marking *m, const doc_value *value) {
+    const test *t = m->test;
+    doc_value form;
+    bool tokens = t->op == TEST_TOKEN;
+    if (tokens && value->type != DOC_STRING && value->type != DOC_SYMBOL)
+        return false;
+    if (!match_step(m->context, 1) || !test_form(t, m->context, value, &form))
+        return false;
+    if (!tokens)
+        return mark(m, test_find_operand(t, &form));
+    size_t size, token_size, at = 0;
+    const char *token, *text = doc_string(&form, &size);
+    while (next_token(text, size, &at, &token, &token_size)) {
+        if (mark(m, texts_find(t, token, token_size)))
+            return true;
+    }
+    return false;
+}
+
+/* mark_at -- the value at a path's end, and if it is an array its elements too. */
+static bool mark_at(marking *m, const doc_value *value) {
+    doc_iter iter;
+    if (mark_value(m, value))
+        return true;
+    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
+        return false;
+    while (doc_iter_next(&iter)) {
+        if (mark_value(m, &iter.value))
+            return true;
+    }
+    return false;
+}
+
+/* mark_visited -- ends the walk when all are found. */
+static bool mark_visited(void *context, const doc_value *value) {
+    return !mark_at(context, value);
+}
+
+/* push_marks -- room for marks behind those that are in use; SIZE_MAX when memory is exhausted. */
+static size_t push_marks(match_context *c, size_t count) {
+    size_t start = c->marks.size;
+    if (!buffer_reserve(&c->marks, count)) {
+        match_fail(c, TANSU_E_MEMORY, NULL, NULL);
+        return SIZE_MAX;
+    }
+    memset(c->marks.data + start, 0, count);
+    c->marks.size = start + count;
+    return start;
+}
+
+/* each_holds -- whether tests that were put together all hold. The first is asked by itself: mostly it fails. */
+static bool each_holds(const gathered *g, match_context *c, const doc_value *top,
+                       const uint8_t *doc, size_t size) {
+    if (!holds(g->every[0], c, top, doc, size))
+        return false;
+    if (!c) {
+        for (uint32_t i = 1; i < g->every_count; i++) {
+            if (!holds(g->every[i], c, top, doc, size))
+                return false;
+        }
+        return true;
+    }
+    marking m = {.test = g->test, .context = c, .left = g->test->operand_count};
+    m.marks = match_step(c, m.left / 64) ? push_marks(c, m.left) : SIZE_MAX;
+    if (m.marks == SIZE_MAX)
+        return false;
+    /* The walk from the top, for the value may be missing, or behind arrays. */
+    bool all = !path_walk(g->test->path, doc, size, mark_visited, &m, NULL);
+    c->marks.size = m.marks;
+    return all;
+}
+
+/* test_passes -- one test, or one made of many, given the value of the path's first part. */
+static inline bool test_passes(const gathered *g, match_context *c, const doc_value *value,
+                               const uint8_t *doc, size_t size) {
+    bool all = g->every ? each_holds(g, c, value, doc, size) : holds(g->test, c, value, doc, size);
+    return all != g->inverse;
+}
+
+/* ---- Conjunctions ---- */
+
 /* field_passes -- all tests that begin at one key. */
 static inline bool field_passes(const match_field *field, match_context *c, const doc_value *value,
                                 const uint8_t *doc, size_t size) {
     for (const match_test *test = field->tests; test; test = test->next) {
-        if (holds(test->test, c, value, doc, size) == test->inverse)
+        if (!match_step(c, 1) || !test_passes(&test->is, c, value, doc, size))
             return false;
     }
     return true;
 }
 
+/* search_field -- the field of a key, among sorted ones; NULL when there is none. */
+static const match_field *search_field(const matcher *m, const char *key, size_t size) {
+    uint32_t low = 0, high = m->field_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const match_field *field = &m->fields[middle];
+        int order = part_order(key, size, field->key, field->key_size);
+        if (order == 0)
+            return field;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* many_pass -- all of very many fields, each key of the document being searched for among them. Of a key that
+ * comes twice (no stored document has one) the first counts. */
+static bool many_pass(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
+    uint32_t left = m->wanted;
+    size_t marks = c ? push_marks(c, m->field_count) : 0;
+    doc_iter iter;
+    bool passes = marks != SIZE_MAX && doc_iter_init(&iter, doc, size);
+    while (passes && match_step(c, 1) && doc_iter_next(&iter)) {
+        const match_field *field = search_field(m, iter.key, iter.key_size);
+        uint8_t *seen = field && c ? &c->marks.data[marks + (size_t)(field - m->fields)] : NULL;
+        if (!field || (seen && *seen))
+            continue;
+        if (seen)
+            *seen = 1;
+        left -= !field->passes_missing;
+        passes = field_passes(field, c, &iter.value, doc, size);
+    }
+    if (c && marks != SIZE_MAX)
+        c->marks.size = marks;
+    return passes && left == 0;
+}
+
 /* fields_pass -- all fields of a conjunction, in one pass over the document. */
 static bool fields_pass(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
+    if (m->field_count > MAX_PENDING)
+        return many_pass(m, c, doc, size);
     uint64_t pending = UINT64_MAX >> (64 - m->field_count);
     doc_iter iter;
     bool valid = doc_iter_init(&iter, doc, size);
@@ -259,9 +398,9 @@ static bool fields_pass(const matcher *m, match_context *c, const uint8_t *doc, 
 bool matcher_run(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
     bool all = m->field_count == 0 || fields_pass(m, c, doc, size);
     for (const matcher *child = m->children; all && child; child = child->next)
-        all = matcher_run(child, c, doc, size);
+        all = match_step(c, 1) && matcher_run(child, c, doc, size);
     for (const match_test *test = m->wild; all && test; test = test->next)
-        all = holds_anywhere(test->test, c, doc, size) != test->inverse;
+        all = holds_anywhere(test->is.test, c, doc, size) != test->is.inverse;
     return all != m->negated;
 }
 
@@ -292,73 +431,102 @@ static bool grow_fields(arena *memory, matcher *m) {
     return true;
 }
 
-/* find_field -- the field of a key, made if need be. When `*open` is full it moves on to a new
- * conjunction below `m`. NULL when memory is exhausted. */
-static match_field *find_field(arena *memory, matcher *m, matcher **open, const path_part *part) {
-    for (uint32_t i = 0; i < (*open)->field_count; i++) {
-        match_field *field = &(*open)->fields[i];
+/* find_field -- the field of a key, made if need be. `sorted`: the keys come in order, so that it can only be
+ * the last. NULL when memory is exhausted. */
+static match_field *find_field(arena *memory, matcher *m, const path_part *part, bool sorted) {
+    for (uint32_t i = sorted && m->field_count != 0 ? m->field_count - 1 : 0; i < m->field_count;
+         i++) {
+        match_field *field = &m->fields[i];
         if (field->key_size == part->size && memcmp(field->key, part->name, part->size) == 0)
             return field;
     }
-    if ((*open)->field_count == MAX_FIELDS) {
-        *open = add_child(memory, m);
-        if (!*open)
-            return NULL;
-    }
-    if (!grow_fields(memory, *open))
+    if (!grow_fields(memory, m))
         return NULL;
-    match_field *field = &(*open)->fields[(*open)->field_count++];
-    *field = (match_field){part->name, part->size, true, NULL};
+    match_field *field = &m->fields[m->field_count++];
+    *field = (match_field){.key = part->name, .key_size = part->size, .passes_missing = true};
     return field;
 }
 
 /* add_test -- puts a test into its field. Equalities go first: they are the cheapest. */
-static bool add_test(arena *memory, matcher *m, matcher **open, const test *t, bool inverse) {
+static bool add_test(arena *memory, matcher *m, const gathered *g, bool sorted) {
     static const doc_value missing = {NULL, 0, DOC_MISSING};
     match_test *entry = arena_alloc(memory, sizeof *entry);
     if (!entry)
         return false;
-    if (t->wild != WILD_NONE) {
-        *entry = (match_test){t, inverse, m->wild};
+    if (g->test->wild != WILD_NONE) {
+        *entry = (match_test){.is = *g, .next = m->wild};
         m->wild = entry;
         return true;
     }
-    match_field *field = find_field(memory, m, open, &t->path->parts[0]);
+    match_field *field = find_field(memory, m, &g->test->path->parts[0], sorted);
     if (!field)
         return false;
-    match_test **where = &field->tests;
-    while (t->op != TEST_EQ && *where)
-        where = &(*where)->next;
-    *entry = (match_test){t, inverse, *where};
-    *where = entry;
-    field->passes_missing = field->passes_missing && test_value(t, NULL, &missing) != inverse;
+    bool first = g->test->op == TEST_EQ;
+    *entry = (match_test){.is = *g, .next = first ? field->tests : NULL};
+    if (first || !field->tests)
+        field->tests = entry;
+    else
+        field->last->next = entry;
+    if (!entry->next)
+        field->last = entry;
+    bool holds_nothing = test_value(g->test, NULL, &missing);
+    for (uint32_t i = 0; holds_nothing && i < g->every_count; i++)
+        holds_nothing = test_value(g->every[i], NULL, &missing);
+    field->passes_missing = field->passes_missing && holds_nothing != g->inverse;
+    return true;
+}
+
+/* add_tests -- the tests of a conjunction; of many, those of one path are put together. */
+static bool add_tests(arena *memory, matcher *m, const node *n, bool turn, uint32_t count) {
+    gathered *list = arena_alloc(memory, (count + 1) * sizeof *list);
+    if (!list)
+        return false;
+    count = 0;
+    for (const node *child = n->first; child; child = child->next) {
+        if (child->kind == NODE_TEST) {
+            list[count] = (gathered){
+                .test = child->test, .inverse = child->test->negated != turn, .number = count};
+            count++;
+        }
+    }
+    bool sorted = count > FEW_TESTS;
+    if (sorted && !gather_tests(memory, list, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!add_test(memory, m, &list[i], sorted))
+            return false;
+    }
+    for (uint32_t i = 0; i < m->field_count; i++)
+        m->wanted += !m->fields[i].passes_missing;
     return true;
 }
 
 /* compile -- fills a conjunction from a node; `negate` asks for the node's negation. */
 static bool compile(arena *memory, matcher *m, const node *n, bool negate) {
-    matcher *open = m;
     switch (n->kind) {
     case NODE_TRUE:
     case NODE_FALSE: m->negated = (n->kind == NODE_FALSE) != negate; return true;
-    case NODE_TEST: return add_test(memory, m, &open, n->test, n->test->negated != negate);
+    case NODE_TEST: {
+        gathered one = {.test = n->test, .inverse = n->test->negated != negate};
+        return add_test(memory, m, &one, false);
+    }
     default: break;
     }
     /* An AND is the conjunction of its children; an OR the negated one of its children's
      * negations. */
     bool turn = n->kind == NODE_OR;
+    uint32_t tests = 0;
     m->negated = turn != negate;
     for (const node *child = n->first; child; child = child->next) {
         if (child->kind == NODE_TEST) {
-            if (!add_test(memory, m, &open, child->test, child->test->negated != turn))
-                return false;
+            tests++;
             continue;
         }
         matcher *below = add_child(memory, m);
         if (!below || !compile(memory, below, child, turn))
             return false;
     }
-    return true;
+    return add_tests(memory, m, n, turn, tests);
 }
 
 /* matcher_compile -- see internal.h. */

@@ -262,6 +262,8 @@ static tansu_status copy_texts(parser *p, test *t, const char *name, const doc_v
         if (p->ignore_case)
             status = keep_form(p, &without_case, &t->operands[i]);
     }
+    if (status == TANSU_OK && t->op != TEST_TOKEN && t->op != TEST_CONTAINS)
+        texts_sort(t);
     return status;
 }
 
@@ -329,6 +331,7 @@ static tansu_status split_tokens(parser *p, test *t, const char *name) {
                          "between white space and commas.");
     t->operands = tokens;
     t->operand_count = found;
+    texts_sort(t);
     return TANSU_OK;
 }
 

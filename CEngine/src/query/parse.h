@@ -15,6 +15,7 @@ typedef struct parser {
     tansu_buffer path;    /* the text of the path that is being read; empty at the top */
     tansu_buffer context; /* room for an error's place */
     tansu_buffer scratch;
+    const path *present;            /* what `path` was parsed to; NULL: it was not yet */
     bool self;                      /* it is a condition on a value itself: no path */
     bool ignore_case;               /* inside $icase */
     enum wild wild;                 /* of the path */

@@ -163,7 +163,7 @@ static tansu_status consider_index(planner *p, const conjunction *c, uint32_t nu
     bool narrows = a->bound_paths != 0 || a->narrower;
     if (!narrows && !ordered && !named && !(shown && sorted))
         return TANSU_OK;
-    status = access_measure(p->view, a, false, p->error);
+    status = access_measure(p->view, a, false, p->watch, p->error);
     if (status != TANSU_OK)
         return status;
     if (a->keys < p->matches)
@@ -189,6 +189,9 @@ static tansu_status consider_index(planner *p, const conjunction *c, uint32_t nu
 /* best_access -- the index that leaves the fewest entries of a branch; NULL when none narrows
  * it. */
 static tansu_status best_access(planner *p, const node *branch, access **result) {
+    tansu_status stopped = plan_step(p, 16);
+    if (stopped != TANSU_OK)
+        return stopped;
     conjunction *c = arena_alloc(p->memory.arena, sizeof *c);
     if (!c)
         return error_memory(p->error);
@@ -202,7 +205,7 @@ static tansu_status best_access(planner *p, const node *branch, access **result)
         tansu_status status = access_bind(p, c, a);
         bool narrows = a->complete && (a->bound_paths != 0 || a->narrower);
         if (status == TANSU_OK && narrows)
-            status = access_measure(p->view, a, false, p->error);
+            status = access_measure(p->view, a, false, p->watch, p->error);
         if (status != TANSU_OK)
             return status;
         if (narrows && (!*result || a->keys < (*result)->keys))
@@ -246,16 +249,48 @@ static tansu_status consider_union(planner *p, const node *either, bool whole) {
     return TANSU_OK;
 }
 
+/* What planning was at, to go back to when a candidate needs too much memory. */
+typedef struct attempt {
+    arena_mark memory;
+    plan *candidates;
+    uint32_t narrowing_count;
+    uint64_t matches;
+} attempt;
+
+/* attempt_begin -- notes it. */
+static attempt attempt_begin(const planner *p) {
+    return (attempt){arena_now(p->memory.arena), p->candidates, p->narrowing_count, p->matches};
+}
+
+/* attempt_end -- leaves out what needs more memory than planning may take: others may still do, and the scan
+ * always does. */
+static tansu_status attempt_end(planner *p, const attempt *before, tansu_status status) {
+    if (status != TANSU_E_MEMORY || !p->memory.arena->full)
+        return status;
+    arena_release(p->memory.arena, before->memory);
+    p->candidates = before->candidates;
+    p->narrowing_count = before->narrowing_count;
+    p->matches = before->matches;
+    p->skipped++;
+    return TANSU_OK;
+}
+
+/* try_union -- a union, unless it needs too much memory. */
+static tansu_status try_union(planner *p, const node *either, bool whole) {
+    attempt before = attempt_begin(p);
+    return attempt_end(p, &before, consider_union(p, either, whole));
+}
+
 /* consider_unions -- each OR that every match must satisfy, unless it is as good as a test. */
 static tansu_status consider_unions(planner *p, const conjunction *c) {
     const node *root = p->q->root;
     if (root->kind == NODE_OR)
-        return conjunction_has(c, root) ? TANSU_OK : consider_union(p, root, true);
+        return conjunction_has(c, root) ? TANSU_OK : try_union(p, root, true);
     tansu_status status = TANSU_OK;
     for (const node *n = root->kind == NODE_AND ? root->first : NULL; status == TANSU_OK && n;
          n = n->next) {
         if (n->kind == NODE_OR && !conjunction_has(c, n))
-            status = consider_union(p, n, false);
+            status = try_union(p, n, false);
     }
     return status;
 }
@@ -333,8 +368,16 @@ static tansu_status consider_named(planner *p, const conjunction *c) {
     for (uint32_t i = 0; i < access_count(p->collection); i++) {
         access a;
         access_begin(p->collection, i, &a);
-        if (strcmp(a.name, name) == 0)
-            return consider_index(p, c, i, true);
+        if (strcmp(a.name, name) != 0)
+            continue;
+        tansu_status status = consider_index(p, c, i, true);
+        if (status != TANSU_E_MEMORY || !p->memory.arena->full)
+            return status;
+        return error_set(
+            p->error, TANSU_E_TOO_LARGE, "hints.$index",
+            "Planning the query with the index \"%.120s\" would take more than %zu MiB of "
+            "memory: ask for fewer values at once, or leave the index to choose.",
+            name, PLAN_MEMORY / (1024 * 1024));
     }
     return error_set(p->error, TANSU_E_INVALID_QUERY, "hints.$index",
                      "The collection has no index with the name \"%.120s\".", name);
@@ -349,8 +392,10 @@ static tansu_status consider_all(planner *p, const conjunction *c) {
     scan->exact = p->q->root->kind == NODE_TRUE;
     if (p->q->hints.index_choice == INDEX_NONE)
         return TANSU_OK;
-    for (uint32_t i = 0; status == TANSU_OK && i < access_count(p->collection); i++)
-        status = consider_index(p, c, i, false);
+    for (uint32_t i = 0; status == TANSU_OK && i < access_count(p->collection); i++) {
+        attempt before = attempt_begin(p);
+        status = attempt_end(p, &before, consider_index(p, c, i, false));
+    }
     if (status == TANSU_OK)
         status = consider_unions(p, c);
     return status == TANSU_OK ? consider_intersection(p, c) : status;

@@ -75,6 +75,8 @@ typedef struct planner {
     const collection_state *collection; /* NULL: empty */
     enum plan_purpose purpose;
     bounds_memory memory;
+    const watch *watch; /* what stops planning too; NULL: nothing */
+    uint32_t steps;     /* taken so far */
     tansu_error *error;
 
     uint32_t order_count;                     /* 0 when the order cannot matter */
@@ -85,11 +87,24 @@ typedef struct planner {
     uint32_t narrowing_count;
     plan *candidates;
     plan *chosen;
+    uint32_t
+        skipped; /* indexes, and unions of them, that would have needed more than PLAN_MEMORY */
 } planner;
 
-/* plan_choose -- fills in candidates and chosen. Errors: INVALID_QUERY (no such index as $index
- * names), MEMORY, IO, CORRUPT. */
+/* plan_choose -- fills in candidates and chosen. What would need more memory than the arena's limit is left
+ * out; the scan always is a candidate. Errors: INVALID_QUERY (no such index as $index names), TOO_LARGE (the
+ * limit is too little for that index), TIMEOUT, CANCELLED, MEMORY, IO, CORRUPT. */
 tansu_status plan_choose(planner *p);
+
+#define PLAN_STEPS 256 /* clauses and ranges between two looks at what stops planning */
+
+/* plan_step -- counts what planning is about to look at. Errors: TIMEOUT, CANCELLED. */
+static inline tansu_status plan_step(planner *p, uint32_t count) {
+    uint32_t before = p->steps;
+    p->steps += count;
+    return p->watch && (before ^ p->steps) >= PLAN_STEPS ? watch_check(p->watch, p->error)
+                                                         : TANSU_OK;
+}
 
 /* plan_cost -- a candidate's cost, given p->matches. */
 double plan_cost(const planner *p, const plan *candidate);
@@ -115,7 +130,6 @@ bool plan_order(const planner *p, const access *a, index_order *order);
 /* ---- access.c ---- */
 
 #define MAX_CONJUNCTION 256 /* tests of one conjunction that planning looks at */
-#define MAX_RANGES 20000
 
 #define MAX_EITHERS 16 /* ORs of tests on one path, of the same */
 #define MAX_CLAUSES (MAX_CONJUNCTION + MAX_EITHERS)
@@ -146,7 +160,9 @@ void access_begin(const collection_state *collection, uint32_t number, access *a
  * everything. Unless `complete` comes out true the access must not be used. Errors: MEMORY. */
 tansu_status access_bind(planner *p, const conjunction *c, access *a);
 
-/* access_measure -- counts the entries in the ranges. `exactly`: all of them, not a sample. */
-tansu_status access_measure(const view *v, access *a, bool exactly, tansu_error *error);
+/* access_measure -- counts the entries in the ranges. `exactly`: all of them, not a sample. Errors: those of
+ * `w`, IO, CORRUPT. */
+tansu_status access_measure(const view *v, access *a, bool exactly, const watch *w,
+                            tansu_error *error);
 
 #endif

@@ -19,10 +19,8 @@ enum field_form { FORM_WHOLE, FORM_SLICE, FORM_ELEMENT, FORM_POSITION };
 
 /* One key that the projection names; without children it means all that is below it. */
 typedef struct field {
-    const char *name;
-    uint32_t size;
-    struct field *children;
-    struct field *next;
+    keyset_item head; /* the name, by keyset_name() */
+    keyset children;
     enum field_form form;
     int64_t skip; /* SLICE: from there, or if negative from so many before the end */
     int64_t count;
@@ -34,7 +32,7 @@ struct projection {
     bool exclude;
     bool keep_id; /* `_id` in an inclusion that does not name it */
     bool drop_id; /* `_id: 0` */
-    field *fields;
+    keyset fields;
 };
 
 /* What the entries of $fields ask for, seen so far. */
@@ -43,7 +41,11 @@ typedef struct asked {
     bool exclude;
     bool slice;
     bool element;
+    uint32_t positions;
 } asked;
+
+/* Paths "path.$" at most: for each all tests of the query are asked. */
+#define MAX_POSITIONS 32
 
 /* bad -- INVALID_QUERY at a path of $fields. */
 static tansu_status bad(tansu_error *error, const char *place, const char *message) {
@@ -51,10 +53,8 @@ static tansu_status bad(tansu_error *error, const char *place, const char *messa
 }
 
 /* find_field -- the field of that name in a list, or NULL. */
-static field *find_field(field *list, const char *name, uint32_t size) {
-    while (list && (list->size != size || memcmp(list->name, name, size) != 0))
-        list = list->next;
-    return list;
+static const field *find_field(const keyset *list, const char *name, uint32_t size) {
+    return (const field *)keyset_name(list, name, size);
 }
 
 /* mark_cut -- notes a field's own path: the first of a path's so far. */
@@ -72,25 +72,23 @@ static tansu_status mark_cut(query *q, field *f, const path *path, uint32_t part
 /* add_path -- puts a path into the tree; `leaf` is what stands at its end. */
 static tansu_status add_path(query *q, projection *p, const path *path, const field *leaf,
                              const char *place, tansu_error *error) {
-    field **list = &p->fields;
+    keyset *list = &p->fields;
     for (uint32_t i = 0; i < path->count; i++) {
         const path_part *part = &path->parts[i];
-        bool last = i + 1 == path->count;
-        field *found = find_field(*list, part->name, part->size);
-        if (found && (last || !found->children))
+        bool last = i + 1 == path->count, added;
+        size_t memory = 0;
+        field *found = (field *)keyset_add(list, &q->memory, (const uint8_t *)part->name,
+                                           part->size + 1, sizeof *found, &added, &memory);
+        if (!found)
+            return error_memory(error);
+        if (!added && (last || found->children.count == 0))
             return bad(error, place,
                        "Two of the paths name the same field, or one lies below "
                        "another: leave one out.");
-        if (!found) {
-            found = arena_alloc(&q->memory, sizeof *found);
-            if (!found)
-                return error_memory(error);
-            if (last)
-                *found = *leaf;
-            found->name = part->name;
-            found->size = part->size;
-            found->next = *list;
-            *list = found;
+        if (added && last) {
+            keyset_item head = found->head;
+            *found = *leaf;
+            found->head = head;
         }
         if (leaf->form == FORM_POSITION && !found->cut) {
             tansu_status status = mark_cut(q, found, path, i + 1, error);
@@ -211,6 +209,8 @@ static tansu_status read_field(query *q, projection *p, const doc_iter *iter, as
         *(include ? &p->keep_id : &p->drop_id) = true;
         return TANSU_OK;
     }
+    if (leaf.form == FORM_POSITION && ++a->positions > MAX_POSITIONS)
+        return bad(error, place, "At most 32 paths may end in \".$\".");
     if (leaf.form == FORM_POSITION && !speaks_of(q->root, path))
         return bad(error, place,
                    "The query says nothing about this array, so that none of its "
@@ -234,7 +234,7 @@ tansu_status projection_parse(query *q, const doc_value *fields, projection **re
     projection *p = arena_alloc(&q->memory, sizeof *p);
     if (!p)
         return error_memory(error);
-    asked a = {false, false, false, false};
+    asked a = {.positions = 0};
     bool any = false;
     while (doc_iter_next(&iter)) {
         any = true;
@@ -246,7 +246,7 @@ tansu_status projection_parse(query *q, const doc_value *fields, projection **re
         return TANSU_OK;
     if (p->keep_id && p->drop_id)
         return bad(error, "hints.$fields._id", "`_id` is both included and excluded.");
-    field *id = find_field(p->fields, "_id", 3);
+    const field *id = find_field(&p->fields, "_id", 3);
     if (id && (p->keep_id || p->drop_id))
         return bad(error, "hints.$fields._id", "`_id` and a path below it are both named.");
     /* {_id: 1} alone includes nothing but the id; {_id: 0} alone excludes nothing but the id. */
@@ -269,7 +269,7 @@ typedef struct applying {
     tansu_buffer *out;
 } applying;
 
-static bool apply_document(const applying *a, const field *fields, const uint8_t *doc, size_t size,
+static bool apply_document(const applying *a, const keyset *fields, const uint8_t *doc, size_t size,
                            bool top);
 
 /* open_value -- begins a document or an array; returns where, SIZE_MAX when memory is exhausted. */
@@ -374,7 +374,7 @@ static bool put_position(const applying *a, const field *f, const doc_iter *elem
 /* ---- Documents ---- */
 
 /* apply_array -- the elements of an array that a path leads through, numbered anew. */
-static bool apply_array(const applying *a, const field *fields, const doc_value *array) {
+static bool apply_array(const applying *a, const keyset *fields, const doc_value *array) {
     doc_iter iter;
     uint32_t index = 0;
     size_t start = open_value(a->out);
@@ -413,13 +413,13 @@ static bool apply_below(const applying *a, const field *f, const doc_iter *iter)
     if (!put_head(a->out, value->type, iter->key, iter->key_size))
         return false;
     return value->type == DOC_ARRAY
-               ? apply_array(a, f->children, value)
-               : apply_document(a, f->children, value->data, value->size, false);
+               ? apply_array(a, &f->children, value)
+               : apply_document(a, &f->children, value->data, value->size, false);
 }
 
 /* apply_field -- an element that the projection names. */
 static bool apply_field(const applying *a, const field *f, const doc_iter *iter) {
-    if (f->children || f->form == FORM_POSITION)
+    if (f->children.count != 0 || f->form == FORM_POSITION)
         return apply_below(a, f, iter);
     if (f->form == FORM_ELEMENT)
         return put_matching(a, f, iter);
@@ -430,7 +430,7 @@ static bool apply_field(const applying *a, const field *f, const doc_iter *iter)
 }
 
 /* apply_document -- a document's elements, chosen by a list of fields. */
-static bool apply_document(const applying *a, const field *fields, const uint8_t *doc, size_t size,
+static bool apply_document(const applying *a, const keyset *fields, const uint8_t *doc, size_t size,
                            bool top) {
     const projection *p = a->p;
     doc_iter iter;
@@ -439,7 +439,7 @@ static bool apply_document(const applying *a, const field *fields, const uint8_t
         return false;
     bool valid = doc_iter_init(&iter, doc, size);
     while (valid && doc_iter_next(&iter)) {
-        const field *f = find_field((field *)fields, iter.key, iter.key_size);
+        const field *f = find_field(fields, iter.key, iter.key_size);
         bool whole = p->exclude;
         if (top && !f && iter.key_size == 3 && memcmp(iter.key, "_id", 3) == 0)
             whole = p->exclude ? !p->drop_id : p->keep_id;
@@ -461,7 +461,7 @@ tansu_status projection_apply(const query *q, match_context *context, const tans
                   .stored_size = stored->size,
                   .out = out};
     out->size = 0;
-    if (!apply_document(&a, p->fields, shown->data, shown->size, true))
+    if (!apply_document(&a, &p->fields, shown->data, shown->size, true))
         return error_memory(error);
     return match_context_status(context, error);
 }
@@ -470,10 +470,11 @@ tansu_status projection_apply(const query *q, match_context *context, const tans
 
 /* count_whole -- how many paths the fields name; UINT32_MAX when one of them takes a part of an
  * array. */
-static uint32_t count_whole(const field *fields) {
+static uint32_t count_whole(const keyset *fields) {
     uint32_t count = 0;
-    for (const field *f = fields; f; f = f->next) {
-        uint32_t below = f->children ? count_whole(f->children) : 1;
+    for (const keyset_item *item = fields->first; item; item = item->next) {
+        const field *f = (const field *)item;
+        uint32_t below = f->children.count != 0 ? count_whole(&f->children) : 1;
         if (f->form != FORM_WHOLE || f->cut || below == UINT32_MAX)
             return UINT32_MAX;
         count += below;
@@ -482,12 +483,12 @@ static uint32_t count_whole(const field *fields) {
 }
 
 /* names -- whether a path, to its end, is one that the fields name. */
-static bool names(const field *fields, const path *path) {
+static bool names(const keyset *fields, const path *path) {
     for (uint32_t i = 0; i < path->count; i++) {
-        const field *f = find_field((field *)fields, path->parts[i].name, path->parts[i].size);
-        if (!f || (i + 1 == path->count) != (f->children == NULL))
+        const field *f = find_field(fields, path->parts[i].name, path->parts[i].size);
+        if (!f || (i + 1 == path->count) != (f->children.count == 0))
             return false;
-        fields = f->children;
+        fields = &f->children;
     }
     return true;
 }
@@ -500,9 +501,9 @@ bool projection_within(const projection *p, const path *paths, uint32_t count, b
         return false;
     for (uint32_t i = 0; i < count; i++) {
         bool own = p->keep_id && paths[i].count == 1 && strcmp(paths[i].parts[0].name, "_id") == 0;
-        shown[i] = own || names(p->fields, &paths[i]);
+        shown[i] = own || names(&p->fields, &paths[i]);
         id = id || own;
         found += shown[i] && !own;
     }
-    return (id || !p->keep_id) && found == count_whole(p->fields);
+    return (id || !p->keep_id) && found == count_whole(&p->fields);
 }

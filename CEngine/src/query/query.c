@@ -36,7 +36,7 @@ static tansu_status check_parts(const path *path, const char *context, tansu_err
 tansu_status query_path(query *q, const char *text, size_t size, const char *context,
                         const path **result, tansu_error *error) {
     path_link *link = arena_alloc(&q->memory, sizeof *link);
-    if (!link)
+    if (!link || !arena_charge(&q->memory, 2 * size))
         return error_memory(error);
     tansu_status status = path_parse(&link->path, text, size, error);
     if (status != TANSU_OK)
@@ -102,8 +102,10 @@ static tansu_status compile(query *q, const uint8_t *selector, size_t selector_s
         status = take_join(q, &copy, &selector_size, error);
     if (status == TANSU_OK && hints)
         status = keep_document(q, hints, hints_size, &hints_copy, error);
-    if (status == TANSU_OK && hints)
+    if (status == TANSU_OK && hints) {
+        hints_watch(q, hints_copy, hints_size);
         status = hints_collation(q, hints_copy, hints_size, error);
+    }
     if (status == TANSU_OK)
         status = selector_parse(q, copy, selector_size, error);
     if (status == TANSU_OK && hints)
@@ -112,16 +114,34 @@ static tansu_status compile(query *q, const uint8_t *selector, size_t selector_s
         return status;
     q->root = normalise(q->root);
     q->matcher = matcher_compile(&q->memory, q->root);
-    return q->matcher ? TANSU_OK : error_memory(error);
+    status = q->matcher ? watch_check(&q->watch, error) : error_memory(error);
+    q->spent = watch_spent(&q->watch);
+    return status;
+}
+
+/* query_too_large -- see internal.h. */
+tansu_status query_too_large(const query *q, tansu_status status, tansu_error *error) {
+    if (status != TANSU_E_MEMORY || !q->memory.full)
+        return status;
+    return error_set(
+        error, TANSU_E_TOO_LARGE, "query",
+        "Compiled, the query would take more than %zu MiB of memory: ask for less at once, "
+        "or use shorter paths.",
+        QUERY_MEMORY / (1024 * 1024));
 }
 
 /* query_compile -- checks and compiles. */
 tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
-                           size_t hints_size, query **result, tansu_error *error) {
+                           size_t hints_size, const interrupt *stop, query **result,
+                           tansu_error *error) {
     query *q = calloc(1, sizeof *q);
     if (!q)
         return error_memory(error);
+    q->memory.limit = QUERY_MEMORY;
+    q->watch = watch_begin(stop, 0);
     tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
+    status = query_too_large(q, status, error);
+    q->watch.interrupt = NULL; /* it need not live as long as the query */
     if (status != TANSU_OK) {
         query_free(q);
         return status;

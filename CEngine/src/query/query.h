@@ -15,13 +15,19 @@
 /* A query and its hints, checked and compiled. Immutable; may be run many times and by many threads. */
 typedef struct query query;
 
+/* What a compiled query takes at most, and what planning one run of it takes. */
+#define QUERY_MEMORY ((size_t)256 * 1024 * 1024)
+#define PLAN_MEMORY ((size_t)64 * 1024 * 1024)
+
 /*
- * query_compile -- checks and compiles. NULL bytes mean empty. Errors: INVALID_BSON, INVALID_QUERY
- * (context: dotted path and operator, such as "age.$gt" or "hints.$orderby"), UNSUPPORTED for
- * operators of docs/query-language.md that this version does not have yet, MEMORY.
+ * query_compile -- checks and compiles. NULL bytes mean empty; `stop` (NULL: nothing) and $maxTimeMS end
+ * it. Errors: INVALID_BSON, INVALID_QUERY (context: dotted path and operator, such as "age.$gt" or
+ * "hints.$orderby"), UNSUPPORTED for operators of docs/query-language.md that this version does not have
+ * yet, TOO_LARGE (over QUERY_MEMORY), TIMEOUT, CANCELLED, MEMORY.
  */
 tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
-                           size_t hints_size, query **result, tansu_error *error);
+                           size_t hints_size, const struct interrupt *stop, query **result,
+                           tansu_error *error);
 void query_free(query *q);
 
 /* One run of a query. */

@@ -75,15 +75,22 @@ tansu_status regex_compile(query *q, const char *pattern, size_t size, const cha
                         "The regular expression is not valid at byte %zu: %s.", (size_t)offset,
                         (const char *)text);
     }
+    r->next = q->regexes;
+    q->regexes = r;
     r->pattern = pattern;
     r->size = size;
     r->options = flags;
-    r->next = q->regexes;
-    q->regexes = r;
     /* Without JIT (this machine has none, or the pattern can't be) the interpreter runs it. */
     (void)pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE);
+    size_t code_size = 0, jit_size = 0;
+    if (pcre2_pattern_info(r->code, PCRE2_INFO_SIZE, &code_size) != 0)
+        code_size = 0;
+    if (pcre2_pattern_info(r->code, PCRE2_INFO_JITSIZE, &jit_size) != 0)
+        jit_size = 0;
+    if (!arena_charge(&q->memory, code_size + jit_size))
+        return error_memory(error);
     *result = r;
-    return TANSU_OK;
+    return watch_check(&q->watch, error);
 }
 
 /* regex_free_all -- see regex.h; the structs themselves are the arena's. */

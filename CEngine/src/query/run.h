@@ -69,9 +69,10 @@ tansu_status run_hit(query_run *run, hit *h, const uint8_t **doc, uint32_t *size
 /* run_count -- how many run_hit() would give, from the index alone where it can tell. */
 tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error);
 
-/* run_watch -- starts the clock of $maxTimeMS. */
+/* run_watch -- starts the clock of $maxTimeMS, or lets it run on from compiling. */
 static inline void run_watch(query_run *run) {
     run->watch = watch_begin(run->view.interrupt, run->q->hints.max_milliseconds);
+    watch_shorten(&run->watch, run->q->spent);
     run->watched = watch_wanted(&run->watch);
 }
 

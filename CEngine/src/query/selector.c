@@ -6,23 +6,26 @@
  */
 #include "query/parse.h"
 
+#define MAX_PLACE sizeof((tansu_error *)0)->context /* bytes of a place that are shown */
+#define PARSE_STEPS 1024 /* nodes between two looks at what stops a call */
+
 /* ---- Errors ---- */
 
 /* parse_place -- see parse.h. */
 const char *parse_place(parser *p, const char *name) {
     tansu_buffer *out = &p->context;
-    const tansu_buffer *parts[] = {&p->prefix, &p->path};
+    const char *parts[] = {(const char *)p->prefix.data, (const char *)p->path.data, name};
+    size_t sizes[] = {p->prefix.size, p->path.size, strlen(name)};
     out->size = 0;
     bool fine = true;
-    for (int i = 0; i < 2; i++) {
-        if (parts[i]->size == 0)
+    for (int i = 0; i < 3; i++) {
+        /* An error has no room for more; and a long path may have very many tests. */
+        size_t room = out->size < MAX_PLACE ? MAX_PLACE - out->size : 0;
+        if (sizes[i] == 0 || room == 0)
             continue;
         fine = fine && (out->size == 0 || buffer_append_byte(out, '.')) &&
-               buffer_append(out, parts[i]->data, parts[i]->size);
+               buffer_append(out, parts[i], sizes[i] < room ? sizes[i] : room);
     }
-    if (*name)
-        fine = fine && (out->size == 0 || buffer_append_byte(out, '.')) &&
-               buffer_append(out, name, strlen(name));
     fine = fine && buffer_append_byte(out, 0);
     return fine ? (const char *)out->data : name;
 }
@@ -63,7 +66,7 @@ tansu_status parse_add(parser *p, node *parent, enum node_kind kind, node **resu
     if (!*result)
         return error_memory(p->error);
     node_append(parent, *result);
-    return TANSU_OK;
+    return ++p->q->nodes % PARSE_STEPS == 0 ? watch_check(&p->q->watch, p->error) : TANSU_OK;
 }
 
 /* parse_add_test -- see parse.h. */
@@ -81,8 +84,11 @@ tansu_status parse_add_test(parser *p, node *parent, enum test_op op, const char
     *result = n->test;
     if (p->self)
         return TANSU_OK;
-    return query_path(p->q, (const char *)p->path.data, p->path.size, parse_place(p, name),
-                      &n->test->path, p->error);
+    if (!p->present)
+        status = query_path(p->q, (const char *)p->path.data, p->path.size, parse_place(p, name),
+                            &p->present, p->error);
+    n->test->path = p->present;
+    return status;
 }
 
 /* parse_add_not -- see parse.h. */
@@ -96,6 +102,7 @@ tansu_status parse_add_not(parser *p, node **parent) {
  * wants; false when memory is exhausted. */
 static bool path_push(parser *p, const doc_iter *iter, size_t *before) {
     *before = p->path.size;
+    p->present = NULL;
     return (p->path.size == 0 || buffer_append_byte(&p->path, '.')) &&
            buffer_append(&p->path, iter->key, iter->key_size);
 }
@@ -124,6 +131,7 @@ static tansu_status read_field(parser *p, node *parent, const doc_iter *iter) {
     tansu_status status = path_push(p, iter, &before) ? parse_condition(p, parent, &iter->value)
                                                       : error_memory(p->error);
     p->path.size = before;
+    p->present = NULL;
     p->wild = WILD_NONE;
     return status;
 }
@@ -266,10 +274,10 @@ static tansu_status read_inner(parser *p, const doc_value *operand, subcondition
         return status;
     root = normalise(root);
     if (p->self)
-        s->value = root;
+        s->value = gather_values(&p->q->memory, root);
     else
         s->matcher = matcher_compile(&p->q->memory, root);
-    return p->self || s->matcher ? TANSU_OK : error_memory(p->error);
+    return s->value || s->matcher ? TANSU_OK : error_memory(p->error);
 }
 
 /* parse_inner -- see parse.h. */
@@ -281,6 +289,7 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
     const char *place = parse_place(p, name);
     parser outer = *p;
     p->prefix = p->path = (tansu_buffer){0};
+    p->present = NULL;
     p->wild = WILD_NONE;
     p->regex_options = NULL;
     tansu_status status = buffer_append(&p->prefix, place, strlen(place))
@@ -290,6 +299,7 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
     tansu_buffer_free(&p->path);
     p->prefix = outer.prefix;
     p->path = outer.path;
+    p->present = outer.present;
     p->wild = outer.wild;
     p->self = outer.self;
     p->regex_options = outer.regex_options;

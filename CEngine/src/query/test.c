@@ -3,6 +3,7 @@
  * beginnings, arrays, types, and comparisons by a collation. match.c has the others.
  */
 #include "query/collation.h"
+#include "query/interrupt.h"
 #include "query/regex.h"
 
 /* match_fail -- see internal.h. */
@@ -20,8 +21,15 @@ bool match_fail(match_context *c, tansu_status status, const char *place, const 
     return false;
 }
 
-/* in_form -- a value in the form of the test's collation. */
-static bool in_form(const test *t, match_context *c, const doc_value *value, doc_value *form) {
+/* match_goes_on -- see internal.h. */
+bool match_goes_on(match_context *c) {
+    if (c->status == TANSU_OK && c->watch)
+        c->status = watch_asks(c->watch);
+    return c->status == TANSU_OK;
+}
+
+/* test_form -- see internal.h. */
+bool test_form(const test *t, match_context *c, const doc_value *value, doc_value *form) {
     *form = *value;
     if (!t->collation || !collation_touches(value))
         return true;
@@ -34,7 +42,7 @@ static bool in_form(const test *t, match_context *c, const doc_value *value, doc
 /* compares -- the comparisons with one value, or with two. */
 static bool compares(const test *t, match_context *c, const doc_value *value) {
     doc_value form;
-    if (value_kind_of(value->type) != t->kind || !in_form(t, c, value, &form))
+    if (value_kind_of(value->type) != t->kind || !test_form(t, c, value, &form))
         return false;
     int order = value_compare(&form, &t->operand);
     switch (t->op) {
@@ -50,76 +58,60 @@ static bool compares(const test *t, match_context *c, const doc_value *value) {
 /* is_among -- $in with a collation: the operands are sorted in their forms. */
 static bool is_among(const test *t, match_context *c, const doc_value *value) {
     doc_value form;
-    if (!in_form(t, c, value, &form))
+    if (!test_form(t, c, value, &form))
         return false;
     return test_has_operand(t, &form);
 }
 
 /* ---- Strings ---- */
 
-/* find_text -- whether one byte string is part of another. */
-static bool find_text(const char *text, size_t size, const char *part, size_t part_size) {
-    if (part_size == 0)
-        return true;
-    const char *end = text + size;
-    while ((size_t)(end - text) >= part_size) {
-        const char *at = memchr(text, part[0], (size_t)(end - text) - part_size + 1);
-        if (!at)
+/* contains -- whether a text has one of the operands in it. */
+static bool contains(const test *t, match_context *c, const char *text, size_t size) {
+    for (uint32_t i = 0; i < t->operand_count; i++) {
+        size_t part_size;
+        const char *part = doc_string(&t->operands[i], &part_size);
+        /* Not a loop of memchr() and memcmp(): "aaaab" in a long text of "a" would take it too long. */
+        if (!match_step(c, 1 + (uint32_t)(size / 256)))
             return false;
-        if (memcmp(at, part, part_size) == 0)
+        if (part_size == 0 || memmem(text, size, part, part_size))
             return true;
-        text = at + 1;
     }
     return false;
 }
 
-/* is_separator -- what stands between tokens. */
-static bool is_separator(char c) {
-    return c == ' ' || c == ',' || (c >= '\t' && c <= '\r');
-}
-
-/* has_token -- whether a text between separators, or the ends, is the token. */
-static bool has_token(const char *text, size_t size, const char *token, size_t token_size) {
-    for (size_t at = 0; at < size;) {
-        size_t end = at;
-        while (end < size && !is_separator(text[end]))
-            end++;
-        if (end - at == token_size && memcmp(text + at, token, token_size) == 0)
+/* has_token -- whether what stands between separators, or the ends, is one of the operands. */
+static bool has_token(const test *t, match_context *c, const char *text, size_t size) {
+    const char *token;
+    size_t token_size, at = 0;
+    while (next_token(text, size, &at, &token, &token_size)) {
+        if (!match_step(c, 1))
+            return false;
+        if (texts_find(t, token, token_size) != UINT32_MAX)
             return true;
-        at = end + 1;
     }
     return false;
 }
 
-/* text_passes -- one operand of an operator on strings. */
-static bool text_passes(const test *t, const char *text, size_t size, const doc_value *operand) {
-    size_t part_size;
-    const char *part = doc_string(operand, &part_size);
-    switch (t->op) {
-    case TEST_BEGIN: return part_size <= size && memcmp(text, part, part_size) == 0;
-    case TEST_END:
-        return part_size <= size && memcmp(text + size - part_size, part, part_size) == 0;
-    case TEST_CONTAINS: return find_text(text, size, part, part_size);
-    default: return has_token(text, size, part, part_size);
-    }
-}
+/* A regular expression counts as so many steps: it may have much work. */
+#define REGEX_STEPS 64
 
 /* string_passes -- an operator on strings: any of its operands. */
 static bool string_passes(const test *t, match_context *c, const doc_value *value) {
     if (value->type != DOC_STRING && value->type != DOC_SYMBOL)
         return false;
     doc_value form;
-    if (!in_form(t, c, value, &form))
+    if (!test_form(t, c, value, &form))
         return false;
     size_t size;
     const char *text = doc_string(&form, &size);
-    if (t->op == TEST_REGEX)
-        return regex_matches(t->regex, c, text, size, t->place);
-    for (uint32_t i = 0; i < t->operand_count; i++) {
-        if (text_passes(t, text, size, &t->operands[i]))
-            return true;
+    switch (t->op) {
+    case TEST_REGEX:
+        return match_step(c, REGEX_STEPS) && regex_matches(t->regex, c, text, size, t->place);
+    case TEST_BEGIN: return texts_begin(t, text, size);
+    case TEST_END: return texts_end(t, text, size);
+    case TEST_CONTAINS: return contains(t, c, text, size);
+    default: return has_token(t, c, text, size);
     }
-    return false;
 }
 
 /* ---- Numbers, arrays, keys ---- */
@@ -150,7 +142,7 @@ static bool elements_pass(const test *t, match_context *c, const doc_value *valu
     if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
         return false;
     bool every = t->op == TEST_ALL_ELEMENTS, any = false;
-    while (doc_iter_next(&iter)) {
+    while (match_step(c, 1) && doc_iter_next(&iter)) {
         any = true;
         if (subcondition_holds(t->condition, c, &iter.value) != every)
             return !every;
@@ -163,7 +155,7 @@ static bool keys_pass(const test *t, match_context *c, const doc_value *value) {
     doc_iter iter;
     if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
         return false;
-    while (doc_iter_next(&iter)) {
+    while (match_step(c, 1) && doc_iter_next(&iter)) {
         uint8_t size[4];
         store_u32(size, iter.key_size + 1);
         if (!buffer_set(&c->key, size, 4) || !buffer_append(&c->key, iter.key, iter.key_size + 1))

@@ -73,8 +73,8 @@ tansu_status update_insert(const update *u, const uint8_t *selector, size_t sele
 /* query_ask_for_one -- makes the hints ask for one match at most; before the query is run. */
 void query_ask_for_one(query *q);
 
-/* query_watch -- the time that the call has by $maxTimeMS, from now on. */
-watch query_watch(const query *q);
+/* query_watch -- what stops the call: the rest of its $maxTimeMS, and `stop`. */
+watch query_watch(const query *q, const interrupt *stop);
 
 /* query_show -- replaces `out` by the document as the hints want it shown. Errors: those of a
  * match_context, MEMORY. */

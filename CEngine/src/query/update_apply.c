@@ -55,7 +55,7 @@ static tansu_status place_child(arena *memory, item *parent, const path_part *pa
         return not_there(parent, part, context, error);
     if (!item_open(memory, parent))
         return error_memory(error);
-    *child = item_find(parent, part, &at);
+    *child = item_find(memory, parent, part, &at);
     *is_new = *child == NULL;
     if (!*is_new)
         return TANSU_OK;
@@ -65,11 +65,11 @@ static tansu_status place_child(arena *memory, item *parent, const path_part *pa
             return status;
     }
     *child = item_new(memory, &null_value);
-    if (*child == NULL || !item_insert(memory, parent, parent->count, *child))
+    if (*child == NULL)
         return error_memory(error);
     (*child)->key = part->name;
     (*child)->key_size = part->size;
-    return TANSU_OK;
+    return item_insert(memory, parent, parent->count, *child) ? TANSU_OK : error_memory(error);
 }
 
 tansu_status place_make(arena *memory, item *root, const path_part *parts, uint32_t count,
@@ -110,7 +110,7 @@ static tansu_status place_look(applying *a, const target *t, bool strict, place 
         }
         if (!item_open(&a->memory, p->parent))
             return error_memory(a->error);
-        p->item = item_find(p->parent, &t->parts[i], &p->at);
+        p->item = item_find(&a->memory, p->parent, &t->parts[i], &p->at);
         if (p->item == NULL)
             return TANSU_OK;
     }
@@ -240,13 +240,13 @@ static tansu_status unset(applying *a, const target *t) {
 }
 
 /* through_array -- whether there is an array on the way to a place. */
-static bool through_array(const applying *a, const target *t) {
-    const item *at = a->root;
+static bool through_array(applying *a, const target *t) {
+    item *at = a->root;
     uint32_t number;
     for (uint32_t i = 0; i < t->count && at != NULL; i++) {
         if (at->value.type == DOC_ARRAY)
             return true;
-        at = at->open ? item_find(at, &t->parts[i], &number) : NULL;
+        at = at->open ? item_find(&a->memory, at, &t->parts[i], &number) : NULL;
     }
     return false;
 }
@@ -307,17 +307,17 @@ static tansu_status apply_target(applying *a, const target *t) {
     return status == TANSU_OK ? change_item(a, o, at, is_new) : status;
 }
 
-/* find_id -- the `_id` of a tree, or NULL. */
-static item *find_id(const item *root, uint32_t *at) {
+/* find_id -- the `_id` of the document, or NULL. */
+static item *find_id(applying *a, uint32_t *at) {
     static const path_part part = {.name = "_id", .size = 3, .index = -1};
-    return item_find(root, &part, at);
+    return item_find(&a->memory, a->root, &part, at);
 }
 
 /* keep_id -- refuses another `_id` than the one before; an equal one of another type gives way. */
 static tansu_status keep_id(applying *a, const uint8_t *doc, size_t size) {
     doc_value before, now;
     uint32_t at;
-    item *id = find_id(a->root, &at);
+    item *id = find_id(a, &at);
     if (!doc_find(doc, size, "_id", 3, &before))
         return TANSU_OK;
     if (id != NULL && !item_raw(&a->memory, id, &now))
@@ -339,14 +339,16 @@ static tansu_status replace(applying *a, const uint8_t *doc, size_t size) {
     item_set(a->root, &whole);
     if (!item_open(&a->memory, a->root))
         return error_memory(a->error);
-    item *given = find_id(a->root, &at);
+    item *given = find_id(a, &at);
     if (given == NULL && doc_find(doc, size, "_id", 3, &id)) {
         given = item_new(&a->memory, &id);
         at = a->root->count;
-        if (given == NULL || !item_insert(&a->memory, a->root, at, given))
+        if (given == NULL)
             return error_memory(a->error);
         given->key = "_id";
         given->key_size = 3;
+        if (!item_insert(&a->memory, a->root, at, given))
+            return error_memory(a->error);
     }
     if (given == NULL)
         return TANSU_OK;
@@ -360,15 +362,17 @@ static tansu_status apply_all(applying *a, const uint8_t *doc, size_t size) {
     uint32_t count;
     tansu_status status =
         targets_find(a->update, &a->memory, doc, size, a->how, &targets, &count, a->error);
-    for (uint32_t i = 0; status == TANSU_OK && i < count; i++)
-        status = apply_target(a, &targets[i]);
+    for (uint32_t i = 0; status == TANSU_OK && i < count; i++) {
+        status = match_step(a->how->context, 1) ? apply_target(a, &targets[i])
+                                                : match_context_status(a->how->context, a->error);
+    }
     return status;
 }
 
 /* id_first -- an inserted document begins with its `_id`. */
 static tansu_status id_first(applying *a) {
     uint32_t at;
-    item *id = find_id(a->root, &at);
+    item *id = find_id(a, &at);
     if (id == NULL || at == 0)
         return TANSU_OK;
     item_remove(a->root, at);
@@ -378,7 +382,7 @@ static tansu_status id_first(applying *a) {
 tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, const update_case *how,
                           tansu_buffer *out, tansu_error *error) {
     doc_value whole = {.data = doc, .size = (uint32_t)size, .type = DOC_DOCUMENT};
-    applying a = {.update = u, .how = how, .error = error};
+    applying a = {.update = u, .how = how, .memory = {.limit = APPLY_MEMORY}, .error = error};
     tansu_status status = TANSU_OK;
     a.root = item_new(&a.memory, &whole);
     if (a.root == NULL || !item_open(&a.memory, a.root))
@@ -391,6 +395,12 @@ tansu_status update_apply(const update *u, const uint8_t *doc, size_t size, cons
         status = id_first(&a);
     if (status == TANSU_OK)
         status = item_write(a.root, out, error);
+    if (status == TANSU_E_MEMORY && a.memory.full)
+        status =
+            error_set(error, TANSU_E_TOO_LARGE, "update",
+                      "Updating one document would take more than %zu MiB of memory: use fewer "
+                      "operators at once.",
+                      APPLY_MEMORY / (1024 * 1024));
     tansu_buffer_free(&a.forms[0]);
     tansu_buffer_free(&a.forms[1]);
     arena_free(&a.memory);

@@ -328,10 +328,14 @@ static tansu_status add_to_set(applying *a, const operation *o, item *at) {
     return done ? TANSU_OK : error_memory(a->error);
 }
 
+/* compare_values -- value_compare() for bsearch(). */
+static int compare_values(const void *a, const void *b) {
+    return value_compare(a, b);
+}
+
 /* is_pulled -- whether $pull or $pullAll takes an element out. */
 static tansu_status is_pulled(applying *a, const operation *o, const doc_value *element,
                               bool *pulled) {
-    doc_iter iter;
     *pulled = false;
     if (o->test != NULL) {
         *pulled = condition_holds(o->test, a->how->context, element);
@@ -345,9 +349,7 @@ static tansu_status is_pulled(applying *a, const operation *o, const doc_value *
         *pulled = value_compare(&form, &o->operand) == 0;
         return TANSU_OK;
     }
-    doc_iter_value(&iter, &o->operand);
-    while (!*pulled && doc_iter_next(&iter))
-        *pulled = value_compare(&form, &iter.value) == 0;
+    *pulled = bsearch(&form, o->values, o->value_count, sizeof form, compare_values) != NULL;
     return TANSU_OK;
 }
 

@@ -98,10 +98,10 @@ static tansu_status read_filter(update *u, const doc_value *filter, tansu_error 
     *f = (array_filter){.next = u->filters, .name = q->name, .name_size = size, .query = q};
     u->filters = f;
     tansu_buffer hints = TANSU_BUFFER_INIT;
-    status =
-        write_collation(u->collation, &hints)
-            ? query_compile(filter->data, filter->size, hints.data, hints.size, &q->query, error)
-            : error_memory(error);
+    status = write_collation(u->collation, &hints)
+                 ? query_compile(filter->data, filter->size, hints.data, hints.size, NULL,
+                                 &q->query, error)
+                 : error_memory(error);
     tansu_buffer_free(&hints);
     return status;
 }
@@ -112,8 +112,11 @@ tansu_status filters_read(update *u, const doc_value *filters, tansu_error *erro
     if (filters->type != DOC_ARRAY)
         return bad_context(error, "hints.$arrayFilters", "The array filters must be an array.");
     doc_iter_value(&iter, filters);
-    while (status == TANSU_OK && doc_iter_next(&iter))
-        status = read_filter(u, &iter.value, error);
+    for (uint32_t count = 0; status == TANSU_OK && doc_iter_next(&iter); count++)
+        status = count < MAX_FILTERS
+                     ? read_filter(u, &iter.value, error)
+                     : bad_context(error, "hints.$arrayFilters",
+                                   "There are at most %d array filters.", MAX_FILTERS);
     return status;
 }
 

@@ -23,7 +23,7 @@ tansu_status bad_update(tansu_error *error, const operation *o, const char *form
 tansu_status update_path(update *u, const char *text, size_t size, const char *context,
                          const path **result, tansu_error *error) {
     path_link *link = arena_alloc(&u->memory, sizeof *link);
-    if (link == NULL)
+    if (link == NULL || !arena_charge(&u->memory, 2 * size))
         return error_memory(error);
     tansu_status status = path_parse(&link->path, text, size, error);
     if (status == TANSU_E_INVALID_QUERY)
@@ -169,10 +169,29 @@ static tansu_status keep_form(update *u, operation *o, tansu_error *error) {
     return done ? TANSU_OK : error_memory(error);
 }
 
+/* compare_values -- value_compare() for qsort(). */
+static int compare_values(const void *a, const void *b) {
+    return value_compare(a, b);
+}
+
 /* take_pull_all -- the values to be compared with. */
 static tansu_status take_pull_all(update *u, operation *o, tansu_error *error) {
-    return o->operand.type == DOC_ARRAY ? keep_form(u, o, error)
-                                        : bad_update(error, o, "The operand must be an array.");
+    if (o->operand.type != DOC_ARRAY)
+        return bad_update(error, o, "The operand must be an array.");
+    tansu_status status = keep_form(u, o, error);
+    if (status != TANSU_OK)
+        return status;
+    doc_iter iter;
+    uint32_t count = 0;
+    for (bool valid = doc_iter_value(&iter, &o->operand); valid && doc_iter_next(&iter);)
+        count++;
+    o->values = arena_alloc(&u->memory, (count + 1) * sizeof *o->values);
+    if (o->values == NULL)
+        return error_memory(error);
+    for (bool valid = doc_iter_value(&iter, &o->operand); valid && doc_iter_next(&iter);)
+        o->values[o->value_count++] = iter.value;
+    qsort(o->values, o->value_count, sizeof *o->values, compare_values);
+    return TANSU_OK;
 }
 
 /* take_pull -- a value, or a condition on the elements: any document but a DBRef, and a regex. */
@@ -390,6 +409,15 @@ static tansu_status compile(update *u, bool none, const doc_value *beside, const
     return status;
 }
 
+/* bad_size -- the error for operations that need more memory than they may. */
+static tansu_status bad_size(tansu_error *error) {
+    return error_set(
+        error, TANSU_E_TOO_LARGE, "update",
+        "Compiled, the update would take more than %zu MiB of memory: use fewer operators at "
+        "once, or shorter paths.",
+        UPDATE_MEMORY / (1024 * 1024));
+}
+
 tansu_status update_compile(const uint8_t *operations, size_t size, const doc_value *beside,
                             const doc_value *filters, const query *like, update **result,
                             tansu_error *error) {
@@ -399,10 +427,13 @@ tansu_status update_compile(const uint8_t *operations, size_t size, const doc_va
         return error_memory(error);
     bool none = operations == NULL;
     u->collation = like->collation;
+    u->memory.limit = UPDATE_MEMORY;
     u->size = none ? sizeof empty : size;
     u->document = arena_copy(&u->memory, none ? empty : operations, u->size);
     tansu_status status =
         u->document != NULL ? compile(u, none, beside, filters, error) : error_memory(error);
+    if (status == TANSU_E_MEMORY && u->memory.full)
+        status = bad_size(error);
     if (status != TANSU_OK) {
         update_free(u);
         return status;

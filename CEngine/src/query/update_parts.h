@@ -9,6 +9,13 @@
 #include "query/update.h"
 #include "query/update_number.h"
 
+/* What compiling an update takes at most, and what applying it to one document does. */
+#define UPDATE_MEMORY QUERY_MEMORY
+#define APPLY_MEMORY ((size_t)1024 * 1024 * 1024)
+
+/* Array filters of one update: each is asked about every element. */
+#define MAX_FILTERS 100
+
 /* Nulls that an array may be filled up with in front of an element that is set behind its end. */
 #define MAX_FILLING 100000
 
@@ -68,7 +75,9 @@ typedef struct operation {
     const path *path;
     uint8_t *dynamics;            /* an enum dynamic for each part; NULL: none is */
     const array_filter **filters; /* of DYNAMIC_FILTERED parts */
-    doc_value operand;   /* PULL_ALL, and PULL without a condition: in the collation's form */
+    doc_value operand; /* PULL_ALL, and PULL without a condition: in the collation's form */
+    doc_value *values; /* PULL_ALL: those of `operand`, sorted */
+    uint32_t value_count;
     const path *to;      /* RENAME */
     bool timestamp;      /* CURRENT_DATE */
     condition *test;     /* PULL with a condition */
@@ -136,17 +145,19 @@ typedef struct item {
     uint32_t key_size;
     doc_value value;
     bool open;
-    struct item **children;
+    struct item **children; /* NULL: one that was taken out of a document that has `names` */
     uint32_t count;
     uint32_t room;
+    keyset *names; /* of a document with many: key to place; NULL: there is none */
 } item;
 
 /* item_new -- NULL when memory is exhausted. The value is not copied. */
 item *item_new(arena *memory, const doc_value *value);
 /* item_open -- takes a document or array apart. False when memory is exhausted. */
 bool item_open(arena *memory, item *i);
-/* item_find -- the child of that key (document) or position (array), or NULL; `at` is its place. */
-item *item_find(const item *i, const path_part *part, uint32_t *at);
+/* item_find -- the child of that key (document) or position (array), or NULL; `at` is its place. In a document
+ * of many keys it makes a list of names in the arena, if there is memory for it. */
+item *item_find(arena *memory, item *i, const path_part *part, uint32_t *at);
 /* item_insert -- puts a child in; false when memory is exhausted. */
 bool item_insert(arena *memory, item *parent, uint32_t at, item *child);
 void item_remove(item *parent, uint32_t at);

@@ -9,8 +9,10 @@ void query_ask_for_one(query *q) {
         q->hints.max = 1;
 }
 
-watch query_watch(const query *q) {
-    return watch_begin(NULL, q->hints.max_milliseconds);
+watch query_watch(const query *q, const interrupt *stop) {
+    watch w = watch_begin(stop, q->hints.max_milliseconds);
+    watch_shorten(&w, q->spent);
+    return w;
 }
 
 tansu_status query_show(const query *q, match_context *context, const uint8_t *doc, size_t size,

@@ -169,7 +169,7 @@ tansu_status update_insert(const update *u, const uint8_t *selector, size_t sele
     static const uint8_t empty[5] = {5};
     const doc_value nothing = {empty, sizeof empty, DOC_DOCUMENT};
     doc_value query_value = {selector, (uint32_t)selector_size, DOC_DOCUMENT};
-    update paths = {0};
+    update paths = {.memory = {.limit = UPDATE_MEMORY}};
     seed all = {.paths = &paths, .error = error}, id_only = all;
     tansu_buffer bytes = TANSU_BUFFER_INIT;
     tansu_status status = TANSU_OK;

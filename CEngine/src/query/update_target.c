@@ -62,6 +62,14 @@ tansu_status targets_check(target *targets, uint32_t count, tansu_error *error) 
     return TANSU_OK;
 }
 
+/* A key, or position, that was looked for, and what was found. */
+typedef struct step {
+    const uint8_t *in; /* the document's bytes */
+    const char *name;
+    uint32_t name_size;
+    doc_value child;
+} step;
+
 /* A search in one document. */
 typedef struct search {
     arena *memory;
@@ -73,7 +81,16 @@ typedef struct search {
     size_t size;
     const operation *operation;
     path_part parts[TANSU_MAX_DEPTH + 1];
+    step steps[TANSU_MAX_DEPTH + 1]; /* the last one at each depth */
     tansu_error *error;
+    path_part *last_parts; /* the array that was asked about last; NULL: none was */
+    uint32_t last_count;
+    bool last_known;
+    uint32_t last_position;
+    const path **asked; /* the query's paths; NULL: not looked at yet */
+    uint32_t asked_count;
+    bool side_known; /* an array on one of them has an element that matched */
+    uint32_t side_position;
 } search;
 
 /* found -- notes a place: the parts so far, and the rest of the operator's path. */
@@ -113,9 +130,17 @@ static tansu_status look(search *s, uint32_t depth, const doc_value *at);
 /* look_into -- goes on with a part that is known. */
 static tansu_status look_into(search *s, uint32_t depth, const doc_value *at) {
     const path_part *part = &s->parts[depth];
+    step *last = &s->steps[depth];
     doc_value child = {.type = DOC_MISSING};
-    if (at->type == DOC_DOCUMENT || (at->type == DOC_ARRAY && part->index >= 0))
+    if (at->type != DOC_DOCUMENT && (at->type != DOC_ARRAY || part->index < 0))
+        return look(s, depth + 1, &child);
+    /* Operators that come one after the other mostly lead the same way. */
+    if (last->in != at->data || last->name_size != part->size ||
+        memcmp(last->name, part->name, part->size) != 0) {
         doc_find(at->data, at->size, part->name, part->size, &child);
+        *last = (step){at->data, part->name, part->size, child};
+    }
+    child = last->child;
     return look(s, depth + 1, &child);
 }
 
@@ -136,8 +161,10 @@ static tansu_status look_at_elements(search *s, uint32_t depth, const doc_value 
     doc_iter_value(&iter, at);
     for (; doc_iter_next(&iter); number++) {
         bool passes = true;
-        tansu_status status = TANSU_OK;
-        if (filter != NULL)
+        tansu_status status = match_step(s->how->context, 1)
+                                  ? TANSU_OK
+                                  : match_context_status(s->how->context, s->error);
+        if (status == TANSU_OK && filter != NULL)
             status = filter_passes(filter, s->how->context, &iter.value, &passes, s->error);
         if (status == TANSU_OK && passes)
             status = position_part(s, number, &s->parts[depth]);
@@ -154,19 +181,51 @@ static bool ask_query(search *s, const path *array, uint32_t *position) {
     return query_first_element(s->how->matched, s->how->context, s->doc, s->size, array, position);
 }
 
-/* ask_paths -- the same for the first array that stands on any path of the query, in the order in
- * which they were written: its links are the other way round. */
-static bool ask_paths(search *s, const path_link *link, uint32_t *position) {
-    if (link == NULL)
+/* list_paths -- the paths of the query in the order in which they were written: its links are the other way
+ * round. */
+static bool list_paths(search *s) {
+    uint32_t count = 0;
+    for (const path_link *link = s->how->matched->paths; link != NULL; link = link->next)
+        count++;
+    s->asked = arena_alloc(s->memory, (count + 1) * sizeof *s->asked);
+    if (s->asked == NULL)
         return false;
-    if (ask_paths(s, link->next, position))
-        return true;
-    path front = link->path;
-    for (front.count = 1; front.count <= link->path.count; front.count++) {
-        if (s->how->context->status == TANSU_OK && ask_query(s, &front, position))
-            return true;
+    s->asked_count = count;
+    for (const path_link *link = s->how->matched->paths; link != NULL; link = link->next)
+        s->asked[--count] = &link->path;
+    return true;
+}
+
+/* ask_paths -- the same for the first array that stands on any path of the query. It is the same for every
+ * operator. */
+static tansu_status ask_paths(search *s) {
+    if (s->asked != NULL)
+        return TANSU_OK;
+    if (!list_paths(s))
+        return error_memory(s->error);
+    for (uint32_t i = 0; i < s->asked_count && !s->side_known; i++) {
+        path front = *s->asked[i];
+        for (front.count = 1; front.count <= s->asked[i]->count && !s->side_known; front.count++) {
+            s->side_known =
+                match_step(s->how->context, 1) && ask_query(s, &front, &s->side_position);
+        }
     }
-    return false;
+    return match_context_status(s->how->context, s->error);
+}
+
+/* ask_array -- the position in the array in front of the `$`. Operators that come one after the other mostly
+ * ask about one array. */
+static tansu_status ask_array(search *s, const path *array) {
+    const path last = {.parts = s->last_parts, .count = s->last_count};
+    if (s->last_parts == NULL || !path_equal(&last, array)) {
+        s->last_parts = arena_alloc(s->memory, array->count * sizeof *s->last_parts);
+        if (s->last_parts == NULL)
+            return error_memory(s->error);
+        memcpy(s->last_parts, array->parts, array->count * sizeof *s->last_parts);
+        s->last_count = array->count;
+        s->last_known = ask_query(s, array, &s->last_position);
+    }
+    return match_context_status(s->how->context, s->error);
 }
 
 /* first_element -- what `$` stands for: a position in the array in front of it, if the query speaks of
@@ -177,9 +236,13 @@ static tansu_status first_element(search *s, uint32_t depth) {
     uint32_t position = 0;
     bool known = false;
     if (s->how->matched != NULL) {
-        known = ask_query(s, &array, &position) || ask_paths(s, s->how->matched->paths, &position);
-        if (s->how->context->status != TANSU_OK)
-            return match_context_status(s->how->context, s->error);
+        tansu_status status = ask_array(s, &array);
+        if (status == TANSU_OK && !s->last_known)
+            status = ask_paths(s);
+        if (status != TANSU_OK)
+            return status;
+        known = s->last_known || s->side_known;
+        position = s->last_known ? s->last_position : s->side_position;
     }
     if (!known)
         return bad_update(s->error, o,

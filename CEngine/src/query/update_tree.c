@@ -44,14 +44,53 @@ bool item_open(arena *memory, item *i) {
     return true;
 }
 
-item *item_find(const item *i, const path_part *part, uint32_t *at) {
+#define FEW_CHILDREN 16 /* up to here a key is looked for in the document itself */
+
+/* A key and its place among the children. */
+typedef struct named {
+    keyset_item head;
+    uint32_t at;
+} named;
+
+/* put_name -- notes the place of a key. `again`: also when the key is there already. */
+static bool put_name(arena *memory, item *i, uint32_t at, bool again) {
+    const item *child = i->children[at];
+    bool added;
+    size_t used = 0;
+    named *n = (named *)keyset_add(i->names, memory, (const uint8_t *)child->key,
+                                   child->key_size + 1, sizeof *n, &added, &used);
+    if (n == NULL)
+        return false;
+    if (added || again)
+        n->at = at;
+    return true;
+}
+
+/* make_names -- lists the names of a document with many. Without memory for it there is no list. */
+static void make_names(arena *memory, item *i) {
+    i->names = arena_alloc(memory, sizeof *i->names);
+    for (uint32_t at = 0; i->names != NULL && at < i->count; at++) {
+        if (i->children[at] != NULL && !put_name(memory, i, at, false))
+            i->names = NULL;
+    }
+}
+
+item *item_find(arena *memory, item *i, const path_part *part, uint32_t *at) {
     if (i->value.type == DOC_ARRAY) {
         *at = (uint32_t)part->index;
         return part->index >= 0 && *at < i->count ? i->children[*at] : NULL;
     }
+    if (i->names == NULL && i->count > FEW_CHILDREN)
+        make_names(memory, i);
+    if (i->names != NULL) {
+        const named *n = (const named *)keyset_name(i->names, part->name, part->size);
+        *at = n != NULL ? n->at : i->count;
+        return n != NULL ? i->children[n->at] : NULL;
+    }
     for (*at = 0; *at < i->count; ++*at) {
         const item *child = i->children[*at];
-        if (child->key_size == part->size && memcmp(child->key, part->name, part->size) == 0)
+        if (child != NULL && child->key_size == part->size &&
+            memcmp(child->key, part->name, part->size) == 0)
             return i->children[*at];
     }
     return NULL;
@@ -63,11 +102,17 @@ bool item_insert(arena *memory, item *parent, uint32_t at, item *child) {
     memmove(parent->children + at + 1, parent->children + at,
             (parent->count - at) * sizeof *parent->children);
     parent->children[at] = child;
-    parent->count++;
-    return true;
+    /* A list of names is right as long as only the end grows. */
+    if (at != parent->count++)
+        parent->names = NULL;
+    return parent->names == NULL || put_name(memory, parent, at, true);
 }
 
 void item_remove(item *parent, uint32_t at) {
+    if (parent->names != NULL) {
+        parent->children[at] = NULL;
+        return;
+    }
     parent->count--;
     memmove(parent->children + at, parent->children + at + 1,
             (parent->count - at) * sizeof *parent->children);
@@ -78,6 +123,7 @@ void item_set(item *i, const doc_value *value) {
     i->open = false;
     i->children = NULL;
     i->count = i->room = 0;
+    i->names = NULL;
 }
 
 /* write_value -- appends an item's value; as deep as the document is, and a path adds. */
@@ -89,6 +135,8 @@ static tansu_status write_value(const item *i, tansu_buffer *out) {
         return TANSU_E_MEMORY;
     for (uint32_t n = 0; n < i->count; n++) {
         const item *child = i->children[n];
+        if (child == NULL)
+            continue;
         char position[12];
         const char *key = child->key;
         size_t key_size = child->key_size;

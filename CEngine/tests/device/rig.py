@@ -145,6 +145,7 @@ class Worker:
         self.faults = []
         self.last = ""
         self.killed = False
+        self.is_open = False  # the database, as far as is known
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

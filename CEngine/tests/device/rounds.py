@@ -110,11 +110,15 @@ class Round:
 
     # ---- Work, trouble, work again ----
 
-    def opened(self, worker, what):
+    def opened(self, worker, what, allowed=()):
+        """Has the worker open the database; whether it did. Other outcomes than the allowed ones are faults."""
+        worker.tell("open")
         answer = worker.answer("opened")
-        if answer is not None and not answer.startswith("OK"):
+        status = answer.split()[0] if answer else None
+        if status not in ("OK", None) and status not in allowed:
             worker.faults.append(f"{what}: the database does not open: {answer}")
-        return answer is not None and answer.startswith("OK")
+        worker.is_open = status == "OK"
+        return worker.is_open
 
     def end(self, worker):
         """Ends the work in one of the ways in which a program ends."""
@@ -147,10 +151,10 @@ class Round:
     def go_on(self, rig, worker):
         """Opens the database again, by the same process or another; the worker, or None when it can't be."""
         same = worker.alive() and self.rng.random() < 0.5
-        if same:
+        if same and worker.is_open:
             worker.tell("close")
             same = worker.answer("closed") is not None
-        else:
+        elif not same:
             worker.kill()
         if not rig.writable() or self.rng.random() < 0.2:
             self.notes.append("mounted again")
@@ -164,7 +168,7 @@ class Round:
                 return None
             rig.mount()
         if same:
-            worker.tell("open")
+            worker.tell("well")
             self.notes.append("same process")
         else:
             self.faults += worker.faults
@@ -176,12 +180,41 @@ class Round:
             return None
         return worker
 
+    def open_in_trouble(self, rig):
+        """Opens the database, with nothing of it in memory, while the device fails; then again when it is well."""
+        for _ in range(3):
+            if not rig.unmount():
+                self.faults.append("the file system can't be unmounted")
+                return
+            rig.mount()
+            orders, _ = trouble_orders(self.rng)
+            self.notes.append(f'"{orders}"')
+            worker = self.worker(rig)
+            worker.tell("trouble")
+            worker.tell("read-errors")
+            rig.order(orders)
+            if self.opened(worker, "in trouble", ("IO", "FULL", "FAILED")):
+                time.sleep(self.rng.uniform(0.05, 0.4))
+            rig.order("clear")
+            worker = self.go_on(rig, worker)
+            if worker is None:
+                return
+            time.sleep(self.rng.uniform(0.1, 0.4))
+            self.end(worker)
+            if self.faults:
+                return
+
     def work_on(self, rig):
         """All that happens before the power is lost."""
         worker = self.worker(rig)
         if not self.opened(worker, "at the beginning"):
             worker.kill()
             self.faults += worker.faults
+            return
+        if self.scenario == "opening":
+            time.sleep(self.rng.uniform(0.2, 0.8))
+            self.end(worker)
+            self.open_in_trouble(rig)
             return
         time.sleep(self.rng.uniform(0.3, 1.2) if self.scenario != "power" else self.rng.uniform(1, 3))
         if self.scenario != "power":

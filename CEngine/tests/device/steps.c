@@ -139,7 +139,7 @@ tansu_status step_prepare(tansu_db *db, tansu_error *error) {
 /* save -- documents in one call; frees them. */
 static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection, bson_t **docs,
                          size_t count, tansu_error *error) {
-    tansu_document list[STEP_OPERATIONS + 1];
+    tansu_document list[STEP_OPERATIONS + 1] = {{NULL, 0}};
     for (size_t i = 0; i < count; i++)
         list[i] = (tansu_document){bson_get_data(docs[i]), docs[i]->len};
     tansu_status status = tansu_save(db, txn, collection, list, count, TANSU_SAVE, NULL, error);

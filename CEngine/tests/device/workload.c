@@ -4,9 +4,10 @@
  * What it is told, a line each on standard input, and what it answers:
  *   read-errors     from now on calls that read may end with IO
  *   trouble         from now on calls that write may fail
+ *   well            neither, from now on
  *   forget          drops what the kernel keeps of the database's files
  *   close           stops the threads and shuts the database down: "closed STATUS"
- *   open            opens it again, and goes on: "opened STATUS"
+ *   open            opens the database and goes to work: "opened STATUS"
  *   quit            ends the process, whatever is open: "quit", with what was done
  */
 #include "workload.h"
@@ -387,11 +388,9 @@ static void answer(const char *what, tansu_status status, const tansu_error *err
     fflush(stdout);
 }
 
-/* open_again -- and goes on; prints what it came to. */
-static void open_again(void) {
+/* open_and_work -- prints what opening came to. */
+static void open_and_work(void) {
     tansu_error error = {0};
-    atomic_store(&run.trouble, false);
-    atomic_store(&run.read_errors, false);
     tansu_status status = open_now(&error);
     if (status == TANSU_OK) {
         watch_call(SLOT_MAIN, "create index");
@@ -434,19 +433,21 @@ int workload_run(const char *path, const char *ledger, uint64_t seed, tansu_dura
         perror("ledger");
         return EXIT_HARNESS;
     }
-    open_again();
     while (fgets(line, sizeof line, stdin) != NULL && strcmp(line, "quit\n") != 0) {
         if (strcmp(line, "read-errors\n") == 0) {
             atomic_store(&run.read_errors, true);
         } else if (strcmp(line, "trouble\n") == 0) {
             atomic_store(&run.trouble, true);
+        } else if (strcmp(line, "well\n") == 0) {
+            atomic_store(&run.trouble, false);
+            atomic_store(&run.read_errors, false);
         } else if (strcmp(line, "forget\n") == 0) {
             page_out(path);
             forget_files(path);
         } else if (strcmp(line, "close\n") == 0 && run.db != NULL) {
             answer("closed", close_now(), &(tansu_error){0});
         } else if (strcmp(line, "open\n") == 0 && run.db == NULL) {
-            open_again();
+            open_and_work();
         } else {
             fprintf(stderr, "not an order now: %s", line);
             return EXIT_HARNESS;

@@ -4,6 +4,7 @@
 #include "trouble.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +13,21 @@ static struct {
     atomic_int kind;
     atomic_uint count;
     unsigned nth;
-    bool lasting;
+    unsigned length; /* how many calls fail in a row */
+    bool half;
+    bool pretend;
     int number;
     atomic_bool met;
 } orders;
 
 void trouble_start(trouble_kind kind, unsigned nth, bool lasting, int number) {
+    trouble_start_burst(kind, nth, lasting ? UINT_MAX : 1, false, number);
+}
+
+void trouble_start_burst(trouble_kind kind, unsigned nth, unsigned length, bool half, int number) {
     orders.nth = nth;
-    orders.lasting = lasting;
+    orders.length = length;
+    orders.half = half;
     orders.number = number;
     orders.count = 0;
     orders.met = false;
@@ -31,6 +39,10 @@ unsigned trouble_stop(void) {
     return orders.count;
 }
 
+void trouble_pretend_syncs(bool pretend) {
+    orders.pretend = pretend;
+}
+
 bool trouble_met(void) {
     return orders.met;
 }
@@ -40,13 +52,25 @@ static bool due(trouble_kind kind) {
     if ((trouble_kind)orders.kind != kind)
         return false;
     unsigned count = atomic_fetch_add(&orders.count, 1) + 1;
-    if (orders.nth == 0 || (orders.lasting ? count < orders.nth : count != orders.nth))
+    if (orders.nth == 0 || count < orders.nth || count - orders.nth >= orders.length)
         return false;
     orders.met = true;
     return true;
 }
 
 /* ---- File calls ---- */
+
+/* half_done -- how much of a read or write is done before its call, which is made to do a part only, or 0:
+ * it is none of those. The next call then fails. */
+static size_t half_done(size_t size) {
+    unsigned count = atomic_load(&orders.count) + 1;
+    if ((trouble_kind)orders.kind != TROUBLE_FILES || !orders.half || orders.nth != count ||
+        size < 2)
+        return 0;
+    atomic_fetch_add(&orders.count, 1);
+    orders.met = true;
+    return size / 2;
+}
 
 /* fails -- whether this file call is to fail, with errno set. */
 static bool fails(void) {
@@ -70,10 +94,16 @@ static int troubled_close(int fd) {
 }
 
 static ssize_t troubled_read(int fd, void *bytes, size_t size, off_t offset) {
+    size_t half = half_done(size);
+    if (half != 0)
+        return fs_system.read(fd, bytes, half, offset);
     return fails() ? -1 : fs_system.read(fd, bytes, size, offset);
 }
 
 static ssize_t troubled_write(int fd, const void *bytes, size_t size, off_t offset) {
+    size_t half = half_done(size);
+    if (half != 0)
+        return fs_system.write(fd, bytes, half, offset);
     if (!fails())
         return fs_system.write(fd, bytes, size, offset);
     /* A disk that is full takes a part. */
@@ -113,11 +143,15 @@ static void troubled_start_writeback(int fd, uint64_t offset, uint64_t size) {
 }
 
 static int troubled_sync(int fd, void *mapped, size_t mapped_size) {
-    return fails() ? -1 : fs_system.sync(fd, mapped, mapped_size);
+    if (fails())
+        return -1;
+    return orders.pretend ? 0 : fs_system.sync(fd, mapped, mapped_size);
 }
 
 static int troubled_sync_folder(const char *path) {
-    return fails() ? -1 : fs_system.sync_folder(path);
+    if (fails())
+        return -1;
+    return orders.pretend ? 0 : fs_system.sync_folder(path);
 }
 
 static int troubled_rename(const char *from, const char *to) {
@@ -171,6 +205,13 @@ const fs trouble_calls = {
     .list = troubled_list,
 };
 
+/* Bytes that the engine asked for; also where none are counted. */
+static _Atomic size_t allocated;
+
+size_t trouble_allocated(void) {
+    return allocated;
+}
+
 /* ---- Allocations: the linker leads the engine's calls here (-Wl,--wrap) ---- */
 
 #ifdef __APPLE__
@@ -193,14 +234,17 @@ bool trouble_has_memory(void) {
 }
 
 void *__wrap_malloc(size_t size) {
+    allocated += size;
     return due(TROUBLE_MEMORY) ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size) {
+    allocated += count * size;
     return due(TROUBLE_MEMORY) ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *memory, size_t size) {
+    allocated += size;
     return due(TROUBLE_MEMORY) ? NULL : __real_realloc(memory, size);
 }
 

@@ -1,0 +1,177 @@
+/*
+ * test_promises_full.c -- what docs/durability.md promises of a full disk, on a real file system of a few megabytes (a tmpfs in a mount
+ * namespace of its own; skipped where that can't be had), and under a limit on the size of files. Written from the documentation alone.
+ */
+#include "toolkit/backing_up.h"
+#include "toolkit/call.h"
+#include "toolkit/check.h"
+#include "toolkit/folder.h"
+#include "toolkit/upkeep.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sched.h>
+#include <sys/mount.h>
+#endif
+
+#define NO_SUCH_DISK 77
+
+/* save_until_full -- documents {_id: from, from + 1, ...} of 8 KiB, one a commit, until one is refused; how many are there. */
+static int save_until_full(tansu_db *db, int from, tansu_status *status) {
+    char pad[8192];
+    memset(pad, 'p', sizeof pad - 1);
+    pad[sizeof pad - 1] = 0;
+    *status = TANSU_OK;
+    while (*status == TANSU_OK && from < 100000) {
+        bson_t *doc =
+            BCON_NEW("_id", BCON_INT32(from), "n", BCON_INT32(from), "pad", BCON_UTF8(pad));
+        *status = call_save_bson(db, NULL, "c", TANSU_INSERT, doc);
+        bson_destroy(doc);
+        from += *status == TANSU_OK;
+    }
+    return from;
+}
+
+/* holds -- the documents from..to-1 and no others, by scan and by index. */
+static bool holds(tansu_db *db, int from, int to) {
+    char query[64];
+    snprintf(query, sizeof query, "{'n': {'$gte': %d, '$lt': %d}}", from, to);
+    bool all = CHECK_INT(to - from, call_count(db, NULL, "c", "{}"));
+    return CHECK_INT(to - from, call_count(db, NULL, "c", query)) && all;
+}
+
+/* ---- In a process whose disk is small ---- */
+
+/* on_small_disk -- runs a test in a child with a tmpfs of so many MiB at `folder`; its failed checks are the exit code. */
+static void on_small_disk(unsigned megabytes, void (*test)(const char *folder)) {
+#ifdef __linux__
+    char *folder = folder_new(), size[32];
+    int status = 0;
+    snprintf(size, sizeof size, "size=%um", megabytes);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+            mount("tmpfs", folder, "tmpfs", 0, size) != 0)
+            _exit(NO_SUCH_DISK);
+        uint64_t before = check_failures();
+        test(folder);
+        _exit(check_failures() != before);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_SUCH_DISK)
+        check_note("skipped: no small file system can be mounted here");
+    else
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    folder_end(folder);
+#else
+    (void)megabytes, (void)test;
+#endif
+}
+
+/* take_room -- fills a part of the disk with a file of that size. */
+static void take_room(const char *folder, size_t size) {
+    void *bytes = calloc(1, size);
+    REQUIRE(bytes != NULL);
+    file_write(folder_join(folder, "ballast"), bytes, size);
+    free(bytes);
+}
+
+/* A commit that does not fit is refused whole, reading goes on, and so does writing once there is room again. */
+static void full_and_room_again(const char *folder) {
+    tansu_options options = call_options(path_in(folder, "db"));
+    tansu_status status;
+    options.durability = TANSU_DURABILITY_FULL;
+    take_room(folder, 4 << 20);
+    tansu_db *db = call_open_with(&options);
+    CHECK_OK(call_index(db, NULL, "c", "n", "{'n': 1}", NULL), &call_error);
+    int count = save_until_full(db, 0, &status);
+    CHECK_STATUS(TANSU_E_FULL, status);
+    CHECK(count > 50);
+    holds(db, 0, count);
+    for (int i = 0; i < 3; i++) { /* and again, and within a transaction */
+        CHECK_INT(count, save_until_full(db, count, &status));
+        CHECK_STATUS(TANSU_E_FULL, status);
+        tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+        save_until_full(db, count, &status);
+        tansu_txn_abort(txn);
+        holds(db, 0, count);
+    }
+    status = tansu_checkpoint(db, &call_error);
+    CHECK(status == TANSU_OK || status == TANSU_E_FULL);
+    const char *to = path_in(folder, "backup");
+    status = backup(db, to, TANSU_BACKUP_FOLDER);
+    CHECK_STATUS(TANSU_E_FULL, status);
+    CHECK(nothing_at(to));
+    REQUIRE(unlink(folder_join(folder, "ballast")) == 0);
+    int more = save_until_full(db, count, &status);
+    CHECK_STATUS(TANSU_E_FULL, status);
+    CHECK(more > count + 50);
+    holds(db, 0, more);
+    status = tansu_shutdown(db, &call_error);
+    CHECK(status == TANSU_OK || status == TANSU_E_FULL);
+    take_room(folder, 0);
+    db = NULL;
+    if (CHECK_OK(tansu_open(&options, &db, &call_error), &call_error)) {
+        holds(db, 0, more);
+        tansu_close(db);
+    }
+}
+
+static void a_full_disk_refuses_whole_commits_until_there_is_room(void) {
+    on_small_disk(12, full_and_room_again);
+}
+
+/* The same process is killed on the full disk, and the database opened again there. */
+static void killed_while_full(const char *folder) {
+    const char *path = path_in(folder, "db"), *acknowledged = path_in(folder, "count");
+    int status = 0;
+    take_room(folder, 1 << 20);
+    file_write(acknowledged, "0000000000000000", 16);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        tansu_options options = call_options(path);
+        tansu_db *db = call_open_with(&options);
+        tansu_status last;
+        CHECK_OK(call_index(db, NULL, "c", "n", "{'n': 1}", NULL), &call_error);
+        int count = save_until_full(db, 0, &last);
+        file_patch(acknowledged, 0, &count, sizeof count);
+        _exit(last != TANSU_E_FULL);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    tansu_buffer b = TANSU_BUFFER_INIT;
+    int count;
+    file_read(acknowledged, &b);
+    memcpy(&count, b.data, sizeof count);
+    tansu_buffer_free(&b);
+    CHECK(count > 50);
+    tansu_options options = call_options(path);
+    tansu_db *db = NULL;
+    tansu_status opened = tansu_open(&options, &db, &call_error);
+    CHECK(opened == TANSU_OK || opened == TANSU_E_FULL);
+    tansu_close(db);
+    REQUIRE(unlink(folder_join(folder, "ballast")) == 0);
+    db = call_open(path);
+    holds(db, 0, count);
+    upkeep_clean(db);
+    opened = tansu_shutdown(db, &call_error);
+    CHECK(opened == TANSU_OK || opened == TANSU_E_FULL);
+}
+
+static void a_process_that_is_killed_on_a_full_disk_loses_nothing(void) {
+    on_small_disk(10, killed_while_full);
+}
+
+int main(void) {
+    RUN(a_full_disk_refuses_whole_commits_until_there_is_room);
+    RUN(a_process_that_is_killed_on_a_full_disk_loses_nothing);
+    return check_finish();
+}
