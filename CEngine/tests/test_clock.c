@@ -85,6 +85,7 @@ static void an_interval_sync_comes_in_time(tansu_db *db) {
 static void a_feed_waits_as_long_as_it_should(tansu_db *db) {
     tansu_feed *feed = NULL;
     tansu_change change;
+    tansu_change_init(&change);
     REQUIRE(
         CHECK_OK(tansu_feed_open(db, TANSU_FEED_NOW, NULL, 0, &feed, &call_error), &call_error));
     clock_time began = clock_now();

@@ -122,7 +122,8 @@ static const fs *small_disk(uint64_t room) {
 
 /* ---- The database ---- */
 
-#define FILLING 4000
+/* More than the block that a deletion may leave a part of. */
+#define FILLING 5000
 
 static tansu_db *open_over(const char *folder, const fs *calls) {
     tansu_options options = call_options(folder);
@@ -173,7 +174,7 @@ static void use_up(const char *folder, const fs *calls, bool reopen) {
     for (int round = 0; round < 4; round++) {
         int before = to;
         to = fill(db, to);
-        CHECK(to - before >= 400);
+        CHECK(to - before >= 350);
         for (int i = 0; i < 20; i++) /* it stays full */
             CHECK_STATUS(TANSU_E_FULL, save_one(db, to + i));
         if (reopen) {

@@ -251,7 +251,8 @@ tansu_status segment_unlink(log *l, uint32_t number, tansu_error *error) {
 
 bool segment_whole(const log *l, const segment *s) {
     uint64_t least = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED), size;
-    return s->fd < 0 || (l->calls->size(s->fd, &size) == 0 && size >= least);
+    /* A size that can't be had says nothing. */
+    return s->fd < 0 || l->calls->size(s->fd, &size) != 0 || size >= least;
 }
 
 /* cut_off -- the error for a file that has become shorter: what was written there is lost. */

@@ -54,7 +54,7 @@ uint64_t segment_map_size(uint64_t size);
  * (somebody has cut the file). */
 tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *error);
 
-/* segment_whole -- whether the segment's open file is as long as it was made. */
+/* segment_whole -- whether the segment's open file is, as far as can be told, as long as it was made. */
 bool segment_whole(const log *l, const segment *s);
 
 /* segment_table -- makes sure that the readers' table has room for the number. Errors: MEMORY,
