@@ -76,8 +76,8 @@ int64_t figure(tansu_db *db, const char *name, int64_t otherwise) {
 
 /* complain -- a status that the call may not come to. */
 static void complain(const char *call, tansu_status status, const tansu_error *error) {
-    fault("%s: %s (errno %d): %s [%s]", call, tansu_status_name(status), error->sys_errno,
-          error->message, error->context);
+    fault("%s%s: %s (errno %d): %s [%s]", call, atomic_load(&run.trouble) ? ", in trouble" : "",
+          tansu_status_name(status), error->sys_errno, error->message, error->context);
 }
 
 /* may_write -- whether a call that writes may come to this status; notes FAILED, after which none may succeed. */
