@@ -156,29 +156,46 @@ class Round:
             same = worker.answer("closed") is not None
         elif not same:
             worker.kill()
-        if not rig.writable() or self.rng.random() < 0.2:
-            self.notes.append("mounted again")
-            if same and not umount(rig.live, 1):
-                worker.kill()
-                same = False
-            elif same:
-                rig.mounted = False
-            if not rig.unmount():
-                self.faults.append("the file system can't be unmounted")
-                return None
-            rig.mount()
-        if same:
-            worker.tell("well")
+        if rig.writable() and self.rng.random() < 0.8:
+            if same:
+                self.notes.append("same process")
+            else:
+                worker = self.another(rig, worker)
+            # The system may still have an error to tell that nobody was told of.
+            worker.tell("trouble")
+            if self.opened(worker, "after the trouble", ("IO", "FULL", "FAILED")):
+                return worker
+            same = False
+        return self.mount_and_open(rig, worker, same)
+
+    def another(self, rig, worker):
+        """Another process in place of this one, which is ended."""
+        worker.kill()
+        self.faults += worker.faults
+        worker.faults = []
+        return self.worker(rig)
+
+    def mount_and_open(self, rig, worker, same):
+        """Mounts the file system anew, as after its errors, and opens the database; the worker, or None."""
+        self.notes.append("mounted again")
+        if same and umount(rig.live, 1):
+            rig.mounted = False
             self.notes.append("same process")
         else:
-            self.faults += worker.faults
-            worker.faults = []
-            worker = self.worker(rig)
-        if not self.opened(worker, "after the trouble"):
-            worker.kill()
-            self.faults += worker.faults
+            worker.kill()  # one that keeps files open is in the way
+            same = False
+        if not rig.unmount():
+            self.faults.append("the file system can't be unmounted")
             return None
-        return worker
+        rig.mount()
+        if not same:
+            worker = self.another(rig, worker)
+        worker.tell("well")
+        if self.opened(worker, "after the trouble"):
+            return worker
+        worker.kill()
+        self.faults += worker.faults
+        return None
 
     def open_in_trouble(self, rig):
         """Opens the database, with nothing of it in memory, while the device fails; then again when it is well."""
@@ -276,7 +293,7 @@ class Round:
         options = ["-o", "loop" + (",nouuid" if self.file_system == "xfs" else "")]
         done = call(["mount", "-t", self.file_system] + options + [state, folder], check=False)
         if done.returncode != 0:
-            self.notes.append(f"state {moment} can't be mounted: {done.stderr.strip()}")
+            self.notes.append(f"state {moment} can't be mounted: {' '.join(done.stderr.split())[:80]}")
             return
         try:
             boot = "another start" if other_boot else "the same start"
