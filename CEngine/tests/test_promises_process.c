@@ -1,6 +1,6 @@
 /*
  * test_promises_process.c -- what a database must bear of the process that it lives in: signals that interrupt
- * its calls, children that live on, threads that end or have a small stack. Over the public API only.
+ * its calls, descriptors that run out, children that live on, threads that end or have a small stack. Over the public API only.
  */
 #include "toolkit/backing_up.h"
 #include "toolkit/call.h"
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +62,43 @@ static void signals_interrupt_nothing(void) {
     CHECK(alarms > 100);
     churn_holds_at(folder, 4);
     folder_end(work);
+    folder_end(folder);
+}
+
+/* ---- Descriptors ---- */
+
+/* With no descriptor left what needs one is refused, and all goes on when there are some again. */
+static void a_process_without_descriptors_loses_nothing(void) {
+    char *folder = folder_new();
+    struct rlimit before, none;
+    tansu_db *db = call_open(folder);
+    churn(db, 1, 1);
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    none = before;
+    none.rlim_cur = 3;
+    for (int round = 0; round < 3; round++) {
+        REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+        tansu_status status = TANSU_OK;
+        for (int i = 0; i < 60000 && status == TANSU_OK; i++)
+            status = call_save(db, NULL, "d", TANSU_SAVE,
+                               "{'_id': 1, 'pad': 'some bytes, and then more'}");
+        CHECK_STATUS(TANSU_E_IO, status); /* at a new segment */
+        CHECK_STATUS(TANSU_E_IO, backup(db, path_in(folder, "../none"), TANSU_BACKUP_FILE));
+        status = tansu_checkpoint(db, &call_error);
+        CHECK(status == TANSU_OK || status == TANSU_E_IO);
+        status = tansu_compact(db, NULL, NULL, NULL, &call_error);
+        CHECK(status == TANSU_OK || status == TANSU_E_IO);
+        int64_t count = call_count(db, NULL, "c", "{}");
+        CHECK(count == CHURN_LIVE || count == -(int64_t)TANSU_E_IO);
+        REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+        churn_holds(db, NULL, 1);
+        CHECK_OK(call_save(db, NULL, "d", TANSU_SAVE, "{'_id': 1}"), &call_error);
+        CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+        CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
+        upkeep_clean(db);
+    }
+    call_close(db);
+    churn_holds_at(folder, 1);
     folder_end(folder);
 }
 
@@ -158,6 +196,7 @@ static void a_thread_needs_no_large_stack(void) {
 int main(void) {
     stranger_start();
     RUN(signals_interrupt_nothing);
+    RUN(a_process_without_descriptors_loses_nothing);
     RUN(a_child_that_lives_on_does_not_keep_the_lock);
     RUN(a_transaction_outlives_the_thread_that_began_it);
     RUN(a_thread_needs_no_large_stack);
