@@ -1,11 +1,12 @@
 /*
- * test_promises_full.c -- what docs/durability.md promises of a full disk, on a real file system of a few megabytes (a tmpfs in a mount
+ * test_promises_full.c -- what docs/durability.md promises of a full disk and of one that takes no writes, on a real file system of a few megabytes (a tmpfs in a mount
  * namespace of its own; skipped where that can't be had), and under a limit on the size of files. Written from the documentation alone.
  */
 #include "toolkit/backing_up.h"
 #include "toolkit/call.h"
 #include "toolkit/check.h"
 #include "toolkit/folder.h"
+#include "toolkit/left_behind.h"
 #include "toolkit/upkeep.h"
 
 #include <errno.h>
@@ -170,8 +171,55 @@ static void a_process_that_is_killed_on_a_full_disk_loses_nothing(void) {
     on_small_disk(10, killed_while_full);
 }
 
+/* ---- Read-only file systems ---- */
+
+#ifdef __linux__
+/* refuses_and_reads -- opened for writing on a file system that takes none: every document is there, and each call that writes is refused. */
+static void refuses_and_reads(const char *path) {
+    tansu_options options = call_options(path);
+    tansu_db *db = NULL;
+    if (!CHECK_OK(tansu_open(&options, &db, &call_error), &call_error))
+        return;
+    CHECK_INT(1, call_figure(db, "readOnly"));
+    CHECK_INT(500, call_count(db, NULL, "c", "{}"));
+    CHECK_STATUS(TANSU_E_READ_ONLY, call_save(db, NULL, "c", TANSU_SAVE, "{'_id': -1}"));
+    CHECK_STATUS(TANSU_E_READ_ONLY, tansu_checkpoint(db, &call_error));
+    CHECK_STATUS(TANSU_E_READ_ONLY, tansu_compact(db, NULL, NULL, NULL, &call_error));
+    upkeep_clean(db);
+    call_close(db);
+}
+#endif
+
+/* A database that was closed, and one that a process left behind, are read where nothing can be written. */
+static void read_where_nothing_can_be_written(const char *folder) {
+#ifdef __linux__
+    char *left = left_behind(false, 500);
+    const char *unclean = path_in(folder, "unclean"), *clean = path_in(folder, "clean");
+    tansu_options options = call_options(path_in(folder, "none"));
+    tansu_db *db = NULL;
+    folder_copy(left, unclean);
+    folder_copy(left, clean);
+    folder_end(left);
+    call_close(call_open(clean));
+    REQUIRE(mount("none", folder, NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
+    refuses_and_reads(clean);
+    refuses_and_reads(unclean);
+    CHECK_STATUS(TANSU_E_READ_ONLY, tansu_open(&options, &db, &call_error));
+    REQUIRE(mount("none", folder, NULL, MS_REMOUNT, NULL) == 0);
+    left_holds_first(clean, 500, 500);
+    left_holds_first(unclean, 500, 500);
+#else
+    (void)folder;
+#endif
+}
+
+static void a_read_only_file_system_is_read(void) {
+    on_small_disk(24, read_where_nothing_can_be_written);
+}
+
 int main(void) {
     RUN(a_full_disk_refuses_whole_commits_until_there_is_room);
     RUN(a_process_that_is_killed_on_a_full_disk_loses_nothing);
+    RUN(a_read_only_file_system_is_read);
     return check_finish();
 }

@@ -8,6 +8,7 @@
 #include "toolkit/check.h"
 #include "toolkit/folder.h"
 #include "toolkit/sample.h"
+#include "toolkit/stranger.h"
 #include "toolkit/upkeep.h"
 
 #include <pthread.h>
@@ -34,17 +35,6 @@ static tansu_status try_path(const char *path, int read_only) {
     return try_open(&options);
 }
 
-/* in_child -- what try_path() comes to in another process. */
-static tansu_status in_child(const char *path, int read_only) {
-    int status = 0;
-    pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0)
-        _exit((int)try_path(path, read_only));
-    REQUIRE(waitpid(child, &status, 0) == child);
-    return CHECK(WIFEXITED(status)) ? (tansu_status)WEXITSTATUS(status) : TANSU_E_IO;
-}
-
 static double seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -64,21 +54,21 @@ static void one_process_writes_or_several_read(void) {
     tansu_db *writer = call_open(folder);
     CHECK_STATUS(TANSU_E_LOCKED, try_path(folder, 0));
     CHECK_STATUS(TANSU_E_LOCKED, try_path(folder, 1));
-    CHECK_STATUS(TANSU_E_LOCKED, in_child(folder, 0));
-    CHECK_STATUS(TANSU_E_LOCKED, in_child(folder, 1));
+    CHECK_STATUS(TANSU_E_LOCKED, stranger_open(folder, 0));
+    CHECK_STATUS(TANSU_E_LOCKED, stranger_open(folder, 1));
     sample_check(writer);
     call_close(writer);
 
     tansu_db *a = call_open_with(&reading), *b = call_open_with(&reading);
-    CHECK_STATUS(TANSU_OK, in_child(folder, 1));
+    CHECK_STATUS(TANSU_OK, stranger_open(folder, 1));
     CHECK_STATUS(TANSU_E_LOCKED, try_path(folder, 0));
-    CHECK_STATUS(TANSU_E_LOCKED, in_child(folder, 0));
+    CHECK_STATUS(TANSU_E_LOCKED, stranger_open(folder, 0));
     sample_check(a);
     call_close(a);
     CHECK_STATUS(TANSU_E_LOCKED, try_path(folder, 0));
     sample_check(b);
     call_close(b);
-    CHECK_STATUS(TANSU_OK, in_child(folder, 0));
+    CHECK_STATUS(TANSU_OK, stranger_open(folder, 0));
     folder_end(folder);
 }
 
@@ -502,6 +492,7 @@ static void savepoints_end_once_each(void) {
 }
 
 int main(void) {
+    stranger_start();
     RUN(one_process_writes_or_several_read);
     RUN(a_killed_process_leaves_no_lock);
     RUN(what_is_not_there_is_not_made_by_looking);
@@ -518,5 +509,6 @@ int main(void) {
     RUN(a_failed_call_leaves_a_transaction_as_it_was);
     RUN(a_read_transaction_does_not_write);
     RUN(savepoints_end_once_each);
+    stranger_end();
     return check_finish();
 }

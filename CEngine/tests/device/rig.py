@@ -29,6 +29,11 @@ def call(command, timeout=60, check=True):
     return done
 
 
+def tool(name):
+    """Whether there is such a program of the system."""
+    return any(os.access(os.path.join(p, name), os.X_OK) for p in os.get_exec_path() + ["/sbin", "/usr/sbin"])
+
+
 def umount(folder, seconds=10):
     """Whether the folder could be unmounted: not while a process has files open in it."""
     end = time.monotonic() + seconds

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from crash import Log, Replay, remove
-from rig import FILE_SYSTEMS, Rig, Worker, call, umount
+from rig import Rig, Worker, call, umount
 
 MARK = "TANSU-DEVICE-DATA"  # as in steps.h: it fits writes of documents and of nothing else
 LEDGER_RECORD = struct.Struct("<QIIQQ")
@@ -68,6 +68,7 @@ class Round:
         self.faults = []
         self.notes = []
         self.states = 0
+        self.unmountable = 0  # states that the file system itself did not survive
         self.file_system = self.rng.choice(options.file_systems)
         self.scenario = self.rng.choice(options.scenarios)
         self.durability = "full"
@@ -156,29 +157,46 @@ class Round:
             same = worker.answer("closed") is not None
         elif not same:
             worker.kill()
-        if not rig.writable() or self.rng.random() < 0.2:
-            self.notes.append("mounted again")
-            if same and not umount(rig.live, 1):
-                worker.kill()
-                same = False
-            elif same:
-                rig.mounted = False
-            if not rig.unmount():
-                self.faults.append("the file system can't be unmounted")
-                return None
-            rig.mount()
-        if same:
-            worker.tell("well")
+        if rig.writable() and self.rng.random() < 0.8:
+            if same:
+                self.notes.append("same process")
+            else:
+                worker = self.another(rig, worker)
+            # The system may still have an error to tell that nobody was told of.
+            worker.tell("trouble")
+            if self.opened(worker, "after the trouble", ("IO", "FULL", "FAILED")):
+                return worker
+            same = False
+        return self.mount_and_open(rig, worker, same)
+
+    def another(self, rig, worker):
+        """Another process in place of this one, which is ended."""
+        worker.kill()
+        self.faults += worker.faults
+        worker.faults = []
+        return self.worker(rig)
+
+    def mount_and_open(self, rig, worker, same):
+        """Mounts the file system anew, as after its errors, and opens the database; the worker, or None."""
+        self.notes.append("mounted again")
+        if same and umount(rig.live, 1):
+            rig.mounted = False
             self.notes.append("same process")
         else:
-            self.faults += worker.faults
-            worker.faults = []
-            worker = self.worker(rig)
-        if not self.opened(worker, "after the trouble"):
-            worker.kill()
-            self.faults += worker.faults
+            worker.kill()  # one that keeps files open is in the way
+            same = False
+        if not rig.unmount():
+            self.faults.append("the file system can't be unmounted")
             return None
-        return worker
+        rig.mount()
+        if not same:
+            worker = self.another(rig, worker)
+        worker.tell("well")
+        if self.opened(worker, "after the trouble"):
+            return worker
+        worker.kill()
+        self.faults += worker.faults
+        return None
 
     def open_in_trouble(self, rig):
         """Opens the database, with nothing of it in memory, while the device fails; then again when it is well."""
@@ -276,7 +294,7 @@ class Round:
         options = ["-o", "loop" + (",nouuid" if self.file_system == "xfs" else "")]
         done = call(["mount", "-t", self.file_system] + options + [state, folder], check=False)
         if done.returncode != 0:
-            self.notes.append(f"state {moment} can't be mounted: {done.stderr.strip()}")
+            self.unmountable += 1  # torn superblocks and journals: no fault of the database
             return
         try:
             boot = "another start" if other_boot else "the same start"
@@ -323,14 +341,5 @@ class Round:
         return (
             f"seed {self.seed} {self.file_system} {self.scenario} ({'; '.join(self.notes)}): "
             f"{acknowledged} steps acknowledged, {self.states} states after power loss"
+            + (f", {self.unmountable} not mountable" if self.unmountable else "")
         )
-
-
-def usable_file_systems():
-    """Those that can be made and mounted here."""
-    kernel = open("/proc/filesystems").read().split()
-    return [name for name, (_, make, _) in FILE_SYSTEMS.items() if name in kernel and tool(make[0])]
-
-
-def tool(name):
-    return any(os.access(os.path.join(p, name), os.X_OK) for p in os.get_exec_path() + ["/sbin", "/usr/sbin"])

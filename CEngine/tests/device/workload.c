@@ -76,8 +76,14 @@ int64_t figure(tansu_db *db, const char *name, int64_t otherwise) {
 
 /* complain -- a status that the call may not come to. */
 static void complain(const char *call, tansu_status status, const tansu_error *error) {
-    fault("%s: %s (errno %d): %s [%s]", call, tansu_status_name(status), error->sys_errno,
-          error->message, error->context);
+    fault("%s%s: %s (errno %d): %s [%s]", call, atomic_load(&run.trouble) ? ", in trouble" : "",
+          tansu_status_name(status), error->sys_errno, error->message, error->context);
+}
+
+/* damage_is_known -- a failing device may have damaged the index files; then the database says so until it is opened again. */
+static bool damage_is_known(tansu_status status) {
+    return status == TANSU_E_CORRUPT && atomic_load(&run.trouble) &&
+           figure(run.db, "indexesDamaged", 0) != 0;
 }
 
 /* may_write -- whether a call that writes may come to this status; notes FAILED, after which none may succeed. */
@@ -103,8 +109,7 @@ static void may_read(const char *call, tansu_status status, const tansu_error *e
     atomic_fetch_add(&run.refused, 1);
     if (status == TANSU_E_IO && atomic_load(&run.read_errors))
         return;
-    if (status == TANSU_E_CORRUPT && atomic_load(&run.trouble) &&
-        figure(run.db, "indexesDamaged", 0) != 0)
+    if (damage_is_known(status))
         return;
     complain(call, status, error);
 }
@@ -296,7 +301,11 @@ static void *keep_up(void *context) {
         else
             status = tansu_compact(run.db, go_on, &calls, NULL, &error);
         watch_back(SLOT_KEEPER);
-        if (status != TANSU_E_CANCELLED && !(status == TANSU_E_IO && atomic_load(&run.read_errors)))
+        bool excused = status == TANSU_E_CANCELLED || damage_is_known(status) ||
+                       (status == TANSU_E_IO && atomic_load(&run.read_errors)) ||
+                       /* a target on a file system that has become read-only */
+                       (what == 4 && status == TANSU_E_READ_ONLY && atomic_load(&run.trouble));
+        if (!excused)
             may_write(call, status, false, &error);
         atomic_fetch_add(&run.upkeeps, 1);
         usleep((useconds_t)(next_random() % 60000));
