@@ -11,52 +11,50 @@
 #include "toolkit/upkeep.h"
 
 struct moving_on {
-  tansu_db *db;
-  int calls;
+    tansu_db *db;
+    int calls;
 };
 
 /* write_and_cancel -- writers move on by some segments before the task is
  * cancelled. */
 static int write_and_cancel(void *context, uint64_t done, uint64_t total) {
-  struct moving_on *m = context;
-  (void)done, (void)total;
-  if (--m->calls > 0)
-    return 1;
-  churn(m->db, 3, 2);
-  return 0;
+    struct moving_on *m = context;
+    (void)done, (void)total;
+    if (--m->calls > 0)
+        return 1;
+    churn(m->db, 3, 2);
+    return 0;
 }
 
 static void backups_after_cancelled_compactions_are_whole(void) {
-  for (int at = 1; at < 12; at += 2) {
-    char *folder = folder_new(), *work = folder_new();
-    tansu_db *db = call_open(folder);
-    struct moving_on moving = {db, at};
-    churn(db, 8, 1);
-    tansu_status status =
-        tansu_compact(db, write_and_cancel, &moving, NULL, &call_error);
-    CHECK(status == TANSU_OK || status == TANSU_E_CANCELLED);
-    int n = moving.calls > 0 ? 1 : 2;
-    churn_holds(db, NULL, n);
-    for (int form = 0; form < 2; form++) {
-      const char *to = path_in(work, "backup"),
-                 *restored = path_in(work, "restored");
-      CHECK_OK(backup(db, to, backup_forms[form]), &call_error);
-      if (CHECK_OK(restore(to, restored), &call_error))
-        churn_holds_at(restored, n);
-      if (backup_forms[form] == TANSU_BACKUP_FOLDER)
-        churn_holds_at(to, n);
-      remove_at(to);
-      remove_at(restored);
+    for (int at = 1; at < 12; at += 2) {
+        char *folder = folder_new(), *work = folder_new();
+        tansu_db *db = call_open(folder);
+        struct moving_on moving = {db, at};
+        churn(db, 8, 1);
+        tansu_status status = tansu_compact(db, write_and_cancel, &moving, NULL, &call_error);
+        CHECK(status == TANSU_OK || status == TANSU_E_CANCELLED);
+        int n = moving.calls > 0 ? 1 : 2;
+        churn_holds(db, NULL, n);
+        for (int form = 0; form < 2; form++) {
+            const char *to = path_in(work, "backup"), *restored = path_in(work, "restored");
+            CHECK_OK(backup(db, to, backup_forms[form]), &call_error);
+            if (CHECK_OK(restore(to, restored), &call_error))
+                churn_holds_at(restored, n);
+            if (backup_forms[form] == TANSU_BACKUP_FOLDER)
+                churn_holds_at(to, n);
+            remove_at(to);
+            remove_at(restored);
+        }
+        upkeep_clean(db);
+        call_close(db);
+        churn_holds_at(folder, n);
+        folder_end(work);
+        folder_end(folder);
     }
-    upkeep_clean(db);
-    call_close(db);
-    churn_holds_at(folder, n);
-    folder_end(work);
-    folder_end(folder);
-  }
 }
 
 int main(void) {
-  RUN(backups_after_cancelled_compactions_are_whole);
-  return check_finish();
+    RUN(backups_after_cancelled_compactions_are_whole);
+    return check_finish();
 }
