@@ -114,9 +114,9 @@ typedef enum tansu_status {
     TANSU_E_TOO_LARGE = 31,        /* over one of the bounds above */
     TANSU_E_CANCELLED = 32,        /* stopped by the caller */
     TANSU_E_TIMEOUT = 33,          /* stopped by its own time limit */
-    TANSU_E_FAILED = 34,           /* an fsync failed, of this commit or an earlier one: the database
+    TANSU_E_FAILED = 34,     /* an fsync failed, of this commit or an earlier one: the database
                                       is read-only, and opening it again shows what was kept */
-    TANSU_E_UNSUPPORTED = 35       /* understood, but not in this version of the library */
+    TANSU_E_UNSUPPORTED = 35 /* understood, but not in this version of the library */
 } tansu_status;
 
 /* What went wrong, for people (message, context) and for programs (code, path, offset). */

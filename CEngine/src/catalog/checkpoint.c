@@ -488,7 +488,8 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
      * once and then taken for a shorter one. */
     manifest m = db->manifest;
     m.end_sequence = db->log->witnessed;
-    if (m.end_sequence > db->manifest.end_sequence) {
+    if (m.end_sequence > db->manifest.end_sequence &&
+        !(db->log->found.same_cache && db->log->found.written >= m.end_sequence)) {
         tansu_status kept = manifest_write(db->calls, db->folder, &m, error);
         if (kept != TANSU_OK)
             return kept;
@@ -529,6 +530,9 @@ static const char *unusable(const database *db) {
     fs_cache_id(db->folder, boot);
     if (m->index_damaged)
         return "they were found to be damaged";
+    /* Their pages may be lost as well, and count as written. */
+    if (db->log->found.failed)
+        return "a sync failed while they were in use";
     if (m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0))
         return "the machine stopped while they were written";
     return NULL;
@@ -574,9 +578,8 @@ tansu_status checkpoint_load(database *db, version **v, tansu_error *error) {
     return checkpoint_discard(db, error);
 }
 
-tansu_status checkpoint_settle(database *db, tansu_error *error) {
-    if (db->cab == NULL)
-        return TANSU_OK;
+/* settle -- checkpoint_settle(), with a cabinet. */
+static tansu_status settle(database *db, tansu_error *error) {
     bool doubted = checkpoint_doubted(db);
     tansu_status status = doubted ? TANSU_OK : cabinet_sync(db->cab, error);
     tansu_status closed = cabinet_close(db->cab, status == TANSU_OK ? error : NULL);
@@ -605,4 +608,14 @@ tansu_status checkpoint_settle(database *db, tansu_error *error) {
         db->calls->close(fd);
     free(path);
     return status == TANSU_OK ? manifest_write(db->calls, db->folder, &m, error) : status;
+}
+
+tansu_status checkpoint_settle(database *db, tansu_error *error) {
+    if (db->cab == NULL)
+        return TANSU_OK;
+    tansu_status status = settle(db, error);
+    if (status !=
+        TANSU_OK) /* of what was not forced to the disk, another sync would prove nothing */
+        log_note_failure(db->log);
+    return status;
 }

@@ -412,9 +412,10 @@ tansu_status database_close(database *db, tansu_error *error) {
             if (status == TANSU_E_CORRUPT && checkpoint_doubted(db)) /* it found that out itself */
                 status = TANSU_OK;
         }
+        bool told = db->cab != NULL; /* the MANIFEST will say how far the log goes */
         if (status == TANSU_OK)
             status = checkpoint_settle(db, error);
-        if (status == TANSU_OK)
+        if (status == TANSU_OK && told)
             log_forget_marks(db->log);
     }
     cabinet_close(db->cab, NULL);

@@ -83,7 +83,13 @@ static tansu_status remove_copy(const repair *r, const char *folder, const char 
 
 tansu_status repair_witness(repair *r, const char *folder, tansu_error *error) {
     static const char *const names[] = {CABINET_NAME, CABINET_NAME ".wal"};
-    char boot[64];
+    char boot[64], *log = fs_join(r->from, "log");
+    if (log == NULL)
+        return error_memory(error);
+    uint64_t marked = log_marked_end(r->calls, log, r->uuid);
+    free(log);
+    if (marked > r->end_sequence)
+        r->end_sequence = marked;
     fs_cache_id(r->from, boot);
     if (!r->manifest_read || !r->manifest.index_open || strcmp(boot, r->manifest.boot) != 0)
         return TANSU_OK;
