@@ -117,9 +117,9 @@ typedef enum tansu_status {
     TANSU_E_TOO_LARGE = 31,        /* over one of the bounds above */
     TANSU_E_CANCELLED = 32,        /* stopped by the caller */
     TANSU_E_TIMEOUT = 33,          /* stopped by its own time limit */
-    TANSU_E_FAILED = 34,           /* an fsync failed, of this commit or an earlier one: the database
+    TANSU_E_FAILED = 34,     /* an fsync failed, of this commit or an earlier one: the database
                                       is read-only, and opening it again shows what was kept */
-    TANSU_E_UNSUPPORTED = 35       /* understood, but not in this version of the library */
+    TANSU_E_UNSUPPORTED = 35 /* understood, but not in this version of the library */
 } tansu_status;
 
 /* What went wrong, for people (message, context) and for programs (code, path, offset). */
@@ -209,9 +209,11 @@ typedef void (*tansu_progress)(void *context, uint64_t done, uint64_t total);
 typedef struct tansu_options {
     uint32_t struct_size; /* set by tansu_options_init(): lets the struct grow */
     tansu_store store;
-    const char *path; /* the database's folder */
-    int read_only;    /* never writes; several read-only openers may share the folder */
-    int must_exist;   /* NOT_FOUND instead of creating a new database */
+    const char
+        *path;      /* the database's folder; a relative path is taken from the working folder as it
+                         is now. The folder must not be moved or replaced while it is open */
+    int read_only;  /* never writes; several read-only openers may share the folder */
+    int must_exist; /* NOT_FOUND instead of creating a new database */
     tansu_durability durability;
     uint32_t interval_ms;       /* for TANSU_DURABILITY_INTERVAL; default 100 */
     uint32_t busy_timeout_ms;   /* how long a writer waits for another; default 60000 */

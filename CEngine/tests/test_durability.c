@@ -141,7 +141,7 @@ static void a_failed_sync_never_says_that_nothing_was_kept(void) {
     }
 }
 
-/* fail_and_leave -- a database whose last commit's sync has failed, its process killed (a copy) or not. */
+/* fail_and_leave -- a database with index files whose last commit's sync has failed, its process killed (a copy) or not. */
 static char *fail_and_leave(bool killed) {
     char *folder = folder_new();
     tansu_options options = call_options(folder);
@@ -149,6 +149,7 @@ static char *fail_and_leave(bool killed) {
     fault_reset();
     tansu_db *db = open_with_faults(&options);
     sample_fill(db);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
     faults.sync_errno = EIO;
     CHECK_STATUS(TANSU_E_IO, call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 100}"));
     faults.sync_errno = 0;
@@ -189,6 +190,7 @@ static void after_a_failed_sync_the_tail_is_written_to_a_new_file(void) {
         CHECK(faults.syncs > 0 && faults.folder_syncs > 0);
         CHECK(marks_read(folder_join(folder, "log"), &written, &synced, &state));
         CHECK(synced == written && state == 1);
+        CHECK_INT(0, call_figure(db, "checkpointSequence")); /* index files are made anew */
         CHECK_INT(51, call_count(db, NULL, "c", "{}"));
         CHECK_OK(call_remove_id(db, NULL, "c", "{'_id': 100}", NULL), &call_error);
         sample_check(db);
@@ -222,6 +224,30 @@ static void what_a_killed_process_was_syncing_is_written_again(void) {
         folder_end(folder);
         folder_end(copy);
     }
+}
+
+static void an_end_whose_sync_fails_is_known_at_the_next_opening(void) {
+    char *folder = folder_new();
+    tansu_options options = call_options(folder);
+    fault_reset();
+    tansu_db *db = open_with_faults(&options);
+    sample_fill(db);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    CHECK_OK(tansu_sync(db, &call_error), &call_error);
+    faults.sync_errno = EIO;
+    CHECK_STATUS(TANSU_E_IO, tansu_shutdown(db, &call_error));
+    faults.sync_errno = 0;
+    uint64_t written, synced, state;
+    CHECK(marks_read(folder_join(folder, "log"), &written, &synced, &state));
+    CHECK_INT(3, state);
+    db = call_open(folder);
+    CHECK_INT(0, call_figure(db, "checkpointSequence"));
+    sample_check(db);
+    call_close(db);
+    db = call_open(folder);
+    CHECK(call_figure(db, "checkpointSequence") > 0);
+    call_close(db);
+    folder_end(folder);
 }
 
 static void a_full_disk_refuses_a_commit_and_keeps_the_rest(void) {
@@ -278,6 +304,7 @@ int main(void) {
     RUN(a_failed_sync_ends_writing_but_not_reading);
     RUN(a_failed_sync_never_says_that_nothing_was_kept);
     RUN(after_a_failed_sync_the_tail_is_written_to_a_new_file);
+    RUN(an_end_whose_sync_fails_is_known_at_the_next_opening);
     RUN(what_a_killed_process_was_syncing_is_written_again);
     RUN(a_full_disk_refuses_a_commit_and_keeps_the_rest);
     RUN(a_manifest_that_cannot_be_written_stops_no_commit);

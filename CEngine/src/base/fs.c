@@ -35,12 +35,25 @@ static int regular_only(int fd, int flags) {
     return -1;
 }
 
+/* above_standard -- the same file with a descriptor that is none of the standard ones: in a program that has
+ * closed these, what somebody prints would go into the database. */
+static int above_standard(int fd) {
+    if (fd > STDERR_FILENO)
+        return fd;
+    int other = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), number = errno;
+    close(fd);
+    errno = number;
+    return other;
+}
+
 static int system_open(const char *path, int flags, int mode) {
     /* Opening a pipe would wait for its other end, and reading a terminal for somebody to type. */
     int fd;
     do
         fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
     while (fd < 0 && errno == EINTR);
+    if (fd >= 0)
+        fd = above_standard(fd);
     if (fd >= 0)
         return regular_only(fd, flags);
     if (errno == ENXIO || errno == EOPNOTSUPP) /* a socket; a device that is not there */

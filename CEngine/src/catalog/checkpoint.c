@@ -492,7 +492,8 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
      * once and then taken for a shorter one. */
     manifest m = db->manifest;
     m.end_sequence = db->log->witnessed;
-    if (m.end_sequence > db->manifest.end_sequence) {
+    if (m.end_sequence > db->manifest.end_sequence &&
+        !(db->log->found.same_cache && db->log->found.written >= m.end_sequence)) {
         tansu_status kept = manifest_write(db->calls, db->folder, &m, error);
         if (kept != TANSU_OK)
             return kept;
@@ -536,6 +537,8 @@ tansu_status checkpoint_load(database *db, version **v, tansu_error *error) {
     *v = NULL;
     bool lost = stopped(db);
     db->log->unbroken = db->manifest.index_open && !db->manifest.index_damaged && !lost;
+    /* After a sync that failed, pages of theirs may count as written and be lost, too. */
+    lost = lost || db->log->found.failed;
     tansu_status status = TANSU_E_NOT_FOUND;
     if (db->manifest.index_damaged) {
         snprintf(db->rebuilt, sizeof db->rebuilt, "they were found to be damaged");

@@ -51,8 +51,7 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
         clock_condition_init(&db->feed_changed) != 0 ||
         clock_condition_init(&db->state_changed) != 0 ||
         clock_condition_init(&db->worker_wanted) != 0 ||
-        clock_condition_init(&db->compactor_wanted) != 0 ||
-        (db->written = usage_new()) == NULL) {
+        clock_condition_init(&db->compactor_wanted) != 0 || (db->written = usage_new()) == NULL) {
         free(db);
         return error_memory(error);
     }
@@ -265,6 +264,20 @@ static tansu_status temporary_folder(database *db, const char *where, tansu_erro
     return TANSU_OK;
 }
 
+/* persistent_folder -- the path as it is now: the program may go on to another working folder. */
+static tansu_status persistent_folder(database *db, const char *path, tansu_error *error) {
+    if (path[0] == '/') {
+        db->folder = strdup(path);
+        return db->folder == NULL ? error_memory(error) : TANSU_OK;
+    }
+    char *working = getcwd(NULL, 0);
+    if (working == NULL)
+        return error_errno(error, path, "find the working folder of", errno);
+    db->folder = fs_join(working, path);
+    free(working);
+    return db->folder == NULL ? error_memory(error) : TANSU_OK;
+}
+
 /* start_empty -- the version before any commit. */
 static tansu_status start_empty(database *db, tansu_error *error) {
     version *v = version_new(0);
@@ -347,10 +360,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     switch (options->store) {
     case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest, error); break;
     case TANSU_STORE_TEMPORARY: status = temporary_folder(db, options->path, error); break;
-    default:
-        db->folder = strdup(options->path);
-        if (db->folder == NULL)
-            status = error_memory(error);
+    default: status = persistent_folder(db, options->path, error);
     }
     if (status == TANSU_OK && db->folder != NULL) {
         status = enter_folder(db, options->must_exist != 0, error);
@@ -424,9 +434,10 @@ tansu_status database_close(database *db, tansu_error *error) {
             if (status == TANSU_E_CORRUPT && checkpoint_doubted(db)) /* it found that out itself */
                 status = TANSU_OK;
         }
+        bool told = db->cab != NULL; /* the MANIFEST will say how far the log goes */
         if (status == TANSU_OK)
             status = checkpoint_settle(db, error);
-        if (status == TANSU_OK)
+        if (status == TANSU_OK && told)
             log_forget_marks(db->log);
     }
     cabinet_close(db->cab, NULL);

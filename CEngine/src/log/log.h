@@ -121,6 +121,10 @@ typedef struct log_options {
  * IO, CORRUPT (a header that does not check out, a segment that is missing), VERSION. */
 tansu_status log_open(const log_options *options, log **result, tansu_error *error);
 
+/* log_marked_end -- the commit up to which the log in a folder has to go by its file of marks; 0: they say
+ * nothing. */
+uint64_t log_marked_end(const fs *calls, const char *folder, const uint8_t uuid[16]);
+
 /* log_forget_marks -- at a clean end, when the MANIFEST says how far the log goes: the file TAIL says nothing
  * any more. */
 void log_forget_marks(log *l);

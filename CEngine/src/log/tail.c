@@ -34,27 +34,51 @@ static void take_marks(log *l, const tail_file *file) {
     m->same_cache = file->cache[0] != 0 && memcmp(file->cache, l->cache, sizeof l->cache) == 0;
 }
 
-tansu_status tail_read(log *l, tansu_error *error) {
-    tail_file file;
-    l->found = (log_marks){0};
-    char *path = fs_join(l->folder, TAIL_NAME);
+/* load -- reads the file; *sound: it is there and checks out. Errors: IO, MEMORY. */
+static tansu_status load(const fs *calls, const char *folder, const uint8_t uuid[16],
+                         tail_file *file, bool *sound, tansu_error *error) {
+    *sound = false;
+    char *path = fs_join(folder, TAIL_NAME);
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    int fd = l->calls->open(path, O_RDONLY, 0);
+    int fd = calls->open(path, O_RDONLY, 0);
     ssize_t got = 0;
     if (fd >= 0)
-        got = l->calls->read(fd, &file, sizeof file, 0);
+        got = calls->read(fd, file, sizeof *file, 0);
     if ((fd < 0 && errno != ENOENT) || got < 0)
         status = error_errno(error, path, fd < 0 ? "open" : "read", errno);
     if (fd >= 0)
-        l->calls->close(fd);
+        calls->close(fd);
     free(path);
-    if (status == TANSU_OK && got == (ssize_t)sizeof file &&
-        memcmp(file.magic, TAIL_MAGIC, sizeof file.magic) == 0 && file.format == TAIL_FORMAT &&
-        memcmp(file.uuid, l->uuid, sizeof file.uuid) == 0 && file.crc == tail_crc(&file))
+    *sound = status == TANSU_OK && got == (ssize_t)sizeof *file &&
+             memcmp(file->magic, TAIL_MAGIC, sizeof file->magic) == 0 &&
+             file->format == TAIL_FORMAT && memcmp(file->uuid, uuid, sizeof file->uuid) == 0 &&
+             file->crc == tail_crc(file);
+    return status;
+}
+
+tansu_status tail_read(log *l, tansu_error *error) {
+    tail_file file;
+    bool sound;
+    l->found = (log_marks){0};
+    tansu_status status = load(l->calls, l->folder, l->uuid, &file, &sound, error);
+    if (sound)
         take_marks(l, &file);
     return status;
+}
+
+uint64_t log_marked_end(const fs *calls, const char *folder, const uint8_t uuid[16]) {
+    tail_file file;
+    bool sound;
+    char cache[64];
+    if (load(calls, folder, uuid, &file, &sound, NULL) != TANSU_OK || !sound)
+        return 0;
+    uint64_t synced = mark_read(file.crc, offsetof(tail_file, synced), file.synced);
+    uint64_t written = mark_read(file.crc, offsetof(tail_file, written), file.written);
+    fs_cache_id(folder, cache);
+    bool same = cache[0] != 0 && memcmp(cache, file.cache, sizeof cache) == 0;
+    return same && written > synced ? written : synced;
 }
 
 /* store -- sets a mark. */
