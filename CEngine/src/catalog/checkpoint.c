@@ -162,8 +162,8 @@ static tansu_status remove_dead(database *db, const uint64_t *blocks, size_t blo
     return status;
 }
 
-/* mark_open -- says in the MANIFEST, before the first write to the cabinet, that it may not be whole
- * should the machine stop. */
+/* mark_open -- says in the MANIFEST that the cabinet is being written: after power loss only one that knows to be
+ * whole is used. */
 static tansu_status mark_open(database *db, tansu_error *error) {
     manifest m = db->manifest;
     m.index_open = true;
@@ -196,9 +196,7 @@ static tansu_status write_locked(database *db, const version *v, uint32_t next_c
     uint64_t *blocks = NULL;
     size_t block_count = 0, dropped_count = 0;
     dropped_places *dropped = NULL;
-    tansu_status status = mark_open(db, error);
-    if (status == TANSU_OK)
-        status = copy_dropped(db, &dropped, &dropped_count, error);
+    tansu_status status = copy_dropped(db, &dropped, &dropped_count, error);
     if (status == TANSU_OK)
         status = tree_store_take_free(db->trees, &blocks, &block_count, error);
     if (status != TANSU_OK) {
@@ -207,7 +205,9 @@ static tansu_status write_locked(database *db, const version *v, uint32_t next_c
     }
     status = cabinet_begin(db->cab, error);
     if (status == TANSU_OK) {
-        status = write_version(db, v, next_collection, next_index, error);
+        status = mark_open(db, error); /* it knows by itself whether it is whole, from here on */
+        if (status == TANSU_OK)
+            status = write_version(db, v, next_collection, next_index, error);
         if (status == TANSU_OK)
             status = remove_dead(db, blocks, block_count, dropped, dropped_count, error);
         /* Nothing may be in the cabinet that power loss could still take out of the log. */
@@ -292,11 +292,9 @@ tansu_status checkpoint_shrink(database *db, tansu_error *error) {
     pthread_mutex_lock(&db->checkpoint_mutex);
     tansu_status status = checkpoint_check_doubt(db, error);
     if (status == TANSU_OK && db->cab != NULL && cabinet_wasteful(db->cab)) {
-        status = mark_open(db, error);
         limit_guard guard;
         limit_enter(&guard);
-        if (status == TANSU_OK)
-            status = cabinet_shrink(db->cab, error);
+        status = cabinet_shrink(db->cab, error);
         limit_leave(&guard);
     }
     pthread_mutex_unlock(&db->checkpoint_mutex);
@@ -570,18 +568,17 @@ tansu_status checkpoint_settle(database *db, tansu_error *error) {
     if (db->cab == NULL)
         return TANSU_OK;
     bool doubted = checkpoint_doubted(db);
-    tansu_status status = cabinet_close(db->cab, doubted ? NULL : error);
-    db->cab = NULL;
-    if (doubted)
-        status = TANSU_OK;
-    if (db->read_only || status != TANSU_OK)
-        return status;
     manifest m = db->manifest;
     m.end_sequence = db->head->sequence;
     m.index_open = m.index_damaged = doubted;
     if (doubted)
         m.boot[0] = 0;
-    else if (m.end_sequence == db->manifest.end_sequence && !db->manifest.index_open)
-        return TANSU_OK;
-    return manifest_write(db->calls, db->folder, &m, error);
+    bool same = !doubted && m.end_sequence == db->manifest.end_sequence && !db->manifest.index_open;
+    /* Before the cabinet is closed: while it is in session it knows by itself whether it is whole. */
+    tansu_status status = TANSU_OK;
+    if (!db->read_only && !same)
+        status = manifest_write(db->calls, db->folder, &m, error);
+    tansu_status closed = cabinet_close(db->cab, status == TANSU_OK && !doubted ? error : NULL);
+    db->cab = NULL;
+    return status == TANSU_OK && !doubted ? closed : status;
 }

@@ -45,7 +45,8 @@ tansu_status cabinet_open(const fs *calls, const char *path, unsigned flags, cab
 tansu_status cabinet_close(cabinet *cab, tansu_error *error);
 
 /* cabinet_get -- reads one record, its CRC checked. Safe from any thread, also while another one is
- * in a transaction. Errors: NOT_FOUND, CORRUPT, IO, MEMORY. */
+ * in a transaction. After an error the buffer is empty, and has no memory. Errors: NOT_FOUND, CORRUPT, IO,
+ * MEMORY. */
 tansu_status cabinet_get(cabinet *cab, enum cabinet_kind kind, uint64_t number,
                          tansu_buffer *record, tansu_error *error);
 

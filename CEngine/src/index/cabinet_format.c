@@ -43,7 +43,7 @@
 #define POOL_BASE 64 /* bytes of the pool beside four for each of 2^FREE_POWER places */
 
 static const char magic[] = "ToKyO CaBiNeT\n";
-static const char ours[8] = "TANSU\0\0\1";
+static const char ours[] = "TANSU\0\0\1";
 
 static const uint64_t bucket_counts[] = {8191, 32749, 131071, 524287, 2097143, 8388593};
 #define BUCKET_COUNTS (sizeof bucket_counts / sizeof *bucket_counts)
@@ -188,7 +188,7 @@ int cabinet_head_session(cabinet *cab) {
     static const uint8_t type = TYPE_SESSION;
     uint8_t *head = cab->head;
     memset(head + HEAD_OURS, 0, CABINET_HEAD - HEAD_OURS);
-    memcpy(head + HEAD_OURS, ours, sizeof ours);
+    memcpy(head + HEAD_OURS, ours, sizeof ours - 1);
     store_u64(head + HEAD_SESSION, cab->session);
     store_u32(head + HEAD_CRC, session_crc(head));
     return fs_write_all(cab->calls, cab->fd, head + HEAD_OURS, CABINET_HEAD - HEAD_OURS,
@@ -238,7 +238,7 @@ bool cabinet_head_read(const uint8_t bytes[CABINET_HEAD], uint64_t file_size, ca
         head->first > cabinet_first(head->buckets) || head->first > file_size)
         return false;
     if (head->in_session) {
-        if (memcmp(bytes + HEAD_OURS, ours, sizeof ours) != 0 ||
+        if (memcmp(bytes + HEAD_OURS, ours, sizeof ours - 1) != 0 ||
             load_u32(bytes + HEAD_CRC) != session_crc(bytes))
             return false;
         head->session = load_u64(bytes + HEAD_SESSION);

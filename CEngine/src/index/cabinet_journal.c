@@ -29,7 +29,7 @@
 /* Words of buckets that lie so near to each other are written together. */
 #define NEAR 4096u
 
-static const char magic[8] = "TANSURD\1";
+static const char magic[] = "TANSURD\1";
 
 /* ---- Files ---- */
 
@@ -68,7 +68,7 @@ static bool journal_of(const cabinet *cab, const cabinet_words *words, const cab
     }
     uint8_t *head = bytes->data, *at = head + JOURNAL_HEAD;
     memset(head, 0, JOURNAL_HEAD);
-    memcpy(head, magic, sizeof magic);
+    memcpy(head, magic, sizeof magic - 1);
     store_u64(head + 8, cab->session);
     store_u64(head + 16, commit);
     store_u64(head + 24, records);
@@ -144,7 +144,7 @@ static tansu_status read_journal(cabinet *cab, unsigned which, tansu_buffer *byt
     if (status != TANSU_OK)
         return status;
     const uint8_t *head = bytes->data;
-    bool right = bytes->size >= JOURNAL_HEAD && memcmp(head, magic, sizeof magic) == 0 &&
+    bool right = bytes->size >= JOURNAL_HEAD && memcmp(head, magic, sizeof magic - 1) == 0 &&
                  load_u64(head + 8) == cab->session && load_u64(head + 16) % 2 == which;
     if (right) {
         uint64_t most = (bytes->size - JOURNAL_HEAD) / 16;

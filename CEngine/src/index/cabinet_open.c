@@ -275,22 +275,29 @@ tansu_status cabinet_delete(const fs *calls, const char *path, tansu_error *erro
 
 /* ---- Sessions ---- */
 
-tansu_status session_begin(cabinet *cab, tansu_error *error) {
-    if (!cab->in_session) {
-        cab->commit = 0;
-        if (getentropy(&cab->session, sizeof cab->session) != 0)
-            return error_errno(error, cab->path, "draw a number for", errno);
-    }
-    tansu_status status = cab->passing ? TANSU_OK : journal_open(cab, error);
-    if (status != TANSU_OK || cab->in_session)
-        return status;
+tansu_status session_mark(cabinet *cab, tansu_error *error) {
+    cab->commit = 0;
+    if (getentropy(&cab->session, sizeof cab->session) != 0)
+        return error_errno(error, cab->path, "draw a number for", errno);
     if (cabinet_head_session(cab) != 0)
         return error_errno(error, cab->path, "write", errno);
     if (!cab->passing && cab->calls->sync(cab->fd, NULL, 0) != 0)
         return error_errno(error, cab->path, "sync", errno);
-    if (!cab->passing)
+    cab->in_session = true;
+    return TANSU_OK;
+}
+
+tansu_status session_begin(cabinet *cab, tansu_error *error) {
+    bool opened = cab->journal_fd[0] >= 0 && cab->journal_fd[1] >= 0;
+    tansu_status status = cab->in_session ? TANSU_OK : session_mark(cab, error);
+    if (status != TANSU_OK || opened || cab->passing)
+        return status;
+    status = journal_open(cab, error);
+    /* Its own name may be new, too. */
+    if (status == TANSU_OK)
         status = fs_sync_parent(cab->calls, cab->path, error);
-    cab->in_session = status == TANSU_OK;
+    if (status != TANSU_OK)
+        journal_end(cab, false); /* so that the next try comes here again */
     return status;
 }
 

@@ -265,8 +265,10 @@ tansu_status recover_rollback(cabinet *cab, tansu_error *error);
 /* cabinet_make -- an empty file with so many buckets, in place of one that is there. */
 tansu_status cabinet_make(const fs *calls, const char *path, uint64_t buckets, cabinet **result,
                           tansu_error *error);
-/* session_begin -- marks the file as being written. */
+/* session_begin -- marks the file as being written, with its journals at hand. */
 tansu_status session_begin(cabinet *cab, tansu_error *error);
+/* session_mark -- the mark alone. */
+tansu_status session_mark(cabinet *cab, tansu_error *error);
 /* cabinet_settle -- sees to it that the last commit's words are in the file. */
 tansu_status cabinet_settle(cabinet *cab, tansu_error *error);
 

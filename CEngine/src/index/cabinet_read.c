@@ -134,8 +134,9 @@ tansu_status cabinet_get(cabinet *cab, enum cabinet_kind kind, uint64_t number,
     tansu_status status = find(cab, key, record, error);
     pthread_rwlock_unlock(&cab->gate);
     if (status == TANSU_OK)
-        return check_value(cab, key, record, error);
-    record->size = 0;
+        status = check_value(cab, key, record, error);
+    if (status != TANSU_OK)
+        tansu_buffer_free(record);
     if (status == TANSU_E_NOT_FOUND)
         error_set(error, status, cab->path, "The index file has no record %c%llu.", (int)kind,
                   (unsigned long long)number);

@@ -91,8 +91,10 @@ static void swap(cabinet *cab, cabinet *other) {
     pthread_rwlock_unlock(&cab->gate);
     memcpy(cab->head, other->head, sizeof cab->head);
     cab->free = other->free;
-    cab->in_session = cab->written_unsure = false;
-    cab->session = cab->commit = 0;
+    cab->session = other->session;
+    cab->in_session = other->in_session;
+    cab->written_unsure = false;
+    cab->commit = 0;
     other->fd = old.fd;
     other->buckets = old.buckets;
     other->free = old.free;
@@ -110,6 +112,9 @@ tansu_status cabinet_rewrite(cabinet *cab, tansu_error *error) {
     status = copy_all(cab, path, error);
     if (status == TANSU_OK)
         status = cabinet_open(cab->calls, path, cab->passing ? CABINET_PASSING : 0, &other, error);
+    /* A file in session is known to be whole after power loss. */
+    if (status == TANSU_OK && cab->in_session)
+        status = session_mark(other, error);
     if (status == TANSU_OK && cab->calls->rename(path, cab->path) != 0)
         status = error_errno(error, cab->path, "replace", errno);
     if (status != TANSU_OK) {
