@@ -527,15 +527,17 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
 static const char *unusable(const database *db) {
     const manifest *m = &db->manifest;
     char boot[64];
-    fs_cache_id(db->folder, boot);
     if (m->index_damaged)
         return "they were found to be damaged";
     /* Their pages may be lost as well, and count as written. */
     if (db->log->found.failed)
         return "a sync failed while they were in use";
-    if (m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0))
-        return "the machine stopped while they were written";
-    return NULL;
+    if (!m->index_open)
+        return NULL;
+    fs_cache_id(db->folder, boot);
+    return boot[0] == 0 || strcmp(boot, m->boot) != 0
+               ? "the machine stopped while they were written"
+               : NULL;
 }
 
 /* note_rebuilt -- why the index files are made anew, for tansu_stats(). */
