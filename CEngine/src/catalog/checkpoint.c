@@ -517,8 +517,10 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
 static bool stopped(const database *db) {
     const manifest *m = &db->manifest;
     char boot[64];
+    if (!m->index_open)
+        return false;
     fs_cache_id(db->folder, boot);
-    return m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0);
+    return boot[0] == 0 || strcmp(boot, m->boot) != 0;
 }
 
 /* note_rebuilt -- why the index files are made anew, for tansu_stats(). */

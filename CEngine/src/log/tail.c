@@ -144,12 +144,15 @@ tansu_status tail_begin(log *l, tansu_error *error) {
         fs_cache_id(l->folder, l->cache);
     tansu_status status = TANSU_OK;
     int fd = open_file(l, path);
-    if (fd >= 0)
-        l->tail = l->calls->map(fd, TAIL_FILE_SIZE, true);
-    if (l->tail != NULL)
+    tail_file *file = fd < 0 ? NULL : l->calls->map(fd, TAIL_FILE_SIZE, true);
+    int number = errno;
+    pthread_mutex_lock(&l->mutex);
+    l->tail = file;
+    if (file != NULL)
         write_marks(l);
-    else if (fd >= 0 || !no_room(errno)) /* without marks the log is only known less well */
-        status = error_errno(error, path, fd >= 0 ? "map" : "open", errno);
+    pthread_mutex_unlock(&l->mutex);
+    if (file == NULL && (fd >= 0 || !no_room(number))) /* without marks less is known of the log */
+        status = error_errno(error, path, fd >= 0 ? "map" : "open", number);
     l->tail_begun = status == TANSU_OK;
     if (fd >= 0)
         l->calls->close(fd);
