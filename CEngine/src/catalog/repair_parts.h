@@ -115,11 +115,12 @@ typedef struct repair_range {
     bool told; /* a problem tells of them */
 } repair_range;
 
-/* Documents of a collection that the index files know and of which nothing was found. */
+/* What the index files know of a collection. */
 typedef struct repair_loss {
     uint32_t collection;
-    uint64_t documents;
-    char name[TANSU_MAX_NAME + 1];
+    uint64_t documents; /* of which nothing was found */
+    bool local;
+    char name[TANSU_MAX_NAME + 1]; /* empty: it makes no sense */
 } repair_loss;
 
 /* Documents that may not be what they were, by name. */
@@ -264,6 +265,9 @@ void repair_witness_open(repair *r, const char *folder);
 /* repair_witness_ask -- marks the documents that were found with what the index files say of them, and counts
  * those that were not. Errors: MEMORY, CANCELLED. */
 tansu_status repair_witness_ask(repair *r, tansu_error *error);
+
+/* repair_loss_of -- what the index files know of a collection, NULL when they were not asked or know nothing. */
+const repair_loss *repair_loss_of(const repair *r, uint32_t collection);
 
 /* repair_witness_close -- removes the copy. Errors: IO, MEMORY (it is not gone). */
 tansu_status repair_witness_close(repair *r, const char *folder, tansu_error *error);

@@ -10,12 +10,14 @@
 #include "base/buffer.h"
 #include "base/doc.h"
 #include "base/error.h"
+#include "catalog/collection.h"
 #include "catalog/repair_parts.h"
 #include "index/places.h"
 #include "index/tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define CABINET_NAME "blocks.tch"
@@ -220,21 +222,29 @@ static tansu_status ask_document(questioning *q, uint64_t docno, uint64_t word,
     return TANSU_OK;
 }
 
-/* note_loss -- documents of a collection of which nothing is left. */
+/* note_loss -- what became of a collection. */
 static bool note_loss(repair *r, const questioning *q, const doc_value *part) {
-    doc_value name;
-    if (q->lost == 0)
-        return true;
+    doc_value name, local;
+    size_t length;
     repair_loss *list = realloc(r->losses, (r->loss_count + 1) * sizeof *list);
     if (list == NULL)
         return false;
     r->losses = list;
     repair_loss *loss = &list[r->loss_count++];
     *loss = (repair_loss){.collection = q->collection, .documents = q->lost};
-    size_t length;
-    if (doc_find(part->data, part->size, "name", 4, &name) && name.type == DOC_STRING)
+    loss->local = doc_find(part->data, part->size, "local", 5, &local) && local.type == DOC_BOOL &&
+                  doc_bool(&local);
+    if (doc_find(part->data, part->size, "name", 4, &name) && name.type == DOC_STRING &&
+        name_check(doc_string(&name, &length), "collection", NULL) == TANSU_OK)
         snprintf(loss->name, sizeof loss->name, "%s", doc_string(&name, &length));
     return true;
+}
+
+const repair_loss *repair_loss_of(const repair *r, uint32_t collection) {
+    for (size_t i = 0; i < r->loss_count; i++)
+        if (r->losses[i].collection == collection)
+            return &r->losses[i];
+    return NULL;
 }
 
 /* ask_collection -- all documents of one, a stored chunk of places at a time. */
