@@ -239,9 +239,10 @@ bool repair_grow(void *list, size_t count, size_t *room, size_t item);
  * (catalog/repair_survey.c). Errors: NOT_FOUND, VERSION, IO, MEMORY. */
 tansu_status repair_survey(repair *r, tansu_error *error);
 
-/* repair_load -- a segment's bytes; unreadable ones are zero, and told. Errors: IO (it can't be opened),
- * MEMORY. */
-tansu_status repair_load(repair *r, const repair_segment *s, uint8_t **bytes, tansu_error *error);
+/* repair_load -- bytes of a segment, from an offset on; unreadable ones are zero, and told. Errors: IO (it can't be
+ * opened), MEMORY. */
+tansu_status repair_load(repair *r, const repair_segment *s, uint64_t from, uint64_t size,
+                         uint8_t **bytes, tansu_error *error);
 
 /* Reads single records out of segments. */
 typedef struct repair_reader {
