@@ -724,7 +724,8 @@ TANSU_API tansu_status tansu_verify(tansu_db *db, tansu_task_progress progress, 
  * the log whose checksum is right is taken wherever it lies. Of a document with several readable
  * versions the newest is taken. Where a checksum does not fit, what still reads as a whole document is
  * taken all the same and counted as unprotected: a value in it may be wrong. A collection that lost
- * its name is called recovered_<number>; an index that is not unique any more is made without that.
+ * its name has the one that the index files know, or is called recovered_<number>; an index that is
+ * not unique any more is made without that.
  * *report (may be NULL): {"documents", "unprotected", "olderDocuments" (a newer version is known to be
  * lost), "uncertainDocuments" (a lost commit may have changed or deleted them; three kinds of the
  * documents that are there, and each document is of one kind at most), "collections", "indexes",

@@ -196,21 +196,27 @@ static void a_missing_segment_is_told(void) {
 }
 
 static void a_collection_without_a_name_gets_one(void) {
-    char *folder = folder_new(), *other = folder_new();
-    tansu_db *db = call_open(folder);
-    CHECK_OK(call_ensure(db, NULL, "c", NULL), &call_error);
-    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
-    CHECK_OK(call_save(db, NULL, "recovered_1", TANSU_SAVE, "{'_id': 'other'}"), &call_error);
-    call_close(db);
-    file_flip(folder_join(folder, "log/00000001.seg"),
-              SEGMENT_HEADER_SIZE + FRAME_HEADER_SIZE + RECORD_HEADER_SIZE, 7);
-    db = salvaged(folder, other);
-    CHECK(upkeep_tells("has lost its name"));
-    CHECK_TEXT("{ \"_id\" : 1 }", call_get(db, NULL, "recovered_1_", "{'_id': 1}"));
-    CHECK_TEXT("{ \"_id\" : \"other\" }", call_get(db, NULL, "recovered_1", "{'_id': 'other'}"));
-    call_close(db);
-    folder_end(folder);
-    folder_end(other);
+    for (int index = 0; index < 2; index++) {
+        char *folder = folder_new(), *other = folder_new();
+        tansu_db *db = call_open(folder);
+        CHECK_OK(call_ensure(db, NULL, "c", NULL), &call_error);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+        CHECK_OK(call_save(db, NULL, "recovered_1", TANSU_SAVE, "{'_id': 'other'}"), &call_error);
+        call_close(db);
+        file_flip(folder_join(folder, "log/00000001.seg"),
+                  SEGMENT_HEADER_SIZE + FRAME_HEADER_SIZE + RECORD_HEADER_SIZE, 7);
+        if (index == 0)
+            folder_remove(folder_join(folder, "index"));
+        db = salvaged(folder, other);
+        CHECK(upkeep_tells("has lost its name"));
+        CHECK_TEXT("{ \"_id\" : 1 }",
+                   call_get(db, NULL, index == 0 ? "recovered_1_" : "c", "{'_id': 1}"));
+        CHECK_TEXT("{ \"_id\" : \"other\" }",
+                   call_get(db, NULL, "recovered_1", "{'_id': 'other'}"));
+        call_close(db);
+        folder_end(folder);
+        folder_end(other);
+    }
 }
 
 static void of_documents_with_one_id_the_newest_is_kept(void) {

@@ -388,6 +388,13 @@ static bool in_range(const bson_iter_t *id) {
            bson_iter_int32(id) < CHRONICLE_IDS;
 }
 
+/* is_called -- whether a collection is that one, perhaps by the name that it got when it had lost its own. */
+static bool is_called(const char *name, unsigned owner) {
+    char other[32];
+    snprintf(other, sizeof other, "recovered_%u", owner + 1);
+    return strcmp(name, chronicle_name(owner)) == 0 || strcmp(name, other) == 0;
+}
+
 /* take_document -- one that was brought back. */
 static void take_document(const round *w, outcome *out, const char *collection,
                           const tansu_document *doc) {
@@ -405,7 +412,7 @@ static void take_document(const round *w, outcome *out, const char *collection,
     if (v == NULL) { /* a value in it is wrong */
         sums.unprotected++;
         for (owner = 0; owner < CHRONICLE_COLLECTIONS; owner++)
-            if (strcmp(chronicle_name(owner), collection) == 0 && in_range(&at))
+            if (is_called(collection, owner) && in_range(&at))
                 out->changed[owner][bson_iter_int32(&at)] = true;
         CHECK(strcmp(name, "unprotected") == 0 || name[0] == '?');
         return;

@@ -181,6 +181,21 @@ static void name_lost(repair *r, repair_collection *c, const char *why) {
     set_name(c, name, UINT64_MAX);
 }
 
+/* name_known -- gives a collection without a name the one that the index files have, if they do and it is free. */
+static bool name_known(repair *r, repair_collection *c) {
+    const repair_loss *known = repair_loss_of(r, c->id);
+    if (known == NULL || known->name[0] == 0 || name_taken(r, known->name))
+        return false;
+    finding where = {.offset = -1, .size = -1, .collection = known->name};
+    findings_add(&r->problems, &where,
+                 "collection number %u has lost its name in the log: it is called '%s', as in the "
+                 "index files",
+                 c->id, known->name);
+    set_name(c, known->name, UINT64_MAX);
+    c->local = known->local;
+    return true;
+}
+
 /* settle_names -- every collection has a name of its own. */
 static void settle_names(repair *r) {
     for (size_t i = 0; i < r->collection_count; i++) {
@@ -195,7 +210,8 @@ static void settle_names(repair *r) {
         }
     }
     for (size_t i = 0; i < r->collection_count; i++)
-        if (!r->collections[i].named && !r->collections[i].dropped)
+        if (!r->collections[i].named && !r->collections[i].dropped &&
+            !name_known(r, &r->collections[i]))
             name_lost(r, &r->collections[i], "has lost its name");
 }
 

@@ -171,7 +171,7 @@ static tansu_status search_bytes(search *k, tansu_error *error) {
     while (status == TANSU_OK && offset < k->end) {
         const frame_header *frame = walk_frame(seed, k->bytes, k->end, offset);
         bool done;
-        if (frame != NULL && frame->sequence != 0) {
+        if (frame != NULL && frame->sequence != 0 && frame->sequence <= INT64_MAX) {
             done = take_frame(k, frame, offset);
             offset += frame->size;
         } else {
@@ -198,7 +198,7 @@ static tansu_status search_bytes(search *k, tansu_error *error) {
 static tansu_status search_segment(repair *r, uint32_t index, tansu_error *error) {
     repair_segment *s = &r->segments[index];
     uint8_t *bytes;
-    tansu_status status = repair_load(r, s, &bytes, error);
+    tansu_status status = repair_load(r, s, 0, s->size, &bytes, error);
     if (status != TANSU_OK)
         return status;
     search k = {.r = r,

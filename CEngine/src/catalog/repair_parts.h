@@ -115,11 +115,12 @@ typedef struct repair_range {
     bool told; /* a problem tells of them */
 } repair_range;
 
-/* Documents of a collection that the index files know and of which nothing was found. */
+/* What the index files know of a collection. */
 typedef struct repair_loss {
     uint32_t collection;
-    uint64_t documents;
-    char name[TANSU_MAX_NAME + 1];
+    uint64_t documents; /* of which nothing was found */
+    bool local;
+    char name[TANSU_MAX_NAME + 1]; /* empty: it makes no sense */
 } repair_loss;
 
 /* Documents that may not be what they were, by name. */
@@ -238,9 +239,10 @@ bool repair_grow(void *list, size_t count, size_t *room, size_t item);
  * (catalog/repair_survey.c). Errors: NOT_FOUND, VERSION, IO, MEMORY. */
 tansu_status repair_survey(repair *r, tansu_error *error);
 
-/* repair_load -- a segment's bytes; unreadable ones are zero, and told. Errors: IO (it can't be opened),
- * MEMORY. */
-tansu_status repair_load(repair *r, const repair_segment *s, uint8_t **bytes, tansu_error *error);
+/* repair_load -- bytes of a segment, from an offset on; unreadable ones are zero, and told. Errors: IO (it can't be
+ * opened), MEMORY. */
+tansu_status repair_load(repair *r, const repair_segment *s, uint64_t from, uint64_t size,
+                         uint8_t **bytes, tansu_error *error);
 
 /* Reads single records out of segments. */
 typedef struct repair_reader {
@@ -264,6 +266,9 @@ void repair_witness_open(repair *r, const char *folder);
 /* repair_witness_ask -- marks the documents that were found with what the index files say of them, and counts
  * those that were not. Errors: MEMORY, CANCELLED. */
 tansu_status repair_witness_ask(repair *r, tansu_error *error);
+
+/* repair_loss_of -- what the index files know of a collection, NULL when they were not asked or know nothing. */
+const repair_loss *repair_loss_of(const repair *r, uint32_t collection);
 
 /* repair_witness_close -- removes the copy. Errors: IO, MEMORY (it is not gone). */
 tansu_status repair_witness_close(repair *r, const char *folder, tansu_error *error);

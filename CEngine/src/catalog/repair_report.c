@@ -30,10 +30,8 @@ void repair_doubt_name(repair *r, const repair_collection *c, enum repair_doubt 
 
 /* loss_of -- what the index files miss of a collection. */
 static uint64_t loss_of(const repair *r, uint32_t collection) {
-    for (size_t i = 0; i < r->loss_count; i++)
-        if (r->losses[i].collection == collection)
-            return r->losses[i].documents;
-    return 0;
+    const repair_loss *loss = repair_loss_of(r, collection);
+    return loss == NULL ? 0 : loss->documents;
 }
 
 /* append_collection -- the figures of one. */
@@ -69,7 +67,7 @@ static bool append_collections(const repair *r, bson_t *report, uint64_t sums[DO
         done = append_collection(&list, &count, c->name, c->documents, c->doubt, loss_of(r, c->id));
     }
     for (size_t i = 0; done && i < r->loss_count; i++) {
-        if (repair_collection_of(r, r->losses[i].collection) != NULL)
+        if (r->losses[i].documents == 0 || repair_collection_of(r, r->losses[i].collection) != NULL)
             continue;
         *lost += r->losses[i].documents;
         done = append_collection(&list, &count, r->losses[i].name, 0, none, r->losses[i].documents);

@@ -18,8 +18,8 @@
 /* The course through the history. */
 typedef struct scan {
     repair *r;
-    uint8_t *bytes; /* of the segment that a run was read of last */
-    uint32_t segment;
+    uint8_t *bytes; /* of the run that was read last */
+    size_t run;
     size_t next; /* of the records that no checksum protects */
     repair_reader reader;
     repair_reader known; /* for what is known of a document */
@@ -222,29 +222,30 @@ static tansu_status take_loose(scan *k, uint64_t limit, tansu_error *error) {
 
 /* ---- The course ---- */
 
-/* load_segment -- has a segment's bytes at hand. */
-static tansu_status load_segment(scan *k, uint32_t segment, tansu_error *error) {
-    if (k->bytes != NULL && k->segment == segment)
+/* load_run -- has a run's bytes at hand. */
+static tansu_status load_run(scan *k, size_t index, tansu_error *error) {
+    const repair_run *run = &k->r->runs[index];
+    if (k->bytes != NULL && k->run == index)
         return TANSU_OK;
     free(k->bytes);
     k->bytes = NULL;
-    k->segment = segment;
-    return repair_load(k->r, &k->r->segments[segment], &k->bytes, error);
+    k->run = index;
+    return repair_load(k->r, &k->r->segments[run->segment], run->from, run->to - run->from,
+                       &k->bytes, error);
 }
 
 /* scan_piece -- the frames of a run from one commit to another. */
 static tansu_status scan_piece(scan *k, const repair_piece *piece, tansu_error *error) {
     repair *r = k->r;
     const repair_run *run = &r->runs[piece->run];
-    tansu_status status = load_segment(k, run->segment, error);
-    log_place place = (uint64_t)r->segments[run->segment].number << 32;
-    uint64_t told = run->from;
-    for (uint64_t at = run->from; status == TANSU_OK && at < run->to;) {
-        const frame_header *frame =
-            walk_frame(r->crc_seed, k->bytes, r->segments[run->segment].size, at);
+    uint64_t size = run->to - run->from, told = 0;
+    tansu_status status = load_run(k, piece->run, error);
+    log_place place = (uint64_t)r->segments[run->segment].number << 32 | run->from;
+    for (uint64_t at = 0; status == TANSU_OK && at < size;) {
+        const frame_header *frame = walk_frame(r->crc_seed, k->bytes, size, at);
         if (frame == NULL) {
-            note(k, place + at, run->to - at, "what was read before can't be read any more");
-            r->lost_bytes += run->to - at;
+            note(k, place + at, size - at, "what was read before can't be read any more");
+            r->lost_bytes += size - at;
             break;
         }
         if (frame->sequence > piece->last)

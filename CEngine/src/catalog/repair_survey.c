@@ -180,16 +180,17 @@ static void read_piece(repair *r, const repair_segment *s, int fd, uint8_t *byte
     }
 }
 
-tansu_status repair_load(repair *r, const repair_segment *s, uint8_t **bytes, tansu_error *error) {
+tansu_status repair_load(repair *r, const repair_segment *s, uint64_t from, uint64_t size,
+                         uint8_t **bytes, tansu_error *error) {
     char *path = repair_path(r, s->number);
-    uint8_t *made = malloc((size_t)s->size + 8);
+    uint8_t *made = malloc((size_t)size + 8);
     tansu_status status = path == NULL || made == NULL ? error_memory(error) : TANSU_OK;
     int fd = status == TANSU_OK ? r->calls->open(path, O_RDONLY, 0) : -1;
     if (status == TANSU_OK && fd < 0)
         status = error_errno(error, path, "open", errno);
-    for (uint64_t at = 0; status == TANSU_OK && at < s->size; at += READ_STEP)
-        read_piece(r, s, fd, made + at, at,
-                   s->size - at < READ_STEP ? (size_t)(s->size - at) : READ_STEP);
+    for (uint64_t at = 0; status == TANSU_OK && at < size; at += READ_STEP)
+        read_piece(r, s, fd, made + at, from + at,
+                   size - at < READ_STEP ? (size_t)(size - at) : READ_STEP);
     if (fd >= 0)
         r->calls->close(fd);
     free(path);
@@ -229,7 +230,9 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
                          "segment %08u of the log is of format %u and this library reads up to %u: "
                          "use a newer one",
                          s->number, header->format, LOG_FORMAT_COMPACTED);
-    if (header->number != s->named)
+    bool compacted = header->last != 0;
+    if (header->number != s->named || header->base == 0 || header->base > INT64_MAX ||
+        (compacted && (header->last < header->base || header->last > INT64_MAX)))
         return TANSU_OK; /* a block of another segment, which says nothing of this one */
     s->header = true;
     s->first = header->base;
@@ -265,7 +268,7 @@ static void owner_add(owners *o, const uint8_t uuid[16], uint32_t votes) {
 /* owner_ask -- lets the first frame of a segment tell whose it is. */
 static tansu_status owner_ask(repair *r, owners *o, const repair_segment *s, tansu_error *error) {
     uint8_t *bytes;
-    tansu_status status = repair_load(r, s, &bytes, error);
+    tansu_status status = repair_load(r, s, 0, s->size, &bytes, error);
     if (status != TANSU_OK)
         return status;
     for (size_t i = 0; i < o->count; i++) {
@@ -321,7 +324,8 @@ static tansu_status read_manifest(repair *r, bool *there, tansu_error *error) {
     tansu_status status = manifest_read(r->calls, r->from, &r->manifest, &found);
     *there = status != TANSU_E_NOT_FOUND;
     r->manifest_read = status == TANSU_OK;
-    r->end_sequence = r->manifest_read ? r->manifest.end_sequence : 0;
+    r->end_sequence =
+        r->manifest_read && r->manifest.end_sequence <= INT64_MAX ? r->manifest.end_sequence : 0;
     if (status == TANSU_OK || status == TANSU_E_NOT_FOUND)
         return TANSU_OK;
     if (status == TANSU_E_MEMORY || (status == TANSU_E_VERSION && manifest_newer(r))) {
@@ -357,7 +361,7 @@ static void leave_out(repair *r, const segment_header *headers) {
 /* find_first -- the first commit of a segment whose header is damaged. */
 static tansu_status find_first(repair *r, repair_segment *s, tansu_error *error) {
     uint8_t *bytes;
-    tansu_status status = repair_load(r, s, &bytes, error);
+    tansu_status status = repair_load(r, s, 0, s->size, &bytes, error);
     if (status != TANSU_OK)
         return status;
     const frame_header *frame =

@@ -10,16 +10,22 @@
 #include "base/buffer.h"
 #include "base/doc.h"
 #include "base/error.h"
+#include "catalog/collection.h"
 #include "catalog/repair_parts.h"
 #include "index/places.h"
 #include "index/tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define CABINET_NAME "blocks.tch"
 #define COPY_STEP ((size_t)256 * 1024)
+
+/* So many chunks of places are looked for in vain, and one more for each word that the file has room for: a forged
+ * number of documents costs no more than that. */
+#define CHUNKS_ABSENT 65536
 
 /* copy_bytes -- all of a file into another. False when that could not be done. */
 static bool copy_bytes(const fs *calls, int from, int to, uint8_t *step) {
@@ -228,21 +234,29 @@ static tansu_status ask_document(questioning *q, uint64_t docno, uint64_t word,
     return TANSU_OK;
 }
 
-/* note_loss -- documents of a collection of which nothing is left. */
+/* note_loss -- what became of a collection. */
 static bool note_loss(repair *r, const questioning *q, const doc_value *part) {
-    doc_value name;
-    if (q->lost == 0)
-        return true;
+    doc_value name, local;
+    size_t length;
     repair_loss *list = realloc(r->losses, (r->loss_count + 1) * sizeof *list);
     if (list == NULL)
         return false;
     r->losses = list;
     repair_loss *loss = &list[r->loss_count++];
     *loss = (repair_loss){.collection = q->collection, .documents = q->lost};
-    size_t length;
-    if (doc_find(part->data, part->size, "name", 4, &name) && name.type == DOC_STRING)
+    loss->local = doc_find(part->data, part->size, "local", 5, &local) && local.type == DOC_BOOL &&
+                  doc_bool(&local);
+    if (doc_find(part->data, part->size, "name", 4, &name) && name.type == DOC_STRING &&
+        name_check(doc_string(&name, &length), "collection", NULL) == TANSU_OK)
         snprintf(loss->name, sizeof loss->name, "%s", doc_string(&name, &length));
     return true;
+}
+
+const repair_loss *repair_loss_of(const repair *r, uint32_t collection) {
+    for (size_t i = 0; i < r->loss_count; i++)
+        if (r->losses[i].collection == collection)
+            return &r->losses[i];
+    return NULL;
 }
 
 /* ask_collection -- all documents of one, a stored chunk of places at a time. */
@@ -258,10 +272,14 @@ static tansu_status ask_collection(repair *r, const doc_value *part, tansu_error
                      .named = {.r = r, .fd = -1}};
     tansu_buffer chunk = TANSU_BUFFER_INIT;
     tansu_status status = TANSU_OK;
-    for (uint64_t i = 0; status == TANSU_OK && i * PLACES_CHUNK < end; i++) {
+    uint64_t absent = 0, most = CHUNKS_ABSENT + cabinet_size(r->witness) / sizeof(uint64_t);
+    for (uint64_t i = 0; status == TANSU_OK && i * PLACES_CHUNK < end && absent < most; i++) {
         chunk.size = 0;
-        if (cabinet_get(r->witness, CABINET_PLACES, id << 40 | i, &chunk, NULL) == TANSU_OK &&
-            chunk.size == PLACES_CHUNK * sizeof(uint64_t))
+        bool there =
+            cabinet_get(r->witness, CABINET_PLACES, id << 40 | i, &chunk, NULL) == TANSU_OK &&
+            chunk.size == PLACES_CHUNK * sizeof(uint64_t);
+        absent += !there;
+        if (there)
             for (uint64_t k = 0; status == TANSU_OK && k < PLACES_CHUNK; k++)
                 status =
                     ask_document(&q, i * PLACES_CHUNK + k, load_u64(chunk.data + 8 * k), error);

@@ -174,14 +174,13 @@ static tansu_status is_later(transfer *t, const pending_slot *deletion, uint64_t
 }
 
 /* remove_twin -- of an `_id` whose later document was deleted, an earlier one is not there any more, either: its
- * own deletion was lost. */
+ * own deletion was lost. A deletion that no checksum protects was taken only where it goes on with a record of
+ * that document, which tells as much. */
 static tansu_status remove_twin(transfer *t, const pending_slot *slot, const record_header *record,
                                 tansu_error *error) {
     uint64_t docno;
     log_place twin;
     bool later = false;
-    if ((slot->at & PLACE_UNSURE) != 0)
-        return TANSU_OK;
     tansu_status status = find_twin(t, record_payload(record), &docno, &twin, error);
     if (status == TANSU_OK && twin != 0)
         status = is_later(t, slot, record->sequence, &t->slots[docno], &later, error);

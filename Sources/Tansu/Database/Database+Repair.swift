@@ -123,7 +123,7 @@ extension Database {
 
     /// Salvages a damaged database: every document that can be read goes into a new one, with the collections and
     /// indexes that are known. Of a document with several readable versions the newest is taken. A collection that
-    /// lost its name is called `recovered_` and a number.
+    /// lost its name has the one that the index files know, or is called `recovered_` and a number.
     ///
     /// - Parameters:
     ///   - damaged: The damaged database's folder, which is not changed.
