@@ -394,8 +394,8 @@ TANSU_API tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *coll
 /*
  * Removes the documents that match, in one commit. *removed (may be NULL): how many. A collection
  * that does not exist has none.
- * Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE (a sort over its memory bound), TIMEOUT, CANCELLED,
- * and a commit's.
+ * Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE (a sort over its memory, and $allowDiskUse is false), FULL
+ * and IO (of its temporary file), TIMEOUT, CANCELLED, and a commit's.
  */
 TANSU_API tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
                                     const void *query, size_t query_size, const void *hints,
@@ -472,8 +472,9 @@ TANSU_API tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *coll
 
 /* Steps to the next document. On TANSU_OK *document points at memory that is valid until the
  * next call on this cursor. TANSU_DONE when there is none, then and at every later call.
- * Errors: CANCELLED, TIMEOUT ($maxTimeMS), TOO_LARGE (a sort over its memory bound), INVALID_QUERY
- * (a regular expression that needs more steps than one match may take). */
+ * Errors: CANCELLED, TIMEOUT ($maxTimeMS), TOO_LARGE (a sort over its memory, and $allowDiskUse is false),
+ * FULL and IO (of its temporary file; the database goes on), INVALID_QUERY (a regular expression that needs
+ * more steps than one match may take). */
 TANSU_API tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document,
                                          tansu_error *error);
 
@@ -525,7 +526,8 @@ TANSU_API void tansu_matcher_free(tansu_matcher *matcher);
  * {"values": [...]} in the order of values; of equal ones (1 and 1.0, or strings that $collation takes
  * for equal) the one inserted first. What is missing is no value. $skip and $max apply to the values;
  * $explain makes it the plan.
- * Errors: as tansu_find() and tansu_cursor_next(), and TOO_LARGE (values over the memory bound).
+ * Errors: as tansu_find() and tansu_cursor_next(), and TOO_LARGE (values over the memory, and
+ * $allowDiskUse is false; an answer over 256 MiB).
  */
 TANSU_API tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *collection,
                                       const char *path, const void *query, size_t query_size,
@@ -539,7 +541,8 @@ TANSU_API tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *
  * (docs/query-language.md). Without "by" there is one group, also of no documents. Groups come in
  * the order of their keys; $orderby (members of the groups), $skip and $max apply to groups;
  * $collation is how keys, values and orders compare; $explain makes it the plan.
- * Errors: as tansu_find() and tansu_cursor_next(), and TOO_LARGE (groups over the memory bound).
+ * Errors: as tansu_find() and tansu_cursor_next(), and TOO_LARGE (groups over the memory, and
+ * $allowDiskUse is false; a single group over it; an answer over 256 MiB).
  */
 TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char *collection,
                                        const void *query, size_t query_size, const void *group,

@@ -107,6 +107,17 @@ struct FindTests {
         #expect(found["document"]?.documentValue?["age"] == .int32(41))
     }
 
+    @Test("--no-disk-use is the hint $allowDiskUse, and can't stand beside it")
+    func noDiskUse() throws {
+        let command = try Command.withPeople()
+        let words = ["find", "people.tansu", "people", "{}"]
+        let sorted = try command.tansu(words + ["--orderby", "-age"], input: [])
+        let held = try command.tansu(words + ["--orderby", "-age", "--no-disk-use"], input: [])
+        #expect(held.status == 0 && held.output == sorted.output)
+        let twice = try command.tansu(words + ["{\"$allowDiskUse\": true}", "--no-disk-use"], input: [])
+        #expect(twice.status != 0 && twice.error.contains("--no-disk-use"))
+    }
+
     @Test("a plan tells the index that serves the query")
     func explain() throws {
         let command = try Command.withPeople()

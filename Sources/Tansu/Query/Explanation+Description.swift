@@ -5,6 +5,7 @@ extension Database.Explanation: CustomStringConvertible {
         lines.append(
             "examined: \(keysExamined) index keys, \(documentsExamined) documents; returned: \(returned); "
                 + "\(milliseconds) ms")
+        if spilledBytes != 0 { lines.append("spilled to temporary files: \(spilledBytes) bytes") }
         let others = candidates.filter { !$0.isChosen }.map(\.description)
         if !others.isEmpty { lines.append("considered: \(others.joined(separator: ", "))") }
         if let suggestion {

@@ -25,6 +25,9 @@ extension Database {
         /// How many documents the query gave.
         public let returned: Int
 
+        /// How many bytes a sort wrote to temporary files, for it did not fit into memory; mostly 0.
+        public let spilledBytes: Int
+
         /// How long it took.
         public let milliseconds: Double
 
@@ -41,6 +44,7 @@ extension Database {
             keysExamined = document["keysExamined"]?.intValue ?? 0
             documentsExamined = document["documentsExamined"]?.intValue ?? 0
             returned = document["returned"]?.intValue ?? 0
+            spilledBytes = document["spilledBytes"]?.intValue ?? 0
             milliseconds = document["milliseconds"]?.doubleValue ?? 0
             suggestion = document["suggestion"]?.documentValue.map(IndexKey.keys)
         }

@@ -30,6 +30,16 @@ extension Database.Query {
         hinted("$fields", .document(fields))
     }
 
+    /// The same documents, with or without temporary files for what does not fit into memory.
+    ///
+    /// A sort that needs more than 100 MiB, and groups that need more than 256 MiB, are spilled to temporary files
+    /// unless that is not allowed: then they fail with the error `tooLarge`.
+    ///
+    /// - Parameter allowed: Whether temporary files may be used.
+    public func diskUse(_ allowed: Bool) -> Self {
+        hinted("$allowDiskUse", .bool(allowed))
+    }
+
     /// The same documents as another type, such as for the fields that are left.
     ///
     /// - Parameter type: What documents are decoded as.

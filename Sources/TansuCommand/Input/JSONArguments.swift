@@ -83,6 +83,7 @@ extension QueryArguments {
         var hints = try JSONArguments.document(hints, name: "hints")
         try JSONArguments.add(skip.map { BSONValue($0) }, "$skip", "--skip", to: &hints)
         try JSONArguments.add(max.map { BSONValue($0) }, "$max", "--max", to: &hints)
+        try JSONArguments.add(noDiskUse ? .bool(false) : nil, "$allowDiskUse", "--no-disk-use", to: &hints)
         return (query, hints)
     }
 }

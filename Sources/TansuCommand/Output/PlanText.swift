@@ -26,6 +26,9 @@ struct PlanText {
                 "\(count("keysExamined", "index key")), \(count("documentsExamined", "document"))"
             ))
         facts.append(("Returned", count("returned", "document")))
+        if let spilled = report["spilledBytes"]?.intValue {
+            facts.append(("Spilled", "\(Numbers.count(spilled, "byte")) to temporary files"))
+        }
         facts.append(
             ("Time", Numbers.duration(milliseconds: report["milliseconds"]?.doubleValue ?? 0)))
         if let alternatives { facts.append(("Not taken", alternatives)) }

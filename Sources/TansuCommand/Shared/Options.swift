@@ -35,6 +35,9 @@ struct QueryArguments: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Stop after that many.", valueName: "n"))
     var max: Int?
 
+    @Flag(help: "Fail when a sort or groups do not fit into memory, instead of using temporary files.")
+    var noDiskUse = false
+
     func validate() throws {
         if let skip, skip < 0 { throw ValidationError("--skip takes 0 or more, not \(skip).") }
         if let max, max < 0 { throw ValidationError("--max takes 0 or more, not \(max).") }

@@ -71,6 +71,10 @@ struct ProjectionTests {
         let sorted = try people.find(["$or": [["age": 7], ["_id": 1]]]).sorted(by: "name", .descending).explain()
         #expect(sorted.plan.kind == .union && sorted.plan.order == .memory && sorted.plan.accesses.count == 2)
         #expect(sorted.description.hasPrefix("the union of"))
+        let held = try people.find([:]).sorted(by: "age").diskUse(false)
+        #expect(held.hints["$allowDiskUse"] == .bool(false))
+        #expect(try held.all().count == people.count())
+        #expect(sorted.spilledBytes == 0 && !sorted.description.contains("spilled"))
         #expect(try people.find(["age": ["$in": []]]).explain().plan.kind == .none)
     }
 }
