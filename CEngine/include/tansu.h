@@ -95,7 +95,8 @@ typedef enum tansu_status {
     TANSU_E_MISUSE = 11,       /* a handle is NULL, of the wrong kind or in the wrong state */
     TANSU_E_CLOSED = 12,       /* the database is closed or closing */
     TANSU_E_IO = 13,           /* a system call failed; sys_errno says how */
-    TANSU_E_FULL = 14,         /* the disk is full; nothing of the commit was kept */
+    TANSU_E_FULL = 14,         /* the disk is full, or the process may not make files that large;
+                                  nothing of the commit was kept */
     TANSU_E_LOCKED = 15,       /* another process, or another handle here, has it open */
     TANSU_E_BUSY = 16,         /* another transaction is writing and the wait ran out, or this
                                      thread itself holds that transaction */
@@ -116,7 +117,8 @@ typedef enum tansu_status {
     TANSU_E_TOO_LARGE = 31,        /* over one of the bounds above */
     TANSU_E_CANCELLED = 32,        /* stopped by the caller */
     TANSU_E_TIMEOUT = 33,          /* stopped by its own time limit */
-    TANSU_E_FAILED = 34,           /* an earlier I/O error made the database read-only */
+    TANSU_E_FAILED = 34,           /* an fsync failed, of this commit or an earlier one: the database
+                                      is read-only, and opening it again shows what was kept */
     TANSU_E_UNSUPPORTED = 35       /* understood, but not in this version of the library */
 } tansu_status;
 
@@ -235,8 +237,8 @@ TANSU_API void tansu_options_init(tansu_options *options);
  * undone is done here: the log's tail is replayed, its torn end dropped, lost indexes rebuilt.
  * What lies on a read-only file system is opened as if read_only was set; tansu_stats() tells.
  * *db: set on success only.
- * Index files that are missing, damaged or were written when the machine stopped are made anew out of
- * the log; tansu_stats() then says why ("indexesRebuilt").
+ * Index files that are missing or damaged are made anew out of the log; tansu_stats() then says why
+ * ("indexesRebuilt").
  * Errors: LOCKED; NOT_FOUND (must_exist or read_only and none there); EXISTS (the path is a file,
  * or a folder with other things in it); CORRUPT (damage before the last synced point; context and
  * offset say where, and nothing of the log is changed: see tansu_repair()); VERSION; IO; FULL;
@@ -552,8 +554,9 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
  *   caseInsensitive: bool  strings by their Unicode case folding; for $icase and $collation that
  *                          compare so, and no others: $index may name it all the same, it is then
  *                          read from end to end
- *   partialFilter: {…}     a selector of comparisons, $in, $exists and $begin: other documents are
- *                          left out; queries use the index when they ask for none of those
+ *   partialFilter: {…}     a selector of comparisons, $in, $nin, $exists and $begin, joined by $and, $or,
+ *                          $nor and $not: other documents are left out; queries use the index when they
+ *                          ask for none of those
  * The same index again is no harm. A NULL or empty name becomes "path_1_other_-1" from the keys.
  * Without `txn` others go on writing while it is built, see tansu_index_build(); in a transaction
  * it is built in the writer's turn.
@@ -700,8 +703,10 @@ TANSU_API tansu_status tansu_compact(tansu_db *db, tansu_task_progress progress,
  * Checks everything that is stored as of now: every frame and record of the log, every document's
  * BSON, every index block, each index against the documents in both directions, uniqueness and
  * counts. Readers and writers go on. *report (may be NULL) is BSON, filled in on success and after
- * CORRUPT: {"ok": bool, "segments", "frames", "records", "documents", "entries": n, "problems":
- * [{"file", "offset", "collection", "index", "message"}, ...] (at most 1000), "problemCount": n}.
+ * CORRUPT: {"ok": bool, "segments", "frames", "records", "documents", "entries", "damagedDocuments": n
+ * (those that can't be read or lie in a damaged part of the log, where no checksum protects them),
+ * "byCollection": [{"name", "documents", "damaged"}, ...], "problems": [{"file", "offset",
+ * "collection", "index", "message"}, ...] (at most 1000), "problemCount": n}.
  * Problems of index files alone are mended by the next opening, which makes them anew; until then no
  * more is written to them. A database that does not open at all says where it is damaged at opening.
  * Errors: CORRUPT (there are problems; the error is the first one), CANCELLED, IO, BUSY (a compaction
@@ -713,13 +718,20 @@ TANSU_API tansu_status tansu_verify(tansu_db *db, tansu_task_progress progress, 
 
 /*
  * Salvages a damaged database: every document that can be read in the folder `from`, which is not
- * changed, goes into a new database at `to`, with the collections and indexes that are known. Of a
- * document with several readable versions the newest is taken. Where a checksum does not fit, what
- * still reads as a whole document is taken all the same and counted as unprotected: a value in it may
- * be wrong. A collection that lost its name is called recovered_<number>; an index that is not unique
- * any more is made without that. *report (may be NULL): {"documents", "unprotected" (of those),
- * "collections", "indexes", "lostBytes": n, "problems": [{"file", "offset", "size", "collection",
- * "index", "message"}, ...] (at most 1000), "problemCount": n}. Returns OK also when something was lost: the report says what.
+ * changed, goes into a new database at `to`, with the collections and indexes that are known. A frame of
+ * the log whose checksum is right is taken wherever it lies. Of a document with several readable
+ * versions the newest is taken. Where a checksum does not fit, what still reads as a whole document is
+ * taken all the same and counted as unprotected: a value in it may be wrong. A collection that lost
+ * its name is called recovered_<number>; an index that is not unique any more is made without that.
+ * *report (may be NULL): {"documents", "unprotected", "olderDocuments" (a newer version is known to be
+ * lost), "uncertainDocuments" (a lost commit may have changed or deleted them; three kinds of the
+ * documents that are there, and each document is of one kind at most), "collections", "indexes",
+ * "lostBytes", "lostCommits", "lostDocuments" (which the index files know, if they can be read): n,
+ * "doubtful": [{"collection", "_id", "reason": "unprotected" | "older" | "uncertain"}, ...] (at most
+ * 1000 of those three kinds), "byCollection": [{"name", "documents", "unprotected", "older",
+ * "uncertain", "lost"}, ...], "problems": [{"file", "offset", "size", "collection", "index",
+ * "message"}, ...] (at most 1000), "problemCount": n}. Returns OK also when something was lost: the
+ * report says what.
  * Errors: NOT_FOUND (no database at `from`), LOCKED (it is open), EXISTS (`to` is there), FULL, IO,
  * VERSION, CANCELLED.
  */

@@ -10,7 +10,9 @@
 #include "toolkit/random.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +142,106 @@ static void the_file_does_not_grow_without_end(void) {
     }
     CHECK(cabinet_size(cab) < early * 2);
     CHECK_OK(cabinet_close(cab, &error), &error);
+}
+
+/* Records of a live set are overwritten again and again, a part of them with each commit; at times the file
+ * is closed in between. TANSU_ROUNDS sets how many commits (60). */
+static void overwriting_does_not_make_the_file_larger(void) {
+    enum { LIVE = 2000, EACH = 700 };
+    const char *wanted = getenv("TANSU_ROUNDS");
+    unsigned rounds = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : 60;
+    cabinet *cab = new_cabinet();
+    random_source random = random_start(6);
+    static uint32_t sizes[LIVE];
+    uint64_t live = 0, most = 0;
+    uint8_t value[4096] = {1};
+    for (unsigned round = 0; round <= rounds && check_failures() == 0; round++) {
+        CHECK_OK(cabinet_begin(cab, &error), &error);
+        for (unsigned i = 0; i < (round == 0 ? LIVE : EACH); i++) {
+            uint64_t n = round == 0 ? i : random_below(&random, LIVE);
+            size_t size = 200 + random_below(&random, 3800);
+            live += size - sizes[n];
+            sizes[n] = (uint32_t)size;
+            CHECK_OK(cabinet_put(cab, CABINET_BLOCK, n, value, size, &error), &error);
+        }
+        CHECK_OK(cabinet_commit(cab, &error), &error);
+        if (cabinet_size(cab) > most)
+            most = cabinet_size(cab);
+        if (round % 7 == 3) {
+            CHECK_OK(cabinet_close(cab, &error), &error);
+            cab = open_cabinet(false);
+        }
+    }
+    check_note("%u commits of %d records: at most %.2f times the live bytes", rounds, EACH,
+               (double)most / (double)live);
+    CHECK(most < live * 5 / 2);
+    CHECK_OK(cabinet_close(cab, &error), &error);
+}
+
+/* ---- Readers beside the writer ---- */
+
+static struct {
+    cabinet *cab;
+    atomic_uint committed; /* the last generation that is sure */
+    atomic_bool ended;
+    atomic_uint reads;
+} shared;
+
+/* is_of -- whether a record is as one of some generations left it. */
+static bool is_of(uint64_t number, uint32_t from, uint32_t to, tansu_status status,
+                  const tansu_buffer *record) {
+    uint8_t value[24000];
+    for (uint32_t g = from; g <= to; g++) {
+        size_t size = value_of(g, number, value);
+        if (size == 0 ? status == TANSU_E_NOT_FOUND
+                      : status == TANSU_OK && record->size == size &&
+                            memcmp(record->data, value, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void *keep_reading(void *context) {
+    random_source random = random_from((uint64_t)(uintptr_t)context);
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    while (!shared.ended && check_failures() == 0) {
+        uint64_t number = random_below(&random, NUMBERS);
+        uint32_t from = shared.committed;
+        tansu_status status = cabinet_get(shared.cab, CABINET_BLOCK, number, &record, NULL);
+        /* One that has just been made visible may not be noted yet. */
+        CHECK(is_of(number, from, shared.committed + 1, status, &record));
+        atomic_fetch_add(&shared.reads, 1);
+    }
+    tansu_buffer_free(&record);
+    return NULL;
+}
+
+static void readers_see_commits_and_nothing_between(void) {
+    enum { READERS = 3, GENERATIONS = 40 };
+    pthread_t readers[READERS];
+    shared.cab = new_cabinet();
+    CHECK_OK(write_generation(shared.cab, 1, NUMBERS), &error);
+    CHECK_OK(cabinet_commit(shared.cab, &error), &error);
+    shared.committed = 1;
+    for (uintptr_t i = 0; i < READERS; i++)
+        REQUIRE(pthread_create(&readers[i], NULL, keep_reading, (void *)(i + 1)) == 0);
+    for (uint32_t g = 2; g <= GENERATIONS && check_failures() == 0; g++) {
+        if (g % 5 == 0) {
+            CHECK_OK(write_generation(shared.cab, g, NUMBERS / 2), &error);
+            cabinet_abort(shared.cab);
+        }
+        if (g % 7 == 0)
+            CHECK_OK(cabinet_shrink(shared.cab, &error), &error);
+        CHECK_OK(write_generation(shared.cab, g, NUMBERS), &error);
+        CHECK_OK(cabinet_commit(shared.cab, &error), &error);
+        shared.committed = g;
+    }
+    shared.ended = true;
+    for (int i = 0; i < READERS; i++)
+        REQUIRE(pthread_join(readers[i], NULL) == 0);
+    CHECK(shared.reads > GENERATIONS);
+    holds(shared.cab, GENERATIONS);
+    CHECK_OK(cabinet_close(shared.cab, &error), &error);
 }
 
 /* ---- Crashes ---- */
@@ -406,6 +508,8 @@ int main(void) {
     snprintf(copy, sizeof(copy), "%s/copy", folder);
     RUN(commits_stay_and_aborts_leave_nothing);
     RUN(the_file_does_not_grow_without_end);
+    RUN(overwriting_does_not_make_the_file_larger);
+    RUN(readers_see_commits_and_nothing_between);
     RUN(a_killed_process_leaves_the_last_commit);
     RUN(a_process_killed_at_any_time_leaves_a_commit);
     RUN(a_failed_write_loses_nothing);

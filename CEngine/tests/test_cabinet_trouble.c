@@ -84,9 +84,9 @@ static void holds(cabinet *cab, uint32_t g) {
     for (uint32_t n = 0; n < NUMBERS; n++) {
         size_t size = value_of(g, n, value);
         tansu_status status = cabinet_get(cab, CABINET_BLOCK, n, &record, &error);
-        if (size == 0 ? !CHECK_STATUS(TANSU_E_NOT_FOUND, status)
-                      : !CHECK_OK(status, &error) ||
-                            !CHECK_BYTES(value, size, record.data, record.size))
+        if (size == 0
+                ? !CHECK_STATUS(TANSU_E_NOT_FOUND, status)
+                : !CHECK_OK(status, &error) || !CHECK_BYTES(value, size, record.data, record.size))
             break;
     }
     tansu_buffer_free(&record);
@@ -126,8 +126,8 @@ typedef struct run {
 static void expected(const run *r, tansu_status status) {
     bool right = status == TANSU_OK ||
                  (r->mode->kind == TROUBLE_MEMORY ? status == TANSU_E_MEMORY
-                  : r->mode->number == ENOSPC    ? status == TANSU_E_FULL || status == TANSU_E_IO
-                                                 : status == TANSU_E_IO);
+                  : r->mode->number == ENOSPC     ? status == TANSU_E_FULL || status == TANSU_E_IO
+                                                  : status == TANSU_E_IO);
     if (!CHECK(right) || !CHECK(status == TANSU_OK || trouble_met()))
         check_note("    %s: %s", tansu_status_name(status), error.message);
 }

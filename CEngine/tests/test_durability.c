@@ -7,11 +7,14 @@
 #include "toolkit/check.h"
 #include "toolkit/fault.h"
 #include "toolkit/folder.h"
+#include "toolkit/marks.h"
 #include "toolkit/sample.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* open_with_faults -- over the calls that fail when told to. */
 static tansu_db *open_with_faults(const tansu_options *options) {
@@ -113,6 +116,114 @@ static void a_failed_sync_ends_writing_but_not_reading(void) {
     folder_end(folder);
 }
 
+/* Whatever the reason: what was kept of the commit is not known, so no status may say that nothing was. */
+static void a_failed_sync_never_says_that_nothing_was_kept(void) {
+    static const int numbers[] = {ENOSPC, EDQUOT, EROFS, ENOMEM, EFBIG, EIO, ENXIO};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        char *folder = folder_new();
+        tansu_options options = call_options(folder);
+        options.durability = TANSU_DURABILITY_FULL;
+        fault_reset();
+        tansu_db *db = open_with_faults(&options);
+        sample_fill(db);
+        faults.sync_errno = numbers[i];
+        tansu_status status = call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 100}");
+        CHECK(status == TANSU_E_FAILED || (status == TANSU_E_IO && i >= 5));
+        CHECK_INT(numbers[i], call_error.sys_errno);
+        faults.sync_errno = 0;
+        CHECK_STATUS(TANSU_E_FAILED, call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 101}"));
+        sample_check(db);
+        CHECK_STATUS(status, tansu_shutdown(db, &call_error));
+        db = call_open(folder); /* all of the log is in the page cache */
+        CHECK_INT(51, call_count(db, NULL, "c", "{}"));
+        call_close(db);
+        folder_end(folder);
+    }
+}
+
+/* fail_and_leave -- a database whose last commit's sync has failed, its process killed (a copy) or not. */
+static char *fail_and_leave(bool killed) {
+    char *folder = folder_new();
+    tansu_options options = call_options(folder);
+    options.durability = TANSU_DURABILITY_FULL;
+    fault_reset();
+    tansu_db *db = open_with_faults(&options);
+    sample_fill(db);
+    faults.sync_errno = EIO;
+    CHECK_STATUS(TANSU_E_IO, call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 100}"));
+    faults.sync_errno = 0;
+    char *copy = folder_new();
+    rmdir(copy);
+    folder_copy(folder, copy);
+    CHECK_STATUS(TANSU_E_IO, tansu_shutdown(db, &call_error));
+    char *left = killed ? copy : folder;
+    folder_end(killed ? folder : copy);
+    return left;
+}
+
+/* inode_of -- which file a name stands for. */
+static uint64_t inode_of(const char *folder, const char *name) {
+    struct stat info;
+    REQUIRE(stat(folder_join(folder, name), &info) == 0);
+    return (uint64_t)info.st_ino;
+}
+
+static void after_a_failed_sync_the_tail_is_written_to_a_new_file(void) {
+    for (int killed = 0; killed < 2; killed++) {
+        char *folder = fail_and_leave(killed != 0);
+        tansu_options options = call_options(folder);
+        uint64_t inode = inode_of(folder, "log/00000001.seg");
+        uint64_t written, synced, state;
+        CHECK(marks_read(folder_join(folder, "log"), &written, &synced, &state));
+        CHECK(synced < written && state == 3);
+        /* A disk that goes on failing is an error, and nothing is taken for durable. */
+        faults.sync_errno = EIO;
+        database *none = NULL;
+        CHECK_STATUS(TANSU_E_IO, database_open(&options, &fault_calls, NULL, &none, &call_error));
+        faults.sync_errno = 0;
+        CHECK(inode == inode_of(folder, "log/00000001.seg"));
+        CHECK(marks_read(folder_join(folder, "log"), &written, &synced, &state));
+        CHECK(synced < written && state != 1);
+        fault_reset();
+        tansu_db *db = open_with_faults(&options);
+        CHECK(faults.syncs > 0 && faults.folder_syncs > 0);
+        CHECK(marks_read(folder_join(folder, "log"), &written, &synced, &state));
+        CHECK(synced == written && state == 1);
+        CHECK_INT(51, call_count(db, NULL, "c", "{}"));
+        CHECK_OK(call_remove_id(db, NULL, "c", "{'_id': 100}", NULL), &call_error);
+        sample_check(db);
+        call_close(db);
+        db = call_open(folder);
+        sample_check(db);
+        call_close(db);
+        folder_end(folder);
+    }
+}
+
+/* Killed while a sync was under way, nobody has seen whether it failed: the bytes are written once more where they
+ * are. Killed at another moment, a sync that succeeds proves enough. */
+static void what_a_killed_process_was_syncing_is_written_again(void) {
+    for (int state = 1; state <= 2; state++) {
+        char *folder = folder_new(), *copy = folder_new();
+        rmdir(copy);
+        tansu_db *db = call_open(folder);
+        sample_fill(db);
+        folder_copy(folder, copy);
+        call_close(db);
+        marks_say(folder_join(copy, "log"), (uint64_t)state);
+        tansu_options options = call_options(copy);
+        uint64_t inode = inode_of(copy, "log/00000001.seg");
+        fault_reset();
+        db = open_with_faults(&options);
+        CHECK_INT(state == 2 ? 1 : 0, faults.syncs);
+        CHECK(inode == inode_of(copy, "log/00000001.seg"));
+        sample_check(db);
+        call_close(db);
+        folder_end(folder);
+        folder_end(copy);
+    }
+}
+
 static void a_full_disk_refuses_a_commit_and_keeps_the_rest(void) {
     char *folder = folder_new();
     tansu_options options = call_options(folder);
@@ -165,6 +276,9 @@ int main(void) {
     RUN(only_full_commits_wait_for_the_disk);
     RUN(interval_commits_are_synced_in_time);
     RUN(a_failed_sync_ends_writing_but_not_reading);
+    RUN(a_failed_sync_never_says_that_nothing_was_kept);
+    RUN(after_a_failed_sync_the_tail_is_written_to_a_new_file);
+    RUN(what_a_killed_process_was_syncing_is_written_again);
     RUN(a_full_disk_refuses_a_commit_and_keeps_the_rest);
     RUN(a_manifest_that_cannot_be_written_stops_no_commit);
     return check_finish();

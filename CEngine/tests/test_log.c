@@ -8,6 +8,7 @@
 #include "toolkit/check.h"
 #include "toolkit/fault.h"
 #include "toolkit/folder.h"
+#include "toolkit/marks.h"
 #include "toolkit/random.h"
 
 #include <errno.h>
@@ -324,7 +325,7 @@ static void replay_starts_where_it_is_told(void) {
 
 /* ---- Torn ends and damage ---- */
 
-/* small_log -- ten commits of one segment; ends[i]: where commit i ends. */
+/* small_log -- ten commits of one segment, as they are found after power loss; ends[i]: where commit i ends. */
 static char *small_log(uint64_t ends[11], bool synced) {
     char *folder = folder_new();
     log *l = start(folder);
@@ -336,6 +337,7 @@ static char *small_log(uint64_t ends[11], bool synced) {
             CHECK_OK(log_sync(l, i, &error), &error);
     }
     log_close(l, NULL);
+    marks_lose_power(folder, false);
     return folder;
 }
 
@@ -363,6 +365,7 @@ static void a_log_cut_at_any_byte_keeps_its_prefix(void) {
             add_commit(l, expected + 1, 1, 16);
             drop(l);
             CHECK_INT(expected + 1, count_frames(folder, 0));
+            marks_lose_power(folder, false);
         }
     }
     file_write(name, whole.data, ends[9] + 8);
@@ -498,6 +501,7 @@ static void a_stale_frame_never_comes_back(void) {
     for (uint64_t i = 1; i <= 25; i++)
         add_commit(l, i, 1, 100000);
     drop(l);
+    marks_lose_power(folder, false);
     CHECK(file_exists(folder_join(folder, "00000003.seg")));
     file_flip(folder_join(folder, "00000001.seg"), 500000, 1);
     REQUIRE(CHECK_OK(replay(folder, false, 0, &s, &l), &error));

@@ -7,6 +7,7 @@
 #include "toolkit/call.h"
 #include "toolkit/check.h"
 #include "toolkit/folder.h"
+#include "toolkit/marks.h"
 #include "toolkit/sample.h"
 
 #include <errno.h>
@@ -171,6 +172,28 @@ static void closed_while_a_process_starts(void) {
     folder_end(folder);
 }
 
+/* The file is only a name: deleting it takes the lock from nobody and gives it to nobody. */
+static void deleting_the_lock_file_lets_nobody_in(void) {
+    char *folder = sample_folder();
+    tansu_options options = call_options(folder);
+    for (int read_only = 0; read_only < 2; read_only++) {
+        options.read_only = read_only;
+        tansu_db *db = call_open_with(&options);
+        for (int other = 0; other < 2; other++) {
+            CHECK(remove(folder_join(folder, "LOCK")) == 0);
+            options.read_only = other;
+            bool shared = read_only != 0 && other != 0;
+            CHECK_STATUS(shared ? TANSU_OK : TANSU_E_LOCKED, try_open(&options));
+        }
+        if (read_only == 0)
+            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 3, 'n': 3}"), &call_error);
+        sample_check(db);
+        call_close(db);
+        CHECK_OK(try_path(folder), &call_error);
+    }
+    folder_end(folder);
+}
+
 /* ---- Read-only ---- */
 
 /* check_read_only -- all that a read-only handle refuses. */
@@ -272,6 +295,7 @@ static void a_read_only_file_system_is_opened_read_only(void) {
     folder_end(empty);
 }
 
+/* What is torn after power loss is damage when only the process was killed. */
 static void a_torn_log_can_be_read_without_being_mended(void) {
     char *folder = sample_unclean(false);
     const char *name = folder_join(folder, "log/00000001.seg");
@@ -288,6 +312,9 @@ static void a_torn_log_can_be_read_without_being_mended(void) {
         end--;
     file_flip(name, end - 1, 0);
     uint64_t before = sample_checksum(folder);
+    CHECK_STATUS(TANSU_E_CORRUPT, tansu_open(&options, &db, &call_error));
+    CHECK(strstr(call_error.message, "tansu repair") != NULL);
+    marks_lose_power(folder_join(folder, "log"), true);
     db = call_open_with(&options);
     CHECK_INT(sequence - 1, call_figure(db, "sequence"));
     sample_check(db);
@@ -396,6 +423,7 @@ int main(void) {
     RUN(one_handle_at_a_time);
     RUN(one_process_at_a_time);
     RUN(closed_while_a_process_starts);
+    RUN(deleting_the_lock_file_lets_nobody_in);
     RUN(several_may_read);
     RUN(a_read_only_file_system_is_opened_read_only);
     RUN(a_torn_log_can_be_read_without_being_mended);

@@ -215,7 +215,10 @@ static void large_sorts_are_bounded(void) {
         bson_destroy(&doc);
     }
     free(text);
-    CHECK_TEXT("TOO_LARGE hints.$orderby", ask_ids(db, "{}", "{'$orderby':{'s':1}}"));
+    CHECK_TEXT("TOO_LARGE hints.$orderby",
+               ask_ids(db, "{}", "{'$orderby':{'s':1},'$allowDiskUse':false}"));
+    CHECK(atoll(ask_plan(db, "{}", "{'$orderby':{'s':1}}", "spilledBytes")) > 100 << 20);
+    CHECK_TEXT("", ask_plan(db, "{}", "{'$orderby':{'s':1},'$max':3}", "spilledBytes"));
     CHECK_TEXT("0 1 2", ask_ids(db, "{}", "{'$orderby':{'s':1},'$max':3}"));
     ask_close(db);
 }

@@ -6,7 +6,8 @@
  * The database runs on the disk of toolkit/disk.h. At random moments, before a file call by any
  * thread, one of the states that are possible then is made, opened with the system's calls and
  * compared with the mirror as of that commit. A life ends with such a state, and the next begins on
- * it.
+ * it. Now and then a sync fails, and the database goes on when it has been opened again: what was lost
+ * of the page cache then must not be missing below a later commit.
  *
  * TANSU_SEED repeats a run; TANSU_LOSSES sets how many states are tried (300).
  */
@@ -35,7 +36,7 @@ static struct {
     unsigned rarely; /* one of so many moments is looked at */
     bool looking;
     /* What the run came to. */
-    unsigned losses, without_folder, behind, ahead;
+    unsigned losses, without_folder, behind, ahead, failed_syncs, kept, rebuilt;
 } run = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* look_at -- opens a state and checks it: it holds a commit boundary from `least` on. */
@@ -55,6 +56,8 @@ static uint64_t look_at(const char *path, unsigned long long least) {
         random_source source = random_from(sequence);
         mirror_check(&run.history[sequence], &source, db, NULL);
     }
+    run.kept += call_figure(db, "checkpointSequence") != 0;
+    run.rebuilt += ((database *)db)->rebuilt[0] != 0;
     run.behind += sequence < most;
     run.ahead += sequence > least;
     call_close(db);
@@ -137,6 +140,32 @@ static void compact_once(mirror *m, tansu_db *db) {
     run.acknowledged = run.attempted = m->commits;
 }
 
+/* end_dead -- ends the handle of a process that was killed: nothing more is written. */
+static void end_dead(tansu_db *db) {
+    ((database *)db)->abandoned = true;
+    ((database *)db)->log->read_only = true;
+    call_close(db);
+}
+
+/* fail_a_sync -- has a sync fail, if one has something to do, and opens the database again, which was closed
+ * or whose process was killed. */
+static tansu_db *fail_a_sync(const char *path, random_source *source, tansu_db *db) {
+    disk_fail_sync(true);
+    tansu_status status = tansu_sync(db, &call_error);
+    if (disk_fail_sync(false)) /* a checkpoint beside this may have met it, too */
+        return db;
+    run.failed_syncs++;
+    if (status != TANSU_OK) {
+        CHECK_STATUS(TANSU_E_IO, status);
+        CHECK_STATUS(TANSU_E_FAILED, call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"));
+    }
+    if (random_chance(source, 50))
+        end_dead(db);
+    else
+        CHECK(tansu_shutdown(db, &call_error) == status);
+    return open_on_disk(path, source);
+}
+
 /* live -- some steps with checkpoints, compactions, syncs and clean ends between them, and a loss of power. The path
  * of the state that is left, or "". */
 static const char *live(const char *path, mirror *m, uint64_t *left) {
@@ -153,6 +182,8 @@ static const char *live(const char *path, mirror *m, uint64_t *left) {
             compact_once(m, db);
         if (random_chance(&source, 3) && CHECK_OK(tansu_sync(db, &call_error), &call_error))
             run.acknowledged = m->commits;
+        if (random_chance(&source, 4))
+            db = fail_a_sync(path, &source, db);
         if (random_chance(&source, 2)) {
             call_close(db);
             run.acknowledged = m->commits;
@@ -198,9 +229,12 @@ static void commits_survive_power_loss(void) {
     }
     check_note(
         "%u losses of power: %u left nothing, %u an older commit than the last, %u more than "
-        "was acknowledged",
-        run.losses, run.without_folder, run.behind, run.ahead);
-    CHECK(run.behind > 0 && run.ahead > 0); /* otherwise nothing was ever lost */
+        "was acknowledged; %u syncs failed",
+        run.losses, run.without_folder, run.behind, run.ahead, run.failed_syncs);
+    check_note("index files: %u times kept, %u times made anew", run.kept, run.rebuilt);
+    CHECK(run.kept > run.rebuilt);
+    CHECK(run.behind > 0 && run.ahead > 0 &&
+          run.failed_syncs > 0); /* otherwise nothing was ever lost */
     free(run.history);
 }
 

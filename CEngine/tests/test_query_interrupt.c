@@ -394,15 +394,18 @@ static void a_sort_is_stopped_soon(void) {
 static void results_are_sorted_so(void) {
     arena memory = {0};
     keyset set = {0};
-    size_t used = 0, count;
-    hit *hits;
+    size_t used = 0;
+    hit first;
     keyset_item **items;
     const path_part part = {"n", 1, -1};
     const path n = {(path_part *)&part, 1, (char *)"n"};
     const order_path order = {&n, false};
     tansu_error error;
     const watch over = {.milliseconds = 1, .deadline = 1}, none = {0};
-    sorter *s = sorter_new(&order, 1, NULL, UINT64_MAX);
+    watch present = over;
+    const sorter_how how = {
+        .order = &order, .order_count = 1, .keep = UINT64_MAX, .watch = &present};
+    sorter *s = sorter_new(&how);
     REQUIRE(s != NULL);
     for (uint32_t i = 0; i < 3 * SORT_STEP; i++) {
         bson_t doc = BSON_INITIALIZER;
@@ -414,15 +417,19 @@ static void results_are_sorted_so(void) {
         bson_destroy(&doc);
         REQUIRE(keyset_add(&set, &memory, key, sizeof key, sizeof(keyset_item), &added, &used));
     }
-    CHECK_STATUS(TANSU_E_TIMEOUT, sorter_finish(s, &over, &hits, &count, &error));
+    CHECK_STATUS(TANSU_E_TIMEOUT, sorter_finish(s, &error));
     CHECK_TEXT("hints.$maxTimeMS", error.context);
     CHECK_STATUS(TANSU_E_TIMEOUT, keyset_sorted(&set, &over, &items, &error));
-    REQUIRE(CHECK_OK(sorter_finish(s, &none, &hits, &count, &error), &error));
-    CHECK_INT(3 * SORT_STEP, count);
-    CHECK_INT(3 * SORT_STEP - 1, hits[0].docno);
+    present = none;
+    REQUIRE(CHECK_OK(sorter_finish(s, &error), &error));
+    REQUIRE(CHECK_OK(sorter_next(s, &first, &error), &error));
+    CHECK_INT(3 * SORT_STEP - 1, first.docno);
+    for (int i = 1; i < 3 * SORT_STEP; i++)
+        CHECK_STATUS(TANSU_OK, sorter_next(s, &first, &error));
+    CHECK_INT(0, first.docno);
+    CHECK_STATUS(TANSU_DONE, sorter_next(s, &first, &error));
     REQUIRE(CHECK_OK(keyset_sorted(&set, &none, &items, &error), &error));
     CHECK_INT(0, items[0]->key[1]);
-    free(hits);
     free(items);
     sorter_free(s);
     arena_free(&memory);

@@ -371,7 +371,8 @@ static void a_sort_is_bounded(void) {
         bson_destroy(&doc);
     }
     bson_free(text);
-    HINTED("TOO_LARGE hints.$orderby", "{}", "{'$orderby':{'a':1}}");
+    HINTED("TOO_LARGE hints.$orderby", "{}", "{'$orderby':{'a':1},'$allowDiskUse':false}");
+    HINTED("0 1 2 3 4 5 6 7", "{}", "{'$orderby':{'a':1}}");
     HINTED("0 1", "{}", "{'$orderby':{'a':1},'$max':2}");
     ask_close(db);
 }

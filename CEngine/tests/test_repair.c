@@ -326,6 +326,142 @@ static void segments_that_are_no_files_are_left_out(void) {
     folder_end(other);
 }
 
+/* ---- Misplaced ---- */
+
+/* filled -- a closed database of 1,500 documents of about 900 bytes in commits of their own. */
+static char *filled(void) {
+    char *folder = folder_new(), pad[901];
+    memset(pad, 'p', 900);
+    pad[900] = 0;
+    tansu_db *db = call_open(folder);
+    for (int i = 0; i < 1500; i++) {
+        bson_t *doc = BCON_NEW("_id", BCON_INT32(i), "pad", BCON_UTF8(pad));
+        CHECK_OK(call_save_bson(db, NULL, "c", TANSU_INSERT, doc), &call_error);
+        bson_destroy(doc);
+    }
+    call_close(db);
+    return folder;
+}
+
+static void a_misplaced_block_costs_what_it_lies_over(void) {
+    static const uint64_t blocks[][2] = {{10, 100}, {100, 10}, {0, 60}, {60, 0}, {70, 71}};
+    char *whole = filled(), *folder = folder_new(), *other = folder_new();
+    for (size_t i = 0; i < 2 * sizeof blocks / sizeof blocks[0]; i++) {
+        uint64_t from = blocks[i / 2][0] * 4096, to = blocks[i / 2][1] * 4096;
+        bool swap = i % 2 != 0;
+        tansu_buffer bytes = TANSU_BUFFER_INIT;
+        rmdir(folder);
+        folder_copy(whole, folder);
+        const char *segment = folder_join(folder, "log/00000001.seg");
+        file_read(segment, &bytes);
+        file_patch(segment, to, bytes.data + from, 4096);
+        if (swap)
+            file_patch(segment, from, bytes.data + to, 4096);
+        tansu_buffer_free(&bytes);
+        tansu_db *db = salvaged(folder, other);
+        int64_t lost = 1500 - upkeep_figure("documents"), most = swap ? 12 : 6;
+        CHECK(lost <= most);
+        CHECK_INT(lost, upkeep_figure("lostDocuments"));
+        CHECK(upkeep_figure("lostCommits") >= lost && upkeep_figure("lostCommits") <= most);
+        CHECK(upkeep_figure("uncertainDocuments") <= 12);
+        upkeep_clean(db);
+        call_close(db);
+        folder_remove(target(other));
+        /* Verify says as much of what it finds. */
+        tansu_options options = call_options(folder);
+        if (tansu_open(&options, &db, &call_error) == TANSU_OK) {
+            CHECK_STATUS(TANSU_E_CORRUPT, upkeep_verify(db));
+            CHECK(upkeep_figure("damagedDocuments") > 0 &&
+                  upkeep_figure("damagedDocuments") <= most);
+            CHECK_INT(upkeep_figure("damagedDocuments"), upkeep_figure("byCollection.0.damaged"));
+            CHECK(upkeep_figure("problemCount") < 40);
+            call_close(db);
+        } else {
+            CHECK(from == 0 || to == 0);
+        }
+        folder_remove(folder);
+    }
+    folder_end(whole);
+    free(folder);
+    folder_end(other);
+}
+
+static void a_segment_that_is_somewhere_else_is_read(void) {
+    static const char *const places[] = {"log/aside/00000001.seg", "aside/00000001.seg",
+                                         "log/00000001.seg.new", "log/00000009.seg"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        random_source random = random_start(20 + i);
+        mirror m = {.most_pad = 30000};
+        char *folder = made_by(&m, &random, 1200, false), *other = folder_new();
+        CHECK(file_exists(folder_join(folder, "log/00000002.seg")));
+        mkdir(folder_join(folder, "log/aside"), 0755);
+        mkdir(folder_join(folder, "aside"), 0755);
+        REQUIRE(rename(folder_join(folder, "log/00000001.seg"), folder_join(folder, places[i])) ==
+                0);
+        tansu_db *db = salvaged(folder, other);
+        CHECK_INT(0, upkeep_figure("lostCommits"));
+        CHECK_INT(0, upkeep_figure("lostBytes"));
+        mirror_check(&m, &random, db, NULL);
+        upkeep_clean(db);
+        call_close(db);
+        folder_end(folder);
+        folder_end(other);
+    }
+}
+
+static void a_deletion_that_was_lost_is_asked_of_the_index(void) {
+    for (int index = 0; index < 2; index++) {
+        char *folder = folder_new(), *other = folder_new();
+        tansu_db *db = call_open(folder);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 2}"), &call_error);
+        CHECK_OK(call_remove(db, NULL, "c", "{'_id': 1}", NULL), &call_error);
+        ledger l;
+        ledger_take(&l, db);
+        REQUIRE(l.documents[0].removed);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 3}"), &call_error);
+        call_close(db);
+        file_patch(folder_join(folder, "log/00000001.seg"), l.documents[0].offset, "\xFF\xFF", 2);
+        if (index == 0)
+            folder_remove(folder_join(folder, "index"));
+        db = salvaged(folder, other);
+        CHECK_INT(1, upkeep_figure("lostCommits"));
+        CHECK_INT(index == 0 ? 3 : 2, upkeep_figure("documents"));
+        CHECK_INT(index == 0 ? 2 : 0, upkeep_figure("uncertainDocuments"));
+        CHECK_INT(index == 0 ? 2 : 0, upkeep_figure("byCollection.0.uncertain"));
+        const char *named = "{\"collection\": \"c\", \"_id\": 1, \"reason\": \"uncertain\"}";
+        CHECK(upkeep_tells(named) == (index == 0));
+        call_close(db);
+        ledger_free(&l);
+        folder_end(folder);
+        folder_end(other);
+    }
+}
+
+static void of_a_document_that_was_deleted_later_no_earlier_one_comes_back(void) {
+    char *folder = folder_new(), *other = folder_new();
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'n': 1}"), &call_error);
+    CHECK_OK(call_remove(db, NULL, "c", "{'_id': 1}", NULL), &call_error);
+    ledger l;
+    ledger_take(&l, db);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'n': 2}"), &call_error);
+    CHECK_OK(call_remove(db, NULL, "c", "{'_id': 1}", NULL), &call_error);
+    call_close(db);
+    /* The first deletion is lost; the second one tells all the same. */
+    file_patch(folder_join(folder, "log/00000001.seg"), l.documents[0].offset, "\xFF\xFF", 2);
+    folder_remove(folder_join(folder, "index"));
+    db = salvaged(folder, other);
+    CHECK_INT(1, upkeep_figure("lostCommits"));
+    CHECK_INT(0, upkeep_figure("documents"));
+    CHECK_INT(0, call_count(db, NULL, "c", "{}"));
+    upkeep_clean(db);
+    call_close(db);
+    ledger_free(&l);
+    folder_end(folder);
+    folder_end(other);
+}
+
 /* ---- Refused ---- */
 
 static int stop_at; /* calls of the progress function until it says stop; 0: never */
@@ -418,6 +554,10 @@ int main(void) {
     RUN(dropped_and_renamed_things_stay_so);
     RUN(an_unfinished_commit_is_not_taken);
     RUN(segments_that_are_no_files_are_left_out);
+    RUN(a_misplaced_block_costs_what_it_lies_over);
+    RUN(a_segment_that_is_somewhere_else_is_read);
+    RUN(a_deletion_that_was_lost_is_asked_of_the_index);
+    RUN(of_a_document_that_was_deleted_later_no_earlier_one_comes_back);
     RUN(errors_leave_nothing_behind);
     RUN(newer_formats_are_refused_and_damaged_ones_are_not);
     return check_finish();

@@ -22,6 +22,8 @@ struct RepairTests {
         #expect(result.status == 1)
         #expect(try result.json()["documents"]?.intValue == 3)
         #expect(try result.json()["problemCount"]?.intValue ?? 0 > 0)
+        #expect(try result.json()["lostCommits"]?.intValue == 1)
+        #expect(try result.json()["lostDocuments"]?.intValue == 1)
     }
 
     @Test("a database is compacted")

@@ -20,6 +20,9 @@ struct RepairTests {
         let report = try Database.repair(from: path, to: folder.path("new"))
         #expect(report.documents == 10 && report.unprotected == 1 && report.collections == 1)
         #expect(!report.isComplete && report.problems.allSatisfy { $0.file == "log/00000001.seg" })
+        #expect(report.lostCommits >= 1 && report.lostDocuments == 1)
+        #expect(report.doubtful.contains { $0.collection == "notes" && $0.id == 4 && $0.reason == .unprotected })
+        #expect(report.byCollection.map(\.name) == ["notes"] && report.byCollection.first?.documents == 10)
         let mended = try Database(path: folder.path("new"), options: .init(mustExist: true))
         #expect(try mended.collection("notes").find().all().count == 10)
         #expect(try mended.collection("notes").get(4)?["text"] == "oeedle4")
@@ -37,5 +40,6 @@ struct RepairTests {
         try await db.close()
         let report = try await Database.repair(from: folder.path("a.tansu"), to: folder.path("new"))
         #expect(report.documents == 2 && report.isComplete && report.problems.isEmpty)
+        #expect(report.lostCommits == 0 && report.doubtful.isEmpty && report.byCollection.first?.documents == 2)
     }
 }

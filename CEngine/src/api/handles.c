@@ -62,7 +62,9 @@ tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error
     r->view = (view){.log = r->db->log,
                      .trees = r->db->trees,
                      .sequence = r->version->sequence,
-                     .interrupt = txn != NULL ? &txn->interrupt : NULL};
+                     .interrupt = txn != NULL ? &txn->interrupt : NULL,
+                     .calls = r->db->calls,
+                     .folder = r->db->folder};
     return TANSU_OK;
 }
 

@@ -81,7 +81,7 @@ static void system_text(int number, char *text, size_t size) {
 /* error_errno -- fills in an error for a failed system call and returns the status that fits. */
 tansu_status error_errno(tansu_error *error, const char *path, const char *what, int number) {
     tansu_status code = TANSU_E_IO;
-    if (number == ENOSPC || number == EDQUOT)
+    if (number == ENOSPC || number == EDQUOT || number == EFBIG)
         code = TANSU_E_FULL;
     else if (number == EROFS)
         code = TANSU_E_READ_ONLY;

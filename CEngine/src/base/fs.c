@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/size_limit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,6 +63,8 @@ static ssize_t system_read(int fd, void *bytes, size_t size, off_t offset) {
 
 static ssize_t system_write(int fd, const void *bytes, size_t size, off_t offset) {
     ssize_t n;
+    if (limit_forbids((uint64_t)offset + size))
+        return -1;
     do
         n = pwrite(fd, bytes, size, offset);
     while (n < 0 && errno == EINTR);
@@ -76,8 +79,21 @@ static int system_size(int fd, uint64_t *size) {
     return 0;
 }
 
+/* growth_forbidden -- whether a file is to grow beyond what this process may make. */
+static bool growth_forbidden(int fd, uint64_t size) {
+    uint64_t now = 0;
+    if (!limit_forbids(size))
+        return false;
+    if (system_size(fd, &now) == 0 && now >= size)
+        return false;
+    errno = EFBIG;
+    return true;
+}
+
 static int system_truncate(int fd, uint64_t size) {
     int result;
+    if (growth_forbidden(fd, size))
+        return -1;
     do
         result = ftruncate(fd, (off_t)size);
     while (result != 0 && errno == EINTR);
@@ -85,6 +101,8 @@ static int system_truncate(int fd, uint64_t size) {
 }
 
 static int system_allocate(int fd, uint64_t offset, uint64_t size) {
+    if (growth_forbidden(fd, offset + size))
+        return -1;
 #ifdef __APPLE__
     fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)size, 0};
     if (fcntl(fd, F_PREALLOCATE, &store) == -1)

@@ -1,7 +1,7 @@
 /*
  * base/fs.h -- the file calls of the engine's own files, behind one small table. Part base.
  *
- * Everything that the log, the MANIFEST and the LOCK do to a disk goes through a `struct fs`, so that
+ * Everything that the log, the index file, the MANIFEST and the LOCK do to a disk goes through a `struct fs`, so that
  * tests can put a table in its place that fails, records or loses calls. All functions return -1 (or
  * NULL) and set errno on failure, as the calls they stand for.
  */
@@ -77,5 +77,11 @@ char *fs_join(const char *folder, const char *name);
 /* fs_boot_id -- a text that changes with every start of the machine (empty when the system has none:
  * then every open index file counts as lost after an unclean end). */
 void fs_boot_id(char text[64]);
+
+/* fs_cache_id -- a text that names the page cache of the file system that `path` lies on: it changes with
+ * every start of the machine and whenever that file system is mounted again, so that while it is the
+ * same all that was ever written is there to be read, forced to the disk or not. Empty when the
+ * system has no boot id. Filled up with zeros. */
+void fs_cache_id(const char *path, char text[64]);
 
 #endif

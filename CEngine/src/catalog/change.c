@@ -206,7 +206,9 @@ view change_view(const change *c) {
     return (view){.log = c->db->log,
                   .trees = c->db->trees,
                   .sequence = c->replay ? UINT64_MAX : c->base->sequence,
-                  .pending = c->replay ? NULL : &c->pending};
+                  .pending = c->replay ? NULL : &c->pending,
+                  .calls = c->db->calls,
+                  .folder = c->db->folder};
 }
 
 tansu_status change_usable(const change *c, tansu_error *error) {

@@ -9,6 +9,7 @@
 
 #include "base/doc.h"
 #include "base/error.h"
+#include "base/size_limit.h"
 #include "catalog/collection.h"
 #include "catalog/manifest.h"
 #include "catalog/memory.h"
@@ -167,7 +168,7 @@ static tansu_status mark_open(database *db, tansu_error *error) {
     manifest m = db->manifest;
     m.index_open = true;
     m.index_damaged = false; /* that was before they were made anew */
-    fs_boot_id(m.boot);
+    fs_cache_id(db->folder, m.boot);
     if (db->manifest.index_open && !db->manifest.index_damaged &&
         strcmp(db->manifest.boot, m.boot) == 0)
         return TANSU_OK;
@@ -251,9 +252,12 @@ static tansu_status write_visible(database *db, tansu_error *error) {
         status = error_set(error, TANSU_E_FAILED, db->folder,
                            "an earlier sync failed: close the database and open it again");
     else if (v->sequence != db->checkpoint_sequence) {
+        limit_guard guard;
+        limit_enter(&guard);
         tree_store_freeze(db->trees, v->epoch);
         status = write_locked(db, v, next_collection, next_index, error);
         tree_store_freeze(db->trees, 0);
+        limit_leave(&guard);
     }
     if (status == TANSU_OK)
         log_discard(db->log);
@@ -289,8 +293,11 @@ tansu_status checkpoint_shrink(database *db, tansu_error *error) {
     tansu_status status = checkpoint_check_doubt(db, error);
     if (status == TANSU_OK && db->cab != NULL && cabinet_wasteful(db->cab)) {
         status = mark_open(db, error);
+        limit_guard guard;
+        limit_enter(&guard);
         if (status == TANSU_OK)
             status = cabinet_shrink(db->cab, error);
+        limit_leave(&guard);
     }
     pthread_mutex_unlock(&db->checkpoint_mutex);
     return status;
@@ -508,9 +515,10 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
 }
 
 /* stopped -- whether the machine may have stopped while the index files were written. */
-static bool stopped(const manifest *m) {
+static bool stopped(const database *db) {
+    const manifest *m = &db->manifest;
     char boot[64];
-    fs_boot_id(boot);
+    fs_cache_id(db->folder, boot);
     return m->index_open && (boot[0] == 0 || strcmp(boot, m->boot) != 0);
 }
 
@@ -526,7 +534,7 @@ static void note_rebuilt(database *db, tansu_status status, const tansu_error *f
 
 tansu_status checkpoint_load(database *db, version **v, tansu_error *error) {
     *v = NULL;
-    bool lost = stopped(&db->manifest);
+    bool lost = stopped(db);
     db->log->unbroken = db->manifest.index_open && !db->manifest.index_damaged && !lost;
     tansu_status status = TANSU_E_NOT_FOUND;
     if (db->manifest.index_damaged) {

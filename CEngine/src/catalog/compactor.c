@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/size_limit.h"
 #include "catalog/compact.h"
 
 /* may_go_on -- whether nobody wants the thread to end what it is at. The state mutex is held. */
@@ -14,6 +15,7 @@ static bool may_go_on(const database *db) {
 /* work -- waits for orders until told to stop. */
 static void *work(void *context) {
     database *db = context;
+    limit_leave_out();
     pthread_mutex_lock(&db->state_mutex);
     while (!db->compactor_stop) {
         if (!db->compaction_wanted) {

@@ -49,6 +49,7 @@ typedef struct database {
     uint32_t compaction_share;
     char *folder; /* NULL in a memory store */
     int lock_fd;
+    int folder_fd; /* locked as well; -1 where folders can't be */
     manifest manifest; /* the checkpointer's, and at opening and closing */
 
     struct log *log;

@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/size_limit.h"
 #include "catalog/change.h"
 #include "catalog/collection.h"
 #include "catalog/compact.h"
@@ -17,6 +18,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* What opening took out of the log and may hold commits. */
+#define ASIDE_FOLDER "set-aside"
 #define SEGMENT_LEAST ((uint64_t)1024 * 1024)
 #define SEGMENT_MOST ((uint64_t)1024 * 1024 * 1024)
 
@@ -37,7 +40,7 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     db->index_cache_bytes = options->index_cache_bytes;
     db->compaction_percent = options->compaction_percent;
     db->compaction_share = options->compaction_share;
-    db->lock_fd = -1;
+    db->lock_fd = db->folder_fd = -1;
     db->next_collection = db->next_index = 1;
     /* None of these fails on the systems that we know; all report what little can go wrong. */
     if (pthread_mutex_init(&db->version_mutex, NULL) != 0 ||
@@ -98,7 +101,7 @@ static bool note_content(void *context, const char *name) {
     else if (strcmp(name, "log") == 0)
         content->log = true;
     else if (strcmp(name, "LOCK") != 0 && strcmp(name, "index") != 0 &&
-             strcmp(name, "MANIFEST.new") != 0)
+             strcmp(name, "MANIFEST.new") != 0 && strcmp(name, ASIDE_FOLDER) != 0)
         content->foreign = true;
     return true;
 }
@@ -137,7 +140,31 @@ static int open_lock(database *db, const char *path) {
     return db->calls->open(path, O_RDWR | O_CREAT, 0644); /* a copy that was made without it */
 }
 
-/* take_lock -- holds the LOCK file until closing. */
+/* lock_error -- what a lock that could not be had means. */
+static tansu_status lock_error(const char *path, int number, tansu_error *error) {
+    return number == EWOULDBLOCK
+               ? error_set(error, TANSU_E_LOCKED, path,
+                           "the database is open already, in this process or another: close it "
+                           "there first")
+               : error_errno(error, path, "lock", number);
+}
+
+/* lock_folder -- holds the folder itself as well, for the LOCK file may be deleted while it is held, and a new
+ * one is nobody's. File systems that can't lock folders have the file alone. */
+static tansu_status lock_folder(database *db, tansu_error *error) {
+    static const int unable[] = {EBADF,  EINVAL, EISDIR,  EACCES,
+                                 ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP};
+    db->folder_fd = db->calls->open(db->folder, O_RDONLY | O_DIRECTORY, 0);
+    if (db->folder_fd >= 0 && db->calls->lock(db->folder_fd, !db->read_only) == 0)
+        return TANSU_OK;
+    int number = errno;
+    for (size_t i = 0; i < sizeof unable / sizeof unable[0]; i++)
+        if (number == unable[i])
+            return TANSU_OK;
+    return lock_error(db->folder, number, error);
+}
+
+/* take_lock -- holds the LOCK file and the folder until closing. */
 static tansu_status take_lock(database *db, tansu_error *error) {
     char *path = fs_join(db->folder, "LOCK");
     if (path == NULL)
@@ -149,12 +176,9 @@ static tansu_status take_lock(database *db, tansu_error *error) {
     else if (db->lock_fd < 0)
         status = error_errno(error, path, "open", errno);
     else if (db->calls->lock(db->lock_fd, !db->read_only) != 0)
-        status =
-            errno == EWOULDBLOCK
-                ? error_set(error, TANSU_E_LOCKED, path,
-                            "the database is open already, in this process or another: close it "
-                            "there first")
-                : error_errno(error, path, "lock", errno);
+        status = lock_error(path, errno, error);
+    if (status == TANSU_OK)
+        status = lock_folder(db, error);
     free(path);
     return status;
 }
@@ -319,7 +343,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status != TANSU_OK)
         return status;
     db->filters = filters;
-    char *log_folder = NULL;
+    char *log_folder = NULL, *aside = NULL;
     switch (options->store) {
     case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest, error); break;
     case TANSU_STORE_TEMPORARY: status = temporary_folder(db, options->path, error); break;
@@ -330,12 +354,14 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     }
     if (status == TANSU_OK && db->folder != NULL) {
         status = enter_folder(db, options->must_exist != 0, error);
-        if (status == TANSU_OK && (log_folder = fs_join(db->folder, "log")) == NULL)
+        if (status == TANSU_OK && ((log_folder = fs_join(db->folder, "log")) == NULL ||
+                                   (aside = fs_join(db->folder, ASIDE_FOLDER)) == NULL))
             status = error_memory(error);
     }
     if (status == TANSU_OK) {
         log_options log_settings = {.calls = calls,
                                     .folder = log_folder,
+                                    .aside = aside,
                                     .read_only = db->read_only,
                                     .sparse = db->manifest.compacted,
                                     .unguarded = options->read_mode == TANSU_READ_UNGUARDED,
@@ -344,6 +370,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         status = log_open(&log_settings, &db->log, error);
     }
     free(log_folder);
+    free(aside);
     if (status == TANSU_OK)
         status = tree_store_new(&db->trees, error);
     if (status == TANSU_OK)
@@ -369,7 +396,10 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
                            const index_filter_calls *filters, database **result,
                            tansu_error *error) {
     tansu_error own;
+    limit_guard guard;
+    limit_enter(&guard);
     tansu_status status = open_database(options, calls, filters, result, &own);
+    limit_leave(&guard);
     if (status != TANSU_OK && error != NULL)
         *error = own;
     return status;
@@ -377,6 +407,8 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
 
 tansu_status database_close(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
+    limit_guard guard;
+    limit_enter(&guard);
     compactor_halt(db);
     worker_stop(db);
     compactor_join(db);
@@ -394,6 +426,8 @@ tansu_status database_close(database *db, tansu_error *error) {
         }
         if (status == TANSU_OK)
             status = checkpoint_settle(db, error);
+        if (status == TANSU_OK)
+            log_forget_marks(db->log);
     }
     cabinet_close(db->cab, NULL);
     db->cab = NULL;
@@ -410,6 +444,8 @@ tansu_status database_close(database *db, tansu_error *error) {
         status = closed;
     if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL)
         fs_remove_all(db->calls, db->folder);
+    if (db->folder_fd >= 0)
+        db->calls->unlock(db->folder_fd);
     if (db->lock_fd >= 0)
         db->calls->unlock(db->lock_fd);
     free(db->dropped);
@@ -426,5 +462,6 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_mutex_destroy(&db->version_mutex);
     free(db->folder);
     free(db);
+    limit_leave(&guard);
     return status;
 }

@@ -68,8 +68,9 @@ static void tell_stranger(repair *r, const repair_run *run) {
     const repair_segment *s = &r->segments[run->segment];
     char commits[64], message[160];
     commits_text(commits, run->first, run->last);
-    snprintf(message, sizeof message, "%u bytes are of %s, which belong elsewhere, and lie over others",
-             run->to - run->from, commits);
+    snprintf(message, sizeof message,
+             "%u bytes are of %s, which belong elsewhere, and lie over others", run->to - run->from,
+             commits);
     note(r, s, run->from, run->to - run->from, message);
     if (r->lost_count != 0)
         r->lost_bytes += run->to - run->from;

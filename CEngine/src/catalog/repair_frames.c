@@ -213,8 +213,7 @@ static tansu_status search_segment(repair *r, uint32_t index, tansu_error *error
     uint64_t done = r->done;
     s->run = runs;
     status = search_bytes(&k, error);
-    if (status == TANSU_OK && !s->header && k.gaps != 0 &&
-        k.gaps <= 2 * k.breaks + GAPS_LEAST) {
+    if (status == TANSU_OK && !s->header && k.gaps != 0 && k.gaps <= 2 * k.breaks + GAPS_LEAST) {
         r->run_count = runs;
         r->hole_count = holes;
         r->loose_count = loose;

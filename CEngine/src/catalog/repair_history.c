@@ -11,11 +11,12 @@
 
 #include <stdlib.h>
 
-/* A stretch of commits for which a compacted segment stands. */
+/* A stretch of commits that a compacted segment covers. */
 typedef struct proof {
     uint64_t first;
     uint64_t last;
     uint32_t number; /* of the segment */
+    bool sure;       /* it is whole there, and stands for all of them */
 } proof;
 
 /* What is at work. */
@@ -55,9 +56,11 @@ static bool proof_add(history *h, proof p) {
     size_t end = at;
     while (end < h->proof_count && h->proofs[end].first <= p.last) {
         if (h->proofs[end].first < p.first)
-            left = (proof){h->proofs[end].first, p.first - 1, h->proofs[end].number};
+            left = (proof){h->proofs[end].first, p.first - 1, h->proofs[end].number,
+                           h->proofs[end].sure};
         if (h->proofs[end].last > p.last)
-            right = (proof){p.last + 1, h->proofs[end].last, h->proofs[end].number};
+            right = (proof){p.last + 1, h->proofs[end].last, h->proofs[end].number,
+                            h->proofs[end].sure};
         end++;
     }
     proof made[3];
@@ -78,13 +81,15 @@ static bool proof_add(history *h, proof p) {
 
 /* prove -- what one compacted segment stands for: all but what lies between runs that do not meet. */
 static bool prove(history *h, const repair_segment *s) {
+    if (!proof_add(h, (proof){s->first, s->last, s->named, false}))
+        return false;
     uint64_t from = s->first, last = 0, at = SEGMENT_HEADER_SIZE;
     for (size_t i = 0; i < s->run_count; i++) {
         const repair_run *run = &h->r->runs[s->run + i];
         if (!run->home)
             continue;
         if (run->from != at) { /* what lies before it is damaged */
-            if (last != 0 && !proof_add(h, (proof){from, last, s->named}))
+            if (last != 0 && !proof_add(h, (proof){from, last, s->named, true}))
                 return false;
             from = run->first;
         }
@@ -93,7 +98,7 @@ static bool prove(history *h, const repair_segment *s) {
     }
     if (at == s->end)
         last = s->last;
-    return last == 0 || proof_add(h, (proof){from, last, s->named});
+    return last == 0 || proof_add(h, (proof){from, last, s->named, true});
 }
 
 /* by_number -- for sorting segments. */
@@ -175,14 +180,22 @@ static bool push_run(history *h, size_t index) {
         const proof *p = &h->proofs[i];
         if (p->number <= number)
             continue;
-        uint64_t from = p->first > at ? p->first : at, to = p->last < run->last ? p->last : run->last;
+        uint64_t from = p->first > at ? p->first : at,
+                 to = p->last < run->last ? p->last : run->last;
         if (from > at && !heap_push(h, (repair_piece){.first = at, .last = from - 1, .run = index}))
             return false;
+        at = to + 1;
+        if (!p->sure) {
+            h->r->doubted = true;
+            if (!heap_push(
+                    h, (repair_piece){.first = from, .last = to, .run = index, .doubted = true}))
+                return false;
+            continue;
+        }
         if (!repair_grow(&h->removals, h->removal_count, &h->removal_room, sizeof *h->removals))
             return false;
         h->removals[h->removal_count++] =
             (repair_piece){.first = from, .last = to, .run = index, .removals = true};
-        at = to + 1;
     }
     return at > run->last ||
            heap_push(h, (repair_piece){.first = at, .last = run->last, .run = index});
@@ -263,6 +276,8 @@ static bool find_lost(history *h) {
     for (;;) {
         while (piece < r->piece_count && r->pieces[piece].removals)
             piece++;
+        while (p < h->proof_count && !h->proofs[p].sure)
+            p++;
         bool more = piece < r->piece_count, proved = p < h->proof_count;
         if (!more && !proved)
             break;
@@ -320,7 +335,7 @@ static void bound_holes(repair *r, uint32_t index, uint64_t bound, size_t *at) {
         while (next < s->run_count && !r->runs[s->run + next].home)
             next++;
         hole->low = low;
-        hole->high = next < s->run_count ? r->runs[s->run + next].first
+        hole->high = next < s->run_count   ? r->runs[s->run + next].first
                      : bound == UINT64_MAX ? UINT64_MAX
                                            : bound + 1;
     }

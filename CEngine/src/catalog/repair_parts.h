@@ -9,8 +9,8 @@
  * copied. The index files are asked which documents there were. Then the documents are read once more, one
  * by one, and saved in a new database, and the indexes are made.
  *
- * Memory: 32 to 64 bytes a document, one segment, and what damage makes: 40 bytes a run and 48 a damaged
- * stretch, 24 a record that no checksum protects.
+ * Memory: 32 to 64 bytes a document, one segment, and what damage makes: about 130 bytes a run, 48 a damaged
+ * stretch, 24 a record that no checksum protects; without damage a segment is one run.
  */
 #ifndef TANSU_CATALOG_REPAIR_PARTS_H
 #define TANSU_CATALOG_REPAIR_PARTS_H
@@ -21,6 +21,9 @@
 
 /* Set in a place beside PLACE_DELETED: no checksum vouches for the record. */
 #define PLACE_UNSURE ((uint64_t)2)
+
+/* And this: compaction may have left the record out since. */
+#define PLACE_DOUBTED ((uint64_t)4)
 
 /* Set above a segment's number, which takes 28 bits: what the index files say of the document. */
 #define PLACE_CONFIRMED ((uint64_t)1 << 63) /* this was its newest record at their checkpoint */
@@ -50,8 +53,8 @@ static inline uint32_t repair_offset(log_place place) {
 /* One segment file. */
 typedef struct repair_segment {
     uint32_t number;
-    char *file;      /* of a leftover: its path in the database's folder; otherwise NULL */
-    uint32_t named;  /* the number in the file's name */
+    char *file;     /* of a leftover: its path in the database's folder; otherwise NULL */
+    uint32_t named; /* the number in the file's name */
     uint64_t size;
     bool header; /* it checks out, and is this segment's */
     uint64_t
@@ -102,6 +105,7 @@ typedef struct repair_piece {
     uint64_t last;
     size_t run;
     bool removals; /* only deletions count: what else is in it, compaction has left out since */
+    bool doubted;  /* compaction may have left it out: the segment that tells is damaged there */
 } repair_piece;
 
 /* Commits from one to another. */
@@ -173,7 +177,7 @@ typedef struct repair {
     size_t segment_count;
     size_t segment_room;
     const char *listed; /* the folder that is listed, in the database's */
-    bool no_memory; /* while the folder was listed */
+    bool no_memory;     /* while the folder was listed */
 
     repair_run *runs; /* by segment and offset */
     size_t run_count;
@@ -184,7 +188,8 @@ typedef struct repair {
     repair_loose *loose; /* by commit, once the history is made */
     size_t loose_count;
     size_t loose_room;
-    repair_piece *pieces; /* the history, in the order of commits; and what only removes behind it */
+    repair_piece
+        *pieces; /* the history, in the order of commits; and what only removes behind it */
     size_t piece_count;
     size_t piece_room;
     repair_range *lost;
@@ -192,6 +197,7 @@ typedef struct repair {
     size_t lost_room;
     uint64_t last_lost;  /* no later commit can be missing; 0: none is */
     uint64_t last_known; /* the last commit of all */
+    bool doubted;        /* some pieces are */
 
     cabinet *witness;    /* the index files, or NULL */
     uint64_t checkpoint; /* what they say is true as of this commit */

@@ -32,8 +32,7 @@ typedef struct scan {
 static void note(scan *k, log_place place, uint64_t size, const char *message) {
     char name[64];
     repair_name(k->r, repair_number(place), name);
-    finding where = {
-        .file = name, .offset = (int64_t)repair_offset(place), .size = (int64_t)size};
+    finding where = {.file = name, .offset = (int64_t)repair_offset(place), .size = (int64_t)size};
     findings_add(&k->r->problems, &where, "%s, offset %u: %s", name, repair_offset(place), message);
 }
 
@@ -133,16 +132,37 @@ static bool removes(const record_header *record) {
            record->type == RECORD_INDEX_DROP;
 }
 
+/* outdate -- a version that compaction has left out: what is older than it is not there any more, either. It may
+ * be the last that is left of the document, should a later one be lost. */
+static tansu_status outdate(scan *k, const record_header *record, log_place place,
+                            tansu_error *error) {
+    repair *r = k->r;
+    const record_header *known;
+    tansu_status status;
+    log_place at = pending_find(&r->places, record->where);
+    if (at == 0 || (at & PLACE_DELETED) != 0 || !repair_read(&k->known, at, &known, &status, error))
+        return at == 0 || (at & PLACE_DELETED) != 0 ? TANSU_OK : status;
+    if (known->sequence >= record->sequence)
+        return TANSU_OK;
+    pending_set(&r->places, record->where,
+                r->last_lost > record->sequence ? place | PLACE_DOUBTED : at | PLACE_DELETED);
+    return TANSU_OK;
+}
+
 /* take_frame -- the records of a frame whose checksum is right, or only its deletions. */
-static tansu_status take_frame(scan *k, const frame_header *frame, log_place place, bool removals,
-                               tansu_error *error) {
+static tansu_status take_frame(scan *k, const frame_header *frame, log_place place,
+                               const repair_piece *piece, tansu_error *error) {
+    bool removals = piece->removals;
     uint64_t at = FRAME_HEADER_SIZE;
     tansu_status status = TANSU_OK;
     while (status == TANSU_OK && at < frame->size) {
         const record_header *record = (const record_header *)((const uint8_t *)frame + at);
         const char *fault = walk_record(record, frame->size - at, frame->sequence);
         if (fault == NULL && (!removals || removes(record))) {
-            status = take_record(k, record, place + at, true, error);
+            status = take_record(
+                k, record, piece->doubted ? (place + at) | PLACE_DOUBTED : place + at, true, error);
+        } else if (fault == NULL && record->type == RECORD_PUT) {
+            status = outdate(k, record, place + at, error);
         } else if (fault != NULL && !removals) {
             char message[160];
             snprintf(message, sizeof message, "a record %s and was left out", fault);
@@ -184,7 +204,8 @@ static tansu_status take_loose(scan *k, uint64_t limit, tansu_error *error) {
          k->next++) {
         const repair_loose *loose = &r->loose[k->next];
         const record_header *record;
-        if (is_missing(r, loose) && repair_read(&k->reader, loose->place, &record, &status, error) &&
+        if (is_missing(r, loose) &&
+            repair_read(&k->reader, loose->place, &record, &status, error) &&
             record->sequence == loose->sequence) {
             repair_hole *hole = &r->holes[loose->hole];
             uint64_t end = repair_offset(loose->place) + record->size;
@@ -229,7 +250,7 @@ static tansu_status scan_piece(scan *k, const repair_piece *piece, tansu_error *
         if (frame->sequence > piece->last)
             break;
         if (frame->sequence >= piece->first)
-            status = take_frame(k, frame, place + at, piece->removals, error);
+            status = take_frame(k, frame, place + at, piece, error);
         at += frame->size;
         if (status == TANSU_OK && at - told >= PROGRESS_BYTES) {
             status = repair_tell(r, at - told, error);

@@ -109,7 +109,7 @@ static tansu_status remove_copy(const repair *r, const char *folder, const char 
 /* current -- whether the index files are of the log as it was last: power loss may have left them ahead of it. */
 static bool current(const repair *r) {
     char boot[64];
-    fs_boot_id(boot);
+    fs_cache_id(r->from, boot);
     return r->manifest_read && !r->manifest.index_damaged &&
            (!r->manifest.index_open || strcmp(boot, r->manifest.boot) == 0);
 }
@@ -204,8 +204,14 @@ static tansu_status ask_document(questioning *q, uint64_t docno, uint64_t word,
     repair *r = q->r;
     uint64_t where = record_where(q->collection, docno);
     uint64_t found = pending_find(&r->places, where);
-    if (word == 0 || (found & PLACE_DELETED) != 0)
+    if ((found & PLACE_DELETED) != 0)
         return TANSU_OK;
+    if (word == 0) {
+        /* Compaction has forgotten the deletion, too, or the document came later. */
+        if ((found & PLACE_DOUBTED) != 0)
+            pending_set(&r->places, where, found | PLACE_DELETED);
+        return TANSU_OK;
+    }
     if (found == 0) {
         q->lost += (word & PLACE_DELETED) == 0;
         return TANSU_OK;
@@ -257,7 +263,8 @@ static tansu_status ask_collection(repair *r, const doc_value *part, tansu_error
         if (cabinet_get(r->witness, CABINET_PLACES, id << 40 | i, &chunk, NULL) == TANSU_OK &&
             chunk.size == PLACES_CHUNK * sizeof(uint64_t))
             for (uint64_t k = 0; status == TANSU_OK && k < PLACES_CHUNK; k++)
-                status = ask_document(&q, i * PLACES_CHUNK + k, load_u64(chunk.data + 8 * k), error);
+                status =
+                    ask_document(&q, i * PLACES_CHUNK + k, load_u64(chunk.data + 8 * k), error);
         if (status == TANSU_OK && i % 64 == 0)
             status = repair_tell(r, 0, error);
     }
@@ -275,7 +282,7 @@ tansu_status repair_witness_ask(repair *r, tansu_error *error) {
     doc_iter iter;
     tansu_status status = TANSU_OK;
     /* Without a commit that is missing, the log says it all. */
-    if (r->witness != NULL && r->last_lost != 0 &&
+    if (r->witness != NULL && (r->last_lost != 0 || r->doubted) &&
         cabinet_get(r->witness, CABINET_META, 0, &meta, NULL) == TANSU_OK && usable(r, &meta) &&
         doc_find(meta.data, meta.size, "collections", 11, &list) && list.type == DOC_ARRAY)
         for (doc_iter_value(&iter, &list); status == TANSU_OK && doc_iter_next(&iter);)

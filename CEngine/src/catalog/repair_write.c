@@ -25,9 +25,13 @@ typedef struct transfer {
     tansu_buffer key;
 } transfer;
 
-/* by_where -- for sorting places into the order of docnos. */
+/* by_where -- for sorting places: by collection documents, then deletions, each in the order of docnos. */
 static int by_where(const void *a, const void *b) {
     const pending_slot *x = a, *y = b;
+    if (x->where >> 40 != y->where >> 40)
+        return x->where < y->where ? -1 : 1;
+    if (((x->at ^ y->at) & PLACE_DELETED) != 0)
+        return (x->at & PLACE_DELETED) == 0 ? -1 : 1;
     return x->where < y->where ? -1 : x->where > y->where;
 }
 
@@ -37,7 +41,7 @@ static uint64_t sort_places(repair *r) {
     uint64_t count = 0;
     for (uint64_t i = 0; r->places.slots != NULL && i <= r->places.mask; i++)
         if (r->places.slots[i].where != 0 &&
-            (r->last_lost != 0 || (r->places.slots[i].at & PLACE_DELETED) == 0))
+            (r->last_lost != 0 || r->doubted || (r->places.slots[i].at & PLACE_DELETED) == 0))
             r->places.slots[count++] = r->places.slots[i];
     if (count > 1)
         qsort(r->places.slots, count, sizeof *r->places.slots, by_where);
@@ -142,25 +146,46 @@ static tansu_status twin_wins(transfer *t, log_place twin, const pending_slot *s
 /* doubt_of -- why a document may not be what it was; its record is of that commit. */
 static uint64_t doubt_of(const repair *r, const pending_slot *slot, uint64_t sequence) {
     uint64_t seen = sequence;
-    if ((slot->at & PLACE_CONFIRMED) != 0 && seen < r->checkpoint)
+    bool confirmed = (slot->at & PLACE_CONFIRMED) != 0;
+    if (confirmed && seen < r->checkpoint)
         seen = r->checkpoint;
+    bool doubted = (slot->at & PLACE_DOUBTED) != 0 && !confirmed;
     enum repair_doubt doubt = (slot->at & PLACE_UNSURE) != 0     ? DOUBT_UNPROTECTED
                               : (slot->at & PLACE_OUTDATED) != 0 ? DOUBT_OLDER
-                              : seen < r->last_lost              ? DOUBT_UNCERTAIN
+                              : doubted || seen < r->last_lost   ? DOUBT_UNCERTAIN
                                                                  : DOUBT_NONE;
     return (uint64_t)doubt << PLACE_DOUBT_SHIFT;
 }
 
+/* is_later -- whether a deletion is of a later document than the one that was saved. Numbers of documents rise,
+ * but one that no checksum protects may be wrong. */
+static tansu_status is_later(transfer *t, const pending_slot *deletion, uint64_t sequence,
+                             const pending_slot *saved, bool *later, tansu_error *error) {
+    const record_header *record;
+    tansu_status status = TANSU_OK;
+    *later = saved->where < deletion->where;
+    if ((saved->at & PLACE_UNSURE) == 0)
+        return TANSU_OK;
+    repair_reader reader = {.r = t->r, .fd = -1};
+    *later =
+        repair_read(&reader, saved->at, &record, &status, error) && record->sequence < sequence;
+    repair_reader_end(&reader);
+    return status;
+}
+
 /* remove_twin -- of an `_id` whose later document was deleted, an earlier one is not there any more, either: its
  * own deletion was lost. */
-static tansu_status remove_twin(transfer *t, const pending_slot *slot, const uint8_t *doc,
+static tansu_status remove_twin(transfer *t, const pending_slot *slot, const record_header *record,
                                 tansu_error *error) {
     uint64_t docno;
     log_place twin;
+    bool later = false;
     if ((slot->at & PLACE_UNSURE) != 0)
         return TANSU_OK;
-    tansu_status status = find_twin(t, doc, &docno, &twin, error);
-    if (status != TANSU_OK || twin == 0)
+    tansu_status status = find_twin(t, record_payload(record), &docno, &twin, error);
+    if (status == TANSU_OK && twin != 0)
+        status = is_later(t, slot, record->sequence, &t->slots[docno], &later, error);
+    if (status != TANSU_OK || !later)
         return status;
     status = change_remove(t->change, t->c->name, docno, error);
     if (status != TANSU_OK)
@@ -229,8 +254,8 @@ static tansu_status transfer_document(transfer *t, const pending_slot *slot, tan
     }
     status = begin_batch(t, error);
     if (status == TANSU_OK)
-        status = deleted ? remove_twin(t, slot, record_payload(record), error)
-                         : save_document(t, slot, record, error);
+        status =
+            deleted ? remove_twin(t, slot, record, error) : save_document(t, slot, record, error);
     t->batch_documents++;
     t->batch_bytes += t->reader.record.size;
     if (status == TANSU_OK &&
@@ -253,8 +278,7 @@ static tansu_status name_doubts(transfer *t, tansu_error *error) {
         if (at == 0 || doubt == DOUBT_NONE)
             continue;
         t->c->doubt[doubt]++;
-        if (t->r->doubts.told < DOUBTS_TOLD &&
-            repair_read(&t->reader, at, &record, &status, error))
+        if (t->r->doubts.told < DOUBTS_TOLD && repair_read(&t->reader, at, &record, &status, error))
             repair_doubt_name(t->r, t->c, doubt, record_payload(record));
     }
     return status;

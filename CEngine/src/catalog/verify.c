@@ -184,6 +184,8 @@ static tansu_status tell_report(verification *c, tansu_buffer *result, tansu_err
                 BSON_APPEND_INT64(&report, "records", (int64_t)c->records) &&
                 BSON_APPEND_INT64(&report, "documents", (int64_t)c->documents) &&
                 BSON_APPEND_INT64(&report, "entries", (int64_t)c->entries) &&
+                BSON_APPEND_INT64(&report, "damagedDocuments", (int64_t)c->damaged) &&
+                BSON_APPEND_ARRAY(&report, "byCollection", &c->collections) &&
                 findings_report(&c->problems, &report, result);
     bson_destroy(&report);
     return done ? TANSU_OK : error_memory(error);
@@ -198,6 +200,7 @@ tansu_status database_verify(database *db, tansu_task_progress progress, void *c
     verification c = {.db = db, .v = v, .progress = progress, .context = context};
     findings_init(&c.problems);
     uint64_t faults = log_faults(db->log);
+    bson_init(&c.collections);
     status = log_extents(db->log, v->sequence, v->position, &c.extents, &c.extent_count, error);
     if (status == TANSU_OK) {
         measure(&c);
@@ -223,8 +226,10 @@ tansu_status database_verify(database *db, tansu_task_progress progress, void *c
     /* What the log can mend; a damaged log could not be read to do so. */
     bool indexes_wrong = status == TANSU_E_CORRUPT && !c.log_damaged;
     findings_free(&c.problems);
+    bson_destroy(&c.collections);
     free(c.extents);
     free(c.rooms);
+    free(c.stretches);
     database_release(db, v);
     upkeep_end(db);
     if (indexes_wrong)

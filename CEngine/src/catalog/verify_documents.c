@@ -49,6 +49,7 @@ typedef struct collection_check {
     checked_index *at; /* the index whose tree is walked */
     tansu_buffer key;
     uint64_t count;   /* documents */
+    uint64_t faulty;  /* that can't be read, or that no checksum protects */
     uint64_t pending; /* work that was not told yet */
     bool damaged;     /* some documents can't be told, so that indexes can't be compared */
 } collection_check;
@@ -177,10 +178,12 @@ static tansu_status each_document(collection_check *k, bool tell, document_visit
             holding.fault = walk_record(holding.record, holding.record->size, 0);
         if (holding.fault != NULL) {
             k->damaged = true;
+            k->faulty += tell;
             if (tell)
                 note_document(k, docno, holding.place, holding.fault);
             continue;
         }
+        k->faulty += tell && verify_in_damage(k->c, holding.place);
         status = visit(k, docno, holding.place, doc, load_u32(doc), error);
         if (status == TANSU_OK)
             status = worked(k, DOCUMENT_WORK, error);
@@ -358,6 +361,21 @@ static tansu_status check_indexes(collection_check *k, tansu_error *error) {
     return status;
 }
 
+/* report_collection -- its figures. */
+static tansu_status report_collection(const collection_check *k, tansu_error *error) {
+    verification *c = k->c;
+    char key[16];
+    const char *at;
+    bson_t one;
+    size_t length = bson_uint32_to_string(c->collection_count++, &at, key, sizeof key);
+    bool done = bson_append_document_begin(&c->collections, at, (int)length, &one) &&
+                BSON_APPEND_UTF8(&one, "name", k->state->name) &&
+                BSON_APPEND_INT64(&one, "documents", (int64_t)k->count) &&
+                BSON_APPEND_INT64(&one, "damaged", (int64_t)k->faulty) &&
+                bson_append_document_end(&c->collections, &one);
+    return done ? TANSU_OK : error_memory(error);
+}
+
 tansu_status verify_collection(verification *c, const collection_state *state, tansu_error *error) {
     collection_check k = {.c = c, .state = state, .index_count = state->index_count + 1};
     k.indexes = calloc(k.index_count, sizeof *k.indexes);
@@ -373,6 +391,9 @@ tansu_status verify_collection(verification *c, const collection_state *state, t
     }
     tansu_status status = each_document(&k, true, count_document, error);
     c->documents += k.count;
+    c->damaged += k.faulty;
+    if (status == TANSU_OK)
+        status = report_collection(&k, error);
     if (status == TANSU_OK)
         check_counts(&k);
     if (status == TANSU_OK)

@@ -5,9 +5,13 @@
 #include "catalog/verify_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Frames between two calls of the progress function. */
 #define PROGRESS_BYTES ((uint64_t)1 << 20)
+
+/* No frame is smaller. */
+#define FRAME_LEAST (FRAME_HEADER_SIZE + RECORD_HEADER_SIZE + 8)
 
 /* note -- a problem at an offset of a segment. */
 static void note(verification *c, const log_extent *e, uint64_t offset, int64_t size,
@@ -78,8 +82,14 @@ static tansu_status check_frame(verification *c, const log_extent *e, uint64_t o
 }
 
 /* tell_gap -- commits that are not where they should be. */
-static void tell_gap(verification *c, const log_extent *e, uint64_t offset, uint64_t size,
-                     uint64_t first, uint64_t behind) {
+static tansu_status tell_gap(verification *c, const log_extent *e, uint64_t offset, uint64_t size,
+                             uint64_t first, uint64_t behind, tansu_error *error) {
+    verify_stretch *list = realloc(c->stretches, (c->stretch_count + 1) * sizeof *list);
+    if (list == NULL)
+        return error_memory(error);
+    c->stretches = list;
+    list[c->stretch_count++] =
+        (verify_stretch){.number = e->number, .from = offset, .to = offset + size};
     char message[160];
     if (behind == first + 1)
         snprintf(message, sizeof message, "commit %llu is damaged", (unsigned long long)first);
@@ -90,6 +100,24 @@ static void tell_gap(verification *c, const log_extent *e, uint64_t offset, uint
         snprintf(message, sizeof message, "a frame is damaged");
     note(c, e, offset, (int64_t)size, message);
     c->log_damaged = true;
+    return TANSU_OK;
+}
+
+/* next_frame -- the offset of the first frame behind a damaged place that belongs there: all commits that are missing
+ * must have had room before it, or a block that came from elsewhere would make all behind it look damaged.
+ * e->end when there is none. */
+static uint64_t next_frame(const verification *c, const log_extent *e, uint64_t offset,
+                           uint64_t expected) {
+    uint32_t seed = c->db->log->crc_seed;
+    for (uint64_t next = offset + 8;; next += 8) {
+        next = walk_find(seed, e->bytes, e->end, next, expected);
+        const frame_header *frame = walk_frame(seed, e->bytes, e->end, next);
+        if (frame == NULL)
+            return e->end;
+        if (frame->sequence <= e->last &&
+            (e->compacted || frame->sequence - expected <= (next - offset) / FRAME_LEAST))
+            return next;
+    }
 }
 
 /* check_segment -- the frames of one segment, which are those of the commits that it covers. */
@@ -101,10 +129,13 @@ static tansu_status check_segment(verification *c, const log_extent *e, tansu_er
         const frame_header *frame = walk_frame(seed, e->bytes, e->end, offset);
         if (frame == NULL || frame->sequence > e->last ||
             (e->compacted ? frame->sequence < expected : frame->sequence != expected)) {
-            uint64_t next = walk_find(seed, e->bytes, e->end, offset + 8, expected);
+            /* In a compacted segment it is seen only here that what lay before came from elsewhere. */
+            uint64_t least = e->compacted ? e->first : expected;
+            uint64_t next = next_frame(c, e, offset, least);
             const frame_header *found = walk_frame(seed, e->bytes, e->end, next);
             uint64_t behind = found != NULL ? found->sequence : e->last + 1;
-            tell_gap(c, e, offset, next - offset, expected, e->compacted ? expected : behind);
+            status = tell_gap(c, e, offset, next - offset, expected,
+                              e->compacted ? expected : behind, error);
             expected = behind;
             offset = next;
             if (found == NULL)
@@ -120,6 +151,30 @@ static tansu_status check_segment(verification *c, const log_extent *e, tansu_er
         }
     }
     return status == TANSU_OK ? verify_tell(c, e->end - told, error) : status;
+}
+
+/* by_place -- for sorting damaged stretches. */
+static int by_place(const void *a, const void *b) {
+    const verify_stretch *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+bool verify_in_damage(const verification *c, log_place place) {
+    uint32_t number = (uint32_t)(place >> 32);
+    uint64_t offset = (uint32_t)place & PLACE_MASK;
+    size_t low = 0, high = c->stretch_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const verify_stretch *s = &c->stretches[middle];
+        if (s->number < number || (s->number == number && s->to <= offset))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->stretch_count && c->stretches[low].number == number &&
+           c->stretches[low].from <= offset;
 }
 
 tansu_status verify_log(verification *c, tansu_error *error) {
@@ -140,5 +195,7 @@ tansu_status verify_log(verification *c, tansu_error *error) {
         status = check_segment(c, e, error);
         expected = e->last + 1;
     }
+    if (c->stretch_count > 1)
+        qsort(c->stretches, c->stretch_count, sizeof *c->stretches, by_place);
     return status;
 }

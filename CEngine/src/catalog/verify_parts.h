@@ -19,6 +19,13 @@ typedef struct verify_room {
     uint64_t size;
 } verify_room;
 
+/* Bytes of a segment that are no frame and should be. */
+typedef struct verify_stretch {
+    uint32_t number;
+    uint64_t from;
+    uint64_t to;
+} verify_stretch;
+
 typedef struct verification {
     database *db;
     const version *v;
@@ -38,6 +45,11 @@ typedef struct verification {
     uint64_t records;
     uint64_t documents;
     uint64_t entries;
+    verify_stretch *stretches; /* of the log that are damaged, by segment and offset */
+    size_t stretch_count;
+    uint64_t damaged;   /* documents that can't be read, or lie in such a stretch */
+    bson_t collections; /* figures of each, for the report */
+    uint32_t collection_count;
 } verification;
 
 /* verify_tell -- counts `work` units as done and calls the progress function. Errors: CANCELLED. */
@@ -53,6 +65,9 @@ typedef struct verify_holding {
 /* verify_resolve -- follows the word of a docno to the record that the version sees. Errors: MEMORY. */
 tansu_status verify_resolve(verification *c, const collection_state *state, uint64_t docno,
                             uint64_t word, verify_holding *holding, tansu_error *error);
+
+/* verify_in_damage -- whether a place lies in a damaged stretch of the log: no checksum protects what is there. */
+bool verify_in_damage(const verification *c, log_place place);
 
 /* verify_log -- frames and records (catalog/verify_log.c). */
 tansu_status verify_log(verification *c, tansu_error *error);

@@ -18,6 +18,8 @@ typedef struct view {
     uint64_t sequence;             /* records up to this commit are seen */
     const struct pending *pending; /* a write transaction's own changes, or NULL */
     const interrupt *interrupt;    /* what stops a long read, or NULL; outlives the view */
+    const struct fs *calls;        /* for temporary files; NULL: a read that makes none */
+    const char *folder;            /* where they go; NULL in a memory store */
 } view;
 
 /* A document's stored version: where it lies. Stays valid as long as the view (also when a write

@@ -2,6 +2,7 @@
  * catalog/worker.c -- the background thread: interval syncs and checkpoints.
  */
 #include "base/clock.h"
+#include "base/size_limit.h"
 #include "catalog/compact.h"
 #include "catalog/memory.h"
 
@@ -17,6 +18,7 @@ static void sync_interval(database *db) {
 static void *work(void *context) {
     database *db = context;
     clock_time until = 0;
+    limit_leave_out();
     bool waiting = false; /* a commit waits to be synced at `until` */
     pthread_mutex_lock(&db->state_mutex);
     while (!db->worker_stop) {

@@ -30,7 +30,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define CABINET_HEAD 256u /* bytes of the head */
+#define CABINET_HEAD 256u        /* bytes of the head */
 #define CABINET_HEAD_COMMIT 152u /* where in it the last commit is whose words are in the file */
 #define CABINET_ALIGN 64u /* records lie at multiples of this and are as long as a multiple of it */
 #define CABINET_KEY 9u    /* bytes of a key */
@@ -191,7 +191,8 @@ void cabinet_head_make(cabinet *cab);
  * last byte of the first on, closed with the only byte of the last. */
 int cabinet_head_session(cabinet *cab); /* which session it is */
 int cabinet_head_commit(cabinet *cab);  /* how far its words are */
-int cabinet_head_facts(cabinet *cab);   /* before it is closed: how many records, and where they end */
+int cabinet_head_facts(
+    cabinet *cab); /* before it is closed: how many records, and where they end */
 int cabinet_head_closed(cabinet *cab);
 /* cabinet_head_read -- false when it is none that we or Tokyo Cabinet wrote for us. */
 bool cabinet_head_read(const uint8_t bytes[CABINET_HEAD], uint64_t file_size, cabinet_head *head);

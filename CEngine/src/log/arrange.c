@@ -151,9 +151,12 @@ void log_discard(log *l) {
 uint32_t *log_numbers(log *l, uint32_t *count) {
     pthread_mutex_lock(&l->mutex);
     uint32_t *numbers = malloc((l->force.count + 1) * sizeof *numbers);
-    *count = l->force.count;
-    for (uint32_t i = 0; numbers != NULL && i < l->force.count; i++)
-        numbers[i] = l->force.items[i]->number;
+    *count = 0;
+    for (uint32_t i = 0; numbers != NULL && i < l->force.count; i++) {
+        const segment *s = l->force.items[i];
+        if (s->last != 0 || s->first <= __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE))
+            numbers[(*count)++] = s->number;
+    }
     pthread_mutex_unlock(&l->mutex);
     return numbers;
 }

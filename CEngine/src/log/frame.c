@@ -38,9 +38,9 @@ bool frame_records_valid(const frame_header *frame) {
 tansu_status frame_damage(uint32_t number, uint64_t offset, uint64_t sequence, tansu_error *error) {
     char name[32];
     segment_name(number, name);
-    return error_at(
-        error, TANSU_E_CORRUPT, name, (int64_t)offset,
-        "commit %llu was on the disk and is damaged at %s, offset %llu: restore a backup "
-        "or salvage what is readable",
-        (unsigned long long)sequence, name, (unsigned long long)offset);
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)offset,
+                    "Commit %llu was written and is damaged at \"%s\", offset %llu; restore a "
+                    "backup or salvage "
+                    "what is readable with \"tansu repair\"",
+                    (unsigned long long)sequence, name, (unsigned long long)offset);
 }

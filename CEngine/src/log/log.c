@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "log/reserve.h"
 #include "log/segment.h"
+#include "log/tail.h"
 #include "log/walk.h"
 
 #include <errno.h>
@@ -146,7 +147,12 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     tansu_status status = TANSU_OK;
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
-        status = l->folder == NULL ? error_memory(error) : open_segments(l, error);
+        l->aside_folder =
+            options->aside == NULL ? fs_join(options->folder, "set-aside") : strdup(options->aside);
+        status = l->folder == NULL || l->aside_folder == NULL ? error_memory(error)
+                                                              : tail_read(l, error);
+        if (status == TANSU_OK)
+            status = open_segments(l, error);
         if (status == TANSU_OK && !l->read_only)
             reserve_find(l);
     }
@@ -173,10 +179,12 @@ tansu_status log_close(log *l, tansu_error *error) {
     free(l->doomed);
     for (uint32_t i = 0; i < LOG_TABLE_SIZE; i++)
         free(l->tables[i]);
+    tail_end(l);
     pthread_cond_destroy(&l->synced_changed);
     pthread_mutex_destroy(&l->reserve_mutex);
     pthread_mutex_destroy(&l->mutex);
     free(l->folder);
+    free(l->aside_folder);
     free(l);
     return status;
 }
@@ -265,7 +273,9 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
                          "the transaction is larger than %u bytes: split it",
                          TANSU_MAX_TRANSACTION_SIZE);
     segment *head = segment_head(l);
-    tansu_status status = TANSU_OK;
+    tansu_status status = l->tail_begun ? TANSU_OK : tail_begin(l, error);
+    if (status != TANSU_OK)
+        return status;
     if (head == NULL || head->last != 0 || head->used + end > head->mapped) {
         status = move_frame(l, end, error);
         head = segment_head(l);
@@ -320,6 +330,7 @@ tansu_status log_commit(log *l, uint64_t sequence, log_place *place, tansu_error
     head->used += l->frame_size;
     /* Release: a sync that sees the number finds the frame, and its segment, in place. */
     __atomic_store_n(&l->appended, sequence, __ATOMIC_RELEASE);
+    tail_written(l, sequence);
     l->building = false;
     l->frame_size = l->frame_started = 0;
     l->frame_records = 0;

@@ -33,6 +33,16 @@ typedef struct segment {
     uint64_t populated; /* bytes whose pages were brought in for writing */
 } segment;
 
+/* What a writer before has left in the file TAIL (log/tail.h); all zero when it says nothing. */
+typedef struct log_marks {
+    uint64_t written; /* all commits up to this one were in the log; 0: not known */
+    uint64_t synced;  /* and up to this one on the disk */
+    bool settled;     /* no sync was under way, and none had failed */
+    bool failed;      /* one had */
+    bool
+        same_cache; /* the page cache that the marks were made in is still there, and the log's bytes with it */
+} log_marks;
+
 typedef struct segment_list {
     segment **items;
     uint32_t count;
@@ -42,6 +52,8 @@ typedef struct segment_list {
 struct log {
     const fs *calls;
     char *folder; /* NULL: a memory store */
+    char *aside_folder;
+    char cache[64]; /* fs_cache_id() of the folder */
     bool read_only;
     bool guarded; /* pages that can't be read are counted in `tally` instead of raising SIGBUS */
     guard_tally tally;
@@ -80,16 +92,22 @@ struct log {
     bool syncing;
     bool failed; /* a sync or a write failed: what is on the disk is not known any more; atomic */
     int failed_errno;
-    uint64_t appended;     /* last commit in the log; the writer's, stored atomically */
-    uint64_t synced;       /* last commit known to be on the disk; stored atomically */
-    uint64_t witnessed;    /* opening: the cabinet saw commits up to this one in the log */
-    bool unbroken;         /* opening: the machine has been on since the log was last written */
+    uint64_t appended;  /* last commit in the log; the writer's, stored atomically */
+    uint64_t synced;    /* last commit known to be on the disk; stored atomically */
+    uint64_t witnessed; /* opening: the cabinet saw commits up to this one in the log */
+    bool unbroken;   /* opening: the page cache is still the one that the log was last written to */
+    log_marks found; /* opening */
+    struct tail_file *tail; /* the file of marks, mapped; NULL: there is none */
+    uint32_t tail_crc;
+    bool tail_begun;
     uint32_t sync_segment; /* the first segment that may have unsynced bytes */
 };
 
 typedef struct log_options {
     const fs *calls;
     const char *folder; /* of the segments; NULL for a memory store */
+    const char
+        *aside; /* folder for what may hold commits and is not used; made when it is needed */
     bool read_only;
     bool unguarded; /* a page that can't be read raises SIGBUS */
     bool
@@ -102,6 +120,10 @@ typedef struct log_options {
 /* log_open -- maps the segments that are there. Compacted ones are aside before log_arrange(). Errors:
  * IO, CORRUPT (a header that does not check out, a segment that is missing), VERSION. */
 tansu_status log_open(const log_options *options, log **result, tansu_error *error);
+
+/* log_forget_marks -- at a clean end, when the MANIFEST says how far the log goes: the file TAIL says nothing
+ * any more. */
+void log_forget_marks(log *l);
 
 /* log_close -- trims the head segment to what is used (unless a sync failed), and frees everything.
  * Errors: IO; the log is freed in any case. */
@@ -140,7 +162,8 @@ void log_drop_aside(log *l);
  * checkpoint lists those in force. A file that can't be removed is tried again at the next call. */
 void log_discard(log *l);
 
-/* log_numbers -- the numbers of the segments in force, in order, in new memory for free(); NULL when it
+/* log_numbers -- the numbers of the segments in force, in order, without one that no commit was written to (it may
+ * not be there after power loss, and nothing would be missing), in new memory for free(); NULL when it
  * is exhausted. */
 uint32_t *log_numbers(log *l, uint32_t *count);
 

@@ -2,7 +2,10 @@
  * log/replay.c -- walking the log's tail at opening, and deciding where the log ends.
  */
 #include "base/error.h"
+#include "log/aside.h"
 #include "log/frame.h"
+#include "log/settle.h"
+#include "log/tail.h"
 
 #include <errno.h>
 
@@ -31,10 +34,11 @@ static bool later_witness(const log *l, uint32_t index, uint64_t offset, uint64_
 }
 
 /* remove_blank -- takes a segment away whose header was never written. */
-static tansu_status remove_blank(log *l, tansu_error *error) {
+static tansu_status remove_blank(log *l, bool holds, tansu_error *error) {
     if (l->blank_number == 0 || l->read_only)
         return TANSU_OK;
-    tansu_status status = segment_unlink(l, l->blank_number, error);
+    tansu_status status =
+        holds ? aside_move(l, l->blank_number, error) : segment_unlink(l, l->blank_number, error);
     if (status == TANSU_OK) {
         segment_give_back(l, l->blank_number);
         l->blank_number = 0;
@@ -43,38 +47,46 @@ static tansu_status remove_blank(log *l, tansu_error *error) {
 }
 
 /* remove_behind -- takes the segments behind the log's end away, the last first. */
-static tansu_status remove_behind(log *l, uint32_t index, bool *changed, tansu_error *error) {
+static tansu_status remove_behind(log *l, uint32_t index, bool blank_holds, bool *changed,
+                                  tansu_error *error) {
     while (l->force.count > index + 1) {
         if (l->read_only) { /* they stay on the disk; this opening does not look at them */
             segment_close(l, l->force.items[--l->force.count]);
             continue;
         }
-        tansu_status status = segment_remove_last(l, error);
+        const segment *s = segment_head(l);
+        tansu_status status = TANSU_OK;
+        if (aside_holds(s->base, s->allocated, SEGMENT_HEADER_SIZE))
+            status = aside_move(l, s->number, error);
+        if (status == TANSU_OK)
+            status = segment_remove_last(l, error);
         if (status != TANSU_OK)
             return status;
         *changed = true;
     }
     bool blank = l->blank_number != 0;
     *changed = *changed || blank;
-    return remove_blank(l, error);
+    return remove_blank(l, blank_holds, error);
 }
 
 /* cut -- makes the log end at a place: what is behind reads as zero and later segments are gone. */
-static tansu_status cut(log *l, uint32_t index, uint64_t offset, tansu_error *error) {
+static tansu_status cut(log *l, uint32_t index, uint64_t offset, bool blank_holds,
+                        tansu_error *error) {
     bool changed = false;
-    tansu_status status = remove_behind(l, index, &changed, error);
+    tansu_status status = remove_behind(l, index, blank_holds, &changed, error);
     if (status != TANSU_OK)
         return status;
     segment *s = l->force.items[index];
     s->used = offset;
     if (l->read_only)
         return TANSU_OK;
-    bool zero = true;
-    for (uint64_t i = offset; zero && i + 8 <= s->allocated; i += 8)
-        zero = load_u64(s->base + i) == 0;
-    if ((!zero || s->allocated % 8 != 0 || changed) && segment_descriptor(l, s) < 0)
+    bool holds = aside_holds(s->base, s->allocated, offset) || s->allocated % 8 != 0;
+    if ((holds || changed) && segment_descriptor(l, s) < 0)
         return error_errno(error, l->folder, "open", errno);
-    if (!zero || s->allocated % 8 != 0) {
+    if (holds) {
+        status = aside_copy(l, s, offset, error);
+        if (status != TANSU_OK)
+            return status;
         if (l->calls->truncate(s->fd, offset) != 0)
             return error_errno(error, l->folder, "trim", errno);
         s->allocated = offset;
@@ -94,6 +106,7 @@ typedef struct walk {
     uint32_t index; /* of the segment */
     uint64_t offset;
     uint64_t expected; /* the next commit */
+    uint64_t synced;   /* the last commit that one of the frames knew to be on the disk */
     uint64_t done;     /* bytes of segments before */
     uint64_t total;
     log_visitor visitor;
@@ -113,6 +126,8 @@ static tansu_status walk_frame(walk *w, const segment *s, const frame_header *fr
         return status;
     w->offset += frame->size;
     w->expected = frame->sequence + 1;
+    if (frame->synced > w->synced)
+        w->synced = frame->synced;
     if (w->progress != NULL && (w->expected & 1023) == 0)
         w->progress(w->progress_context, w->done + w->offset, w->total);
     return TANSU_OK;
@@ -226,51 +241,110 @@ static bool walk_start(walk *w, uint64_t position) {
     return true;
 }
 
+/* must_hold -- the commit up to which the log has to be whole, by all that was written down elsewhere. */
+static uint64_t must_hold(const log *l, uint64_t sure_sequence) {
+    uint64_t least = sure_sequence > l->witnessed ? sure_sequence : l->witnessed;
+    if (l->found.synced > least)
+        least = l->found.synced;
+    /* Of what was only written nothing is lost as long as the page cache is the same. */
+    return l->found.same_cache && l->found.written > least ? l->found.written : least;
+}
+
+/* check_end -- whether the log may end where the walk did. *holds: a segment behind that has no header may
+ * hold something. */
+static tansu_status check_end(const walk *w, uint32_t number, uint64_t sure_sequence, bool *holds,
+                              tansu_error *error) {
+    log *l = w->l;
+    blank_look look = {0};
+    tansu_status status = TANSU_OK;
+    if (l->blank_number != 0)
+        status = aside_look(l, w->expected, &look, error);
+    if (status != TANSU_OK)
+        return status;
+    *holds = look.holds;
+    if (!look.damaged && w->expected > must_hold(l, sure_sequence) &&
+        (l->force.count == 0 || !later_witness(l, w->index, w->offset, w->expected)))
+        return TANSU_OK;
+    /* Without later segments it is the one without a header that should go on here. */
+    bool blank = l->blank_number != 0 && (l->force.count == 0 || w->index + 1 == l->force.count);
+    return frame_damage(blank ? l->blank_number : number, blank ? 0 : w->offset, w->expected,
+                        error);
+}
+
+/* doubtful -- whether bytes behind the last sure commit may be in the page cache alone, and count as written
+ * there: then they must be written once more. Otherwise a sync that succeeds proves that they are on the disk. */
+static bool doubtful(const log *l, uint64_t manifest_sequence) {
+    return !l->found.settled && (l->found.failed || l->appended > manifest_sequence);
+}
+
+/* begin_writing -- makes what the walk found durable where that is in doubt, and begins to keep marks. */
+static tansu_status begin_writing(walk *w, const walk *began, uint32_t began_number,
+                                  uint64_t sure_sequence, tansu_error *error) {
+    log *l = w->l;
+    uint64_t sure = sure_sequence > l->found.synced ? sure_sequence : l->found.synced;
+    if (w->synced > sure)
+        sure = w->synced;
+    l->synced = sure < l->appended ? sure : l->appended;
+    uint32_t first = l->force.count;
+    while (first > 1 && l->force.items[first - 1]->first > l->synced + 1)
+        first--;
+    l->sync_segment = first == 0 ? 0 : l->force.items[first - 1]->number;
+    if (l->read_only)
+        return TANSU_OK;
+    if (l->force.count != 0 && doubtful(l, sure_sequence)) {
+        tansu_status status =
+            log_settle(l, l->synced, began_number, began->offset, began->expected, error);
+        if (status != TANSU_OK)
+            return status;
+        l->synced = l->appended;
+        l->sync_segment = segment_head(l)->number;
+    }
+    return l->found.settled && l->found.written == 0 ? TANSU_OK : tail_begin(l, error);
+}
+
 tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t sure_sequence,
                         log_visitor visitor, void *context, tansu_progress progress,
                         void *progress_context, bool *reached, tansu_error *error) {
     *reached = true;
-    if (l->force.count == 0) {
-        *reached = sequence == 0;
-        if (*reached && sure_sequence > 0)
-            return frame_damage(1, 0, 1, error);
-        l->appended = l->synced = sequence;
-        return remove_blank(l, error);
-    }
+    l->unbroken = l->unbroken || l->found.same_cache;
     walk w = {.l = l,
+              .offset = SEGMENT_HEADER_SIZE,
               .expected = sequence + 1,
               .visitor = visitor,
               .context = context,
               .progress = progress,
               .progress_context = progress_context};
-    if (!walk_start(&w, position)) {
+    bool empty = l->force.count == 0, holds = false;
+    if (empty ? sequence != 0 : !walk_start(&w, position)) {
         *reached = false;
         return TANSU_OK;
     }
-    if (position == 0 && l->force.items[0]->first != w.expected)
+    if (!empty && position == 0 && l->force.items[0]->first != w.expected)
         return frame_damage(l->force.items[0]->number, 0, w.expected,
                             error); /* its beginning is missing */
+    walk began = w;
+    uint32_t began_number = empty ? 1 : l->force.items[w.index]->number;
     uint64_t faults = log_faults(l);
-    tansu_status status = walk_on(&w, error);
-    if (status != TANSU_OK)
-        return log_check(l, faults, status, error);
-    uint32_t number = l->force.items[w.index]->number;
-    if (w.expected <= sure_sequence || w.expected <= l->witnessed ||
-        later_witness(l, w.index, w.offset, w.expected))
-        return log_check(l, faults, frame_damage(number, w.offset, w.expected, error), error);
-    /* What could not be read looks like the log's end, and must not be cut off for that. */
-    status = log_check(l, faults, TANSU_OK, error);
+    tansu_status status = empty ? TANSU_OK : walk_on(&w, error);
     if (status == TANSU_OK)
-        status = cut(l, w.index, w.offset, error);
-    if (status == TANSU_OK)
-        status = segment_ready(l, l->force.items[w.index], error);
+        status = check_end(&w, empty ? 1 : l->force.items[w.index]->number, sure_sequence, &holds,
+                           error);
+    /* What could not be read looks like damage, or like the log's end, and must not be cut off for that. */
+    status = log_check(l, faults, status, error);
     if (status != TANSU_OK)
         return status;
-    l->appended = w.expected - 1;
-    /* Bytes of a killed process may still be only in the page cache. */
-    l->synced = sure_sequence < l->appended ? sure_sequence : l->appended;
-    l->sync_segment = l->synced == l->appended ? number : l->force.items[0]->number;
-    if (progress != NULL)
+    status = empty ? remove_blank(l, holds, error) : cut(l, w.index, w.offset, holds, error);
+    if (status == TANSU_OK && !empty)
+        status = segment_ready(l, l->force.items[w.index], error);
+    if (status == TANSU_OK) {
+        l->appended = w.expected - 1;
+        status = begin_writing(&w, &began, began_number, sure_sequence, error);
+    }
+    if (status != TANSU_OK) {
+        tail_doubt(l);
+        return status;
+    }
+    if (progress != NULL && !empty)
         progress(progress_context, w.total, w.total);
     return TANSU_OK;
 }

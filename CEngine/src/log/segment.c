@@ -208,6 +208,22 @@ tansu_status segment_ready(log *l, segment *s, tansu_error *error) {
     return TANSU_OK;
 }
 
+tansu_status segment_take(log *l, segment *s, int fd, tansu_error *error) {
+    segment old = *s;
+    s->fd = fd;
+    tansu_status status = segment_map(l, s, s == segment_head(l), error);
+    if (status != TANSU_OK) {
+        s->fd = old.fd;
+        return status;
+    }
+    s->allocated = s->used;
+    s->populated = 0;
+    segment_publish(l, s);
+    segment_unmap(l, &old);
+    segment_rest(l, &old);
+    return TANSU_OK;
+}
+
 void segment_close(log *l, segment *s) {
     if (s == NULL)
         return;

@@ -31,6 +31,10 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
  * into. Before anybody looks at it: it moves. Errors: IO, MEMORY. */
 tansu_status segment_ready(log *l, segment *s, tansu_error *error);
 
+/* segment_take -- has another open file, which holds the same frames and nothing behind them, in place of the
+ * segment's own. Before anybody looks at it. Errors: IO, MEMORY (the descriptor is still the caller's). */
+tansu_status segment_take(log *l, segment *s, int fd, tansu_error *error);
+
 /* segment_descriptor -- opens the segment's file if it is not open; -1 with errno. */
 int segment_descriptor(log *l, segment *s);
 

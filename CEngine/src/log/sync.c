@@ -3,37 +3,35 @@
  */
 #include "base/error.h"
 #include "log/segment.h"
+#include "log/tail.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-/* The files that one round has to sync: those with commits since the last round. */
+#define ROUND_MOST 8
+
+/* The files that one round has to sync: those with commits since the last round, or the first of them. No
+ * memory is needed, for by now the commits can't be refused any more. */
 typedef struct sync_round {
-    segment *few[8]; /* enough for all but the largest transactions */
-    segment **list;
+    segment *list[ROUND_MOST];
     uint32_t count;
-    uint32_t head;
+    uint32_t last; /* the number of the segment that the next round begins with */
     uint64_t target;
 } sync_round;
 
-/* round_begin -- notes what to sync; the mutex is held. False when memory is exhausted. */
-static bool round_begin(log *l, sync_round *round) {
+/* round_begin -- notes what to sync; the mutex is held. */
+static void round_begin(log *l, sync_round *round) {
     uint32_t first = segment_index(l, l->sync_segment);
     if (first == UINT32_MAX)
         first = 0;
-    segment *head = segment_head(l);
     round->target = __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE);
     round->count = l->force.count - first;
-    round->head = head == NULL ? 0 : head->number;
-    round->list = round->few;
-    if (round->count > sizeof round->few / sizeof round->few[0]) {
-        round->list = malloc(round->count * sizeof *round->list);
-        if (round->list == NULL)
-            return false;
+    if (round->count > ROUND_MOST) {
+        round->count = ROUND_MOST;
+        round->target = l->force.items[first + ROUND_MOST]->first - 1;
     }
     for (uint32_t i = 0; i < round->count; i++)
         round->list[i] = l->force.items[first + i];
-    return true;
+    round->last = round->count == 0 ? 0 : round->list[round->count - 1]->number;
 }
 
 /* round_run -- syncs the files; the errno of the first failure, or 0. The mutex is not held. */
@@ -50,12 +48,27 @@ static int round_run(log *l, const sync_round *round) {
     return 0;
 }
 
+/* sync_error -- the error for commits whose sync has failed. Whatever the reason, it is not known what was kept
+ * of them: so never a status that says that nothing was. */
+static tansu_status sync_error(const log *l, tansu_error *error) {
+    tansu_status status = error_errno(error, l->folder, "sync", l->failed_errno);
+    if (status == TANSU_E_IO)
+        return status;
+    status = error_set(
+        error, TANSU_E_FAILED, l->folder,
+        "The disk did not take what was committed, so it is not known whether the commit is "
+        "kept; close the database and open it again");
+    if (error != NULL)
+        error->sys_errno = l->failed_errno;
+    return status;
+}
+
 tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error) {
     tansu_status status = TANSU_OK;
     pthread_mutex_lock(&l->mutex);
     while (status == TANSU_OK && l->synced < sequence) {
         if (l->failed) {
-            status = error_errno(error, l->folder, "sync", l->failed_errno);
+            status = sync_error(l, error);
         } else if (l->syncing) {
             pthread_cond_wait(&l->synced_changed, &l->mutex);
         } else if (l->folder == NULL) {
@@ -63,17 +76,14 @@ tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error) {
                              __ATOMIC_RELEASE);
         } else {
             sync_round round;
-            if (!round_begin(l, &round)) {
-                status = error_memory(error);
-                break;
-            }
+            round_begin(l, &round);
             l->syncing = true;
+            tail_state_is(l, TAIL_SYNCING); /* killed in there, nobody has seen whether it failed */
             pthread_mutex_unlock(&l->mutex);
             int number = round_run(l, &round);
             pthread_mutex_lock(&l->mutex);
-            if (round.list != round.few)
-                free(round.list);
             l->syncing = false;
+            tail_state_is(l, number != 0 ? TAIL_FAILED : TAIL_SETTLED);
             if (number != 0) {
                 /* The kernel may have marked the lost pages clean: a second try that succeeds
                  * would prove nothing. */
@@ -81,7 +91,8 @@ tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error) {
                 __atomic_store_n(&l->failed, true, __ATOMIC_RELEASE);
             } else {
                 __atomic_store_n(&l->synced, round.target, __ATOMIC_RELEASE);
-                l->sync_segment = round.head;
+                tail_synced(l, round.target);
+                l->sync_segment = round.last;
             }
             pthread_cond_broadcast(&l->synced_changed);
         }

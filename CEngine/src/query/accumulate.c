@@ -45,16 +45,17 @@ static tansu_status add_distinct(aggregation *a, accumulator *to, const doc_valu
     a->key.size = 0;
     if (!collation_key(a->q->collation, &a->form, &a->key, value, false))
         return error_memory(a->error);
-    keyset_item *item = keyset_add(&to->values, &a->memory, a->key.data, a->key.size,
-                                   sizeof(distinct_item), &added, &a->used);
+    keyset_item *item = keyset_add(&to->values, &a->value_memory, a->key.data, a->key.size,
+                                   sizeof(distinct_item), &added, &a->value_used);
     if (!item)
         return error_memory(a->error);
     if (!added)
         return TANSU_OK;
-    const uint8_t *copy = arena_copy(&a->memory, value->data, value->size);
+    const uint8_t *copy = arena_copy(&a->value_memory, value->data, value->size);
     if (!copy)
         return error_memory(a->error);
-    a->used += value->size;
+    a->value_used += value->size;
+    ((distinct_item *)item)->number = a->value_number++;
     ((distinct_item *)item)->value = (doc_value){copy, value->size, value->type};
     return TANSU_OK;
 }
@@ -185,25 +186,28 @@ tansu_status accumulate(aggregation *a, const figure_field *field, accumulator *
 }
 
 /* write_distinct -- the distinct values in order, as an array. */
-static tansu_status write_distinct(const aggregation *a, writer *w, const char *name,
-                                   const keyset *values) {
-    keyset_item **sorted;
-    tansu_status status = keyset_sorted(values, &a->watch, &sorted, a->error);
-    if (status != TANSU_OK)
-        return status;
+static tansu_status write_distinct(aggregation *a, writer *w, const char *name, accumulator *from) {
+    distinct_place place = {.next = 0};
+    doc_value value;
+    uint32_t number = 0;
+    tansu_status status;
     size_t array = writer_open(w, name, DOC_ARRAY);
-    for (size_t i = 0; i < values->count; i++) {
+    while ((status = next_distinct(a, from, &place, &value)) == TANSU_OK) {
         char key[12];
-        writer_value(w, writer_index_key(key, (uint32_t)i), &((distinct_item *)sorted[i])->value);
+        writer_value(w, writer_index_key(key, number++), &value);
+        if (w->failed || w->out->size > AGGREGATE_MEMORY) {
+            status = w->failed ? error_memory(a->error) : too_long(a);
+            break;
+        }
     }
     writer_end(w, array);
-    free(sorted);
-    return TANSU_OK;
+    distinct_end(&place);
+    return status == TANSU_DONE ? TANSU_OK : status;
 }
 
 /* accumulator_write -- see aggregate_parts.h. */
-tansu_status accumulator_write(const aggregation *a, writer *w, const figure_field *field,
-                               const accumulator *from) {
+tansu_status accumulator_write(aggregation *a, writer *w, const figure_field *field,
+                               accumulator *from) {
     number_result number;
     doc_value value = {NULL, 0, DOC_NULL};
     switch (field->figure) {
@@ -218,7 +222,7 @@ tansu_status accumulator_write(const aggregation *a, writer *w, const figure_fie
             return error_memory(a->error);
         writer_value(w, field->name, &number.value);
         break;
-    case FIGURE_DISTINCT: return write_distinct(a, w, field->name, &from->values);
+    case FIGURE_DISTINCT: return write_distinct(a, w, field->name, from);
     default:
         if (from->kept.set)
             value = kept_as_value(&from->kept);
@@ -232,4 +236,5 @@ void accumulator_free(accumulator *a) {
     sum_free(&a->sum);
     free(a->kept.data);
     free(a->form.data);
+    run_sort_free(a->more);
 }

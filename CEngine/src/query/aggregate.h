@@ -7,7 +7,7 @@
 
 #include "catalog/view.h"
 
-/* Groups and what they hold take this much memory at most; above it there is TOO_LARGE. */
+/* An answer is no longer than this; above it there is TOO_LARGE. */
 #define AGGREGATE_MEMORY ((size_t)256 * 1024 * 1024)
 
 /* What to make of which documents, checked and compiled. */

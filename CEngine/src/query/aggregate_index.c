@@ -192,9 +192,19 @@ static tansu_status walk_path(aggregation *a, const path *path, bool *done) {
                  .collection = a->collection,
                  .purpose = PLAN_COUNT,
                  .memory = {.arena = &a->memory},
+                 .watch = &a->watch,
                  .error = a->error};
-    access *index;
+    access *index = NULL;
+    const arena_mark before = arena_now(&a->memory);
+    a->memory.limit = PLAN_MEMORY;
     tansu_status status = find_walk(a, &p, path, &index);
+    a->memory.limit = 0;
+    if (status == TANSU_E_MEMORY && a->memory.full) {
+        /* Planning would take too much memory: the documents will do. */
+        arena_release(&a->memory, before);
+        status = TANSU_OK;
+        index = NULL;
+    }
     if (status == TANSU_OK && index) {
         *done = true;
         status = walk_values(a, index);

@@ -5,6 +5,7 @@
  *   accumulate.c        figures: one accumulator fed with documents
  *   aggregate_run.c     documents → groups → the answer, in order
  *   aggregate_index.c   the same groups from an index, where that can't differ
+ *   aggregate_spill.c   the same answer when memory can't hold the groups
  */
 #ifndef TANSU_QUERY_AGGREGATE_PARTS_H
 #define TANSU_QUERY_AGGREGATE_PARTS_H
@@ -56,6 +57,7 @@ typedef struct kept_value {
 /* One distinct value. */
 typedef struct distinct_item {
     keyset_item head;
+    uint64_t number; /* in the order in which they came */
     doc_value value;
 } distinct_item;
 
@@ -66,6 +68,7 @@ typedef struct accumulator {
     kept_value kept;
     kept_value form; /* $min, $max: of the kept value, when there is a collation */
     keyset values;   /* of distinct_item */
+    run_sort *more;  /* those that memory could not hold, once or more; NULL: it held all */
 } accumulator;
 
 typedef struct group {
@@ -95,7 +98,17 @@ struct aggregation {
     tansu_error *error;
     watch watch;
     arena memory;
-    size_t used; /* bytes that groups take */
+    size_t used; /* bytes that groups take, values of $distinct aside */
+    arena value_memory;
+    size_t value_used;
+    uint64_t value_number; /* of the next one */
+    double started;        /* milliseconds, of milliseconds_now() */
+    bool no_index;         /* the groups are made of documents alone */
+    bool from_index;       /* they are being made from an index */
+    bool sorting;          /* groups are made one by one, of documents sorted by their keys */
+    bool again;            /* the groups can't be held: they are to be made so */
+    uint64_t group_number; /* when sorting: of the next group */
+    uint64_t spilled;      /* bytes in temporary files */
     keyset groups;
     tansu_buffer key;
     tansu_buffer scratch;
@@ -123,8 +136,8 @@ bool whole_value(aggregation *a, const path *path, const uint8_t *doc, size_t si
 
 /* accumulator_write -- appends the figure as a member of the answer. Errors: MEMORY, TIMEOUT,
  * CANCELLED. */
-tansu_status accumulator_write(const aggregation *a, writer *w, const figure_field *field,
-                               const accumulator *from);
+tansu_status accumulator_write(aggregation *a, writer *w, const figure_field *field,
+                               accumulator *from);
 
 void accumulator_free(accumulator *a);
 
@@ -133,8 +146,43 @@ void accumulator_free(accumulator *a);
 /* group_of -- the group of a document, made if need be. Errors: MEMORY, TOO_LARGE. */
 tansu_status group_of(aggregation *a, const uint8_t *doc, size_t size, group **result);
 
-/* within_memory -- TOO_LARGE when groups take too much. */
+/* group_key -- replaces a->key by the key of a document's group. False: memory. */
+bool group_key(aggregation *a, const uint8_t *doc, size_t size);
+
+/* write_group -- appends one group as a document. Errors: MEMORY, TIMEOUT, CANCELLED, IO, FULL, TOO_LARGE. */
+tansu_status write_group(aggregation *a, group *g, writer *w);
+
+/* groups_clear -- lets go of all groups. */
+void groups_clear(aggregation *a);
+
+/* ---- aggregate_spill.c ---- */
+
+/* within_memory -- makes room when the groups take too much. TOO_LARGE when there can be none; with a->again set,
+ * which is no error yet: the groups are to be made again by add_sorted(). Other errors: MEMORY, IO, FULL,
+ * TIMEOUT, CANCELLED. */
 tansu_status within_memory(aggregation *a);
+
+/* too_long -- the error for an answer over AGGREGATE_MEMORY. */
+tansu_status too_long(aggregation *a);
+
+/* next_distinct -- what an accumulator has of different values, in order, also those that were spilled; `place` is
+ * zeroed first. TANSU_DONE at the end. */
+typedef struct distinct_place {
+    keyset_item **sorted; /* to be freed */
+    size_t next;
+    bool begun;
+    tansu_buffer last; /* key of the value before, to be freed */
+} distinct_place;
+tansu_status next_distinct(aggregation *a, accumulator *from, distinct_place *place,
+                           doc_value *value);
+void distinct_end(distinct_place *place);
+
+/* write_sorted -- appends {"groups": [...]} of documents that are sorted by the keys of their groups; `w` NULL:
+ * nothing, for an explanation. */
+tansu_status write_sorted(aggregation *a, writer *w);
+
+/* milliseconds_now -- of a clock that only goes forward. */
+double milliseconds_now(void);
 
 /* ---- aggregate_index.c ---- */
 

@@ -11,16 +11,6 @@
 /* Groups that are written, or given to a sort, between two looks at the watch. */
 #define GROUP_STEP 1024
 
-/* within_memory -- see aggregate_parts.h. */
-tansu_status within_memory(aggregation *a) {
-    if (a->used <= AGGREGATE_MEMORY)
-        return TANSU_OK;
-    return error_set(a->error, TANSU_E_TOO_LARGE, a->values ? "distinct" : "group",
-                     "The groups take more than %zu MiB of memory: narrow the query, or group by "
-                     "paths with fewer values.",
-                     AGGREGATE_MEMORY / (1024 * 1024));
-}
-
 /* ---- Groups ---- */
 
 /* keep_keys -- the values that a new group is shown with. */
@@ -39,16 +29,23 @@ static tansu_status keep_keys(aggregation *a, group *g, const uint8_t *doc, size
     return TANSU_OK;
 }
 
-/* group_of -- see aggregate_parts.h. */
-tansu_status group_of(aggregation *a, const uint8_t *doc, size_t size, group **result) {
-    bool added;
+/* group_key -- see aggregate_parts.h. */
+bool group_key(aggregation *a, const uint8_t *doc, size_t size) {
     a->key.size = 0;
     for (uint32_t i = 0; i < a->by_count; i++) {
         doc_value value;
         if (!whole_value(a, a->by[i].path, doc, size, &value) ||
             !collation_key(a->q->collation, &a->form, &a->key, &value, false))
-            return error_memory(a->error);
+            return false;
     }
+    return true;
+}
+
+/* group_of -- see aggregate_parts.h. */
+tansu_status group_of(aggregation *a, const uint8_t *doc, size_t size, group **result) {
+    bool added;
+    if (!group_key(a, doc, size))
+        return error_memory(a->error);
     size_t room = sizeof(group) + a->field_count * sizeof(accumulator);
     keyset_item *item =
         keyset_add(&a->groups, &a->memory, a->key.data, a->key.size, room, &added, &a->used);
@@ -67,14 +64,13 @@ static tansu_status add_document(aggregation *a, const uint8_t *doc, size_t size
     return status == TANSU_OK ? within_memory(a) : status;
 }
 
-/* milliseconds_now -- of a clock that only goes forward. */
-static double milliseconds_now(void) {
+/* milliseconds_now -- see aggregate_parts.h. */
+double milliseconds_now(void) {
     return (double)clock_now() / 1e6;
 }
 
 /* add_documents -- all documents that match. */
 static tansu_status add_documents(aggregation *a) {
-    double start = milliseconds_now();
     query_run *run;
     hit h;
     const uint8_t *doc;
@@ -88,8 +84,11 @@ static tansu_status add_documents(aggregation *a) {
             status = add_document(a, doc, size);
     }
     if (status == TANSU_DONE)
-        status = a->explain ? explain_write(run, milliseconds_now() - start, &a->plan, a->error)
-                            : TANSU_OK;
+        status = a->explain
+                     ? explain_write(run, milliseconds_now() - a->started, &a->plan, a->error)
+                     : TANSU_OK;
+    if (run)
+        a->spilled += run->spilled;
     query_end(run);
     return status;
 }
@@ -103,8 +102,8 @@ static tansu_status ensure_group(aggregation *a) {
 
 /* ---- The answer ---- */
 
-/* write_group -- appends one group as a document. */
-static tansu_status write_group(aggregation *a, const group *g, writer *w) {
+/* write_group -- see aggregate_parts.h. */
+tansu_status write_group(aggregation *a, group *g, writer *w) {
     size_t start = writer_begin(w);
     for (uint32_t i = 0; i < a->by_count; i++) {
         doc_value value = {g->keys[i].data, g->keys[i].size, g->keys[i].type};
@@ -140,11 +139,12 @@ static tansu_status list_groups(aggregation *a, group_list *list) {
         if (i % GROUP_STEP == GROUP_STEP - 1)
             status = watch_check(&a->watch, a->error);
         if (status == TANSU_OK)
-            status = write_group(a, (const group *)sorted[i], &w);
-        if (status == TANSU_OK && list->bytes.size > AGGREGATE_MEMORY)
-            status = error_set(a->error, TANSU_E_TOO_LARGE, "group",
-                               "The answer is longer than %zu MiB: narrow the query.",
-                               AGGREGATE_MEMORY / (1024 * 1024));
+            status = write_group(a, (group *)sorted[i], &w);
+        if (status == TANSU_OK && list->bytes.size > AGGREGATE_MEMORY) {
+            /* $skip and $max may leave little of it. */
+            a->again = !a->q->hints.no_disk;
+            status = too_long(a);
+        }
     }
     list->count = a->groups.count;
     free(sorted);
@@ -153,9 +153,17 @@ static tansu_status list_groups(aggregation *a, group_list *list) {
 
 /* sort_groups -- by $orderby, in the collation; groups that are equal there stay in the order of
  * their keys. */
-static tansu_status sort_groups(const aggregation *a, group_list *list) {
-    sorter *s = sorter_new(a->order, a->order_count, a->q->collation, UINT64_MAX);
-    tansu_status status = s ? TANSU_OK : error_memory(a->error);
+static tansu_status sort_groups(aggregation *a, group_list *list) {
+    const sorter_how how = {.order = a->order,
+                            .order_count = a->order_count,
+                            .collation = a->q->collation,
+                            .keep = UINT64_MAX,
+                            .view = a->view,
+                            .watch = &a->watch,
+                            .may_spill = !a->q->hints.no_disk};
+    sorter *s = sorter_new(&how);
+    list->order = malloc((list->count + 1) * sizeof *list->order);
+    tansu_status status = s && list->order ? TANSU_OK : error_memory(a->error);
     for (size_t i = 0; status == TANSU_OK && i < list->count; i++) {
         const uint8_t *doc = list->bytes.data + list->starts[i];
         hit h = {.docno = i, .ref = 0};
@@ -165,7 +173,9 @@ static tansu_status sort_groups(const aggregation *a, group_list *list) {
             status = sorter_add(s, &h, doc, load_u32(doc), a->error);
     }
     if (status == TANSU_OK)
-        status = sorter_finish(s, &a->watch, &list->order, &list->count, a->error);
+        status = sorter_finish(s, a->error);
+    for (size_t i = 0; status == TANSU_OK && i < list->count; i++)
+        status = sorter_next(s, &list->order[i], a->error);
     sorter_free(s);
     return status;
 }
@@ -202,33 +212,48 @@ static tansu_status write_groups(aggregation *a, writer *w) {
 
 /* write_values -- {"values": […]}. */
 static tansu_status write_values(aggregation *a, writer *w) {
-    const keyset *values = &((const group *)a->groups.first)->accumulators[0].values;
-    keyset_item **sorted;
-    tansu_status status = keyset_sorted(values, &a->watch, &sorted, a->error);
-    if (status != TANSU_OK)
-        return status;
-    size_t array = writer_open(w, "values", DOC_ARRAY);
+    accumulator *from = &((group *)a->groups.first)->accumulators[0];
+    distinct_place place = {.next = 0};
+    doc_value value;
+    uint64_t at = 0;
     uint32_t number = 0;
-    for (size_t i = 0; i < values->count && number < a->max; i++) {
+    tansu_status status = TANSU_OK;
+    size_t array = writer_open(w, "values", DOC_ARRAY);
+    while (number < a->max && (status = next_distinct(a, from, &place, &value)) == TANSU_OK) {
         char key[12];
-        if (i >= a->skip)
-            writer_value(w, writer_index_key(key, number++),
-                         &((const distinct_item *)sorted[i])->value);
+        if (at++ < a->skip)
+            continue;
+        writer_value(w, writer_index_key(key, number++), &value);
+        if (w->failed || w->out->size > AGGREGATE_MEMORY) {
+            status = w->failed ? error_memory(a->error) : too_long(a);
+            break;
+        }
     }
     writer_end(w, array);
-    free(sorted);
-    return TANSU_OK;
+    distinct_end(&place);
+    return status == TANSU_DONE ? TANSU_OK : status;
+}
+
+/* count_values -- how many different values there are. */
+static tansu_status count_values(aggregation *a, int64_t *count) {
+    accumulator *from = &((group *)a->groups.first)->accumulators[0];
+    distinct_place place = {.next = 0};
+    doc_value value;
+    tansu_status status;
+    *count = 0;
+    while ((status = next_distinct(a, from, &place, &value)) == TANSU_OK)
+        ++*count;
+    distinct_end(&place);
+    return status == TANSU_DONE ? TANSU_OK : status;
 }
 
 /* write_explanation -- how the figures were come by, and the plan. */
-static void write_explanation(const aggregation *a, double milliseconds, writer *w) {
+static void write_explanation(const aggregation *a, int64_t count, double milliseconds, writer *w) {
     size_t inner = writer_open(w, "aggregate", DOC_DOCUMENT);
-    const group *first = (const group *)a->groups.first;
     writer_string(w, "from", a->index ? "index" : "documents");
-    if (a->values)
-        writer_int64(w, "values", (int64_t)first->accumulators[0].values.count);
-    else
-        writer_int64(w, "groups", (int64_t)a->groups.count);
+    writer_int64(w, a->values ? "values" : "groups", count);
+    if (a->spilled != 0)
+        writer_int64(w, "spilledBytes", (int64_t)a->spilled);
     writer_end(w, inner);
     if (!a->index) {
         doc_iter iter;
@@ -246,39 +271,74 @@ static void write_explanation(const aggregation *a, double milliseconds, writer 
     writer_double(w, "milliseconds", milliseconds);
 }
 
+/* make_groups -- all of them in memory: from an index, or from documents. */
+static tansu_status make_groups(aggregation *a) {
+    bool done = false;
+    a->from_index = true;
+    tansu_status status = a->collection && !a->no_index ? aggregate_from_index(a, &done) : TANSU_OK;
+    a->from_index = false;
+    if (status == TANSU_OK && !done)
+        status = add_documents(a);
+    return status == TANSU_OK ? ensure_group(a) : status;
+}
+
+/* write_answer -- the groups or values, or what was done for them. */
+static tansu_status write_answer(aggregation *a, writer *w) {
+    int64_t count = (int64_t)a->groups.count;
+    tansu_status status = TANSU_OK;
+    if (!a->explain)
+        return a->sorting  ? write_sorted(a, w)
+               : a->values ? write_values(a, w)
+                           : write_groups(a, w);
+    if (a->sorting) {
+        status = write_sorted(a, NULL);
+        count = (int64_t)a->group_number;
+    } else if (a->values) {
+        status = count_values(a, &count);
+    }
+    if (status == TANSU_OK)
+        write_explanation(a, count, milliseconds_now() - a->started, w);
+    return status;
+}
+
+/* run_once -- the whole answer, in the way that a->sorting says. */
+static tansu_status run_once(aggregation *a, tansu_buffer *result) {
+    tansu_status status = a->sorting ? TANSU_OK : make_groups(a);
+    if (status != TANSU_OK)
+        return status;
+    writer w = {.out = result};
+    size_t whole = writer_begin(&w);
+    status = write_answer(a, &w);
+    writer_end(&w, whole);
+    return status == TANSU_OK && w.failed ? error_memory(a->error) : status;
+}
+
 /* aggregate_run -- see aggregate.h. */
 tansu_status aggregate_run(aggregation *a, const view *v, const collection_state *collection,
                            tansu_buffer *result, tansu_error *error) {
-    double start = milliseconds_now();
-    bool done = false;
+    size_t before = result->size;
+    a->started = milliseconds_now();
     a->view = v;
     a->collection = collection;
     a->error = error;
     a->watch = watch_begin(v->interrupt, a->q->hints.max_milliseconds);
     watch_shorten(&a->watch, a->q->spent);
-    tansu_status status = collection ? aggregate_from_index(a, &done) : TANSU_OK;
-    if (status == TANSU_OK && !done)
-        status = add_documents(a);
-    if (status == TANSU_OK)
-        status = ensure_group(a);
-    if (status != TANSU_OK)
+    tansu_status status = run_once(a, result);
+    if (!a->again)
         return status;
-    writer w = {.out = result};
-    size_t whole = writer_begin(&w);
-    if (a->explain)
-        write_explanation(a, milliseconds_now() - start, &w);
-    else
-        status = a->values ? write_values(a, &w) : write_groups(a, &w);
-    writer_end(&w, whole);
-    if (status == TANSU_OK && w.failed)
-        status = error_memory(error);
-    return status;
+    /* Memory can't hold the groups, or the answer as a whole. */
+    groups_clear(a);
+    result->size = before;
+    a->again = false;
+    a->index = NULL;
+    a->no_index = true;
+    a->plan.size = 0;
+    a->sorting = a->by_count != 0;
+    return run_once(a, result);
 }
 
-/* aggregate_free -- fine on NULL. */
-void aggregate_free(aggregation *a) {
-    if (!a)
-        return;
+/* groups_clear -- see aggregate_parts.h. */
+void groups_clear(aggregation *a) {
     for (keyset_item *item = a->groups.first; item; item = item->next) {
         group *g = (group *)item;
         for (uint32_t i = 0; g->keys && i < a->by_count; i++)
@@ -286,7 +346,17 @@ void aggregate_free(aggregation *a) {
         for (uint32_t i = 0; i < a->field_count; i++)
             accumulator_free(&g->accumulators[i]);
     }
+    a->groups = (keyset){.count = 0};
+    a->used = a->value_used = 0;
     arena_free(&a->memory);
+    arena_free(&a->value_memory);
+}
+
+/* aggregate_free -- fine on NULL. */
+void aggregate_free(aggregation *a) {
+    if (!a)
+        return;
+    groups_clear(a);
     tansu_buffer_free(&a->key);
     tansu_buffer_free(&a->scratch);
     tansu_buffer_free(&a->form);

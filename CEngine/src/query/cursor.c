@@ -40,7 +40,7 @@ static tansu_status fix_answer(query_run *run, tansu_error *error) {
         status = run_hit(run, &h, &doc, &size, error);
         if (status != TANSU_OK)
             return status == TANSU_DONE ? TANSU_OK : status;
-        run->next_hit--;
+        run->put_back = true;
         run->left++;
         run->returned--;
         return TANSU_OK;

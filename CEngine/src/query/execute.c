@@ -77,6 +77,7 @@ void query_end(query_run *run) {
     tansu_buffer_free(&run->values);
     docno_list_free(&run->docnos);
     free(run->hits);
+    sorter_free(run->sorter);
     tansu_buffer_free(&run->output);
     tansu_buffer_free(&run->joined);
     tansu_buffer_free(&run->answer);
@@ -229,32 +230,50 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
 
 /* ---- Sort and window ---- */
 
-/* sort_all -- reads the source to its end into a sort. */
-static tansu_status sort_all(query_run *run, sorter *s, tansu_error *error) {
-    for (;;) {
+/* sort_matches -- reads the source to its end, and sorts what matches. */
+static tansu_status sort_matches(query_run *run, tansu_error *error) {
+    const hints *order = &run->q->hints;
+    const sorter_how how = {.order = order->order,
+                            .order_count = order->order_count,
+                            .collation = run->q->collation,
+                            .keep = run->planner.limit,
+                            .view = &run->view,
+                            .watch = &run->watch,
+                            .may_spill = !order->no_disk};
+    run->sorter = sorter_new(&how);
+    tansu_status status = run->sorter ? TANSU_OK : error_memory(error);
+    while (status == TANSU_OK) {
         hit h;
         const uint8_t *doc;
         uint32_t size;
-        tansu_status status = next_match(run, &h, &doc, &size, error);
-        if (status == TANSU_DONE)
-            return sorter_finish(s, &run->watch, &run->hits, &run->hit_count, error);
+        status = next_match(run, &h, &doc, &size, error);
         if (status == TANSU_OK)
-            status = sorter_add(s, &h, doc, size, error);
-        if (status != TANSU_OK)
-            return status;
+            status = sorter_add(run->sorter, &h, doc, size, error);
     }
-}
-
-/* sort_matches -- fixes the answer in the order asked for, in memory. */
-static tansu_status sort_matches(query_run *run, tansu_error *error) {
-    const hints *order = &run->q->hints;
-    sorter *s = sorter_new(order->order, order->order_count, run->q->collation, run->planner.limit);
-    if (!s)
-        return error_memory(error);
-    tansu_status status = sort_all(run, s, error);
-    sorter_free(s);
+    if (status == TANSU_DONE)
+        status = sorter_finish(run->sorter, error);
     run->fixed = status == TANSU_OK;
     return status;
+}
+
+/* next_fixed -- the next of an answer that was fixed. */
+static tansu_status next_fixed(query_run *run, hit *h, tansu_error *error) {
+    if (run->put_back) {
+        run->put_back = false;
+        *h = run->last_hit;
+        return TANSU_OK;
+    }
+    if (run->sorter) {
+        tansu_status status = sorter_next(run->sorter, h, error);
+        if (status == TANSU_OK)
+            run->last_hit = *h;
+        run->spilled = sorter_spilled(run->sorter);
+        return status;
+    }
+    if (run->next_hit == run->hit_count)
+        return TANSU_DONE;
+    *h = run->hits[run->next_hit++];
+    return TANSU_OK;
 }
 
 /* next_in_order -- the next document of the answer, $skip and $max aside. */
@@ -267,9 +286,9 @@ static tansu_status next_in_order(query_run *run, hit *h, const uint8_t **doc, u
     }
     if (!run->fixed)
         return next_match(run, h, doc, size, error);
-    if (run->next_hit == run->hit_count)
-        return TANSU_DONE;
-    *h = run->hits[run->next_hit++];
+    tansu_status status = next_fixed(run, h, error);
+    if (status != TANSU_OK)
+        return status;
     *doc = NULL;
     *size = 0;
     if (plan_shows(run->purpose))

@@ -212,6 +212,8 @@ tansu_status explain_write(const query_run *run, double milliseconds, tansu_buff
     writer_int64(&w, "keysExamined", (int64_t)(run->keys_examined + run->walk.keys_examined));
     writer_int64(&w, "documentsExamined", (int64_t)run->documents_examined);
     writer_int64(&w, "returned", (int64_t)run->returned);
+    if (run->spilled != 0)
+        writer_int64(&w, "spilledBytes", (int64_t)run->spilled);
     writer_double(&w, "milliseconds", round(milliseconds * 1000) / 1000);
     join_explain(run->q->hints.joins, &w);
     write_suggestion(&w, run);

@@ -94,6 +94,15 @@ static tansu_status read_explain(query *q, const char *context, const doc_value 
     return read_flag(context, value, &q->hints.explain, error);
 }
 
+/* read_disk_use -- whether sorts and groups may use temporary files. */
+static tansu_status read_disk_use(query *q, const char *context, const doc_value *value,
+                                  tansu_error *error) {
+    bool allowed;
+    tansu_status status = read_flag(context, value, &allowed, error);
+    q->hints.no_disk = status == TANSU_OK && !allowed;
+    return status;
+}
+
 /* read_index -- an index's name, or null or false for none. */
 static tansu_status read_index(query *q, const char *context, const doc_value *value,
                                tansu_error *error) {
@@ -203,6 +212,7 @@ static const struct hint {
     {"$explain", read_explain},
     {"$index", read_index},
     {"$maxTimeMS", read_max_time},
+    {"$allowDiskUse", read_disk_use},
     {"$collation", read_collation},
     {"$do", read_do},
     {"$upsert", NULL}, /* an update takes these two away before */

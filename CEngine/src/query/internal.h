@@ -120,6 +120,7 @@ typedef struct hints {
     uint64_t max; /* UINT64_MAX: no bound */
     bool only_count;
     bool explain;
+    bool no_disk; /* $allowDiskUse is false: what does not fit into memory is an error */
     enum index_choice index_choice;
     const char *index_name;
     projection *fields;        /* NULL: whole documents */

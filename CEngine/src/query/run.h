@@ -26,7 +26,11 @@ struct query_run {
     tansu_buffer values; /* read back from an entry */
 
     match_context match;
-    bool fixed; /* the answer is in `hits` */
+    bool fixed; /* the answer is in `sorter`, or in `hits` */
+    sorter *sorter;
+    hit last_hit;     /* that the sorter gave */
+    bool put_back;    /* it is the next one */
+    uint64_t spilled; /* bytes in temporary files */
     hit *hits;
     size_t hit_count;
     size_t next_hit;

@@ -13,49 +13,70 @@
 
 typedef struct sort_entry {
     uint64_t head; /* the first eight bytes of the key, as a number: decides most comparisons */
-    uint8_t *key;  /* heap: its own; list: set when all keys are there and can't move any more */
+    uint8_t *key;
     size_t size;
-    size_t capacity; /* heap: of `key`; list: the offset of the key in the keys */
+    size_t capacity; /* of `key` */
     hit hit;
 } sort_entry;
 
 struct sorter {
-    const order_path *order;
-    uint32_t order_count;
-    const collation *collation;
-    uint64_t keep;
-    bool heap;
-    sort_entry *entries; /* heap: the greatest is first */
+    sorter_how how;
+    sort_entry *entries; /* a heap: the greatest is first; at the end sorted */
     size_t count;
     size_t capacity;
-    tansu_buffer keys;
+    size_t next;
+    size_t key_bytes; /* of the heap's entries */
+    run_sort *all;    /* everything; NULL: the heap has it */
+    uint64_t given;
     tansu_buffer scratch;
     tansu_buffer forms[2]; /* for sort_key() */
-    size_t key_bytes;      /* of the heap's entries */
 };
 
+static const char too_large[] =
+    "The sort needs more memory than it may take (100 MiB): create an index over the paths of "
+    "$orderby, ask for "
+    "fewer documents with $max, or allow temporary files by leaving out $allowDiskUse.";
+
+/* begin_all -- from now on everything is kept. */
+static bool begin_all(sorter *s) {
+    const run_sort_how how = {.view = s->how.view,
+                              .watch = s->how.watch,
+                              .memory = spill_sort_memory,
+                              .may_spill = s->how.may_spill,
+                              .context = "hints.$orderby",
+                              .message = too_large};
+    s->all = run_sort_new(&how);
+    return s->all != NULL;
+}
+
 /* sorter_new -- see sort.h. */
-sorter *sorter_new(const order_path *order, uint32_t order_count, const collation *by,
-                   uint64_t keep) {
+sorter *sorter_new(const sorter_how *how) {
     sorter *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    s->order = order;
-    s->order_count = order_count;
-    s->collation = by;
-    s->keep = keep;
-    s->heap = keep <= MAX_HEAP;
+    s->how = *how;
+    if (how->keep > MAX_HEAP && !begin_all(s)) {
+        free(s);
+        return NULL;
+    }
     return s;
+}
+
+/* free_heap -- the heap is then empty. */
+static void free_heap(sorter *s) {
+    for (size_t i = 0; i < s->count; i++)
+        free(s->entries[i].key);
+    free(s->entries);
+    s->entries = NULL;
+    s->count = s->capacity = s->key_bytes = 0;
 }
 
 /* sorter_free -- fine on NULL. */
 void sorter_free(sorter *s) {
     if (!s)
         return;
-    for (size_t i = 0; s->heap && i < s->count; i++)
-        free(s->entries[i].key);
-    free(s->entries);
-    tansu_buffer_free(&s->keys);
+    free_heap(s);
+    run_sort_free(s->all);
     tansu_buffer_free(&s->scratch);
     tansu_buffer_free(&s->forms[0]);
     tansu_buffer_free(&s->forms[1]);
@@ -146,14 +167,6 @@ static int compare_entries(const void *left, const void *right) {
 
 /* ---- Adding ---- */
 
-/* too_large -- the sort is over its bound. */
-static tansu_status too_large(tansu_error *error) {
-    return error_set(
-        error, TANSU_E_TOO_LARGE, "hints.$orderby",
-        "The sort needs more than 100 MiB of memory: create an index over the paths of "
-        "$orderby, or ask for fewer documents with $max.");
-}
-
 /* grow_entries -- room for one more entry. */
 static bool grow_entries(sorter *s) {
     if (s->count < s->capacity)
@@ -196,12 +209,14 @@ static void sift_up(sorter *s) {
     s->entries[at] = moved;
 }
 
-/* set_key -- gives a heap entry its own copy of the scratch key. */
-static tansu_status set_key(sorter *s, sort_entry *entry, tansu_error *error) {
+/* set_key -- gives a heap entry its own copy of the scratch key; *fits false when the keys then take too much
+ * memory. */
+static tansu_status set_key(sorter *s, sort_entry *entry, bool *fits, tansu_error *error) {
     size_t size = s->scratch.size;
+    *fits = entry->capacity >= size || s->key_bytes - entry->capacity + size <= spill_sort_memory;
+    if (!*fits)
+        return TANSU_OK;
     if (entry->capacity < size) {
-        if (s->key_bytes - entry->capacity + size > SORT_MEMORY)
-            return too_large(error);
         uint8_t *key = realloc(entry->key, size);
         if (!key)
             return error_memory(error);
@@ -215,73 +230,102 @@ static tansu_status set_key(sorter *s, sort_entry *entry, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* add_to_heap -- keeps the least `keep` entries. */
-static tansu_status add_to_heap(sorter *s, const hit *h, tansu_error *error) {
-    if (s->keep == 0)
+/* add_key -- a hit and its key, among everything. */
+static tansu_status add_key(sorter *s, const hit *h, const uint8_t *key, size_t size,
+                            tansu_error *error) {
+    uint8_t ref[8];
+    store_u64(ref, h->ref);
+    const run_record r = {key, size, h->docno, ref, sizeof ref};
+    return run_sort_add(s->all, &r, error);
+}
+
+/* leave_heap -- the wanted ones take too much memory: from now on everything is kept. What the heap has let go is
+ * not among them anyway. */
+static tansu_status leave_heap(sorter *s, tansu_error *error) {
+    if (!begin_all(s))
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    for (size_t i = 0; status == TANSU_OK && i < s->count; i++)
+        status = add_key(s, &s->entries[i].hit, s->entries[i].key, s->entries[i].size, error);
+    free_heap(s);
+    return status;
+}
+
+/* add_to_heap -- keeps the least `keep` entries; *fits false: that takes too much memory. */
+static tansu_status add_to_heap(sorter *s, const hit *h, bool *fits, tansu_error *error) {
+    *fits = true;
+    if (s->how.keep == 0)
         return TANSU_OK;
-    if (s->count == s->keep) {
+    if (s->count == s->how.keep) {
         sort_entry candidate = {.head = head_of(s->scratch.data, s->scratch.size),
                                 .key = s->scratch.data,
                                 .size = s->scratch.size,
                                 .hit = *h};
         if (compare_entries(&candidate, &s->entries[0]) >= 0)
             return TANSU_OK;
+        tansu_status status = set_key(s, &s->entries[0], fits, error);
+        if (status != TANSU_OK || !*fits)
+            return status;
         s->entries[0].hit = *h;
-        tansu_status status = set_key(s, &s->entries[0], error);
-        if (status == TANSU_OK)
-            sift_down(s);
-        return status;
+        sift_down(s);
+        return TANSU_OK;
     }
     if (!grow_entries(s))
         return error_memory(error);
     s->entries[s->count] = (sort_entry){.hit = *h};
-    tansu_status status = set_key(s, &s->entries[s->count], error);
-    if (status != TANSU_OK)
+    tansu_status status = set_key(s, &s->entries[s->count], fits, error);
+    if (status != TANSU_OK || !*fits)
         return status;
     s->count++;
     sift_up(s);
     return TANSU_OK;
 }
 
-/* add_to_list -- keeps everything; the key is an offset as long as the keys may still move. */
-static tansu_status add_to_list(sorter *s, const hit *h, tansu_error *error) {
-    if ((s->count + 1) * sizeof *s->entries + s->keys.size + s->scratch.size > SORT_MEMORY)
-        return too_large(error);
-    size_t offset = s->keys.size;
-    if (!grow_entries(s) || !buffer_append(&s->keys, s->scratch.data, s->scratch.size))
-        return error_memory(error);
-    s->entries[s->count++] = (sort_entry){.head = head_of(s->scratch.data, s->scratch.size),
-                                          .capacity = offset,
-                                          .size = s->scratch.size,
-                                          .hit = *h};
-    return TANSU_OK;
-}
-
 /* sorter_add -- see sort.h. */
 tansu_status sorter_add(sorter *s, const hit *h, const uint8_t *doc, size_t size,
                         tansu_error *error) {
+    bool fits = true;
+    tansu_status status = TANSU_OK;
     s->scratch.size = 0;
-    if (!sort_key(s->order, s->order_count, s->collation, s->forms, doc, size, &s->scratch))
+    if (!sort_key(s->how.order, s->how.order_count, s->how.collation, s->forms, doc, size,
+                  &s->scratch))
         return error_memory(error);
-    return s->heap ? add_to_heap(s, h, error) : add_to_list(s, h, error);
+    if (!s->all)
+        status = add_to_heap(s, h, &fits, error);
+    if (!s->all && !fits)
+        status = leave_heap(s, error);
+    if (status == TANSU_OK && s->all)
+        status = add_key(s, h, s->scratch.data, s->scratch.size, error);
+    return status;
 }
 
 /* sorter_finish -- see sort.h. */
-tansu_status sorter_finish(sorter *s, const watch *w, hit **hits, size_t *count,
-                           tansu_error *error) {
-    for (size_t i = 0; !s->heap && i < s->count; i++)
-        s->entries[i].key = s->keys.data + s->entries[i].capacity;
-    tansu_status status =
-        sort_steps(s->entries, s->count, sizeof *s->entries, compare_entries, w, error);
-    if (status != TANSU_OK)
-        return status;
-    size_t wanted = s->count < s->keep ? s->count : (size_t)s->keep;
-    hit *result = malloc((wanted == 0 ? 1 : wanted) * sizeof *result);
-    if (!result)
-        return error_memory(error);
-    for (size_t i = 0; i < wanted; i++)
-        result[i] = s->entries[i].hit;
-    *hits = result;
-    *count = wanted;
+tansu_status sorter_finish(sorter *s, tansu_error *error) {
+    return s->all ? run_sort_finish(s->all, error)
+                  : sort_steps(s->entries, s->count, sizeof *s->entries, compare_entries,
+                               s->how.watch, error);
+}
+
+/* sorter_next -- see sort.h. */
+tansu_status sorter_next(sorter *s, hit *h, tansu_error *error) {
+    if (s->given == s->how.keep)
+        return TANSU_DONE;
+    if (s->all) {
+        run_record r;
+        tansu_status status = run_sort_next(s->all, &r, error);
+        if (status != TANSU_OK)
+            return status;
+        *h = (hit){.docno = r.tie, .ref = load_u64(r.payload)};
+    } else if (s->next == s->count) {
+        return TANSU_DONE;
+    } else {
+        *h = s->entries[s->next++].hit;
+    }
+    s->given++;
     return TANSU_OK;
+}
+
+/* sorter_spilled -- see sort.h. */
+uint64_t sorter_spilled(const sorter *s) {
+    return s->all ? run_sort_spilled(s->all) : 0;
 }

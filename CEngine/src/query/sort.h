@@ -1,16 +1,14 @@
 /*
- * query/sort.h -- ordering matches in memory (rule 8 of docs/query-language.md). Part query; may
- * call base.
+ * query/sort.h -- ordering matches (rule 8 of docs/query-language.md). Part query; may call base.
+ *
+ * With few results wanted, only those are kept; otherwise, and when those are too large, all matches are sorted
+ * by run_sort.h, in memory or with temporary files.
  */
 #ifndef TANSU_QUERY_SORT_H
 #define TANSU_QUERY_SORT_H
 
 #include "query/internal.h"
-#include "query/interrupt.h"
-
-/* Keys and places of one sort take this much memory at most; above it there is TOO_LARGE. (While the
- * places are being sorted they are there twice.) */
-#define SORT_MEMORY ((size_t)100 * 1024 * 1024)
+#include "query/run_sort.h"
 
 /* A document of the answer. */
 typedef struct hit {
@@ -20,20 +18,34 @@ typedef struct hit {
 
 typedef struct sorter sorter;
 
-/* sorter_new -- `by`: how strings compare (NULL: by bytes); `keep`: how many of the first are wanted
- * (UINT64_MAX: all). NULL: memory. */
-sorter *sorter_new(const order_path *order, uint32_t order_count, const collation *by,
-                   uint64_t keep);
+/* What a sorter needs to know; what it points to outlives the sorter. */
+typedef struct sorter_how {
+    const order_path *order;
+    uint32_t order_count;
+    const collation *collation; /* how strings compare; NULL: by bytes */
+    uint64_t keep;              /* so many of the first are wanted; UINT64_MAX: all */
+    const view *view;           /* where temporary files go */
+    const watch *watch;         /* what stops it */
+    bool may_spill;             /* false: what does not fit into memory is an error */
+} sorter_how;
+
+/* sorter_new -- NULL when memory is exhausted. */
+sorter *sorter_new(const sorter_how *how);
 void sorter_free(sorter *s);
 
-/* sorter_add -- errors: MEMORY, TOO_LARGE. */
+/* sorter_add -- errors: MEMORY, TOO_LARGE, IO, FULL, TIMEOUT, CANCELLED. */
 tansu_status sorter_add(sorter *s, const hit *h, const uint8_t *doc, size_t size,
                         tansu_error *error);
 
-/* sorter_finish -- the wanted hits in order, to be freed by the caller. Equal ones stand in docno
- * order. Errors: MEMORY, TIMEOUT, CANCELLED. */
-tansu_status sorter_finish(sorter *s, const watch *w, hit **hits, size_t *count,
-                           tansu_error *error);
+/* sorter_finish -- sorts. Errors: as above. */
+tansu_status sorter_finish(sorter *s, tansu_error *error);
+
+/* sorter_next -- the next of the wanted hits in order; equal ones stand in docno order. TANSU_DONE at the end.
+ * Errors: as above. */
+tansu_status sorter_next(sorter *s, hit *h, tansu_error *error);
+
+/* sorter_spilled -- bytes that were written to temporary files. */
+uint64_t sorter_spilled(const sorter *s);
 
 /*
  * sort_key -- appends what a document is sorted by: for each path its least value, or the greatest

@@ -5,6 +5,7 @@
 #include "catalog/manifest.h"
 #include "check.h"
 #include "folder.h"
+#include "marks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +15,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define SECTOR 512u
+#define PAGE 4096u
 /* Address space of a file: more than any segment of the tests that use this. */
 #define FILE_ROOM ((size_t)32 << 20)
 #define FILES_MOST 4096
@@ -27,8 +30,10 @@
 typedef struct disk_file {
     uint8_t *cache; /* what programs see, also through mappings */
     uint64_t size;
-    uint8_t *durable; /* as of the last sync */
+    uint8_t *durable; /* what is on the disk for sure */
     uint64_t durable_size;
+    uint8_t *seen; /* as of the last sync, whether it failed or not: pages that differ are dirty */
+    uint8_t *touched; /* a byte a page: written with the same bytes since, so dirty as well */
 } disk_file;
 
 /* A path; file is -1 for a folder. */
@@ -59,16 +64,17 @@ static struct {
     name_list durable;
     name_change changes[CHANGES_MOST];
     unsigned change_count;
+    bool fail_sync;
+    random_source lost; /* which pages a failed sync loses */
     void (*moment)(void *context);
     void *context;
 } disk = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- Names ---- */
 
-/* is_real -- whether a path lies in the cabinet's folder, or outside of the database. */
+/* is_real -- whether a path lies outside of the database. */
 static bool is_real(const char *path) {
-    size_t length = strlen(disk.root);
-    return strncmp(path, disk.root, length) != 0 || strncmp(path + length, "/index", 6) == 0;
+    return strncmp(path, disk.root, strlen(disk.root)) != 0;
 }
 
 static disk_name *find(name_list *list, const char *path) {
@@ -151,14 +157,29 @@ static disk_file *file_of(int fd) {
     return &disk.files[fd - FIRST_FD];
 }
 
+/* zeros -- memory that takes no room before it is written to. */
+static uint8_t *zeros(size_t size) {
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    return memory;
+}
+
 /* new_file -- an empty file. */
 static int new_file(void) {
     REQUIRE(disk.file_count < FILES_MOST);
     disk_file *f = &disk.files[disk.file_count];
-    f->cache = mmap(NULL, FILE_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE,
-                    -1, 0);
-    REQUIRE(f->cache != MAP_FAILED);
+    f->cache = zeros(FILE_ROOM);
+    f->durable = zeros(FILE_ROOM);
+    f->seen = zeros(FILE_ROOM);
+    f->touched = zeros(FILE_ROOM / PAGE);
     return (int)disk.file_count++;
+}
+
+/* is_dirty -- whether a sync would write a page. */
+static bool is_dirty(const disk_file *f, uint64_t page) {
+    return f->touched[page] != 0 ||
+           memcmp(f->cache + page * PAGE, f->seen + page * PAGE, PAGE) != 0;
 }
 
 static int disk_open(const char *path, int flags, int mode) {
@@ -206,6 +227,9 @@ static ssize_t disk_write(int fd, const void *bytes, size_t size, off_t offset) 
     disk_file *f = file_of(fd);
     REQUIRE((uint64_t)offset + size <= FILE_ROOM);
     memcpy(f->cache + offset, bytes, size);
+    for (uint64_t page = (uint64_t)offset / PAGE;
+         size > 0 && page <= ((uint64_t)offset + size - 1) / PAGE; page++)
+        f->touched[page] = 1;
     if ((uint64_t)offset + size > f->size)
         f->size = (uint64_t)offset + size;
     leave(0);
@@ -267,17 +291,31 @@ static int disk_sync(int fd, void *mapped, size_t mapped_size) {
         return fs_system.sync(fd, mapped, mapped_size);
     enter(); /* what this sync has done so far is one of the states of that moment */
     disk_file *f = file_of(fd);
-    uint8_t *durable = realloc(f->durable, f->size + 1);
-    REQUIRE(durable != NULL);
-    memcpy(durable, f->cache, f->size);
-    f->durable = durable;
-    f->durable_size = f->size;
-    return leave(0);
+    uint64_t most = f->size > f->durable_size ? f->size : f->durable_size;
+    bool fail = disk.fail_sync;
+    disk.fail_sync = false;
+    for (uint64_t page = 0; page * PAGE < most; page++) {
+        if (!is_dirty(f, page))
+            continue;
+        memcpy(f->seen + page * PAGE, f->cache + page * PAGE, PAGE);
+        f->touched[page] = 0;
+        if (!fail || random_chance(&disk.lost, 50))
+            memcpy(f->durable + page * PAGE, f->seen + page * PAGE, PAGE);
+    }
+    if (!fail)
+        f->durable_size = f->size;
+    return leave(fail ? (errno = EIO, -1) : 0);
+}
+
+bool disk_fail_sync(bool fail) {
+    pthread_mutex_lock(&disk.mutex);
+    bool waiting = disk.fail_sync;
+    disk.fail_sync = fail;
+    pthread_mutex_unlock(&disk.mutex);
+    return waiting;
 }
 
 static int disk_sync_folder(const char *path) {
-    if (strncmp(path, disk.root, strlen(disk.root)) == 0 && is_real(path))
-        return fs_system.sync_folder(path);
     enter();
     unsigned kept = 0;
     for (unsigned i = 0; i < disk.change_count; i++) {
@@ -322,8 +360,8 @@ static int disk_mkdir(const char *path, int mode) {
         return leave(fail(EEXIST));
     name_change c = change_of(CHANGE_MAKE, path, "", -1);
     change(&c);
-    /* The cabinet's folder lies in the real one. */
-    return leave(mkdir(path, (mode_t)mode) == 0 || errno == EEXIST ? 0 : -1);
+    (void)mode;
+    return leave(0);
 }
 
 static int disk_rmdir(const char *path) {
@@ -393,10 +431,11 @@ static bool load_name(void *context, const char *name) {
         file_read(path, &bytes);
         file = new_file();
         disk_file *f = &disk.files[file];
-        REQUIRE(bytes.size <= FILE_ROOM && (f->durable = malloc(bytes.size + 1)) != NULL);
+        REQUIRE(bytes.size <= FILE_ROOM);
         if (bytes.size > 0) {
             memcpy(f->cache, bytes.data, bytes.size);
             memcpy(f->durable, bytes.data, bytes.size);
+            memcpy(f->seen, bytes.data, bytes.size);
         }
         f->size = f->durable_size = bytes.size;
         tansu_buffer_free(&bytes);
@@ -419,6 +458,7 @@ void disk_start(const char *root, void (*moment)(void *context), void *context) 
         put(&disk.durable, root, -1);
         REQUIRE(fs_system.list(root, load_name, path) == 0);
     }
+    disk.lost = random_start(77);
     disk.moment = moment;
     disk.context = context;
 }
@@ -426,11 +466,14 @@ void disk_start(const char *root, void (*moment)(void *context), void *context) 
 void disk_end(void) {
     for (unsigned i = 0; i < disk.file_count; i++) {
         munmap(disk.files[i].cache, FILE_ROOM);
-        free(disk.files[i].durable);
+        munmap(disk.files[i].durable, FILE_ROOM);
+        munmap(disk.files[i].seen, FILE_ROOM);
+        munmap(disk.files[i].touched, FILE_ROOM / PAGE);
     }
     memset(disk.files, 0, disk.file_count * sizeof *disk.files);
     disk.file_count = disk.change_count = 0;
     disk.now.count = disk.durable.count = 0;
+    disk.fail_sync = false;
     disk.moment = NULL;
 }
 
@@ -458,6 +501,7 @@ static void surviving_bytes(random_source *source, const disk_file *f, tansu_buf
                                  : random_chance(source, share);
         uint64_t at = i * SECTOR;
         memset(data + at, 0, SECTOR);
+        fresh = fresh && is_dirty(f, at / PAGE);
         const uint8_t *from = fresh ? f->cache : f->durable;
         uint64_t end = fresh ? f->size : f->durable_size;
         if (at < end)
@@ -476,33 +520,40 @@ static void surviving_names(random_source *source, name_list *names) {
             apply(names, &disk.changes[i]);
 }
 
-/* other_boot -- makes the MANIFEST tell of another start of the machine, if it is whole. *clean: it
- * says that the cabinet is. */
-static void other_boot(const char *folder, bool *clean) {
+/* other_cache -- makes MANIFEST and TAIL tell of another start of the machine, or of another mount, if they
+ * are whole. *clean: the MANIFEST says that the cabinet is. */
+static void other_cache(random_source *source, const char *folder, bool *clean) {
     manifest m;
+    char name[64], path[300];
+    fs_boot_id(name);
+    if (random_chance(source, 50))
+        snprintf(name, sizeof name, "before the power failed");
+    else
+        snprintf(name + strlen(name), sizeof name - strlen(name), " %016x", 77);
+    snprintf(path, sizeof path, "%s/log", folder);
+    if (file_exists(path))
+        marks_move(path, name);
     *clean = false;
     if (manifest_read(&fs_system, folder, &m, NULL) != TANSU_OK)
         return;
     *clean = !m.index_open;
-    snprintf(m.boot, sizeof m.boot, "before the power failed");
+    snprintf(m.boot, sizeof m.boot, "%s", name);
     CHECK_OK(manifest_write(&fs_system, folder, &m, NULL), NULL);
 }
 
-/* lose_cabinet -- what may be left of a cabinet that was being written. */
-static void lose_cabinet(random_source *source, const char *from, const char *to) {
+/* spoil_cabinet -- what is left of the index file on a disk that loses more than it may: garbage, a part or
+ * nothing. */
+static void spoil_cabinet(random_source *source, const char *path) {
     tansu_buffer bytes = TANSU_BUFFER_INIT;
-    if (!file_exists(from))
-        return;
-    file_read(from, &bytes);
-    unsigned kind = (unsigned)random_below(source, 4);
-    for (size_t i = 0; kind == 1 && i + SECTOR <= bytes.size; i += SECTOR)
-        if (random_chance(source, 20))
-            memset(bytes.data + i, 0, SECTOR);
-    for (size_t i = 0; kind == 2 && i < bytes.size; i++)
+    file_read(path, &bytes);
+    unsigned kind = (unsigned)random_below(source, 3);
+    for (size_t i = 0; kind == 0 && i < bytes.size; i++)
         bytes.data[i] = (uint8_t)random_next(source);
-    if (kind != 3)
-        file_write(to, bytes.data,
-                   random_chance(source, 20) ? random_below(source, bytes.size) : bytes.size);
+    if (kind == 1)
+        bytes.size = (size_t)random_below(source, bytes.size + 1);
+    unlink(path);
+    if (kind != 2)
+        file_write(path, bytes.data, bytes.size);
     tansu_buffer_free(&bytes);
 }
 
@@ -543,20 +594,11 @@ bool disk_lose_power(random_source *source, const char *to) {
     if (there) {
         bool clean;
         write_out(source, &names, to);
-        other_boot(to, &clean);
-        char from[256], target[256];
-        snprintf(from, sizeof from, "%s/index/blocks.tch", disk.root);
-        snprintf(target, sizeof target, "%s/index", to);
-        mkdir(target, 0755);
-        snprintf(target, sizeof target, "%s/index/blocks.tch", to);
-        if (!clean) {
-            lose_cabinet(source, from, target);
-        } else if (file_exists(from)) {
-            tansu_buffer bytes = TANSU_BUFFER_INIT;
-            file_read(from, &bytes);
-            file_write(target, bytes.data, bytes.size);
-            tansu_buffer_free(&bytes);
-        }
+        other_cache(source, to, &clean);
+        char path[256];
+        snprintf(path, sizeof path, "%s/index/blocks.tch", to);
+        if (!clean && random_chance(source, 5) && file_exists(path))
+            spoil_cabinet(source, path);
     }
     pthread_mutex_unlock(&disk.mutex);
     return there;

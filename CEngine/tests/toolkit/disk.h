@@ -4,11 +4,13 @@
  * that can make any state which a real disk may hold when the power fails at that moment:
  *
  *  - of each file's sectors of 512 bytes that were written since its last sync, none, all, a first
- *    or last part, or any selection; its size old or new;
+ *    or last part, or any selection; its size old or new; of pages that a failed sync has lost, what
+ *    was there before, until they are written again;
  *  - of the names made, renamed and removed since the folder's last sync, a first part or any
- *    selection, in order;
- *  - the cabinet in `index/`, which Tokyo Cabinet writes past this table: its real bytes, garbage or
- *    nothing, unless the MANIFEST of that state calls it clean.
+ *    selection, in order.
+ *
+ * And, now and then, more than a disk may lose: the file of index blocks cut, gone or garbage, unless the
+ * MANIFEST of that state calls it clean.
  *
  * One disk for the whole program; its calls may come from several threads.
  */
@@ -26,9 +28,14 @@ extern const fs disk_calls;
  * call that changes something, by the thread that makes it. */
 void disk_start(const char *root, void (*moment)(void *context), void *context);
 
+/* disk_fail_sync -- the next sync of a file fails, as on Linux: of the pages that were to be written some are
+ * not, and all count as written from then on. What programs read stays as it is. False: takes that back;
+ * the result is whether the order was still waiting. */
+bool disk_fail_sync(bool fail);
+
 /* disk_lose_power -- writes one of the states that are possible now to the new folder `to`; false when
- * in that state there is no such folder. The disk itself goes on. The MANIFEST there tells of another
- * start of the machine. */
+ * in that state there is no such folder. The disk itself goes on. MANIFEST and TAIL there tell of another
+ * start of the machine, or of the same one and another mount of the file system. */
 bool disk_lose_power(random_source *source, const char *to);
 
 /* disk_end -- frees everything. */

@@ -37,6 +37,16 @@ int64_t upkeep_figure(const char *path) {
     return bson_iter_as_int64(&found);
 }
 
+const char *upkeep_string(const char *path) {
+    bson_t view;
+    bson_iter_t iter, found;
+    if (report.size == 0 || !bson_init_static(&view, report.data, report.size) ||
+        !bson_iter_init(&iter, &view) || !bson_iter_find_descendant(&iter, path, &found) ||
+        !BSON_ITER_HOLDS_UTF8(&found))
+        return "";
+    return bson_iter_utf8(&found, NULL);
+}
+
 const char *upkeep_text(void) {
     static tansu_buffer text;
     if (report.size == 0 ||

@@ -20,6 +20,10 @@ tansu_status upkeep_repair(const char *from, const char *to);
 /* upkeep_figure -- a whole number of the last report, by dotted path; -1 when it is not there. */
 int64_t upkeep_figure(const char *path);
 
+/* upkeep_string -- a text of the last report, by dotted path; "" when it is not there. Valid until the next
+ * call of upkeep_verify() or upkeep_repair(). */
+const char *upkeep_string(const char *path);
+
 /* upkeep_text -- the last report as relaxed JSON. Valid until the next call. */
 const char *upkeep_text(void);
 

@@ -26,7 +26,8 @@ extension Database.Collection {
     ///   - unique: Whether no two documents may have the same values.
     ///   - sparse: Whether documents that have none of the paths are left out.
     ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
-    ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
+    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///     `$nor` and `$not`: other documents are left out.
     ///   - progress: Told, on a thread of the database's own, how many documents are read; what it throws ends the
     ///     building, as a cancelled task does.
     /// - Throws: As the form that is not async, and `CancellationError`.
@@ -48,7 +49,8 @@ extension Database.Collection {
     ///   - unique: Whether no two documents may have the same values.
     ///   - sparse: Whether documents that have none of the paths are left out.
     ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
-    ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
+    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///     `$nor` and `$not`: other documents are left out.
     ///   - progress: Told, on a thread of the database's own, how many documents are read; what it throws ends the
     ///     building, as a cancelled task does.
     /// - Throws: As the form that is not async, and `CancellationError`.

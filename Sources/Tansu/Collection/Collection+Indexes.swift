@@ -17,7 +17,8 @@ extension Database.Collection {
     ///   - unique: Whether no two documents may have the same values.
     ///   - sparse: Whether documents that have none of the paths are left out.
     ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
-    ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
+    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///     `$nor` and `$not`: other documents are left out.
     ///   - progress: Told, on this thread, how many documents are read. What it throws ends the building, which
     ///     leaves nothing behind, and is thrown on. It may use the database but not close it.
     /// - Throws: ``TansuError`` with `.invalidName`, `.invalidIndex`, `.exists` (the name with another definition),
@@ -40,7 +41,8 @@ extension Database.Collection {
     ///   - unique: Whether no two documents may have the same values.
     ///   - sparse: Whether documents that have none of the paths are left out.
     ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
-    ///   - partialFilter: A query of comparisons, `$in`, `$exists` and `$begin`: other documents are left out.
+    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///     `$nor` and `$not`: other documents are left out.
     ///   - progress: Told, on this thread, how many documents are read. What it throws ends the building, which
     ///     leaves nothing behind, and is thrown on. It may use the database but not close it.
     /// - Throws: As the form that takes a literal.

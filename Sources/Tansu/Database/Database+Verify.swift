@@ -18,6 +18,12 @@ extension Database {
         /// How many entries of indexes there are.
         public let entries: Int
 
+        /// How many documents can't be read, or lie in a damaged part of the log, where no checksum protects them.
+        public let damagedDocuments: Int
+
+        /// The same for each collection that has such documents, by its name.
+        public let damagedByCollection: [String: Int]
+
         /// What does not check out, at most 1000.
         public let problems: [Problem]
 
@@ -30,6 +36,13 @@ extension Database {
             records = document["records"]?.intValue ?? 0
             documents = document["documents"]?.intValue ?? 0
             entries = document["entries"]?.intValue ?? 0
+            damagedDocuments = document["damagedDocuments"]?.intValue ?? 0
+            damagedByCollection = (document["byCollection"]?.arrayValue ?? []).compactMap(\.documentValue)
+                .reduce(into: [:]) { counts, one in
+                    guard let name = one["name"]?.stringValue, let damaged = one["damaged"]?.intValue, damaged > 0
+                    else { return }
+                    counts[name] = damaged
+                }
             problems = Problem.list(document)
             problemCount = document["problemCount"]?.intValue ?? problems.count
         }

@@ -37,7 +37,9 @@ struct VerifyCommand: Subcommand {
                     try printAnswer(answer(report), text: "", asJSON: true)
                 } else {
                     ReportText.tell(report.problems, of: report.problemCount)
-                    writeError("tansu: The database is damaged: \(Numbers.count(report.problemCount, "problem")).")
+                    writeError(
+                        "tansu: The database is damaged: \(Numbers.count(report.problemCount, "problem")), "
+                            + "\(Numbers.count(report.damagedDocuments, "damaged document")).")
                 }
                 return .damaged
             }
@@ -49,6 +51,7 @@ struct VerifyCommand: Subcommand {
             "ok": .bool(report.problemCount == 0), "segments": BSONValue(report.segments),
             "frames": BSONValue(report.frames), "records": BSONValue(report.records),
             "documents": BSONValue(report.documents), "entries": BSONValue(report.entries),
+            "damagedDocuments": BSONValue(report.damagedDocuments),
             "problems": ReportText.documents(report.problems), "problemCount": BSONValue(report.problemCount),
         ]
     }

@@ -32,4 +32,30 @@ enum ReportText {
         for problem in problems { writeError("tansu: \(line(problem))") }
         if count > problems.count { writeError("tansu: and \(Numbers.grouped(count - problems.count)) more") }
     }
+
+    /// A document that may not be what it was, on one line: "people, 7: it is an older version".
+    static func line(_ doubt: Database.DoubtfulDocument) -> String {
+        let why =
+            switch doubt.reason {
+            case .unprotected: "no checksum protects it; a value in it may be wrong"
+            case .older: "it is an older version; the newest is lost"
+            case .uncertain: "a lost commit may have changed or deleted it"
+            }
+        return TextTable.printable("\(doubt.collection), \(doubt.id): \(why)")
+    }
+
+    static func documents(_ doubts: [Database.DoubtfulDocument]) -> BSONValue {
+        BSONValue(
+            doubts.map {
+                .document([
+                    "collection": .string($0.collection), "_id": $0.id, "reason": .string($0.reason.rawValue),
+                ])
+            })
+    }
+
+    /// Tells of documents on standard error that may not be what they were, and how many more there are.
+    static func tell(_ doubts: [Database.DoubtfulDocument], of count: Int) {
+        for doubt in doubts { writeError("tansu: \(line(doubt))") }
+        if count > doubts.count { writeError("tansu: and \(Numbers.grouped(count - doubts.count)) more") }
+    }
 }

@@ -1,0 +1,165 @@
+/*
+ * log/tail.c -- the file TAIL (see tail.h).
+ */
+#include "log/tail.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+uint32_t tail_crc(const tail_file *file) {
+    return (uint32_t)crc32(0, file->uuid, sizeof file->uuid + sizeof file->cache);
+}
+
+/* mark_read -- the number of a mark; 0 when it does not check out. */
+static uint64_t mark_read(uint32_t crc, size_t field, uint64_t mark) {
+    uint64_t number = mark >> 16;
+    return tail_mark(crc, field, number) == mark ? number : 0;
+}
+
+/* take_marks -- what a file that checks out says. */
+static void take_marks(log *l, const tail_file *file) {
+    log_marks *m = &l->found;
+    m->written = mark_read(file->crc, offsetof(tail_file, written), file->written);
+    m->synced = mark_read(file->crc, offsetof(tail_file, synced), file->synced);
+    uint64_t state = mark_read(file->crc, offsetof(tail_file, state), file->state);
+    m->settled = state == TAIL_SETTLED;
+    m->failed = state == TAIL_FAILED;
+    if (m->written == 0)
+        return; /* after a clean end: whose page cache it was plays no part, and asking takes time */
+    fs_cache_id(l->folder, l->cache);
+    m->same_cache = file->cache[0] != 0 && memcmp(file->cache, l->cache, sizeof l->cache) == 0;
+}
+
+tansu_status tail_read(log *l, tansu_error *error) {
+    tail_file file;
+    l->found = (log_marks){0};
+    char *path = fs_join(l->folder, TAIL_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    int fd = l->calls->open(path, O_RDONLY, 0);
+    ssize_t got = 0;
+    if (fd >= 0)
+        got = l->calls->read(fd, &file, sizeof file, 0);
+    if ((fd < 0 && errno != ENOENT) || got < 0)
+        status = error_errno(error, path, fd < 0 ? "open" : "read", errno);
+    if (fd >= 0)
+        l->calls->close(fd);
+    free(path);
+    if (status == TANSU_OK && got == (ssize_t)sizeof file &&
+        memcmp(file.magic, TAIL_MAGIC, sizeof file.magic) == 0 && file.format == TAIL_FORMAT &&
+        memcmp(file.uuid, l->uuid, sizeof file.uuid) == 0 && file.crc == tail_crc(&file))
+        take_marks(l, &file);
+    return status;
+}
+
+/* store -- sets a mark. */
+static void store(log *l, uint64_t *mark, uint64_t number) {
+    size_t field = (size_t)((const uint8_t *)mark - (const uint8_t *)l->tail);
+    __atomic_store_n(mark, tail_mark(l->tail_crc, field, number), __ATOMIC_RELEASE);
+}
+
+void tail_synced(log *l, uint64_t sequence) {
+    if (l->tail != NULL)
+        store(l, &l->tail->synced, sequence);
+}
+
+void tail_state_is(log *l, enum tail_state state) {
+    if (l->tail != NULL)
+        store(l, &l->tail->state, state);
+}
+
+/* write_marks -- makes the file this writer's. Killed within, it says nothing. */
+static void write_marks(log *l) {
+    tail_file *file = l->tail;
+    tail_file fresh = {.format = TAIL_FORMAT};
+    memcpy(fresh.magic, TAIL_MAGIC, sizeof fresh.magic);
+    memcpy(fresh.uuid, l->uuid, sizeof fresh.uuid);
+    memcpy(fresh.cache, l->cache, sizeof fresh.cache);
+    fresh.crc = tail_crc(&fresh);
+    if (memcmp(file, &fresh, offsetof(tail_file, written)) != 0) {
+        uint64_t *marks[] = {&file->state, &file->written, &file->synced};
+        for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+            __atomic_store_n(marks[i], 0, __ATOMIC_RELEASE);
+        memcpy(file, &fresh, offsetof(tail_file, written));
+    }
+    l->tail_crc = fresh.crc;
+    tail_synced(l, l->synced);
+    tail_written(l, l->appended);
+    tail_state_is(l, TAIL_SETTLED);
+}
+
+/* no_room -- whether a call failed because the disk has no room for so little. */
+static bool no_room(int number) {
+    return number == ENOSPC || number == EDQUOT || number == EFBIG;
+}
+
+/* open_file -- the file with room on the disk for all its bytes, or -1. */
+static int open_file(const log *l, const char *path) {
+    int fd = l->calls->open(path, O_RDWR | O_CREAT, 0644);
+    if (fd >= 0 && l->calls->allocate(fd, 0, TAIL_FILE_SIZE) == 0)
+        return fd;
+    int number = errno;
+    if (fd >= 0)
+        l->calls->close(fd);
+    errno = number;
+    return -1;
+}
+
+tansu_status tail_begin(log *l, tansu_error *error) {
+    if (l->tail_begun || l->folder == NULL || l->read_only)
+        return TANSU_OK;
+    char *path = fs_join(l->folder, TAIL_NAME);
+    if (path == NULL)
+        return error_memory(error);
+    if (l->cache[0] == 0)
+        fs_cache_id(l->folder, l->cache);
+    tansu_status status = TANSU_OK;
+    int fd = open_file(l, path);
+    if (fd >= 0)
+        l->tail = l->calls->map(fd, TAIL_FILE_SIZE, true);
+    if (l->tail != NULL)
+        write_marks(l);
+    else if (fd >= 0 || !no_room(errno)) /* without marks the log is only known less well */
+        status = error_errno(error, path, fd >= 0 ? "map" : "open", errno);
+    l->tail_begun = status == TANSU_OK;
+    if (fd >= 0)
+        l->calls->close(fd);
+    free(path);
+    return status;
+}
+
+void tail_doubt(log *l) {
+    static const uint64_t unknown;
+    if (l->folder == NULL || l->read_only)
+        return;
+    if (l->tail != NULL) {
+        __atomic_store_n(&l->tail->state, unknown, __ATOMIC_RELEASE);
+        return;
+    }
+    char *path = fs_join(l->folder, TAIL_NAME);
+    int fd = path == NULL ? -1 : l->calls->open(path, O_RDWR, 0);
+    if (fd >=
+        0) { /* should it fail, the state is as it was, and an opening that fails is tried again */
+        (void)fs_write_all(l->calls, fd, &unknown, sizeof unknown, offsetof(tail_file, state));
+        l->calls->close(fd);
+    }
+    free(path);
+}
+
+void tail_end(log *l) {
+    if (l->tail != NULL)
+        l->calls->unmap(l->tail, TAIL_FILE_SIZE);
+    l->tail = NULL;
+}
+
+void log_forget_marks(log *l) {
+    if (l->tail == NULL)
+        return;
+    store(l, &l->tail->written, 0);
+    store(l, &l->tail->synced, 0);
+}
