@@ -286,7 +286,7 @@ tansu_status log_compact_step(log_compaction *c, uint64_t bytes, log_judge judge
                               uint64_t *done, tansu_error *error) {
     uint64_t read = 0, began = c->made->used - c->buffered;
     while (read < bytes) {
-        const segment *s;
+        const segment *s = NULL;
         const frame_header *frame;
         tansu_status status = next_frame(c, &s, &frame, error);
         if (status == TANSU_OK && frame != NULL)
