@@ -2,6 +2,7 @@
  * test_promises_moving.c -- an open database is the folder that was opened, also when the program changes its working folder. Written
  * from tansu.h alone, over the public API only.
  */
+#include "toolkit/backing_up.h"
 #include "toolkit/call.h"
 #include "toolkit/check.h"
 #include "toolkit/churn.h"

@@ -60,7 +60,7 @@ static void repair_in_turn(trouble_kind kind, bool lasting, bool unclean) {
         } else if (kind == TROUBLE_MEMORY) {
             CHECK_STATUS(TANSU_E_MEMORY, status);
         } else {
-            if (!CHECK(status == TANSU_E_FULL || status == TANSU_E_IO))
+            if (!CHECK(status == TANSU_E_FULL || status == TANSU_E_IO || status == TANSU_E_FAILED))
                 check_note("    call %u: %s, %s", n, tansu_status_name(status), call_error.message);
             CHECK(call_error.message[0] != 0);
         }

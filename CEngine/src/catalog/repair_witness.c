@@ -120,7 +120,17 @@ static bool current(const repair *r) {
            (!r->manifest.index_open || strcmp(boot, r->manifest.boot) == 0);
 }
 
+/* ask_marks -- what the log's own marks say of its end. */
+static void ask_marks(repair *r) {
+    char *log = fs_join(r->from, "log");
+    uint64_t marked = log == NULL ? 0 : log_marked_end(r->calls, log, r->uuid);
+    free(log);
+    if (marked > r->end_sequence)
+        r->end_sequence = marked;
+}
+
 void repair_witness_open(repair *r, const char *folder) {
+    ask_marks(r);
     if (!current(r))
         return;
     char *index = fs_join(r->from, "index"), *path = fs_join(folder, CABINET_NAME);
