@@ -130,8 +130,10 @@ static tansu_status find_twin(transfer *t, const uint8_t *doc, uint64_t *docno, 
  * checksum protects and one that none does the first, for in the other the `_id` may be damaged, and
  * otherwise the newer. */
 static tansu_status twin_wins(transfer *t, log_place twin, const pending_slot *slot, uint64_t own,
-                              bool *wins, tansu_error *error) {
-    if (((twin ^ slot->at) & PLACE_UNSURE) != 0) {
+                              bool replaces, bool *wins, tansu_error *error) {
+    /* But for a later document's newest version: that goes on with one that was there after the other. */
+    bool goes_on = (slot->at & PLACE_UNSURE) != 0 && replaces;
+    if (((twin ^ slot->at) & PLACE_UNSURE) != 0 && !goes_on) {
         *wins = (slot->at & PLACE_UNSURE) != 0;
         return TANSU_OK;
     }
@@ -206,7 +208,7 @@ static tansu_status save_document(transfer *t, const pending_slot *slot,
     char message[256], id[192];
     tansu_status status = find_twin(t, doc, &docno, &twin, error);
     if (status == TANSU_OK && twin != 0) {
-        status = twin_wins(t, twin, slot, record->sequence, &wins, error);
+        status = twin_wins(t, twin, slot, record->sequence, record->previous != 0, &wins, error);
         id_text(doc, id, sizeof id);
         snprintf(message, sizeof message, "%s document with the same `_id` was left out: %.160s",
                  ((twin ^ slot->at) & PLACE_UNSURE) != 0 ? "another, unprotected" : "an older", id);
