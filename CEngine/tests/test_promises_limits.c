@@ -170,32 +170,12 @@ static void a_limit_on_time_holds_while_a_query_is_planned(void) {
     call_close(db);
 }
 
-static void a_partial_filter_is_of_comparisons_only(void) {
-    static const char *const filters[] = {"{'partialFilter': {'$or': [{'n': 1}, {'n': 2}]}}",
-                                          "{'partialFilter': {'$nor': [{'n': 1}]}}",
-                                          "{'partialFilter': {'n': {'$not': {'$gt': 1}}}}",
-                                          "{'partialFilter': {'$and': [{'$or': [{'n': 1}]}]}}"};
-    tansu_db *db = call_open(NULL);
-    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
-        tansu_status status = call_index(db, NULL, "c", "p", "{'n': 1}", filters[i]);
-        CHECK(status == TANSU_E_INVALID_INDEX || status == TANSU_E_INVALID_QUERY);
-        if (status == TANSU_OK)
-            tansu_index_drop(db, NULL, "c", "p", NULL);
-    }
-    CHECK_OK(call_index(db, NULL, "c", "p", "{'n': 1}",
-                        "{'partialFilter': {'n': {'$gt': 1}, 's': {'$in': ['a', 'b']}, "
-                        "'t': {'$exists': true}, 'u': {'$begin': 'x'}}}"),
-             &call_error);
-    call_close(db);
-}
-
 int main(void) {
     stranger_start();
     RUN(a_pipe_in_place_of_a_file_holds_nobody_up);
     RUN(a_deleted_lock_lets_no_second_writer_in);
     RUN(descriptors_do_not_grow_with_segments);
     RUN(a_limit_on_time_holds_while_a_query_is_planned);
-    RUN(a_partial_filter_is_of_comparisons_only);
     stranger_end();
     return check_finish();
 }

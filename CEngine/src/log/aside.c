@@ -125,10 +125,11 @@ static bool frames_tell(const log *l, const uint8_t *bytes, uint64_t size, uint6
     return false;
 }
 
-tansu_status aside_look(log *l, uint64_t expected, blank_look *look, tansu_error *error) {
+tansu_status aside_look(log *l, uint32_t number, uint64_t expected, blank_look *look,
+                        tansu_error *error) {
     *look = (blank_look){0};
     uint64_t size = 0;
-    char *path = segment_path(l, l->blank_number);
+    char *path = segment_path(l, number);
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;

@@ -18,14 +18,15 @@ tansu_status aside_move(log *l, uint32_t number, tansu_error *error);
  * out lies behind `offset`. Errors: IO, FULL, MEMORY. */
 tansu_status aside_copy(log *l, const segment *s, uint64_t offset, tansu_error *error);
 
-/* What lies in a segment whose header was never written, or not to its end. */
+/* What lies in a segment whose header is not whole. */
 typedef struct blank_look {
     bool holds;   /* anything but zeros, behind the header */
     bool damaged; /* commits that must be there: its header was whole once */
 } blank_look;
 
-/* aside_look -- looks at the blank segment. `expected` is the commit that is due at the log's end. Errors: IO,
- * MEMORY. */
-tansu_status aside_look(log *l, uint64_t expected, blank_look *look, tansu_error *error);
+/* aside_look -- looks at a segment without a header. `expected` is the commit that is due at the log's end.
+ * Errors: IO, MEMORY. */
+tansu_status aside_look(log *l, uint32_t number, uint64_t expected, blank_look *look,
+                        tansu_error *error);
 
 #endif

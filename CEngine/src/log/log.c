@@ -78,22 +78,37 @@ static bool header_blank(const log *l, uint32_t number) {
     return got == (ssize_t)sizeof bytes || is_zero(bytes, SEGMENT_HEADER_SIZE);
 }
 
+/* note_blank -- puts a number on the list of segments without a whole header. */
+static tansu_status note_blank(log *l, uint32_t number, tansu_error *error) {
+    if (l->blank_count == l->blank_room) {
+        uint32_t room = l->blank_room == 0 ? 8 : l->blank_room * 2;
+        uint32_t *more = realloc(l->blank, room * sizeof *more);
+        if (more == NULL)
+            return error_memory(error);
+        l->blank = more;
+        l->blank_room = room;
+    }
+    l->blank[l->blank_count++] = number;
+    return TANSU_OK;
+}
+
 /* open_one -- maps a segment and puts it in the list that it belongs in for now. */
 static tansu_status open_one(log *l, uint32_t number, tansu_error *error) {
     if (!list_reserve(&l->force, 1) || !list_reserve(&l->aside, 1))
         return error_memory(error);
     segment *s;
     tansu_status status = segment_open(l, number, &s, error);
-    /* The newest segment that is written commit by commit may have been under way when the machine
-     * stopped, before its header was on the disk; nothing in it was acknowledged then. It is removed
-     * when the log's end is known. */
-    if (status == TANSU_E_CORRUPT && l->blank_number == 0 && header_blank(l, number)) {
-        l->blank_number = number;
-        return TANSU_OK;
-    }
-    if (status == TANSU_OK && s->last == 0 && l->blank_number != 0) {
+    /* The newest segment that is written commit by commit may have been under way when the process ended,
+     * before its header was written. When power was lost, any that was not yet forced to the disk may lack
+     * it, and those behind may have theirs. Whether that can be, or it is damage, is known when the log's
+     * end is. */
+    if (status == TANSU_E_CORRUPT &&
+        (l->found.lost ? !segment_header_whole(l, number)
+                       : l->blank_count == 0 && header_blank(l, number)))
+        return note_blank(l, number, error);
+    if (status == TANSU_OK && s->last == 0 && l->blank_count != 0 && !l->found.lost) {
         segment_close(l, s);
-        return segment_open(l, l->blank_number, &s, error); /* which says what is wrong */
+        return segment_open(l, l->blank[0], &s, error); /* which says what is wrong */
     }
     if (status == TANSU_OK)
         list_insert(s->last != 0 ? &l->aside : &l->force, s);
@@ -180,6 +195,7 @@ tansu_status log_close(log *l, tansu_error *error) {
     for (uint32_t i = 0; i < LOG_TABLE_SIZE; i++)
         free(l->tables[i]);
     tail_end(l);
+    free(l->blank);
     pthread_cond_destroy(&l->synced_changed);
     pthread_mutex_destroy(&l->reserve_mutex);
     pthread_mutex_destroy(&l->mutex);
@@ -233,6 +249,20 @@ uint8_t *log_frame(const log *l) {
     return head->base + head->used;
 }
 
+/* So many segments behind the head keep their descriptors until they are synced. */
+#define OPEN_MOST 8u
+
+/* rest_older -- closes those of older ones; a sync opens them again. Their mappings keep the kernel's notes of
+ * failed writes alive, so that a descriptor that is opened later is told of them, too. */
+static void rest_older(log *l) {
+    pthread_mutex_lock(&l->mutex);
+    uint32_t i = l->force.count;
+    i = l->syncing || i <= OPEN_MOST ? 0 : i - OPEN_MOST;
+    while (i > 0 && l->force.items[i - 1]->fd >= 0)
+        segment_rest(l, l->force.items[--i]);
+    pthread_mutex_unlock(&l->mutex);
+}
+
 /* move_frame -- continues the frame in a new segment, where its first `size` bytes fit. */
 static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
     segment *old = segment_head(l);
@@ -250,6 +280,7 @@ static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
             fresh->used + l->frame_size; /* these pages are not for zeroing any more */
         l->frame_started = 0;
     }
+    rest_older(l);
     return status;
 }
 

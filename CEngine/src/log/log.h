@@ -40,6 +40,8 @@ typedef struct log_marks {
     bool settled;     /* no sync was under way, and none had failed */
     bool failed;      /* one had */
     bool
+        lost; /* what was never forced to the disk may be gone: neither a clean end nor that page cache */
+    bool
         same_cache; /* the page cache that the marks were made in is still there, and the log's bytes with it */
 } log_marks;
 
@@ -69,8 +71,10 @@ struct log {
     uint32_t *doomed;        /* numbers of files to remove after the next checkpoint */
     uint32_t doomed_count;
     uint32_t doomed_room;
-    uint32_t last_number;  /* the highest that was ever given to a segment */
-    uint32_t blank_number; /* a file whose header was never written; 0: none */
+    uint32_t last_number; /* the highest that was ever given to a segment */
+    uint32_t
+        *blank; /* numbers of files without a whole header, rising: replay decides what they are */
+    uint32_t blank_count, blank_room;
     /* The readers' way from number to memory. */
     uint8_t **tables[LOG_TABLE_SIZE];
 

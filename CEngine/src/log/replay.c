@@ -33,21 +33,25 @@ static bool later_witness(const log *l, uint32_t index, uint64_t offset, uint64_
     return false;
 }
 
-/* remove_blank -- takes a segment away whose header was never written. */
-static tansu_status remove_blank(log *l, bool holds, tansu_error *error) {
-    if (l->blank_number == 0 || l->read_only)
-        return TANSU_OK;
-    tansu_status status =
-        holds ? aside_move(l, l->blank_number, error) : segment_unlink(l, l->blank_number, error);
-    if (status == TANSU_OK) {
-        segment_give_back(l, l->blank_number);
-        l->blank_number = 0;
+/* remove_blank -- takes the segments without a header away, the last first. `due`: the commit that the log ends
+ * before. */
+static tansu_status remove_blank(log *l, uint64_t due, tansu_error *error) {
+    while (l->blank_count != 0 && !l->read_only) {
+        uint32_t number = l->blank[l->blank_count - 1];
+        blank_look look;
+        tansu_status status = aside_look(l, number, due, &look, error);
+        if (status == TANSU_OK)
+            status = look.holds ? aside_move(l, number, error) : segment_unlink(l, number, error);
+        if (status != TANSU_OK)
+            return status;
+        segment_give_back(l, number);
+        l->blank_count--;
     }
-    return status;
+    return TANSU_OK;
 }
 
 /* remove_behind -- takes the segments behind the log's end away, the last first. */
-static tansu_status remove_behind(log *l, uint32_t index, bool blank_holds, bool *changed,
+static tansu_status remove_behind(log *l, uint32_t index, uint64_t due, bool *changed,
                                   tansu_error *error) {
     while (l->force.count > index + 1) {
         if (l->read_only) { /* they stay on the disk; this opening does not look at them */
@@ -64,16 +68,14 @@ static tansu_status remove_behind(log *l, uint32_t index, bool blank_holds, bool
             return status;
         *changed = true;
     }
-    bool blank = l->blank_number != 0;
-    *changed = *changed || blank;
-    return remove_blank(l, blank_holds, error);
+    *changed = *changed || l->blank_count != 0;
+    return remove_blank(l, due, error);
 }
 
 /* cut -- makes the log end at a place: what is behind reads as zero and later segments are gone. */
-static tansu_status cut(log *l, uint32_t index, uint64_t offset, bool blank_holds,
-                        tansu_error *error) {
+static tansu_status cut(log *l, uint32_t index, uint64_t offset, uint64_t due, tansu_error *error) {
     bool changed = false;
-    tansu_status status = remove_behind(l, index, blank_holds, &changed, error);
+    tansu_status status = remove_behind(l, index, due, &changed, error);
     if (status != TANSU_OK)
         return status;
     segment *s = l->force.items[index];
@@ -176,6 +178,14 @@ tansu_status log_walk(log *l, uint32_t number, log_visitor visitor, void *contex
     return status;
 }
 
+/* blank_behind -- the first segment without a header that has a greater number; 0: there is none. */
+static uint32_t blank_behind(const log *l, uint32_t number) {
+    for (uint32_t i = 0; i < l->blank_count; i++)
+        if (l->blank[i] > number)
+            return l->blank[i];
+    return 0;
+}
+
 /*
  * walk_gap -- where the log does not go on with the next segment, or with the one that was never begun
  * (`next`: its number). A log that no compaction has touched numbers its segments without gaps: so one is
@@ -184,7 +194,8 @@ tansu_status log_walk(log *l, uint32_t number, log_visitor visitor, void *contex
  */
 static tansu_status walk_gap(const walk *w, uint32_t next, tansu_error *error) {
     const segment *s = w->l->force.items[w->index];
-    if (w->l->sparse || next == s->number + 1)
+    uint32_t blank = blank_behind(w->l, s->number);
+    if (w->l->sparse || next == s->number + 1 || blank == s->number + 1)
         return TANSU_OK;
     return w->offset + 8 <= s->allocated && load_u64(s->base + w->offset) != 0
                ? frame_damage(s->number, w->offset, w->expected, error)
@@ -208,7 +219,7 @@ static tansu_status walk_on(walk *w, tansu_error *error) {
         if (status != TANSU_OK)
             return status;
         if (w->index + 1 == w->l->force.count)
-            return w->l->blank_number == 0 ? TANSU_OK : walk_gap(w, w->l->blank_number, error);
+            return blank_behind(w->l, s->number) == 0 ? TANSU_OK : walk_gap(w, UINT32_MAX, error);
         /* The next segment begins with the commit that is due here only if this one is whole. */
         const segment *next = w->l->force.items[w->index + 1];
         if (next->first != w->expected)
@@ -250,25 +261,27 @@ static uint64_t must_hold(const log *l, uint64_t sure_sequence) {
     return l->found.same_cache && l->found.written > least ? l->found.written : least;
 }
 
-/* check_end -- whether the log may end where the walk did. *holds: a segment behind that has no header may
- * hold something. */
-static tansu_status check_end(const walk *w, uint32_t number, uint64_t sure_sequence, bool *holds,
-                              tansu_error *error) {
+/* check_end -- whether the log may end where the walk did. */
+static tansu_status check_end(const walk *w, uint64_t sure_sequence, tansu_error *error) {
     log *l = w->l;
-    blank_look look = {0};
-    tansu_status status = TANSU_OK;
-    if (l->blank_number != 0)
-        status = aside_look(l, w->expected, &look, error);
-    if (status != TANSU_OK)
-        return status;
-    *holds = look.holds;
-    if (!look.damaged && w->expected > must_hold(l, sure_sequence) &&
-        (l->force.count == 0 || !later_witness(l, w->index, w->offset, w->expected)))
+    bool damaged = w->expected <= must_hold(l, sure_sequence);
+    uint32_t number = l->force.count == 0 ? 0 : l->force.items[w->index]->number;
+    for (uint32_t i = 0; i < l->blank_count && !damaged; i++) {
+        blank_look look;
+        tansu_status status = aside_look(l, l->blank[i], w->expected, &look, error);
+        if (status != TANSU_OK)
+            return status;
+        damaged = look.damaged;
+    }
+    if (!damaged && (l->force.count == 0 || !later_witness(l, w->index, w->offset, w->expected)))
         return TANSU_OK;
-    /* Without later segments it is the one without a header that should go on here. */
-    bool blank = l->blank_number != 0 && (l->force.count == 0 || w->index + 1 == l->force.count);
-    return frame_damage(blank ? l->blank_number : number, blank ? 0 : w->offset, w->expected,
-                        error);
+    /* The one without a header should go on where the one before it ends. */
+    uint32_t blank = blank_behind(l, number);
+    bool next = blank != 0 && (l->force.count == 0 || w->index + 1 == l->force.count ||
+                               blank < l->force.items[w->index + 1]->number);
+    if (next)
+        number = blank;
+    return frame_damage(number == 0 ? 1 : number, next ? 0 : w->offset, w->expected, error);
 }
 
 /* doubtful -- whether bytes behind the last sure commit may be in the page cache alone, and count as written
@@ -314,7 +327,7 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
               .context = context,
               .progress = progress,
               .progress_context = progress_context};
-    bool empty = l->force.count == 0, holds = false;
+    bool empty = l->force.count == 0;
     if (empty ? sequence != 0 : !walk_start(&w, position)) {
         *reached = false;
         return TANSU_OK;
@@ -327,13 +340,13 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
     uint64_t faults = log_faults(l);
     tansu_status status = empty ? TANSU_OK : walk_on(&w, error);
     if (status == TANSU_OK)
-        status = check_end(&w, empty ? 1 : l->force.items[w.index]->number, sure_sequence, &holds,
-                           error);
+        status = check_end(&w, sure_sequence, error);
     /* What could not be read looks like damage, or like the log's end, and must not be cut off for that. */
     status = log_check(l, faults, status, error);
     if (status != TANSU_OK)
         return status;
-    status = empty ? remove_blank(l, holds, error) : cut(l, w.index, w.offset, holds, error);
+    status =
+        empty ? remove_blank(l, w.expected, error) : cut(l, w.index, w.offset, w.expected, error);
     if (status == TANSU_OK && !empty)
         status = segment_ready(l, l->force.items[w.index], error);
     if (status == TANSU_OK) {

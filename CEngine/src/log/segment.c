@@ -428,6 +428,18 @@ static bool header_sound(const log *l, const segment_header *header, uint32_t nu
            header->end % 8 == 0 && header->end <= size;
 }
 
+bool segment_header_whole(const log *l, uint32_t number) {
+    segment_header header;
+    char *path = segment_path(l, number);
+    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    ssize_t got = fd < 0 ? -1 : l->calls->read(fd, &header, sizeof header, 0);
+    if (fd >= 0)
+        l->calls->close(fd);
+    free(path);
+    /* What could not be read is for the caller to meet again. */
+    return got < 0 || (got == (ssize_t)sizeof header && header.crc == header_crc(&header));
+}
+
 tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error *error) {
     char *path = segment_path(l, number);
     segment *s = calloc(1, sizeof *s);

@@ -27,6 +27,9 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t room
 /* segment_open -- maps what is there of an existing segment file for reading, and makes it known to readers. */
 tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error *error);
 
+/* segment_header_whole -- whether a file begins with a segment's header, of whatever segment. */
+bool segment_header_whole(const log *l, uint32_t number);
+
 /* segment_ready -- has the log's last segment, unless it is compacted, mapped for writing with addresses to grow
  * into. Before anybody looks at it: it moves. Errors: IO, MEMORY. */
 tansu_status segment_ready(log *l, segment *s, tansu_error *error);

@@ -65,6 +65,7 @@ tansu_status tail_read(log *l, tansu_error *error) {
     tansu_status status = load(l->calls, l->folder, l->uuid, &file, &sound, error);
     if (sound)
         take_marks(l, &file);
+    l->found.lost = !sound || (l->found.written != 0 && !l->found.same_cache);
     return status;
 }
 

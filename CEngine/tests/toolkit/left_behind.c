@@ -7,6 +7,7 @@
 #include "call.h"
 #include "check.h"
 #include "folder.h"
+#include "marks.h"
 #include "upkeep.h"
 
 #include <dirent.h>
@@ -117,6 +118,7 @@ void left_manifest(const char *folder, const char *line, const char *value) {
 
 void left_before_restart(const char *folder) {
     left_manifest(folder, "boot", "01234567-0000-4000-8000-0123456789ab");
+    marks_lose_power(folder_join(folder, "log"), false);
 }
 
 uint64_t left_checksum(const char *folder) {
