@@ -279,7 +279,7 @@ static void turn_file(bool to_little) {
         for (int number = 0; number < 2; number++) {
             unsigned shift = 0;
             for (; *p >= 128; p++, shift += 7)
-                body += (uint64_t)(uint8_t)~*p << shift;
+                body += (uint64_t)(uint8_t) ~*p << shift;
             body += (uint64_t)*p++ << shift;
         }
         at += (uint64_t)(p - r) + body + padding;

@@ -76,7 +76,7 @@ static bool take_number(const uint8_t **at, const uint8_t *end, uint64_t most, u
 /* put_number -- writes such a number; the end of it. */
 static uint8_t *put_number(uint8_t *at, uint64_t number) {
     for (; number >= 128; number >>= 7)
-        *at++ = (uint8_t)~(number & 127);
+        *at++ = (uint8_t) ~(number & 127);
     *at++ = (uint8_t)number;
     return at;
 }

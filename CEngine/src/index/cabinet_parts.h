@@ -104,7 +104,7 @@ typedef struct cabinet_space {
     struct space_slot {
         uint64_t offset, size;
         uint32_t next;
-    } *slots;
+    } * slots;
     size_t count;
     uint32_t bins[SPACE_BINS]; /* first slot + 1; 0: none */
     uint64_t filled[SPACE_BINS / 64];
