@@ -255,7 +255,8 @@ TANSU_API tansu_status tansu_open_path(const char *path_utf8, tansu_db **db);
  * Ends background work, writes a checkpoint, syncs and frees the handle. Fine on NULL.
  * Errors: BUSY (a transaction, cursor or feed is still open: nothing was closed, end it and call again);
  * IO, FULL (the handle is closed all the same; acknowledged commits are safe in the log, only the
- * next opening takes longer).
+ * next opening takes longer); FAILED (likewise, and it is not known whether what was not yet forced to
+ * the disk is there after power loss).
  */
 TANSU_API tansu_status tansu_shutdown(tansu_db *db, tansu_error *error);
 
@@ -267,7 +268,8 @@ TANSU_API void tansu_close(tansu_db *db);
 TANSU_API tansu_status tansu_sync(tansu_db *db, tansu_error *error);
 
 /* Writes the changed index blocks to the cabinet now, so that the next opening has nothing to
- * replay. Writers and readers go on. Errors: IO, FULL, READ_ONLY. */
+ * replay. Writers and readers go on. Errors: IO, FULL, READ_ONLY, FAILED; CORRUPT (the index files were
+ * found to be damaged; the next opening makes them anew). */
 TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
 
 /*
@@ -316,7 +318,7 @@ TANSU_API tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error);
  * except after IO from the sync itself: then it is not known to survive power loss and the
  * database accepts no more writes (FAILED) until it is opened again. *sequence (may be NULL): the
  * commit's number; 0 when the transaction changed nothing.
- * Errors: FULL, IO, BUSY (one of its cursors is open: nothing happened, the transaction goes on).
+ * Errors: FULL, IO, FAILED, BUSY (one of its cursors is open: nothing happened, the transaction goes on).
  */
 TANSU_API tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error);
 

@@ -387,7 +387,8 @@ static tansu_status close_now(void) {
     watch_back(SLOT_MAIN);
     run.db = NULL;
     if (status != TANSU_OK &&
-        (!atomic_load(&run.trouble) || (status != TANSU_E_IO && status != TANSU_E_FULL)))
+        (!atomic_load(&run.trouble) ||
+         (status != TANSU_E_IO && status != TANSU_E_FULL && status != TANSU_E_FAILED)))
         complain("shutdown", status, &error);
     return status;
 }

@@ -42,7 +42,8 @@ struct RepairCommand: Subcommand {
                 "olderDocuments": BSONValue(report.olderDocuments),
                 "uncertainDocuments": BSONValue(report.uncertainDocuments),
                 "doubtful": ReportText.documents(report.doubtful),
-                "byCollection": BSONValue(report.byCollection.map { .document(figures($0)) }), "problems": ReportText.documents(report.problems),
+                "byCollection": BSONValue(report.byCollection.map { .document(figures($0)) }),
+                "problems": ReportText.documents(report.problems),
                 "problemCount": BSONValue(report.problemCount),
             ],
             text: "\(Numbers.count(report.documents, "document")) of "
