@@ -90,24 +90,26 @@ extern "C" {
 /* What a call came to. The numbers never change; new ones may be added. */
 typedef enum tansu_status {
     TANSU_OK = 0,
-    TANSU_DONE = 1,            /* a cursor has no further document; not an error */
-    TANSU_E_MEMORY = 10,       /* out of memory; nothing was changed */
-    TANSU_E_MISUSE = 11,       /* a handle is NULL, of the wrong kind or in the wrong state */
-    TANSU_E_CLOSED = 12,       /* the database is closed or closing */
-    TANSU_E_IO = 13,           /* a system call failed; sys_errno says how */
-    TANSU_E_FULL = 14,         /* the disk is full, or the process may not make files that large;
+    TANSU_DONE = 1,      /* a cursor has no further document; not an error */
+    TANSU_E_MEMORY = 10, /* out of memory; nothing was changed */
+    TANSU_E_MISUSE = 11, /* a handle is NULL, of the wrong kind or in the wrong state */
+    TANSU_E_CLOSED = 12, /* the database is closed or closing */
+    TANSU_E_IO = 13,     /* a system call failed; sys_errno says how */
+    TANSU_E_FULL = 14,   /* the disk is full, or the process may not make files that large;
                                   nothing of the commit was kept */
-    TANSU_E_LOCKED = 15,       /* another process, or another handle here, has it open */
-    TANSU_E_BUSY = 16,         /* another transaction is writing and the wait ran out, or this
+    TANSU_E_LOCKED = 15, /* another process, or another handle here, has it open */
+    TANSU_E_BUSY = 16,   /* another transaction is writing and the wait ran out, or this
                                      thread itself holds that transaction */
-    TANSU_E_READ_ONLY = 17,    /* opened read-only, or a write through a read transaction */
-    TANSU_E_CORRUPT = 18,      /* stored bytes do not check out; context names file and offset */
-    TANSU_E_VERSION = 19,      /* the files are of a newer format than this library reads */
-    TANSU_E_NOT_FOUND = 20,    /* no such database, collection, index or document */
-    TANSU_E_EXISTS = 21,       /* the name or the `_id` is taken */
-    TANSU_E_NOT_UNIQUE = 22,   /* a unique index already holds this value */
-    TANSU_E_INVALID_NAME = 23, /* a collection or index name that is not allowed */
-    TANSU_E_INVALID_BSON = 24, /* bytes that are not a valid BSON document */
+    TANSU_E_READ_ONLY =
+        17,               /* opened read-only, a write through a read transaction, or (any call that
+                                  writes) the file system has become read-only, as many do after an error */
+    TANSU_E_CORRUPT = 18, /* stored bytes do not check out; context names file and offset */
+    TANSU_E_VERSION = 19, /* the files are of a newer format than this library reads */
+    TANSU_E_NOT_FOUND = 20,        /* no such database, collection, index or document */
+    TANSU_E_EXISTS = 21,           /* the name or the `_id` is taken */
+    TANSU_E_NOT_UNIQUE = 22,       /* a unique index already holds this value */
+    TANSU_E_INVALID_NAME = 23,     /* a collection or index name that is not allowed */
+    TANSU_E_INVALID_BSON = 24,     /* bytes that are not a valid BSON document */
     TANSU_E_INVALID_DOCUMENT = 25, /* valid BSON that may not be stored (key, duplicate, ...) */
     TANSU_E_INVALID_ID = 26,       /* an `_id` of a kind that cannot be one */
     TANSU_E_INVALID_QUERY = 27,    /* an unknown or malformed operator, hint, path or operand */

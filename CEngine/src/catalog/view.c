@@ -60,6 +60,16 @@ static inline const uint8_t *found(const view *v, log_place place, uint64_t wher
                                                                                              : doc;
 }
 
+/* dropped -- whether the system fails to write the log: it may then have dropped bytes from memory that
+ * never came to the disk, which is no damage of what is there. */
+static bool dropped(const view *v) {
+    const struct log *l = v->log;
+    if (l->read_only || l->folder == NULL)
+        return false;
+    return log_failed(v->log) ||
+           log_sync(v->log, __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE), NULL) != TANSU_OK;
+}
+
 /* damaged -- the error for a place that does not lead to a document. */
 static tansu_status damaged(const view *v, const collection_state *collection, uint64_t docno,
                             log_place place, tansu_error *error) {
@@ -67,6 +77,12 @@ static tansu_status damaged(const view *v, const collection_state *collection, u
     if (log_faults(v->log) != 0)
         return log_read_error(v->log, error);
     segment_name((uint32_t)(place >> 32), name);
+    if (dropped(v))
+        return error_at(
+            error, TANSU_E_IO, name, (int64_t)((uint32_t)place & PLACE_MASK),
+            "The system could not write \"%s\" and has dropped what was at offset %llu; "
+            "check the disk, close the database and open it again",
+            name, (unsigned long long)((uint32_t)place & PLACE_MASK));
     return error_at(
         error, TANSU_E_CORRUPT, name, (int64_t)((uint32_t)place & PLACE_MASK),
         "document number %llu of '%s' is damaged at %s, offset %llu: restore a backup or "

@@ -164,7 +164,7 @@ class Round:
                 worker = self.another(rig, worker)
             # The system may still have an error to tell that nobody was told of.
             worker.tell("trouble")
-            if self.opened(worker, "after the trouble", ("IO", "FULL", "FAILED")):
+            if self.opened(worker, "after the trouble", ("IO", "FULL", "FAILED", "READ_ONLY")):
                 return worker
             same = False
         return self.mount_and_open(rig, worker, same)
@@ -211,7 +211,7 @@ class Round:
             worker.tell("trouble")
             worker.tell("read-errors")
             rig.order(orders)
-            if self.opened(worker, "in trouble", ("IO", "FULL", "FAILED")):
+            if self.opened(worker, "in trouble", ("IO", "FULL", "FAILED", "READ_ONLY")):
                 time.sleep(self.rng.uniform(0.05, 0.4))
             rig.order("clear")
             worker = self.go_on(rig, worker)

@@ -86,6 +86,12 @@ static bool damage_is_known(tansu_status status) {
            figure(run.db, "indexesDamaged", 0) != 0;
 }
 
+/* refusal -- whether a call that writes may come to this status on a device that fails. */
+static bool refusal(tansu_status status) {
+    return status == TANSU_E_IO || status == TANSU_E_FULL || status == TANSU_E_FAILED ||
+           status == TANSU_E_READ_ONLY;
+}
+
 /* may_write -- whether a call that writes may come to this status; notes FAILED, after which none may succeed. */
 static void may_write(const char *call, tansu_status status, bool was_failed,
                       const tansu_error *error) {
@@ -95,8 +101,7 @@ static void may_write(const char *call, tansu_status status, bool was_failed,
         return;
     }
     atomic_fetch_add(&run.refused, 1);
-    if (!atomic_load(&run.trouble) ||
-        (status != TANSU_E_IO && status != TANSU_E_FULL && status != TANSU_E_FAILED))
+    if (!atomic_load(&run.trouble) || !refusal(status))
         complain(call, status, error);
     if (status == TANSU_E_FAILED)
         atomic_store(&run.failed, true);
@@ -302,9 +307,7 @@ static void *keep_up(void *context) {
             status = tansu_compact(run.db, go_on, &calls, NULL, &error);
         watch_back(SLOT_KEEPER);
         bool excused = status == TANSU_E_CANCELLED || damage_is_known(status) ||
-                       (status == TANSU_E_IO && atomic_load(&run.read_errors)) ||
-                       /* a target on a file system that has become read-only */
-                       (what == 4 && status == TANSU_E_READ_ONLY && atomic_load(&run.trouble));
+                       (status == TANSU_E_IO && atomic_load(&run.read_errors));
         if (!excused)
             may_write(call, status, false, &error);
         atomic_fetch_add(&run.upkeeps, 1);
@@ -386,9 +389,7 @@ static tansu_status close_now(void) {
     tansu_status status = tansu_shutdown(run.db, &error);
     watch_back(SLOT_MAIN);
     run.db = NULL;
-    if (status != TANSU_OK &&
-        (!atomic_load(&run.trouble) ||
-         (status != TANSU_E_IO && status != TANSU_E_FULL && status != TANSU_E_FAILED)))
+    if (status != TANSU_OK && (!atomic_load(&run.trouble) || !refusal(status)))
         complain("shutdown", status, &error);
     return status;
 }
