@@ -203,6 +203,7 @@ static void make_bases(void) {
     fuzz_close(db);
     keep(&bases[CLOSED]);
     keep_in_checkpoint(&bases[IN_CHECKPOINT]);
+    options = options_of("base"); /* its path lives in memory that is used again */
     fuzz_require(tansu_open(&options, &db, NULL) == TANSU_OK, "the base can't be opened again");
     tansu_compact(db, NULL, NULL, NULL, NULL);
     save_text(db, "c", "{\"_id\": 3, \"n\": 77}");
