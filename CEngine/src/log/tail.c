@@ -147,6 +147,9 @@ tansu_status tail_begin(log *l, tansu_error *error) {
     int fd = open_file(l, path);
     tail_file *file = fd < 0 ? NULL : l->calls->map(fd, TAIL_FILE_SIZE, true);
     int number = errno;
+    /* A mark that can't be stored is only not known: the page becomes one that nobody reads. */
+    if (file != NULL && l->guarded)
+        (void)guard_add(file, TAIL_FILE_SIZE, 0, &l->tail_tally);
     pthread_mutex_lock(&l->mutex);
     l->tail = file;
     if (file != NULL)
@@ -180,8 +183,10 @@ void tail_doubt(log *l) {
 }
 
 void tail_end(log *l) {
-    if (l->tail != NULL)
+    if (l->tail != NULL) {
+        guard_remove(l->tail);
         l->calls->unmap(l->tail, TAIL_FILE_SIZE);
+    }
     l->tail = NULL;
 }
 
