@@ -60,7 +60,7 @@ struct log {
     bool guarded; /* pages that can't be read are counted in `tally` instead of raising SIGBUS */
     guard_tally tally;
     guard_tally tail_tally; /* of the marks' page, whose faults matter to nobody */
-    bool sparse; /* as in log_options */
+    bool sparse;            /* as in log_options */
     uint8_t uuid[16];
     uint32_t crc_seed;
     uint64_t segment_size;
