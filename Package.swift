@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "Tansu", targets: ["Tansu"]),
         .library(name: "TansuBSON", targets: ["TansuBSON"]),
+        .library(name: "TansuEJDBKit", targets: ["TansuEJDBKit"]),
         .executable(name: "tansu", targets: ["TansuCommand"]),
     ],
     dependencies: [
@@ -35,6 +36,7 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]
         ),
+        .target(name: "TansuEJDBKit", dependencies: ["Tansu"]),
         // The command line reads .gz files with it. Target names are unique across all packages of a build: a
         // plain "CZlib" would forbid that name to every package that depends on this one.
         .systemLibrary(
@@ -55,6 +57,7 @@ let package = Package(
             exclude: ["Resources/README.md"],
             resources: [.copy("Resources/cities.ndjson.gz")]
         ),
+        .target(name: "TansuTestSupport", dependencies: ["Tansu"], path: "Tests/TansuTestSupport"),
         .testTarget(
             name: "TansuBSONTests",
             dependencies: ["TansuBSON"],
@@ -65,10 +68,16 @@ let package = Package(
             dependencies: [
                 "Tansu",
                 "TansuBSON",
+                "TansuEJDBKit",
+                "TansuTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             resources: [.copy("Resources")]
+        ),
+        .testTarget(
+            name: "TansuEJDBKitTests",
+            dependencies: ["TansuEJDBKit", "Tansu", "TansuTestSupport"]
         ),
         .testTarget(
             name: "TansuCommandTests",

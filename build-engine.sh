@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds and installs libtansu, the C engine that the Swift package links: see `./build-engine.sh --help`.
+# Builds and installs libtansu, the C engine that the Swift package links. `./build-engine.sh --help` lists the options.
 set -eu
 
 usage() {
@@ -8,20 +8,20 @@ Builds the C engine in CEngine/ and installs it, so that `swift build` finds it.
 
 usage: ./build-engine.sh [options]
 
-  (no option)     install what is missing, build, install the library; nothing if all is up to date
-  --test          the same, then build and run the C tests
+  (no option)     install missing packages, build, and install the library, unless all is up to date
+  --test          the same, and build and run the C tests
   --sanitize      build and run the C tests under AddressSanitizer and UndefinedBehaviorSanitizer
   --tsan          build and run the C tests under ThreadSanitizer
   --fuzz [N]      build the fuzz targets of CEngine/fuzz with clang and sanitizers, and run each for N seconds
-                  (default: 60); what they find is kept in .build-engine/fuzz
+                  (default: 60); findings are kept in .build-engine/fuzz
   --uninstall     remove the library from the prefix
-  --prefix DIR    where to install (default: /usr/local); a folder of your own needs no rights
-  --jobs N        how many compilers at once (default: one a core)
+  --prefix DIR    where to install (default: /usr/local); a folder that you own needs no root rights
+  --jobs N        number of compilers at once (default: one a core)
   --help          this text
 
 The environment variable CC chooses the compiler. Products are kept in .build-engine/.
 
-exit codes: 0 done, 2 wrong option, 3 no right to write to the prefix, 4 no compiler,
+exit codes: 0 success, 2 invalid option, 3 no right to write to the prefix, 4 no compiler,
             5 a needed package is missing and could not be installed, 6 the build failed,
             7 a test failed or a fuzz target found something
 TEXT
@@ -279,7 +279,7 @@ print_environment() {
         lines="${lines:+$lines
 }    export LD_LIBRARY_PATH=\"$prefix/lib\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}\""
     fi
-    [ -z "$lines" ] || say "Before you build with Swift, tell it where the engine is:
+    [ -z "$lines" ] || say "Before you build with Swift, set where the engine is:
 $lines"
 }
 
@@ -288,7 +288,7 @@ version() {
     awk '$2 ~ /^TANSU_VERSION_(MAJOR|MINOR|PATCH)$/ { v = v sep $3; sep = "." } END { print v }' "$engine/include/tansu.h"
 }
 
-# outdate_swift -- make SwiftPM compile again what was compiled with the header before: it does not watch the headers
+# outdate_swift -- make SwiftPM compile again what was compiled with the header before: it does not track the headers
 # of a system library, and a program would go on with the old layout of a struct
 outdate_swift() {
     find "$root/Sources/Tansu" -name '*.swift' -exec touch {} + 2>/dev/null || true
@@ -346,7 +346,7 @@ fuzzes() {
     "$@" ${LDFLAGS:-} -fsanitize=fuzzer,address,undefined "$products/try.c" -o "$products/try" >"$products/try.log" 2>&1
 }
 
-# run_fuzzers -- build every fuzz target and run each for so many seconds
+# run_fuzzers -- build every fuzz target and run each for that number of seconds
 run_fuzzers() {
     say "fuzz targets ($seconds s each, $CC)"
     engine_make VARIANT=fuzz fuzzers || fail $EXIT_BUILD "the fuzz targets do not build with $CC"

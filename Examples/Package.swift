@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, as an app's is that depends on Tansu.
+// A separate package that depends on Tansu, like an application.
 let package = Package(
     name: "tansu-examples",
     platforms: [.macOS(.v13)],

@@ -1,7 +1,7 @@
 /*
- * fuzz_api.c -- calls of the public API in any order, with hostile BSON: wrong lengths, deep nesting,
- * keys twice, bad UTF-8, embedded NULs. Each call ends in a status; and whatever was stored is valid,
- * is found again by its `_id`, and counts as often as it comes.
+ * fuzz_api.c -- calls of the public API in any order, with hostile BSON: wrong lengths, deep
+ * nesting, duplicate keys, invalid UTF-8, embedded NULs. Each call returns a status; and whatever
+ * was stored is valid, is found by its `_id`, and is counted as often as it is found.
  *
  * Each step takes a byte for the call, one for the transaction, and what the call needs.
  */
@@ -90,8 +90,7 @@ static void cursor_step(session *s, fuzz_bytes *bytes, tansu_txn *txn) {
     if (s->cursor == NULL) {
         tansu_document query = document_of(bytes, fuzz_query, &made_query);
         tansu_document hints = document_of(bytes, fuzz_hints, &made_hints);
-        if (tansu_find(s->db, txn, name_of(bytes), query.data, query.size, hints.data, hints.size,
-                       &s->cursor, NULL) != TANSU_OK)
+        if (tansu_find(s->db, txn, name_of(bytes), query, hints, &s->cursor, NULL) != TANSU_OK)
             s->cursor = NULL;
         s->cursor_of = txn;
         bson_destroy(made_query);
@@ -102,8 +101,7 @@ static void cursor_step(session *s, fuzz_bytes *bytes, tansu_txn *txn) {
     unsigned steps = fuzz_choose(bytes, 6);
     for (unsigned i = 0; i < steps; i++)
         if (tansu_cursor_next(s->cursor, &document, NULL) == TANSU_OK)
-            fuzz_require(tansu_bson_to_json(document.data, document.size, 1, &s->result, NULL) ==
-                             TANSU_OK,
+            fuzz_require(tansu_bson_to_json(document, 1, &s->result, NULL) == TANSU_OK,
                          "a found document is no JSON");
     if (steps == 0)
         end_cursor(s, NULL, true);
@@ -128,32 +126,31 @@ static void write_step(session *s, fuzz_bytes *bytes, tansu_txn *txn, unsigned c
         a = document_of(bytes, fuzz_query, &made_a);
         b = document_of(bytes, fuzz_update, &made_b);
         c = document_of(bytes, fuzz_hints, &made_c);
-        tansu_update(s->db, txn, name, a.data, a.size, b.data, b.size, c.data, c.size, &s->result,
-                     NULL);
+        tansu_update(s->db, txn, name, a, b, c, &s->result, NULL);
         break;
     case 2:
         a = document_of(bytes, fuzz_query, &made_a);
         b = document_of(bytes, fuzz_update, &made_b);
-        tansu_find_and_modify(s->db, txn, name, a.data, a.size, b.data, b.size, NULL, 0,
+        tansu_find_and_modify(s->db, txn, name, a, b, TANSU_NO_DOCUMENT,
                               (tansu_modify_mode)fuzz_choose(bytes, 4), &s->result, NULL);
         break;
     case 3:
         a = document_of(bytes, fuzz_query, &made_a);
-        tansu_remove(s->db, txn, name, a.data, a.size, NULL, 0, NULL, NULL);
+        tansu_remove(s->db, txn, name, a, TANSU_NO_DOCUMENT, NULL, NULL);
         break;
     case 4:
         a = document_of(bytes, any_document, &made_a);
-        tansu_remove_id(s->db, txn, name, a.data, a.size, NULL, NULL);
+        tansu_remove_id(s->db, txn, name, a, NULL, NULL);
         break;
     case 5:
         a = document_of(bytes, fuzz_index_keys, &made_a);
         b = document_of(bytes, any_options, &made_b);
-        tansu_index_create(s->db, txn, name, name_of(bytes), a.data, a.size, b.data, b.size, NULL);
+        tansu_index_create(s->db, txn, name, name_of(bytes), a, b, NULL, NULL, NULL);
         break;
     case 6: tansu_index_drop(s->db, txn, name, name_of(bytes), NULL); break;
     case 7:
         a = document_of(bytes, any_options, &made_a);
-        tansu_collection_ensure(s->db, txn, name, a.data, a.size, NULL);
+        tansu_collection_ensure(s->db, txn, name, a, NULL);
         break;
     case 8: tansu_collection_drop(s->db, txn, name, NULL); break;
     default: tansu_collection_rename(s->db, txn, name, name_of(bytes), NULL);
@@ -171,25 +168,15 @@ static void read_step(session *s, fuzz_bytes *bytes, tansu_txn *txn, unsigned ca
     tansu_document b = document_of(bytes, fuzz_hints, &made_b);
     int64_t count;
     switch (call) {
-    case 0: tansu_get(s->db, txn, name, a.data, a.size, &s->result, NULL); break;
-    case 1: tansu_count(s->db, txn, name, a.data, a.size, b.data, b.size, &count, NULL); break;
-    case 2:
-        tansu_distinct(s->db, txn, name, name_of(bytes), a.data, a.size, b.data, b.size, &s->result,
-                       NULL);
-        break;
-    case 3:
-        tansu_aggregate(s->db, txn, name, NULL, 0, a.data, a.size, b.data, b.size, &s->result,
-                        NULL);
-        break;
-    case 4:
-        tansu_explain(s->db, txn, name, a.data, a.size, b.data, b.size, &s->result, NULL);
-        break;
+    case 0: tansu_get(s->db, txn, name, a, &s->result, NULL); break;
+    case 1: tansu_count(s->db, txn, name, a, b, &count, NULL); break;
+    case 2: tansu_distinct(s->db, txn, name, name_of(bytes), a, b, &s->result, NULL); break;
+    case 3: tansu_aggregate(s->db, txn, name, TANSU_NO_DOCUMENT, a, b, &s->result, NULL); break;
+    case 4: tansu_explain(s->db, txn, name, a, b, &s->result, NULL); break;
     case 5: tansu_collection_list(s->db, txn, &s->result, NULL); break;
     case 6: tansu_index_list(s->db, txn, name, &s->result, NULL); break;
     case 7: tansu_stats(s->db, &s->result, NULL); break;
-    default:
-        tansu_validate(a.data, a.size, NULL);
-        tansu_bson_to_json(a.data, a.size, 0, &s->result, NULL);
+    default: tansu_validate(a, NULL); tansu_bson_to_json(a, 0, &s->result, NULL);
     }
     bson_destroy(made_a);
     bson_destroy(made_b);
@@ -200,7 +187,8 @@ static void check_documents(session *s, const char *name) {
     tansu_cursor *cursor;
     tansu_document document;
     int64_t found = 0, counted = 0;
-    fuzz_require(tansu_find(s->db, NULL, name, NULL, 0, NULL, 0, &cursor, NULL) == TANSU_OK,
+    fuzz_require(tansu_find(s->db, NULL, name, TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT, &cursor,
+                            NULL) == TANSU_OK,
                  "a collection cannot be read");
     while (tansu_cursor_next(cursor, &document, NULL) == TANSU_OK) {
         bson_t doc, id;
@@ -209,13 +197,12 @@ static void check_documents(session *s, const char *name) {
             bson_init_static(&doc, document.data, document.size) &&
                 bson_validate(&doc, BSON_VALIDATE_UTF8 | BSON_VALIDATE_UTF8_ALLOW_NULL, NULL),
             "a stored document is no BSON");
-        fuzz_require(tansu_validate(document.data, document.size, NULL) == TANSU_OK,
+        fuzz_require(tansu_validate(document, NULL) == TANSU_OK,
                      "a stored document may not be stored");
         fuzz_require(bson_iter_init_find(&iter, &doc, "_id"), "a document has no _id");
         bson_init(&id);
         BSON_APPEND_VALUE(&id, "_id", bson_iter_value(&iter));
-        fuzz_require(tansu_get(s->db, NULL, name, bson_get_data(&id), id.len, &s->result, NULL) ==
-                             TANSU_OK &&
+        fuzz_require(tansu_get(s->db, NULL, name, fuzz_of(&id), &s->result, NULL) == TANSU_OK &&
                          s->result.size == document.size &&
                          memcmp(s->result.data, document.data, document.size) == 0,
                      "a document is not found by its _id");
@@ -223,7 +210,8 @@ static void check_documents(session *s, const char *name) {
         found++;
     }
     tansu_cursor_close(cursor);
-    fuzz_require(tansu_count(s->db, NULL, name, NULL, 0, NULL, 0, &counted, NULL) == TANSU_OK &&
+    fuzz_require(tansu_count(s->db, NULL, name, TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT, &counted,
+                             NULL) == TANSU_OK &&
                      counted == found,
                  "the count is wrong");
 }

@@ -1,10 +1,10 @@
 /*
- * fuzz_query.c -- whatever is asked, nothing crashes, and an index changes no answer.
+ * fuzz_query.c -- any query: nothing crashes, and an index does not change a result.
  *
- * The first byte tells how to read the others: as BSON documents one behind the other, as they come
- * (query, hints, keys and options of an index, then documents to store), or as choices of which the
- * same are made (see generate.h). The query runs without the indexes, with them as the planner likes
- * it, and once more for each index with the demand to use it.
+ * The first byte selects how the others are read: as BSON documents one after the other, unchanged
+ * (query, hints, keys and options of an index, then documents to store), or as choices that
+ * generate the same. The query runs without the indexes, with them as the planner decides, and once
+ * for each index with a hint that requires it.
  */
 #include "generate.h"
 
@@ -41,11 +41,10 @@ static void ask(tansu_db *db, const question *q, const char *index, tansu_status
     tansu_buffer_free(&again);
 }
 
-/* count -- as many as the query finds, and the plan can be told. */
+/* count -- the number of documents that the query finds; its plan can be explained. */
 static void count(tansu_db *db, const question *q, const tansu_buffer *answer) {
     int64_t counted = 0, found = 0;
-    if (tansu_count(db, NULL, "c", q->query.data, q->query.size, q->hints.data, q->hints.size,
-                    &counted, NULL) == TANSU_OK &&
+    if (tansu_count(db, NULL, "c", q->query, q->hints, &counted, NULL) == TANSU_OK &&
         !holds_text(q->hints, "$explain") && !holds_text(q->hints, "$onlycount")) {
         for (size_t at = 0; at < answer->size; found++)
             at += answer->data[at] | (size_t)answer->data[at + 1] << 8 |
@@ -53,8 +52,7 @@ static void count(tansu_db *db, const question *q, const tansu_buffer *answer) {
         fuzz_require(found == counted, "a count differs from the number of documents");
     }
     tansu_buffer plan = TANSU_BUFFER_INIT;
-    if (tansu_explain(db, NULL, "c", q->query.data, q->query.size, q->hints.data, q->hints.size,
-                      &plan, NULL) == TANSU_OK) {
+    if (tansu_explain(db, NULL, "c", q->query, q->hints, &plan, NULL) == TANSU_OK) {
         bson_t doc;
         fuzz_require(bson_init_static(&doc, plan.data, plan.size) &&
                          bson_validate(&doc, BSON_VALIDATE_NONE, NULL),
@@ -70,8 +68,8 @@ static void compare(tansu_db *db, const question *q, const tansu_document *keys,
     bool made[INDEXES];
     tansu_status status = fuzz_find(db, NULL, q->query, q->hints, NULL, &answer);
     for (unsigned i = 0; i < INDEXES; i++)
-        made[i] = tansu_index_create(db, NULL, "c", names[i], keys[i].data, keys[i].size,
-                                     options[i].data, options[i].size, NULL) == TANSU_OK;
+        made[i] = tansu_index_create(db, NULL, "c", names[i], keys[i], options[i], NULL, NULL,
+                                     NULL) == TANSU_OK;
     ask(db, q, NULL, status, &answer);
     for (unsigned i = 0; i < INDEXES; i++) {
         if (made[i] && q->generated)

@@ -1,17 +1,18 @@
 /*
- * fuzz_recovery.c -- whatever a database's files hold, opening them ends in a status, and so does
- * reading what was opened, checking it and salvaging it.
+ * fuzz_recovery.c -- any corruption of a database's files: opening returns a status, and so do
+ * reading, verification and repair.
  *
- * The input is a list of changes to the files of a small database, which was killed, closed, killed after
- * a compaction, or killed within a checkpoint: each takes a byte for the file and what is done (bytes
- * overwritten, cut off, appended, zeroed), then a place and the bytes. The first byte tells which of the
- * databases it is, whether the checksums of the log are made right again afterwards, so that the fuzzer gets
- * behind them, whether the cabinet is there, and whether it is salvaged, too.
+ * The input is a list of changes to the files of a small database, which was killed, closed, killed
+ * after a compaction, or killed during a checkpoint. A change is a byte for the file and the kind
+ * (overwrite, cut off, append, zero), then an offset and bytes. The first byte selects the
+ * database, and whether the checksums of the log are recomputed after the changes (so that the
+ * fuzzer gets past them), whether the block store exists, and whether the database is repaired,
+ * too.
  */
 #include "generate.h"
 
-#include "index/cabinet.h"
-#include "log/record.h"
+#include "index/block_store/block_store.h"
+#include "log/format.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 
 #define FILES 8
 #define FILE_MOST (1u << 20)
-#define CABINET "index/blocks.tch"
+#define BLOCK_STORE_FILE "index/blocks.tch"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -124,17 +125,19 @@ static void fill(tansu_db *db) {
                  i, i);
         save_text(db, i % 5 == 0 ? "d" : "c", text);
         if (i == 6)
-            tansu_index_create(db, NULL, "c", "ns", keys.data, keys.size, NULL, 0, NULL);
+            tansu_index_create(db, NULL, "c", "ns", (tansu_document){keys.data, keys.size},
+                               TANSU_NO_DOCUMENT, NULL, NULL, NULL);
         if (i == 12)
             tansu_checkpoint(db, NULL);
     }
     tansu_buffer_free(&keys);
     tansu_collection_rename(db, NULL, "d", "e", NULL);
-    tansu_collection_ensure(db, NULL, "gone", NULL, 0, NULL);
+    tansu_collection_ensure(db, NULL, "gone", TANSU_NO_DOCUMENT, NULL);
     tansu_collection_drop(db, NULL, "gone", NULL);
 }
 
-/* keep_file -- one file of a base; zeros behind a log's end only make files longer. */
+/* keep_file -- keeps one file of a database; zeros after the end of a log only make files longer.
+ * */
 static void keep_file(base *b, const char *name) {
     fuzz_require(b->files < FILES, "more files than expected");
     unsigned i = b->files++;
@@ -152,8 +155,8 @@ static void keep_file(base *b, const char *name) {
 /* keep -- the files as they are now. */
 static void keep(base *b) {
     keep_file(b, "MANIFEST");
-    keep_file(b, CABINET);
-    static const char *const journals[] = {CABINET ".redo.0", CABINET ".redo.1"};
+    keep_file(b, BLOCK_STORE_FILE);
+    static const char *const journals[] = {BLOCK_STORE_FILE ".redo.0", BLOCK_STORE_FILE ".redo.1"};
     for (size_t i = 0; i < 2; i++)
         if (access(path_of("base", journals[i]), F_OK) == 0)
             keep_file(b, journals[i]);
@@ -169,22 +172,24 @@ static void keep(base *b) {
     closedir(names);
 }
 
-/* keep_in_checkpoint -- with a cabinet whose transaction has not ended. The database is closed. */
+/* keep_in_checkpoint -- with a block store whose transaction has not ended. The database is closed.
+ * */
 static void keep_in_checkpoint(base *b) {
-    cabinet *cab;
+    block_store *bs;
     tansu_buffer meta = TANSU_BUFFER_INIT;
-    fuzz_require(cabinet_open(&fs_system, path_of("base", CABINET), 0, &cab, NULL) == TANSU_OK &&
-                     cabinet_begin(cab, NULL) == TANSU_OK &&
-                     cabinet_get(cab, CABINET_META, 0, &meta, NULL) == TANSU_OK,
-                 "the cabinet can't be changed");
+    fuzz_require(block_store_open(&fs_system, path_of("base", BLOCK_STORE_FILE), 0, &bs, NULL) ==
+                         TANSU_OK &&
+                     block_store_begin(bs, NULL) == TANSU_OK &&
+                     block_store_get(bs, BLOCK_STORE_META, 0, &meta, NULL) == TANSU_OK,
+                 "the block store can't be changed");
     for (uint64_t i = 1; i < 8; i++)
         if (i % 2 == 0)
-            cabinet_remove(cab, CABINET_BLOCK, i, NULL);
+            block_store_remove(bs, BLOCK_STORE_BLOCK, i, NULL);
         else
-            cabinet_put(cab, CABINET_BLOCK, i, meta.data, meta.size, NULL);
+            block_store_put(bs, BLOCK_STORE_BLOCK, i, meta.data, meta.size, NULL);
     keep(b);
-    cabinet_abort(cab);
-    cabinet_close(cab, NULL);
+    block_store_abort(bs);
+    block_store_close(bs, NULL);
     tansu_buffer_free(&meta);
 }
 
@@ -215,7 +220,7 @@ static void make_bases(void) {
     mkdir(path_of("fuzzed", "index"), 0755);
 }
 
-/* take -- a number of so many bytes. */
+/* take -- a number of a few bytes. */
 static uint32_t take(fuzz_bytes *bytes, unsigned count) {
     uint32_t value = 0;
     for (unsigned i = 0; i < count && bytes->size > 0; i++, bytes->data++, bytes->size--)
@@ -223,13 +228,13 @@ static uint32_t take(fuzz_bytes *bytes, unsigned count) {
     return value;
 }
 
-/* change -- one change of one file: the MANIFEST, the cabinet, or the others by turns. */
+/* change -- one change of one file: the MANIFEST, the block store, or one of the others. */
 static void change(const base *b, fuzz_bytes *bytes) {
     uint32_t kind = take(bytes, 1);
     unsigned file = kind % 8 < 6 ? 2 + kind % 8 % (b->files - 2) : kind % 8 - 6;
     size_t *size = &now_sizes[file];
     size_t at = *size == 0 ? 0 : take(bytes, file == 0 ? 1 : 2) % (*size + 1);
-    /* What the cabinet holds lies behind its buckets. */
+    /* The records of the block store lie after its buckets. */
     if (file == 1 && (kind & 64) != 0 && at + 0x10000 < *size)
         at += 0x10000;
     size_t count = take(bytes, 1) % 33;
@@ -279,18 +284,18 @@ static void use(tansu_db *db) {
     tansu_document document;
     static const char *const names[] = {"c", "d", "e"};
     for (int i = 0; i < 3; i++) {
-        if (tansu_find(db, NULL, names[i], NULL, 0, NULL, 0, &cursor, NULL) != TANSU_OK)
+        if (tansu_find(db, NULL, names[i], TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT, &cursor, NULL) !=
+            TANSU_OK)
             continue;
         while (tansu_cursor_next(cursor, &document, NULL) == TANSU_OK)
-            tansu_bson_to_json(document.data, document.size, 1, &result, NULL);
+            tansu_bson_to_json(document, 1, &result, NULL);
         tansu_cursor_close(cursor);
     }
     bson_t *query =
         BCON_NEW("n", "{", "$gte", BCON_INT32(3), "}", "a.b", "{", "$lt", BCON_INT32(20), "}");
     bson_t *update = BCON_NEW("$inc", "{", "n", BCON_INT32(1), "}");
-    tansu_update(db, NULL, "c", bson_get_data(query), query->len, bson_get_data(update),
-                 update->len, NULL, 0, NULL, NULL);
-    tansu_remove(db, NULL, "e", bson_get_data(query), query->len, NULL, 0, NULL, NULL);
+    tansu_update(db, NULL, "c", fuzz_of(query), fuzz_of(update), TANSU_NO_DOCUMENT, NULL, NULL);
+    tansu_remove(db, NULL, "e", fuzz_of(query), TANSU_NO_DOCUMENT, NULL, NULL);
     bson_destroy(query);
     bson_destroy(update);
     tansu_verify(db, NULL, NULL, &result, NULL);
@@ -300,13 +305,13 @@ static void use(tansu_db *db) {
 }
 
 /* write_files -- the changed files, as they are to be found. */
-static void write_files(const base *b, bool with_cabinet) {
+static void write_files(const base *b, bool with_block_store) {
     remove_all(path_of("fuzzed", "log"));
     remove_all(path_of("fuzzed", "index"));
     mkdir(path_of("fuzzed", "log"), 0755);
     mkdir(path_of("fuzzed", "index"), 0755);
     for (unsigned i = 0; i < b->files; i++)
-        if (with_cabinet || strncmp(b->names[i], "index/", 6) != 0)
+        if (with_block_store || strncmp(b->names[i], "index/", 6) != 0)
             write_file(path_of("fuzzed", b->names[i]), now[i], now_sizes[i]);
 }
 

@@ -1,10 +1,9 @@
 /*
- * fuzz_update.c -- whatever an update asks for, nothing crashes; it does the same with an index and
- * without, changes nothing when it fails, and leaves documents that may be stored and indexes that
- * agree with them.
+ * fuzz_update.c -- any update: nothing crashes; the result is the same with an index and without; a
+ * failed update changes nothing; and it leaves valid documents, and indexes that agree with them.
  *
- * The first byte tells how to read the others: as BSON documents one behind the other, as they come
- * (query, update, hints, then documents to store), or as choices of which the same are made.
+ * The first byte selects how the others are read: as BSON documents one after the other, unchanged
+ * (query, update, hints, then documents to store), or as choices that generate the same.
  */
 #include "generate.h"
 
@@ -19,7 +18,7 @@ typedef struct request {
     tansu_document hints;
 } request;
 
-/* What an update came to. */
+/* The result of an update. */
 typedef struct outcome {
     tansu_status status;
     tansu_buffer counts;
@@ -28,14 +27,14 @@ typedef struct outcome {
 
 /* all -- every document, found without an index or by the one that there is. */
 static void all(tansu_db *db, tansu_txn *txn, const char *index, tansu_buffer *documents) {
-    fuzz_require(fuzz_find(db, txn, (tansu_document){0}, (tansu_document){0}, NULL, documents) ==
+    fuzz_require(fuzz_find(db, txn, TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT, NULL, documents) ==
                      TANSU_OK,
                  "documents can't be read");
     for (size_t at = 0; at < documents->size;) {
         uint32_t size = documents->data[at] | (uint32_t)documents->data[at + 1] << 8 |
                         (uint32_t)documents->data[at + 2] << 16 |
                         (uint32_t)documents->data[at + 3] << 24;
-        fuzz_require(tansu_validate(documents->data + at, size, NULL) == TANSU_OK,
+        fuzz_require(tansu_validate((tansu_document){documents->data + at, size}, NULL) == TANSU_OK,
                      "an update makes a document that may not be stored");
         at += size;
     }
@@ -44,9 +43,8 @@ static void all(tansu_db *db, tansu_txn *txn, const char *index, tansu_buffer *d
     tansu_buffer sorted[2] = {TANSU_BUFFER_INIT, TANSU_BUFFER_INIT};
     bson_t *hints = BCON_NEW("$orderby", "{", "a", BCON_INT32(1), "}");
     bson_t *plain = BCON_NEW("$orderby", "{", "a", BCON_INT32(1), "}", "$index", BCON_BOOL(false));
-    tansu_status by = fuzz_find(db, txn, (tansu_document){0}, fuzz_of(hints), index, &sorted[0]);
-    tansu_status without =
-        fuzz_find(db, txn, (tansu_document){0}, fuzz_of(plain), NULL, &sorted[1]);
+    tansu_status by = fuzz_find(db, txn, TANSU_NO_DOCUMENT, fuzz_of(hints), index, &sorted[0]);
+    tansu_status without = fuzz_find(db, txn, TANSU_NO_DOCUMENT, fuzz_of(plain), NULL, &sorted[1]);
     fuzz_require(by == TANSU_OK && without == TANSU_OK && fuzz_same(&sorted[0], &sorted[1]),
                  "after an update an index differs from the documents");
     bson_destroy(hints);
@@ -62,8 +60,7 @@ static void run(tansu_db *db, const request *r, const char *index, const tansu_b
     fuzz_require(tansu_txn_begin(db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &txn, NULL) ==
                      TANSU_OK,
                  "no transaction");
-    o->status = tansu_update(db, txn, "c", r->query.data, r->query.size, r->update.data,
-                             r->update.size, r->hints.data, r->hints.size, &o->counts, NULL);
+    o->status = tansu_update(db, txn, "c", r->query, r->update, r->hints, &o->counts, NULL);
     all(db, txn, index, &o->documents);
     if (o->status != TANSU_OK)
         fuzz_require(fuzz_same(before, &o->documents), "an update that failed changed something");
@@ -91,7 +88,8 @@ static void compare(tansu_db *db, const request *r) {
     outcome plain = {0}, indexed = {0};
     all(db, NULL, NULL, &before);
     run(db, r, NULL, &before, &plain);
-    if (tansu_index_create(db, NULL, "c", "by_a", keys, sizeof keys, NULL, 0, NULL) == TANSU_OK) {
+    if (tansu_index_create(db, NULL, "c", "by_a", (tansu_document){keys, sizeof keys},
+                           TANSU_NO_DOCUMENT, NULL, NULL, NULL) == TANSU_OK) {
         run(db, r, "by_a", &before, &indexed);
         fuzz_require(plain.status == indexed.status, "an index changes the status of an update");
         if (comparable(r, &plain)) {
@@ -101,8 +99,7 @@ static void compare(tansu_db *db, const request *r) {
                          "an index changes what an update does");
         }
         tansu_status status =
-            tansu_update(db, NULL, "c", r->query.data, r->query.size, r->update.data,
-                         r->update.size, r->hints.data, r->hints.size, &indexed.counts, NULL);
+            tansu_update(db, NULL, "c", r->query, r->update, r->hints, &indexed.counts, NULL);
         fuzz_require(status == plain.status, "a commit differs from a transaction");
         all(db, NULL, "by_a", &indexed.documents);
     }

@@ -23,7 +23,6 @@ static const char *const texts[] = {"a",  "A",  "b", "ab",       "",      "Ab c,
                                     "c",  "10", "9", "a10",      "a9",    "Straße",  "STRASSE",
                                     "ba", "d",  "i", "\xC4\xB0", "abcabc"};
 
-/* fuzz_require -- see generate.h. */
 void fuzz_require(bool holds, const char *what) {
     if (holds)
         return;
@@ -31,7 +30,6 @@ void fuzz_require(bool holds, const char *what) {
     abort();
 }
 
-/* fuzz_choose -- see generate.h. */
 unsigned fuzz_choose(fuzz_bytes *bytes, unsigned n) {
     if (bytes->size == 0 || n == 0)
         return 0;
@@ -39,7 +37,6 @@ unsigned fuzz_choose(fuzz_bytes *bytes, unsigned n) {
     return *bytes->data++ % n;
 }
 
-/* fuzz_take_document -- see generate.h. */
 tansu_document fuzz_take_document(fuzz_bytes *bytes) {
     size_t size = bytes->size;
     if (size >= 4) {
@@ -54,7 +51,6 @@ tansu_document fuzz_take_document(fuzz_bytes *bytes) {
     return document;
 }
 
-/* fuzz_of -- see generate.h. */
 tansu_document fuzz_of(const bson_t *doc) {
     return (tansu_document){bson_get_data(doc), doc->len};
 }
@@ -141,7 +137,6 @@ static void append_value(fuzz_bytes *bytes, bson_t *doc, const char *key, int de
     bson_destroy(&inner);
 }
 
-/* fuzz_document -- see generate.h. */
 bson_t *fuzz_document(fuzz_bytes *bytes, int32_t id) {
     bson_t *doc = bson_new();
     bson_append_int32(doc, "_id", -1, id);
@@ -185,7 +180,7 @@ static const struct {
 static void append_condition(fuzz_bytes *bytes, bson_t *doc, const char *key, int depth);
 static void append_selector(fuzz_bytes *bytes, bson_t *doc, int depth);
 
-/* append_list -- an array of so many values, or of texts. */
+/* append_list -- an array of `count` values, or of texts. */
 static void append_list(fuzz_bytes *bytes, bson_t *doc, const char *key, unsigned count,
                         bool of_texts, int depth) {
     bson_t array = BSON_INITIALIZER;
@@ -320,7 +315,6 @@ static void append_selector(fuzz_bytes *bytes, bson_t *doc, int depth) {
     }
 }
 
-/* fuzz_query -- see generate.h. */
 bson_t *fuzz_query(fuzz_bytes *bytes) {
     bson_t *doc = bson_new();
     append_selector(bytes, doc, 0);
@@ -362,7 +356,6 @@ static void append_projection(fuzz_bytes *bytes, bson_t *doc) {
     bson_destroy(&inner);
 }
 
-/* fuzz_hints -- see generate.h. */
 bson_t *fuzz_hints(fuzz_bytes *bytes) {
     bson_t *doc = bson_new(), order = BSON_INITIALIZER;
     unsigned which = fuzz_choose(bytes, 64);
@@ -385,14 +378,12 @@ bson_t *fuzz_hints(fuzz_bytes *bytes) {
     return doc;
 }
 
-/* fuzz_index_keys -- see generate.h. */
 bson_t *fuzz_index_keys(fuzz_bytes *bytes) {
     bson_t *doc = bson_new();
     append_paths(bytes, doc);
     return doc;
 }
 
-/* fuzz_index_options -- see generate.h. */
 bson_t *fuzz_index_options(fuzz_bytes *bytes, bool unique) {
     static const char *const comparisons[] = {"$gt", "$lt", "$gte", "$eq", "$lte"};
     bson_t *doc = bson_new(), filter = BSON_INITIALIZER, test = BSON_INITIALIZER;
@@ -452,10 +443,9 @@ static void append_each(fuzz_bytes *bytes, bson_t *doc, const char *path) {
 
 /* append_change -- one path of an operator. */
 static void append_change(fuzz_bytes *bytes, bson_t *doc, enum change operand) {
-    static const char *const places[] = {"a",       "b",     "c",   "a.b",    "a.0",
-                                         "a.$",     "a.$[]", "d.e", "a.$[i]", "b.$.c",
-                                         "b.$[].a", "_id",   "a.3", "x\\.y"};
-    const char *path = pick(bytes, places);
+    static const char *const paths[] = {"a",   "b",      "c",     "a.b",     "a.0", "a.$", "a.$[]",
+                                        "d.e", "a.$[i]", "b.$.c", "b.$[].a", "_id", "a.3", "x\\.y"};
+    const char *path = pick(bytes, paths);
     bson_t inner = BSON_INITIALIZER;
     if (bson_has_field(doc, path)) {
         bson_destroy(&inner);
@@ -464,7 +454,7 @@ static void append_change(fuzz_bytes *bytes, bson_t *doc, enum change operand) {
     switch (operand) {
     case ANY: append_value(bytes, doc, path, 1); break;
     case NUMBER: append_number(bytes, doc, path); break;
-    case TO_PATH: bson_append_utf8(doc, path, -1, pick(bytes, places), -1); break;
+    case TO_PATH: bson_append_utf8(doc, path, -1, pick(bytes, paths), -1); break;
     case MANY: append_list(bytes, doc, path, fuzz_choose(bytes, 4), false, 1); break;
     case EACH: append_each(bytes, doc, path); break;
     case END: bson_append_int32(doc, path, -1, fuzz_choose(bytes, 2) ? 1 : -1); break;
@@ -477,7 +467,6 @@ static void append_change(fuzz_bytes *bytes, bson_t *doc, enum change operand) {
     bson_destroy(&inner);
 }
 
-/* fuzz_update -- see generate.h. */
 bson_t *fuzz_update(fuzz_bytes *bytes) {
     bson_t *doc = bson_new(), inner;
     unsigned count = fuzz_choose(bytes, 4);
@@ -501,7 +490,6 @@ bson_t *fuzz_update(fuzz_bytes *bytes) {
 
 /* ---- The database ---- */
 
-/* fuzz_open -- see generate.h. */
 tansu_db *fuzz_open(void) {
     tansu_options options;
     tansu_db *db = NULL;
@@ -512,20 +500,17 @@ tansu_db *fuzz_open(void) {
     return db;
 }
 
-/* fuzz_close -- see generate.h. */
 void fuzz_close(tansu_db *db) {
     fuzz_require(tansu_shutdown(db, NULL) == TANSU_OK, "the database does not close");
 }
 
-/* fuzz_save -- see generate.h. */
 void fuzz_save(tansu_db *db, tansu_document document) {
-    tansu_status valid = tansu_validate(document.data, document.size, NULL);
+    tansu_status valid = tansu_validate(document, NULL);
     tansu_status saved = tansu_save(db, NULL, "c", &document, 1, TANSU_SAVE, NULL, NULL);
     fuzz_require((valid == TANSU_OK) == (saved == TANSU_OK) || saved == TANSU_E_NOT_UNIQUE,
                  "a document is saved though it is not valid, or the other way round");
 }
 
-/* fuzz_find -- see generate.h. */
 tansu_status fuzz_find(tansu_db *db, tansu_txn *txn, tansu_document query, tansu_document hints,
                        const char *index, tansu_buffer *answer) {
     bson_t *more = NULL;
@@ -538,8 +523,7 @@ tansu_status fuzz_find(tansu_db *db, tansu_txn *txn, tansu_document query, tansu
         bson_append_utf8(more, "$index", -1, index, -1);
         hints = fuzz_of(more);
     }
-    tansu_status status =
-        tansu_find(db, txn, "c", query.data, query.size, hints.data, hints.size, &cursor, NULL);
+    tansu_status status = tansu_find(db, txn, "c", query, hints, &cursor, NULL);
     while (status == TANSU_OK &&
            (status = tansu_cursor_next(cursor, &document, NULL)) == TANSU_OK) {
         size_t size = answer->size + document.size;
@@ -558,7 +542,6 @@ tansu_status fuzz_find(tansu_db *db, tansu_txn *txn, tansu_document query, tansu
     return status == TANSU_DONE ? TANSU_OK : status;
 }
 
-/* fuzz_same -- see generate.h. */
 bool fuzz_same(const tansu_buffer *a, const tansu_buffer *b) {
     return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }

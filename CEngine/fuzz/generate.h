@@ -1,7 +1,7 @@
 /*
- * generate.h -- BSON out of a fuzzer's bytes, so that valid queries, hints, updates and documents
- * come up often: every choice takes one byte, and when the bytes are used up each choice is its
- * first. Built with libbson, so that the engine's own code is no party to it.
+ * generate.h -- generates BSON from a fuzzer's input, so that valid queries, hints, updates and
+ * documents are frequent: every choice takes one byte, and after the last byte each choice is its
+ * first. Built with libbson, so that it does not depend on the engine's own code.
  */
 #ifndef FUZZ_GENERATE_H
 #define FUZZ_GENERATE_H
@@ -11,7 +11,7 @@
 #include <bson/bson.h>
 #include <stdbool.h>
 
-/* The bytes that are left. */
+/* The rest of the input. */
 typedef struct fuzz_bytes {
     const uint8_t *data;
     size_t size;
@@ -23,8 +23,8 @@ void fuzz_require(bool holds, const char *what);
 /* fuzz_choose -- 0 to n - 1. */
 unsigned fuzz_choose(fuzz_bytes *bytes, unsigned n);
 
-/* fuzz_take_document -- the bytes of a BSON document by the length that they begin with, as they
- * are: cut at the end of the input when it is less, and all that is left when it makes no sense. */
+/* fuzz_take_document -- the bytes of a BSON document, by the length that they begin with and
+ * unchanged: cut off at the end of the input, and all of the rest when the length is invalid. */
 tansu_document fuzz_take_document(fuzz_bytes *bytes);
 
 /* Each makes a new document that the caller ends with bson_destroy(). */
@@ -44,7 +44,7 @@ void fuzz_close(tansu_db *db);
 /* fuzz_save -- saves a document in the collection "c", if it may be stored. */
 void fuzz_save(tansu_db *db, tansu_document document);
 
-/* fuzz_find -- all documents of an answer of "c", one behind the other. `index` NULL: as the hints
+/* fuzz_find -- all documents in a result from "c", one after the other. `index` NULL: as the hints
  * say; otherwise the hint $index is added with that name. */
 tansu_status fuzz_find(tansu_db *db, tansu_txn *txn, tansu_document query, tansu_document hints,
                        const char *index, tansu_buffer *answer);

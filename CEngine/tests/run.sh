@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the test programs that it is given and closes with the line "N passed, N failed".
-# A program passes when it exits with 0; no program at all is a failure. What a program printed is shown when it failed, or always with VERBOSE=1.
+# A program passes when it exits with 0 and its last line counts at least one check and no failed one;
+# no program at all is a failure. What a program printed is shown when it failed, or always with VERBOSE=1.
 set -u
 
 # A leak, an overflow or undefined behaviour ends the program, and so fails its test.
@@ -25,12 +26,16 @@ for program in "$@"; do
     $limit "$program" >"$program.log" 2>&1 </dev/null
     code=$?
     seconds=$(($(date +%s) - start))
+    if [ $code -eq 0 ] && ! tail -n 1 "$program.log" | grep -Eq '^[1-9][0-9]* checks, 0 failed(, [0-9]+ skipped)?$'; then
+        code=none
+    fi
     case $code in
         0) passed=$((passed + 1)) && echo "  ok      $name ($seconds s)" ;;
         124) failed=$((failed + 1)) && echo "  FAILED  $name (stopped after $seconds s)" ;;
+        none) failed=$((failed + 1)) && echo "  FAILED  $name (ended without checks)" ;;
         *) failed=$((failed + 1)) && echo "  FAILED  $name (exit code $code)" ;;
     esac
-    if [ $code -ne 0 ] || [ "${VERBOSE:-0}" = 1 ]; then
+    if [ "$code" != 0 ] || [ "${VERBOSE:-0}" = 1 ]; then
         sed 's/^/          /' "$program.log"
     fi
 done

@@ -1,2 +1,2 @@
-// A file that works with documents needs their types: one import is enough for both.
+// Code that works with documents needs their types: one import is enough for both.
 @_exported import TansuBSON

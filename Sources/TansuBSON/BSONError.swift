@@ -1,12 +1,11 @@
-/// Why bytes, JSON text, a path or a number was refused by this module.
+/// An error that this module throws when bytes, JSON text, a path or a number is invalid.
 ///
-/// `code` tells the kind of mistake, `message` says it in words, and the remaining properties tell where it was
-/// found: the byte offset in the input, for JSON text also the line and column, and for documents the dotted path of
-/// the field.
+/// `code` is the kind of error and `message` describes it. The other properties locate it: the byte offset in the
+/// input, the line and the column in JSON text, and the dotted path of the field in a document.
 public struct BSONError: Error, Sendable, Hashable {
-    /// The kinds of mistakes.
+    /// The kinds of errors.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// A length field contradicts the bytes around it, or the input ends too early.
+        /// A length field does not match the bytes around it, or the input is truncated.
         case invalidLength
         /// A type byte that BSON does not define.
         case invalidType
@@ -18,33 +17,33 @@ public struct BSONError: Error, Sendable, Hashable {
         case missingTerminator
         /// Documents are nested deeper than ``BSONDocument/maximumDepth``.
         case tooDeep
-        /// The document would be larger than BSON's 32-bit lengths can say.
+        /// The document is larger than BSON's 32-bit lengths allow.
         case tooLarge
-        /// A key that BSON cannot hold: it contains a NUL character.
+        /// A key that BSON cannot store because it contains a NUL character.
         case invalidKey
-        /// The same key stands twice in one JSON object.
+        /// A JSON object has the same key twice.
         case duplicateKey
         /// The text is not JSON.
         case invalidJSON
-        /// The text is JSON, but a `$…` wrapper of extended JSON in it is malformed.
+        /// The text is JSON, but it contains a malformed `$…` wrapper of extended JSON.
         case invalidExtendedJSON
         /// A number that the target type cannot hold exactly.
         case numberOutOfRange
-        /// A dotted path that is malformed or leads through a value that has no fields.
+        /// A dotted path that is malformed or passes through a value without fields.
         case invalidPath
     }
 
-    /// The kind of mistake.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, in words.
+    /// The description of the error, without its location.
     public var message: String
-    /// The offset in bytes where the mistake was found.
+    /// The byte offset of the error in the input.
     public var offset: Int?
-    /// The dotted path of the field in which the mistake was found.
+    /// The dotted path of the field that has the error.
     public var keyPath: String?
-    /// The line of JSON text, counted from 1.
+    /// The line of the error in JSON text, counted from 1.
     public var line: Int?
-    /// The column of JSON text in bytes, counted from 1.
+    /// The column of the error in JSON text, counted in bytes from 1.
     public var column: Int?
 
     /// Creates an error.
@@ -62,7 +61,7 @@ public struct BSONError: Error, Sendable, Hashable {
 }
 
 extension BSONError: CustomStringConvertible {
-    /// The message followed by the place.
+    /// The message, followed by the path and the line and column or the byte offset.
     public var description: String {
         var text = message
         if let keyPath, !keyPath.isEmpty { text += " at \"\(keyPath)\"" }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TansuBSON
 
-/// What is at the edge of what can be coded.
+/// The limits of coding.
 struct CodableLimitTests {
     typealias Key = BSONCodingKey
 
@@ -17,7 +17,7 @@ struct CodableLimitTests {
         let error = #expect(throws: EncodingError.self) {
             try BSONEncoder().encode(Wide(a: 1, b: 1, c: [1, 1 << 100], d: nil))
         }
-        guard case .invalidValue(_, let context)? = error else { return }
+        let context = try #require(error).context
         #expect(context.codingPath.map(\.stringValue) == ["c", "Index 1"])
         #expect(throws: EncodingError.self) { try BSONEncoder().encode(Wide(a: 1, b: .max, c: [], d: nil)) }
         #expect(throws: DecodingError.self) {
@@ -35,7 +35,7 @@ struct CodableLimitTests {
         #expect(floats.map(\.isNaN) == [false, false, true, false])
     }
 
-    /// A key with a NUL stands in no document, but the bytes after a shorter key may be those of the longer one.
+    /// No document has a key with a NUL, but the bytes after a shorter key may match the rest of it.
     @Test func aKeyWithNULFindsNothing() throws {
         struct Spy: Decodable {
             var found: Bool
@@ -47,7 +47,7 @@ struct CodableLimitTests {
         #expect(try !BSONDecoder().decode(Spy.self, from: ["a": .int64(0x62)]).found)
     }
 
-    /// The documentation says so; looking for the other at every key would slow all types down.
+    /// This is documented. Looking for duplicates of every key would make all types slower.
     @Test func twoValuesUnderOneKeyAreTwoFields() throws {
         struct Twice: Encodable {
             func encode(to encoder: any Encoder) throws {
@@ -90,8 +90,8 @@ struct CodableLimitTests {
         #expect(try BSONDecoder().decode([String: Deep].self, from: document)["in"]?.paths == Deep.expected)
     }
 
-    /// Each thread keeps the states that it used; those of threads that ended are used again.
-    @Test func threadsThatEndLeaveTheirStatesToOthers() async throws {
+    /// Each thread caches its states. The states of threads that ended are reused.
+    @Test func statesOfEndedThreadsAreReused() async throws {
         for _ in 0..<20 {
             let value: Int = try await withCheckedThrowingContinuation { continuation in
                 Thread.detachNewThread {
@@ -105,6 +105,26 @@ struct CodableLimitTests {
             }
             #expect(value == 5)
         }
+    }
+
+    /// A cached state must not keep objects of the caller alive.
+    @Test func codersDoNotRetainTheirOptions() throws {
+        final class Token: Sendable {}
+        let key = try #require(CodingUserInfoKey(rawValue: "token"))
+        weak var encoded: Token?
+        weak var decoded: Token?
+        do {
+            let (first, second) = (Token(), Token())
+            (encoded, decoded) = (first, second)
+            var encoder = BSONEncoder()
+            encoder.userInfo[key] = first
+            var decoder = BSONDecoder()
+            decoder.userInfo[key] = second
+            let document = try encoder.encode(["a": 1])
+            #expect(try decoder.decode([String: Int].self, from: document) == ["a": 1])
+        }
+        #expect(encoded == nil)
+        #expect(decoded == nil)
     }
 
     @Test func codersMayBeUsedInsideCoders() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TansuBSON
 
-/// What users of Foundation's JSONEncoder rely on.
+/// The behaviour of Codable types that users of Foundation's JSONEncoder expect.
 struct CodableTests {
     func roundTrip<T: Codable & Equatable>(_ value: T) throws {
         let document = try BSONEncoder().encode(value)
@@ -106,14 +106,14 @@ struct CodableTests {
         }
         override func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
-            let place = container.superEncoder()
+            let encoder = container.superEncoder()
             try container.encode(tricks, forKey: .tricks)
-            // Late on purpose: the place of the superclass is in the middle by now.
-            try super.encode(to: place)
+            // The superclass is encoded after a later field, so its bytes are inserted.
+            try super.encode(to: encoder)
         }
     }
 
-    @Test func superclassesHaveTheirPlace() throws {
+    @Test func superclassesAreNestedDocuments() throws {
         let document = try BSONEncoder().encode(Dog(name: "rex", tricks: ["sit", "roll"]))
         #expect(document == ["super": ["name": "rex"], "tricks": ["sit", "roll"]])
         let dog = try BSONDecoder().decode(Dog.self, from: document)

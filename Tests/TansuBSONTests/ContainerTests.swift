@@ -2,7 +2,7 @@ import Testing
 
 @testable import TansuBSON
 
-/// Containers used in every order that Codable allows, though the bytes are written once from front to back.
+/// Containers can be used in every order that Codable allows.
 struct ContainerTests {
     typealias Key = BSONCodingKey
 
@@ -13,13 +13,13 @@ struct ContainerTests {
 
     func encode(_ write: @escaping (any Encoder) throws -> Void) throws -> BSONDocument {
         let document = try BSONEncoder().encode(Writer(write: write))
-        // Lengths that were patched wrongly make the bytes invalid.
+        // Validation detects wrong lengths.
         return try BSONDocument(bytes: document.bytes)
     }
 
     func key(_ name: String) -> Key { Key(stringValue: name) }
 
-    @Test func nestedContainersMayBeWrittenInTurn() throws {
+    @Test func nestedContainersMayBeWrittenAlternately() throws {
         let document = try encode { encoder in
             var top = encoder.container(keyedBy: Key.self)
             var a = top.nestedContainer(keyedBy: Key.self, forKey: key("a"))
@@ -70,7 +70,7 @@ struct ContainerTests {
     @Test func randomOrdersOfWritingGiveTheSameTree() throws {
         var random = SeededGenerator(seed: 9)
         for _ in 0..<200 {
-            // Each container is a list of numbers; the model is written beside the encoder.
+            // Each container is a list of numbers. The reference model gets the same operations.
             var model: [[Int]] = []
             let seed = random.next()
             let document = try encode { encoder in
@@ -117,7 +117,7 @@ struct ContainerTests {
         #expect(document == ["a": 1, "list": [2]])
     }
 
-    @Test func encodingTwoValuesWithKeysAtOnePlaceIsAnError() {
+    @Test func encodingTwoKeyedValuesInOneContainerIsAnError() {
         struct Twice: Encodable {
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.singleValueContainer()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TansuBSON
 
-/// The BSON corpus: what the specification says is valid and what is not.
+/// The BSON corpus of the specification, with valid and invalid documents.
 struct CorpusTests {
     struct Suite: Decodable, CustomTestStringConvertible {
         struct Valid: Decodable {
@@ -34,16 +34,24 @@ struct CorpusTests {
         return files.compactMap { try? JSONDecoder().decode(Suite.self, from: Data(contentsOf: $0)) }
     }()
 
-    /// Unreadable files must not make the other tests pass by having nothing to do.
+    /// The numbers of cases, so that the other tests cannot pass without running them.
     @Test func corpusIsComplete() {
         #expect(Self.suites.count == 34)
         #expect(Self.suites.reduce(0) { $0 + ($1.valid?.count ?? 0) } == 734)
         #expect(Self.suites.reduce(0) { $0 + ($1.parseErrors?.count ?? 0) } == 182)
         #expect(Self.suites.reduce(0) { $0 + ($1.decodeErrors?.count ?? 0) } == 76)
+        let valid = Self.suites.flatMap { $0.valid ?? [] }
+        #expect(valid.filter { $0.relaxed_extjson != nil }.count == 32)
+        #expect(valid.filter { $0.degenerate_extjson != nil }.count == 325)
+        #expect(valid.filter { $0.degenerate_bson != nil }.count == 5)
+        for suite in Self.suites {
+            #expect((suite.decodeErrors ?? []).allSatisfy { $0.bson != nil })
+            #expect((suite.parseErrors ?? []).allSatisfy { $0.string != nil })
+        }
     }
 
-    /// Whatever the files say is looked at by a test, but for what other drivers make of types that they dropped.
-    @Test func nothingInTheFilesIsPassedOver() throws {
+    /// The tests use all keys of the files, except those about conversions of deprecated types by other drivers.
+    @Test func allKeysOfTheFilesAreUsed() throws {
         var keys: Set<String> = []
         for file in try Resource.files(in: "bson-corpus") {
             let suite = try #require(
@@ -53,11 +61,11 @@ struct CorpusTests {
                 for test in tests { keys.formUnion(test.keys) }
             }
         }
-        let looked: Set = [
+        let used: Set = [
             "description", "bson_type", "test_key", "valid", "decodeErrors", "parseErrors", "bson", "string",
             "canonical_bson", "canonical_extjson", "degenerate_bson", "degenerate_extjson", "relaxed_extjson", "lossy",
         ]
-        #expect(keys.subtracting(looked) == ["deprecated", "converted_bson", "converted_extjson"])
+        #expect(keys.subtracting(used) == ["deprecated", "converted_bson", "converted_extjson"])
     }
 
     @Test(arguments: suites)
@@ -90,7 +98,7 @@ struct CorpusTests {
     func degenerateBytesReadAsCanonical(_ suite: Suite) throws {
         for test in suite.valid ?? [] {
             guard let degenerate = test.degenerate_bson else { continue }
-            // A coefficient over 34 digits: the standard reads it as zero, this driver's case keeps its digits.
+            // A coefficient of more than 34 digits is zero in the standard. This case of another driver keeps it.
             if test.description == "Scientific - Longest" { continue }
             let document = try BSONDocument(bytes: bytes(degenerate))
             #expect(normalized(document.extendedJSON(.canonical)) == normalized(test.canonical_extjson))

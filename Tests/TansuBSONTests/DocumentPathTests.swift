@@ -10,6 +10,11 @@ struct DocumentPathTests {
         #expect(person[path: "pet.toys.0"] == "ball")
         #expect(person[path: "pet.toys.1.kind"] == "mouse")
         #expect(person[path: #"a\.b.c"#] == 1)
+        // A backslash before any other character, and at the end, is part of the key.
+        let backslashes: BSONDocument = [#"a\"#: 1, #"a\b"#: 2, #"c\"#: ["d": 3]]
+        #expect(backslashes[path: #"a\"#] == 1)
+        #expect(backslashes[path: #"a\b"#] == 2)
+        #expect(backslashes[path: #"c\\.d"#] == 3)
         #expect(person[path: "pet.toys.2"] == nil)
         #expect(person[path: "pet.toys.x"] == nil)
         #expect(person[path: "pet.species.x"] == nil)
@@ -30,7 +35,7 @@ struct DocumentPathTests {
     }
 
     @Test func pathsThatLeadNowhereAreErrors() {
-        for path in ["", ".", "a.", "pet.species.x", "pet.toys.9", "pet.toys.x", "a\0"] {
+        for path in ["", ".", "a.", "pet.species.x", "pet.toys.3", "pet.toys.-1", "pet.toys.x", "a\0"] {
             var copy = person
             #expect(throws: BSONError.self, "\(path)") { try copy.setValue(1, atPath: path) }
             #expect(copy == person)

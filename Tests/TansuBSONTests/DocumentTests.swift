@@ -77,6 +77,11 @@ struct DocumentTests {
         #expect(a.equalsIgnoringKeyOrder(b))
         #expect(!a.equalsIgnoringKeyOrder(["y": ["p": [["r": 2, "q": 1], 1]], "x": 1]))
         #expect(!a.equalsIgnoringKeyOrder(["x": 1, "z": ["p": [1, ["q": 1, "r": 2]]]]))
+        // "é" as one scalar and as two scalars are different keys of the same size.
+        let precomposed: BSONDocument = ["\u{E9}": "e\u{301}"]
+        #expect(!precomposed.equalsIgnoringKeyOrder(["e\u{301}": "\u{E9}"]))
+        #expect(
+            !(["\u{E9}a": 1, "e\u{301}": 2] as BSONDocument).equalsIgnoringKeyOrder(["e\u{301}a": 1, "\u{E9}": 2]))
         let withScope: BSONDocument = ["c": .codeWithScope(BSONCode("f", scope: ["a": 1, "b": 2]))]
         #expect(withScope.equalsIgnoringKeyOrder(["c": .codeWithScope(BSONCode("f", scope: ["b": 2, "a": 1]))]))
     }

@@ -2,9 +2,9 @@ import Foundation
 import TansuBSON
 import Testing
 
-/// The examples of the documentation catalogue, run.
+/// The examples of the documentation catalog.
 struct DocumentationTests {
-    /// What an example says that an expression gives.
+    /// Checks the result of an expression of an example.
     func shows(_ value: Any?, _ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         let found = value.map { "\($0)" } ?? "nil"
         #expect(found == text, sourceLocation: sourceLocation)
@@ -104,8 +104,8 @@ struct DocumentationTests {
         #expect(try BSONDecoder().decode(Point.self, from: BSONEncoder().encode(point)) == point)
     }
 
-    /// Every block of the catalogue is code of this file, where a comment after an expression is what it gives.
-    @Test func everyExampleIsRun() throws {
+    /// This file contains every code block of the catalog. A comment after an expression is its result.
+    @Test func allExamplesAreTested() throws {
         let here = URL(fileURLWithPath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let run = try Self.bare(String(contentsOf: here, encoding: .utf8))
@@ -117,7 +117,7 @@ struct DocumentationTests {
             let blocks = try Self.blocks(of: String(contentsOf: article, encoding: .utf8))
             #expect(!blocks.isEmpty)
             for block in blocks where !run.contains(Self.bare(Self.asTest(block))) {
-                Issue.record("\(article.lastPathComponent) has an example that is not run:\n\(block)")
+                Issue.record("\(article.lastPathComponent) has an example that is not tested:\n\(block)")
             }
         }
     }
@@ -127,7 +127,7 @@ struct DocumentationTests {
         return parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element.dropFirst("swift\n".count)) }
     }
 
-    /// The lines of an example as they stand in a test: an expression and its comment are a call of `shows`.
+    /// Converts an example to the code of a test: an expression with a comment becomes a call of `shows`.
     static func asTest(_ block: String) -> String {
         block.split(separator: "\n").map { line -> String in
             guard let comment = line.range(of: #"\s+// "#, options: .regularExpression) else { return String(line) }
@@ -141,7 +141,7 @@ struct DocumentationTests {
         .joined(separator: "\n")
     }
 
-    /// Code without what does not matter: where its lines break, and how they are indented.
+    /// Code without white space.
     static func bare(_ code: String) -> String { code.filter { !$0.isWhitespace } }
 }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TansuBSON
 
-/// What Foundation's JSONEncoder writes, and what its decoder reads, is what ours do, apart from the format.
+/// Differential tests against Foundation's JSONEncoder and JSONDecoder.
 struct JSONDifferentialTests {
     indirect enum Shape: Codable, Equatable {
         case empty
@@ -104,7 +104,7 @@ struct JSONDifferentialTests {
         }
     }
 
-    /// A document with one value changed is refused by both decoders or by none, with the same kind of error.
+    /// Both decoders give the same result or the same kind of error for a document with one changed value.
     @Test func whatFoundationRefusesIsRefused() throws {
         struct Target: Codable { var a: Int; var b: [String]; var c: Shape; var d: [String: Double]; var e: Color? }
         let target = Target(a: 1, b: ["x", "y"], c: .circle(radius: 0.5), d: ["k": 0.5], e: .red)
@@ -129,7 +129,7 @@ struct JSONDifferentialTests {
         }
     }
 
-    /// What came of decoding, in words that both decoders give.
+    /// The outcome of decoding as text that is comparable between the decoders.
     static func kind<T>(_ decode: () throws -> T) -> String {
         let result = Result { try decode() }
         guard case .failure(let error) = result else { return "read" }
@@ -137,7 +137,7 @@ struct JSONDifferentialTests {
         case .keyNotFound(let key, let context): return "no key \(key.stringValue) \(path(context))"
         case .typeMismatch(_, let context): return "mismatch \(path(context))"
         case .valueNotFound(_, let context): return "no value \(path(context))"
-        // Foundation's does not tell the path of a number that does not fit.
+        // Foundation does not report the path of a number that does not fit.
         case .dataCorrupted: return "corrupted"
         default: return "\(error)"
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TansuBSON
 
-/// decode(encode(x)) == x for random values of a type that has some of everything.
+/// Round trips of random values of a type with properties of all kinds.
 struct RoundTripTests {
     indirect enum Node: Codable, Equatable {
         case leaf
@@ -127,7 +127,7 @@ struct RoundTripTests {
             #expect(throws: Never.self) { try BSONDocument(bytes: document.bytes) }
             #expect(try decoder.decode(Everything.self, from: document) == value)
             #expect(try decoder.decodeValue(Everything.self, from: encoder.encodeValue(value)) == value)
-            // By way of text, and with the fields in another order.
+            // Converted to text and back, with the fields in another order.
             let text = try BSONDocument(extendedJSON: document.extendedJSON(.canonical))
             let shuffled = BSONDocument(text.map { ($0.key, $0.value) }.shuffled(using: &random))
             #expect(try decoder.decode(Everything.self, from: shuffled) == value)

@@ -48,15 +48,18 @@ struct StrategyTests {
         var encoder = BSONEncoder()
         encoder.dateStrategy = refuse
         let unwritten = #expect(throws: EncodingError.self) { try encoder.encode(["a": [Self.date]]) }
-        guard case .invalidValue(_, let context)? = unwritten else { return }
-        #expect(context.codingPath.map(\.stringValue) == ["a", "Index 0"])
-        #expect(context.underlyingError is Refused)
+        let unwrittenContext = try #require(unwritten).context
+        #expect(unwrittenContext.codingPath.map(\.stringValue) == ["a", "Index 0"])
+        #expect(unwrittenContext.underlyingError is Refused)
         var decoder = BSONDecoder()
         decoder.dateStrategy = refuse
         let unread = #expect(throws: DecodingError.self) {
             try decoder.decode([String: [Date]].self, from: ["a": [1]])
         }
-        guard case .dataCorrupted(let context)? = unread else { return }
+        guard case .dataCorrupted(let context)? = unread else {
+            Issue.record("expected dataCorrupted")
+            return
+        }
         #expect(context.codingPath.map(\.stringValue) == ["a", "Index 0"])
         #expect(context.underlyingError is Refused)
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import TansuBSON
 
 struct UTF8ValidationTests {
-    /// The standard library replaces what is invalid, so text that comes back unchanged was valid.
+    /// The standard library replaces invalid bytes, so text that it does not change is valid.
     func isValid(_ bytes: [UInt8]) -> Bool {
         String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes)
     }
@@ -23,14 +23,14 @@ struct UTF8ValidationTests {
         }
     }
 
-    @Test func mistakesAreFoundWhereverTheyStand() {
+    @Test func errorsAreFoundAtEveryOffset() {
         let text = Array("plain text, then ünïcödé 日本 🎉 and a tail of plain text again".utf8)
         #expect(isAccepted(text))
         for offset in text.indices {
             var broken = text
             broken[offset] = 0xFF
             let found = broken.withUnsafeBytes { $0.firstInvalidUTF8(from: 0, to: $0.count) }
-            // A sequence that is broken off is reported where it begins.
+            // An incomplete sequence is reported at its beginning.
             #expect(found.map { $0 <= offset && $0 > offset - 4 } == true)
         }
         for end in text.indices {

@@ -44,7 +44,7 @@ struct ValueTests {
         #expect(BSONValue.int32(1) != .double(1))
         #expect(BSONValue.double(.nan) == .double(.nan))
         #expect(BSONValue.double(0.0) != .double(-0.0))
-        // One text for people, two for a database: "é" as one character and as two.
+        // "é" as one scalar and as two scalars are different values.
         #expect(BSONValue.string("\u{E9}") != .string("e\u{301}"))
         #expect(BSONValue.string("a") != .symbol(BSONSymbol("a")))
     }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("tansu distinct and aggregate")
 struct AggregateTests {
-    @Test("different values come a line each, or as one object; none is exit code 1")
+    @Test("distinct values are printed per line or as one object; no value is exit code 1")
     func distinct() throws {
         let command = try Command.withPeople()
         let distinct = ["distinct", "people.tansu", "people"]
@@ -19,16 +19,16 @@ struct AggregateTests {
         #expect(try command.tansu("distinct", "people.tansu", "crowd", "age").status == 66)
     }
 
-    /// How many people are elders and how many are not, with their average ages.
+    /// The number of people who are elders and who are not, with their average ages.
     private let elders = """
         {"by": {"elder": "elder"}, "fields": {"n": {"$count": true}, "age": {"$avg": "age"}}}
         """
 
-    @Test("groups come a line each, sorted and limited as asked")
+    @Test("groups are printed per line; they can be sorted and limited")
     func lines() throws {
         let command = try Command.withPeople()
         let old = "{\"age\": {\"$gt\": 30}}"
-        try command.tansu("update", "people.tansu", "people", old, "{\"$set\": {\"elder\": true}}")
+        try command.succeed("update", "people.tansu", "people", old, "{\"$set\": {\"elder\": true}}")
         let aggregate = ["aggregate", "people.tansu", "people", elders]
         let all = try command.tansu(aggregate, input: []).documents()
         #expect(all.map { $0["n"] } == [1, 2])
@@ -41,7 +41,7 @@ struct AggregateTests {
         #expect(some.map { $0["elder"] } == [true])
     }
 
-    @Test("groups come as one object or as a table, not as both")
+    @Test("groups are printed as one object or as a table, not as both")
     func styles() throws {
         let command = try Command.withPeople()
         let aggregate = ["aggregate", "people.tansu", "people", "{\"fields\": {\"n\": {\"$count\": true}}}"]
@@ -52,8 +52,8 @@ struct AggregateTests {
         #expect(none.status == 1 && none.output.isEmpty)
     }
 
-    @Test("an operator that is none is refused with its place")
-    func mistake() throws {
+    @Test("the error for an unknown operator has its path")
+    func unknownOperator() throws {
         let command = try Command.withPeople()
         let bad = try command.tansu(
             "aggregate", "people.tansu", "people", "{\"fields\": {\"n\": {\"$median\": \"age\"}}}")

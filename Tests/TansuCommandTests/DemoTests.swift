@@ -7,8 +7,8 @@ import Testing
 
 @Suite("tansu demo")
 struct DemoTests {
-    @Test("it shows everything, names what to type next, and that works as printed")
-    func people() throws {
+    @Test("the demo prints every step, and the next commands work as printed")
+    func text() throws {
         let command = try Command()
         let result = try command.tansu("demo")
         try #require(result.status == 0, "\(result.error)")
@@ -19,7 +19,7 @@ struct DemoTests {
             #expect(result.output.contains(text), "\(text)")
         }
         #expect(!result.output.contains("\u{1B}"))
-        let next = result.output.components(separatedBy: "What to type next").last ?? ""
+        let next = result.output.components(separatedBy: "Next commands").last ?? ""
         let commands = next.split(separator: "\n").filter { $0.hasPrefix("  tansu ") }
         #expect(commands.count == 6)
         for line in commands {
@@ -30,31 +30,34 @@ struct DemoTests {
         #expect(tokyo.output.contains("Tokyo"))
     }
 
-    @Test("it starts afresh when it is run again, and leaves other collections alone")
+    @Test("another run replaces the collection of the earlier run and keeps other collections")
     func again() throws {
         let command = try Command()
         let first = try command.tansu("demo", "--path", "d", "--json").json()
         #expect(first["imported"]?.intValue == 34_006)
         #expect(first["documents"]?.arrayValue?.count == 10)
-        try command.tansu("save", "d", "notes", "{\"text\": \"mine\"}")
+        try command.succeed("save", "d", "notes", "{\"text\": \"mine\"}")
         let second = try command.tansu("demo", "--path", "d")
         #expect(second.status == 0)
-        #expect(second.output.contains("it starts afresh"))
+        #expect(second.output.contains("earlier run was dropped"))
         #expect(try command.tansu("count", "d", "cities").output == "34006\n")
         #expect(try command.tansu("count", "d", "notes").output == "1\n")
     }
 
-    @Test("cities that are not the demo's are left alone")
+    @Test("a collection that the demo did not create is kept")
     func othersCities() throws {
         let command = try Command()
-        try command.tansu("save", "d", "cities", "{\"name\": \"Springfield\"}")
+        try command.succeed("save", "d", "cities", "{\"name\": \"Springfield\"}")
         let result = try command.tansu("demo", "--path", "d")
         #expect(result.status == 73)
-        #expect(result.error.contains("did not make"))
+        #expect(
+            result.error
+                == "tansu: Collection \"cities\" was not created by the demo; choose another folder with --path, "
+                + "nothing was changed [EXISTS, d]\n")
         #expect(try command.tansu("count", "d", "cities").output == "1\n")
     }
 
-    @Test("a folder with other things is left alone")
+    @Test("a folder with other files is not changed")
     func otherFolder() throws {
         let command = try Command()
         try FileManager.default.createDirectory(atPath: command.path("d"), withIntermediateDirectories: true)
@@ -64,12 +67,12 @@ struct DemoTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: command.path("d")) == ["letter.txt"])
     }
 
-    @Test("without its data beside it the program says so")
+    @Test("missing data is an error")
     func noData() throws {
         #expect {
-            try BundledCities.path(executable: "/nonexistent/tansu")
+            try DemoData.path(executable: "/nonexistent/tansu")
         } throws: { error in
-            (error as? CommandFailure)?.status == .noInput
+            (error as? CommandError)?.status == .noInput
         }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("tansu --help")
 struct HelpTests {
-    /// Every command with the words that call it.
+    /// Every command as a list of subcommand names.
     static let commands: [[String]] = leaves(RootCommand.self, [])
 
     private static func leaves(_ command: any ParsableCommand.Type, _ words: [String]) -> [[String]] {
@@ -14,14 +14,14 @@ struct HelpTests {
         return inner.flatMap { leaves($0, words + [$0._commandName]) }
     }
 
-    /// The commands that a help text gives as examples.
+    /// The example commands of a help text.
     private static func examples(in help: String) -> [String] {
         help.split(separator: "\n").map(String.init).filter { line in
             line.hasPrefix("  ") && !line.hasPrefix("   ") && line.contains("tansu ")
         }
     }
 
-    @Test("every command says what it does, in full, with examples", arguments: commands)
+    @Test("the help of every command has an abstract and examples", arguments: commands)
     func everyCommand(words: [String]) throws {
         let result = try Command().tansu(words + ["--help"], input: [])
         #expect(result.status == 0)
@@ -31,23 +31,23 @@ struct HelpTests {
         #expect(result.output.split(separator: "\n").contains { $0.hasPrefix("OVERVIEW: ") && $0.hasSuffix(".") })
     }
 
-    @Test("the exit codes are in the help, every one")
+    @Test("the help lists all exit codes")
     func exitCodes() throws {
         let help = try Command().tansu("--help").output
-        for status in Outcome.allCases {
+        for status in CommandExitCode.allCases {
             #expect(help.contains("  \(status.rawValue) "))
             #expect(help.contains(status.explanation))
         }
     }
 
-    @Test("the examples work as they stand")
+    @Test("the examples of the help run successfully")
     func examples() throws {
         let command = try Command.withPeople()
         try command.write("people.json.gz", gzipped("[{\"name\": \"Ann\"}, {\"name\": \"Bob\"}]"))
-        // In this order what one example needs is there from another.
+        // An example may use the results of the examples before it.
         let order = [
             "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create", "index list",
-            "explain", "index drop", "collections list", "collections rename", "collections remove", "stats", "backup",
+            "explain", "index drop", "collections list", "collections rename", "collections drop", "stats", "backup",
             "restore", "dump", "load", "verify", "repair", "compact", "remove",
         ]
         var seen: Set<[String]> = [["demo"]]

@@ -1,3 +1,4 @@
+import Foundation
 import TansuBSON
 import Testing
 
@@ -11,7 +12,7 @@ struct TextTableTests {
         return table
     }
 
-    @Test("columns are as wide as their widest cell, without blanks at the line's end")
+    @Test("columns are as wide as their widest cell, without trailing spaces")
     func alignment() {
         let lines = table(["name", "x"], [["Ann", "1"], ["Bartholomew", ""]]).lines()
         #expect(
@@ -23,14 +24,14 @@ struct TextTableTests {
             ])
     }
 
-    @Test("numbers stand to the right, under a heading that does too")
+    @Test("numbers and their headings are aligned to the right")
     func numbers() {
         var table = TextTable(headings: ["population"])
         table.rows = [[TextTable.Cell(.int32(5))], [TextTable.Cell(.int64(12_400_232))]]
         #expect(table.lines() == ["population", "──────────", "         5", "  12400232"])
     }
 
-    @Test("wide and combining characters keep the columns straight")
+    @Test("columns with wide and combining characters are aligned")
     func wideCharacters() {
         let lines = table(
             ["name", "id"],
@@ -42,7 +43,7 @@ struct TextTableTests {
         #expect(columns == [11, 11, 11, 11, 11])
     }
 
-    @Test("a table that is too wide is cut where it is widest, with an ellipsis")
+    @Test("the widest column of a table that is too wide is truncated with an ellipsis")
     func cut() {
         let long = String(repeating: "long ", count: 30)
         let lines = table(["id", "text"], [["1234567", long]]).lines(maximumWidth: 40)
@@ -51,12 +52,21 @@ struct TextTableTests {
         #expect(lines[2].hasSuffix("…"))
     }
 
-    @Test("a wide character is never cut in half", arguments: 2...8)
-    func cutWide(width: Int) {
-        #expect(DisplayWidth.of(TextTable.truncated("東京都庁舎", width: width)) <= width)
+    @Test("a column is at least four characters wide")
+    func minimumWidth() {
+        let lines = table(["first", "second"], [["aaaaaaaa", "bbbbbbbb"]]).lines(maximumWidth: 3)
+        #expect(lines == ["fir…  sec…", "────  ────", "aaa…  bbb…"])
     }
 
-    @Test("a document cannot speak to the terminal")
+    @Test("text is truncated between wide characters", arguments: 2...9)
+    func cutWide(width: Int) {
+        let text = "東京都庁舎"
+        let expected = text.prefix((width - 1) / 2) + "…"
+        #expect(TextTable.truncated(text, width: width) == expected)
+        #expect(TextTable.truncated(text, width: 10) == text)
+    }
+
+    @Test("a document cannot control the terminal")
     func control() {
         let cell = TextTable.Cell("a\u{1B}[31m\nb\u{202E}c")
         #expect(cell.text == "a\\u001b[31m\\nb\\u202ec")
@@ -67,7 +77,21 @@ struct TextTableTests {
         #expect(TextTable(headings: []).lines().isEmpty)
     }
 
-    @Test("documents make the rows; a field that one lacks is blank")
+    @Test("the rows of a long result are written as several tables")
+    func severalTables() throws {
+        let command = try Command()
+        try command.write("output", "")
+        let file = try FileHandle(forWritingTo: command.folder.appendingPathComponent("output"))
+        let writer = OutputWriter(descriptor: file.fileDescriptor)
+        var table = DocumentTable(terminal: .plain, rowsAtOnce: 2)
+        for id in Int32(1)...3 { try table.append(["_id": .int32(id)], to: writer) }
+        try table.flush(to: writer)
+        try table.flush(to: writer)
+        let text = try String(contentsOfFile: command.path("output"), encoding: .utf8)
+        #expect(text == "_id\n───\n  1\n  2\n\n_id\n───\n  3\n")
+    }
+
+    @Test("documents are rows, and a missing field is an empty cell")
     func documents() throws {
         var table = DocumentTable(terminal: .plain)
         let writer = OutputWriter()
@@ -80,18 +104,5 @@ struct TextTableTests {
                 "  1  Ann",
                 "  2        [\"a\",\"b\"]",
             ])
-    }
-}
-
-@Suite("Columns that text takes")
-struct DisplayWidthTests {
-    @Test(
-        "East Asian text is twice as wide, combining marks take nothing",
-        arguments: [
-            ("", 0), ("abc", 3), ("São", 3), ("Sa\u{0303}o", 3), ("東京", 4), ("서울", 4), ("ｶﾅ", 2),
-            ("日本 5", 6), ("👩‍👩‍👧", 2), ("🇧🇷", 2), ("☎\u{FE0F}", 2), ("ไทย", 3), ("กรุ", 2), ("a\u{200B}b", 2),
-        ])
-    func width(text: String, expected: Int) {
-        #expect(DisplayWidth.of(text) == expected)
     }
 }

@@ -3,42 +3,42 @@ import Testing
 
 @Suite("tansu update")
 struct UpdateTests {
-    @Test("what matches is changed, and counted for people and for programs")
+    @Test("matches are updated, and the counts are printed as text and as JSON")
     func update() throws {
         let command = try Command.withPeople()
         let operations = "{\"$max\": {\"age\": 35}}"
         let text = try command.tansu("update", "people.tansu", "people", "{\"age\": {\"$gt\": 30}}", operations)
         #expect(text.status == 0)
-        #expect(text.output == "2 documents matched, 1 changed\n")
+        #expect(text.output == "2 documents matched, 1 modified\n")
         #expect(try command.tansu("get", "people.tansu", "people", "7").json()["age"] == 35)
         let json = try command.tansu("update", "people.tansu", "people", "{}", operations, "--json").json()
         #expect(json == ["ok": true, "matched": 3, "modified": 1, "upserted": [], "removed": 0])
     }
 
-    @Test("--orderby and --max choose the first of the matches")
+    @Test("--orderby and --max select the first matches")
     func firstOnly() throws {
         let command = try Command.withPeople()
         let update = ["update", "people.tansu", "people", "{}", "{\"$set\": {\"eldest\": true}}"]
         let result = try command.tansu(update + ["--orderby", "-age", "--max", "1"], input: [])
-        #expect(result.output == "1 document matched, 1 changed\n")
+        #expect(result.output == "1 document matched, 1 modified\n")
         #expect(try command.tansu("get", "people.tansu", "people", "ann").json()["eldest"] == true)
         #expect(try command.tansu(update + ["--max", "-1"], input: []).status == 64)
         #expect(try command.tansu(update + ["{\"$max\": 1}", "--max", "1"], input: []).status == 64)
     }
 
-    @Test("nothing that matches is exit code 1; --upsert inserts it")
+    @Test("no match is exit code 1; --upsert inserts a document")
     func upsert() throws {
         let command = try Command.withPeople()
         let update = ["update", "people.tansu", "people", "{\"_id\": \"zoe\"}", "{\"$set\": {\"age\": 19}}"]
         let none = try command.tansu(update, input: [])
-        #expect(none.status == 1 && none.output == "0 documents matched, 0 changed\n")
+        #expect(none.status == 1 && none.output == "0 documents matched, 0 modified\n")
         let inserted = try command.tansu(update + ["--upsert"], input: [])
         #expect(inserted.status == 0)
-        #expect(inserted.output == "0 documents matched, 0 changed, inserted: \"zoe\"\n")
+        #expect(inserted.output == "0 documents matched, 0 modified, inserted: \"zoe\"\n")
         #expect(try command.tansu("get", "people.tansu", "people", "zoe").json() == ["_id": "zoe", "age": 19])
     }
 
-    @Test("hints name elements of arrays, and $dropall removes")
+    @Test("hints filter elements of arrays, and $dropall removes documents")
     func hints() throws {
         let command = try Command.withPeople()
         let changed = try command.tansu(
@@ -52,7 +52,7 @@ struct UpdateTests {
         #expect(try command.tansu("count", "people.tansu", "people").output == "2\n")
     }
 
-    @Test("an operator that does not fit one document changes nothing")
+    @Test("an operator that fails for one document aborts the transaction")
     func allOrNothing() throws {
         let command = try Command.withPeople()
         let bad = try command.tansu("update", "people.tansu", "people", "{}", "{\"$inc\": {\"age\": 1, \"name\": 1}}")

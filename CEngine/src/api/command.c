@@ -1,16 +1,16 @@
 /*
  * api/command.c -- tansu_execute_json(): commands in JSON form (docs/json-commands.md).
  *
- * A request is read into BSON once, its members are held against the operation's row in a table, and
+ * A request is read into BSON once, its members are checked by the operation's row in a table, and
  * the operation's function, which calls what any caller of tansu.h may call, appends its answer to
  * the one text that grows until it is handed out.
  */
 #include "api/command.h"
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "util/buffer.h"
+#include "util/error.h"
 
-/* A request may hold many documents and lies around them: so much larger, and deeper, may it be. */
+/* A request may hold many documents, and wraps them: it may be larger and deeper than one. */
 #define REQUEST_SIZE ((size_t)1 << 30)
 #define REQUEST_DEPTH (TANSU_MAX_DEPTH + 8)
 
@@ -101,10 +101,10 @@ static tansu_status find_operation(const uint8_t *request, size_t size,
     size_t length;
     if (!doc_find(request, size, "op", 2, &op))
         return error_set(error, TANSU_E_INVALID_COMMAND, "op",
-                         "A command needs the member \"op\", the name of an operation.");
+                         "A command needs the member \"op\", the name of an operation");
     if (op.type != DOC_STRING)
         return error_set(error, TANSU_E_INVALID_COMMAND, "op",
-                         "The member \"op\" must be a text, the name of an operation.");
+                         "The member \"op\" must be a text, the name of an operation");
     const char *name = doc_string(&op, &length);
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         if (strlen(operations[i].name) == length && memcmp(operations[i].name, name, length) == 0) {
@@ -112,11 +112,11 @@ static tansu_status find_operation(const uint8_t *request, size_t size,
             return TANSU_OK;
         }
     }
-    return error_set(error, TANSU_E_INVALID_COMMAND, name, "There is no operation \"%.100s\".",
-                     name);
+    return error_set(error, TANSU_E_INVALID_COMMAND, name,
+                     "The operation \"%.100s\" does not exist", name);
 }
 
-/* take_member -- puts a member of the request in its place. */
+/* take_member -- stores a member of the request. */
 static tansu_status take_member(command *c, const struct operation *operation, const doc_iter *iter,
                                 tansu_error *error) {
     uint32_t allowed = operation->needs | operation->may | ALWAYS;
@@ -125,19 +125,19 @@ static tansu_status take_member(command *c, const struct operation *operation, c
             continue;
         if (members[i].type != DOC_MISSING && members[i].type != iter->value.type)
             return error_set(error, TANSU_E_INVALID_COMMAND, iter->key,
-                             "The member \"%s\" of \"%s\" must be %s.", iter->key, operation->name,
+                             "The member \"%s\" of \"%s\" must be %s", iter->key, operation->name,
                              members[i].kind);
         size_t size;
         if (iter->value.type == DOC_STRING && members[i].type == DOC_STRING &&
             strlen(doc_string(&iter->value, &size)) != size)
             return error_set(error, TANSU_E_INVALID_COMMAND, iter->key,
-                             "The member \"%s\" of \"%s\" may not hold the character NUL.",
+                             "The member \"%s\" of \"%s\" must not contain the character NUL",
                              iter->key, operation->name);
         c->given[i] = iter->value;
         return TANSU_OK;
     }
     return error_set(error, TANSU_E_INVALID_COMMAND, iter->key,
-                     "The operation \"%s\" has no member \"%.100s\".", operation->name, iter->key);
+                     "The operation \"%s\" has no member \"%.100s\"", operation->name, iter->key);
 }
 
 /* take_members -- holds the request against the operation's row. */
@@ -153,7 +153,7 @@ static tansu_status take_members(command *c, const struct operation *operation,
     for (unsigned i = 0; i < MEMBER_COUNT; i++) {
         if ((operation->needs & BIT(i)) && !command_has(c, i))
             return error_set(error, TANSU_E_INVALID_COMMAND, members[i].name,
-                             "The operation \"%s\" needs the member \"%s\", %s.", operation->name,
+                             "The operation \"%s\" needs the member \"%s\", %s", operation->name,
                              members[i].name, members[i].kind);
     }
     if (command_has(c, MEMBER_CANONICAL))
@@ -180,7 +180,7 @@ static tansu_status run_command(const command *around, bool within, const uint8_
         return status;
     if (within && !operation->in_transaction)
         return error_set(error, TANSU_E_INVALID_COMMAND, operation->name,
-                         "The operation \"%s\" can't be part of a transaction.", operation->name);
+                         "The operation \"%s\" is not allowed in a transaction", operation->name);
     status = take_members(&c, operation, request, size, error);
     if (status != TANSU_OK)
         return status;
@@ -200,7 +200,7 @@ static tansu_status run_all(command *c, tansu_error *error) {
         c->fault->command = number;
         if (iter.value.type != DOC_DOCUMENT)
             return error_set(error, TANSU_E_INVALID_COMMAND, "commands",
-                             "Each of \"commands\" must be an object.");
+                             "Each of \"commands\" must be an object");
         if (number > 0 && !command_put(c, ", "))
             return error_memory(error);
         tansu_status status = run_command(c, true, iter.value.data, iter.value.size, error);
@@ -252,7 +252,7 @@ static bool put_report(tansu_buffer *answer, const command_fault *fault) {
             json_write_document(answer, fault->report.data, fault->report.size, fault->canonical));
 }
 
-/* answer_error -- makes the answer of a command that failed. */
+/* answer_error -- the answer of a command that failed. */
 static bool answer_error(tansu_buffer *answer, tansu_status status, const command_fault *fault,
                          const tansu_error *error) {
     answer->size = 0;
@@ -276,10 +276,11 @@ tansu_status tansu_execute_json(tansu_db *db, const char *request, char **respon
     command around = {.db = db, .answer = &answer, .fault = &fault};
     tansu_status status;
     if (response == NULL)
-        return TANSU_E_MISUSE;
+        return TANSU_E_INVALID_ARGUMENT;
     *response = NULL;
     if (db == NULL || request == NULL)
-        status = error_set(&error, TANSU_E_MISUSE, NULL, "A database and a request are needed.");
+        status = error_set(&error, TANSU_E_INVALID_ARGUMENT, NULL,
+                           "The database or the request is NULL");
     else
         status = json_read(request, strlen(request), REQUEST_SIZE, REQUEST_DEPTH, &bson, &error);
     if (status == TANSU_OK)

@@ -1,11 +1,12 @@
 /*
- * api/command.h -- what the commands in JSON form share: one being run, and the operations' functions.
- * Private to api/command*.c, which call the functions of tansu.h, base, and the JSON writer.
+ * api/command.h -- what the commands in JSON form share: one being run, and the operations'
+ * functions. Private to api/command*.c, which call the functions of tansu.h, base, and the JSON
+ * writer.
  */
 #ifndef TANSU_API_COMMAND_H
 #define TANSU_API_COMMAND_H
 
-#include "api/json.h"
+#include "bson/json/json.h"
 
 /* The members that a request may have. */
 enum {
@@ -55,7 +56,7 @@ static inline bool command_has(const command *c, unsigned member) {
 /* command_put -- appends a text to the answer; false when memory is exhausted. */
 bool command_put(command *c, const char *text);
 
-/* An operation: finds {"ok": true in the answer, and appends its members, each behind a comma. */
+/* An operation. The answer begins with {"ok": true; it appends its members, each after a comma. */
 typedef tansu_status (*command_handler)(command *c, tansu_error *error);
 
 tansu_status command_save(command *c, tansu_error *error);

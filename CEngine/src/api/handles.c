@@ -3,139 +3,156 @@
  */
 #include "api/handles.h"
 
-#include "base/error.h"
+#include "store/handle.h"
+#include "store/write_lock.h"
+#include "util/error.h"
 
-tansu_status misuse(const char *what, tansu_error *error) {
-    return error_set(error, TANSU_E_MISUSE, what, "%s is NULL", what);
+tansu_status null_argument(const char *what, tansu_error *error) {
+    return error_set(error, TANSU_E_INVALID_ARGUMENT, what, "The argument \"%s\" is NULL", what);
 }
 
-tansu_status check_bson(const void *bson, size_t size, bool optional, const char *what,
+tansu_status check_bson(tansu_document document, bool optional, const char *what,
                         tansu_error *error) {
-    if (bson == NULL)
-        return optional && size == 0 ? TANSU_OK : misuse(what, error);
-    return doc_check(bson, size, DOC_CHECK_BSON, error);
+    if (document.data == NULL)
+        return optional && document.size == 0 ? TANSU_OK : null_argument(what, error);
+    return doc_check(document.data, document.size, DOC_CHECK_BSON, error);
 }
 
 /* cancelled -- the error for a call in a transaction that was stopped. */
 static tansu_status cancelled(tansu_error *error) {
-    return error_set(error, TANSU_E_CANCELLED, "txn", "the transaction was cancelled: abort it");
+    return error_set(error, TANSU_E_CANCELLED, "txn", "The transaction was cancelled; abort it");
 }
 
 /* check_txn -- whether a call may use the transaction. */
 static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *error) {
     if (txn->ended)
-        return error_set(error, TANSU_E_MISUSE, "txn", "the transaction has ended");
+        return error_set(error, TANSU_E_INVALID_STATE, "txn",
+                         "The transaction has ended; begin a new one");
     if (txn->db != db_inner(db))
-        return error_set(error, TANSU_E_MISUSE, "txn", "the transaction is of another database");
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "txn",
+                         "The transaction is of another database");
     if (!txn->started)
-        return error_set(error, TANSU_E_MISUSE, "txn",
-                         "the transaction was prepared only: call tansu_txn_start() first");
+        return error_set(error, TANSU_E_INVALID_STATE, "txn",
+                         "The transaction was not started; call tansu_txn_start() first");
     if (interrupt_asked(&txn->interrupt))
         return cancelled(error);
     return TANSU_OK;
 }
 
-tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error *error) {
+tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_error *error) {
     if (db == NULL)
-        return misuse("db", error);
-    *r = (reading){.db = db_inner(db)};
+        return null_argument("db", error);
+    *r = (read_call){.db = db_inner(db)};
     r->faults = log_faults(r->db->log);
     if (txn != NULL) {
         tansu_status status = check_txn(db, txn, error);
         if (status != TANSU_OK)
             return status;
-        if (txn->change != NULL) {
-            status = change_usable(txn->change, error);
-            r->version = txn->change->next;
-            r->view = change_view(txn->change);
-            r->view.interrupt = &txn->interrupt;
+        if (txn->wtxn != NULL) {
+            status = write_txn_usable(txn->wtxn, error);
+            r->snapshot = txn->wtxn->next;
+            r->rctx = write_txn_read_context(txn->wtxn);
+            r->rctx.interrupt = &txn->interrupt;
             return status;
         }
-        r->version = txn->version;
+        r->snapshot = txn->snapshot;
     } else {
-        tansu_status status = database_check_open(r->db, error);
+        tansu_status status = handle_check_open(r->db, error);
         if (status != TANSU_OK)
             return status;
-        r->held = database_hold(r->db);
-        r->version = r->held;
+        r->held = snapshot_acquire(r->db);
+        r->snapshot = r->held;
     }
-    r->view = (view){.log = r->db->log,
-                     .trees = r->db->trees,
-                     .sequence = r->version->sequence,
-                     .interrupt = txn != NULL ? &txn->interrupt : NULL,
-                     .calls = r->db->calls,
-                     .folder = r->db->folder};
+    r->rctx = (read_context){.log = r->db->log,
+                             .trees = r->db->trees,
+                             .sequence = r->snapshot->sequence,
+                             .interrupt = txn != NULL ? &txn->interrupt : NULL,
+                             .calls = r->db->calls,
+                             .folder = r->db->folder};
     return TANSU_OK;
 }
 
-tansu_status reading_end(reading *r, tansu_status status, tansu_error *error) {
+tansu_status read_call_end(read_call *r, tansu_status status, tansu_error *error) {
     status = log_check(r->db->log, r->faults, status, error);
     if (r->held != NULL)
-        database_release(r->db, r->held);
+        snapshot_release(r->db, r->held);
     return status;
 }
 
-tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error *error) {
+tansu_status write_call_begin(write_call *w, tansu_db *db, tansu_txn *txn, tansu_error *error) {
     if (db == NULL)
-        return misuse("db", error);
+        return null_argument("db", error);
     tansu_status status;
-    *w = (writing){.durability = db_inner(db)->durability};
+    *w = (write_call){.durability = db_inner(db)->durability};
     if (txn != NULL) {
         status = check_txn(db, txn, error);
-        if (status == TANSU_OK && txn->change == NULL)
+        if (status == TANSU_OK && txn->wtxn == NULL)
             status = error_set(error, TANSU_E_READ_ONLY, "txn",
-                               "this is a read transaction: begin one with TANSU_TXN_WRITE");
+                               "The transaction is for reading; begin one with TANSU_TXN_WRITE");
         if (status == TANSU_OK)
-            status = change_usable(txn->change, error);
+            status = write_txn_usable(txn->wtxn, error);
         if (status != TANSU_OK)
             return status;
-        w->change = txn->change;
-        w->mark = change_save_mark(w->change);
+        w->wtxn = txn->wtxn;
+        w->mark = write_txn_save_mark(w->wtxn);
         w->interrupt = &txn->interrupt;
         w->savepoint = txn->savepoint_count != 0;
         return TANSU_OK;
     }
     w->own = true;
-    status = database_check_open(db_inner(db), error);
+    status = handle_check_open(db_inner(db), error);
     if (status == TANSU_OK)
-        status = database_begin_writing(db_inner(db), NULL, error);
+        status = write_lock_acquire(db_inner(db), NULL, error);
     if (status != TANSU_OK)
         return status;
-    status = change_begin(db_inner(db), &w->change, error);
+    status = write_txn_begin(db_inner(db), &w->wtxn, error);
     if (status != TANSU_OK)
-        database_end_writing(db_inner(db));
+        write_lock_release(db_inner(db));
     return status;
 }
 
-view writing_view(const writing *w) {
-    view v = change_view(w->change);
+read_context write_call_read_context(const write_call *w) {
+    read_context v = write_txn_read_context(w->wtxn);
     v.interrupt = w->interrupt;
     return v;
 }
 
-tansu_status writing_check(const writing *w, tansu_error *error) {
+tansu_status write_call_check(const write_call *w, tansu_error *error) {
     return interrupt_asked(w->interrupt) ? cancelled(error) : TANSU_OK;
 }
 
-tansu_status writing_for_good(const writing *w, tansu_error *error) {
+tansu_status write_call_check_savepoint(const write_call *w, tansu_error *error) {
     if (w->savepoint)
-        return error_set(error, TANSU_E_MISUSE, "savepoint",
-                         "inside a savepoint no index is made and nothing dropped or renamed: that "
-                         "could not be taken back");
+        return error_set(
+            error, TANSU_E_INVALID_STATE, "savepoint",
+            "Indexes cannot be created, and nothing dropped or renamed, in a savepoint; "
+            "release it first");
     return TANSU_OK;
 }
 
-tansu_status writing_end(writing *w, tansu_status status, tansu_error *error) {
-    /* What the call found may be wrong, and what it made of that. */
+tansu_status write_call_end(write_call *w, tansu_status status, tansu_error *error) {
+    /* After a read error, what the call read and wrote may be wrong. */
     if (!w->own || status != TANSU_OK)
-        status = log_check(w->change->db->log, w->change->faults, status, error);
+        status = log_check(w->wtxn->db->log, w->wtxn->faults, status, error);
     if (w->own && status == TANSU_OK)
-        return change_commit(w->change, w->durability, NULL, error);
+        return write_txn_commit(w->wtxn, w->durability, NULL, error);
     if (w->own)
-        change_abort(w->change);
+        write_txn_abort(w->wtxn);
     else if (status != TANSU_OK)
-        change_roll_back(w->change, w->mark);
+        write_txn_roll_back(w->wtxn, w->mark);
     else if (!w->savepoint)
-        change_forget_steps(w->change, w->mark);
+        write_txn_forget_steps(w->wtxn, w->mark);
     return status;
+}
+
+tansu_status id_value(tansu_document document, doc_value *id, tansu_error *error) {
+    tansu_status status = check_bson(document, false, "id", error);
+    if (status != TANSU_OK)
+        return status;
+    doc_iter iter;
+    if (!doc_iter_init(&iter, document.data, document.size) || !doc_iter_next(&iter))
+        return error_set(error, TANSU_E_INVALID_ID, "_id",
+                         "The id document is empty; pass one such as {\"_id\": 7}");
+    *id = iter.value;
+    return doc_check_id(id, error);
 }

@@ -1,22 +1,23 @@
 /*
- * api/handles.h -- what the public handles are. Part api: the only part that tansu.h's callers see;
- * may call every other part.
+ * api/handles.h -- the structs behind the public handles, and how a call of tansu.h begins and ends
+ * to read or to write.
  */
 #ifndef TANSU_API_HANDLES_H
 #define TANSU_API_HANDLES_H
 
-#include "catalog/change.h"
 #include "query/query.h"
+#include "store/database_internal.h"
+#include "store/write_txn/write_txn.h"
 
-/* The public names are of structs that hold nothing but the inner ones, so that no part but this one
+/* The public names are of structs that hold nothing but the inner ones, so that no other part
  * depends on the public handles. */
 struct tansu_db {
     database inner;
 };
 
-/* What tansu_txn_roll_back() goes back to. */
+/* The state that tansu_savepoint_roll_back() restores. */
 typedef struct savepoint {
-    change_mark mark;
+    write_txn_mark mark;
     uint64_t cursors_opened; /* of the transaction, before it */
 } savepoint;
 
@@ -24,32 +25,37 @@ struct tansu_txn {
     database *db;
     tansu_txn_mode mode;
     tansu_durability durability;
-    bool started;        /* it has a change or a version */
-    change *change;      /* NULL in a read transaction */
-    version *version;    /* held by a read transaction */
+    bool started;        /* it has a write transaction or a snapshot */
+    write_txn *wtxn;     /* NULL in a read transaction */
+    snapshot *snapshot;  /* acquired by a read transaction */
     uint32_t cursors;    /* open ones */
     uint64_t opened;     /* cursors that ever were */
     tansu_cursor *first; /* open one */
     savepoint *savepoints;
     uint32_t savepoint_count;
-    uint32_t savepoint_room;
+    uint32_t savepoint_capacity;
     interrupt interrupt; /* tansu_txn_cancel() */
     bool ended;          /* aborted while cursors were open: the last of them frees this */
 };
 
 struct tansu_cursor {
     database *db;
-    tansu_txn *txn; /* NULL: on its own, holding a version */
-    version *version;
-    view view;
+    tansu_txn *txn; /* NULL: on its own, with a snapshot */
+    snapshot *snapshot;
+    read_context rctx;
     query *query;
     query_run *run;
-    uint64_t faults;               /* log_faults() that were told */
+    uint64_t faults;               /* log_faults() that were reported */
     interrupt interrupt;           /* tansu_cursor_cancel() */
     tansu_buffer copy;             /* in a write transaction: the document last shown */
     uint64_t number;               /* of the transaction's cursors, counted from 1 */
-    bool undone;                   /* its transaction went back to before it */
+    bool undone;                   /* its savepoint was rolled back */
     tansu_cursor *previous, *next; /* of the transaction */
+    slow_log slow_log;             /* its steps are measured if there is a function to call */
+    uint64_t nanoseconds;          /* that the steps took so far */
+    tansu_status status;           /* of the last step */
+    char *collection;              /* and query: for the log; NULL when steps are not measured */
+    tansu_buffer query_bson;
 };
 
 /* db_inner -- the database behind a handle. */
@@ -57,52 +63,67 @@ static inline database *db_inner(tansu_db *db) {
     return (database *)db;
 }
 
-/* What a call reads in: a transaction's state, or the newest version held for its length. */
-typedef struct reading {
+/* options_complete -- a whole struct: members that the caller's header did not have get their
+ * defaults. Errors: INVALID_ARGUMENT. */
+tansu_status options_complete(const tansu_options *given, tansu_options *whole, tansu_error *error);
+
+/* What a call reads: a transaction's state, or the newest snapshot for the length of the call. */
+typedef struct read_call {
     database *db;
-    version *held; /* NULL inside a transaction */
-    const version *version;
-    view view;
+    snapshot *held; /* NULL inside a transaction */
+    const snapshot *snapshot;
+    read_context rctx;
     uint64_t faults; /* log_faults() when it began */
-} reading;
+} read_call;
 
-/* reading_begin -- errors: MISUSE (no handle, or another database's transaction). */
-tansu_status reading_begin(reading *r, tansu_db *db, tansu_txn *txn, tansu_error *error);
-/* reading_end -- returns the status that the call came to, or IO when what it read was not all there. */
-tansu_status reading_end(reading *r, tansu_status status, tansu_error *error);
+/* read_call_begin -- errors: INVALID_ARGUMENT (no handle, or another database's transaction). */
+tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_error *error);
+/* read_call_end -- returns the status of the call, or IO when a page that it read was lost. */
+tansu_status read_call_end(read_call *r, tansu_status status, tansu_error *error);
 
-/* What a call writes in: a transaction's change, or one of its own. */
-typedef struct writing {
-    change *change;
+/* What a call writes in: the caller's transaction, or one of its own. */
+typedef struct write_call {
+    write_txn *wtxn;
     bool own;
-    change_mark mark;
+    write_txn_mark mark;
     tansu_durability durability;
     const interrupt *interrupt; /* what stops a long call, or NULL */
     bool savepoint;             /* the transaction may yet go back to before this call */
-} writing;
+} write_call;
 
-/* writing_begin -- errors: MISUSE, READ_ONLY, BUSY, FAILED. */
-tansu_status writing_begin(writing *w, tansu_db *db, tansu_txn *txn, tansu_error *error);
-/* writing_view -- reading what is changed; a long read stops when the transaction is cancelled. */
-view writing_view(const writing *w);
-/* writing_check -- to be asked before each document that is changed. Errors: CANCELLED. */
-tansu_status writing_check(const writing *w, tansu_error *error);
-/* writing_for_good -- to be asked by a call that no savepoint can take back. Errors: MISUSE. */
-tansu_status writing_for_good(const writing *w, tansu_error *error);
-/* writing_end -- with TANSU_OK commits a change of its own; otherwise takes back what the call did.
+/* write_call_begin -- errors: INVALID_ARGUMENT, READ_ONLY, BUSY, SYNC_FAILED. */
+tansu_status write_call_begin(write_call *w, tansu_db *db, tansu_txn *txn, tansu_error *error);
+/* write_call_read_context -- reading what is changed; a long read stops when the transaction is
+ * cancelled. */
+read_context write_call_read_context(const write_call *w);
+/* write_call_check -- call it before each document that is changed. Errors: CANCELLED. */
+tansu_status write_call_check(const write_call *w, tansu_error *error);
+/* write_call_check_savepoint -- for calls that a savepoint cannot roll back. Errors:
+ * INVALID_STATE. */
+tansu_status write_call_check_savepoint(const write_call *w, tansu_error *error);
+/* write_call_end -- with TANSU_OK commits a transaction of its own; otherwise rolls the call back.
  * Returns the status, or the commit's. */
-tansu_status writing_end(writing *w, tansu_status status, tansu_error *error);
+tansu_status write_call_end(write_call *w, tansu_status status, tansu_error *error);
 
 /* txn_stop -- what cancels a transaction's calls; NULL without one. */
 static inline const interrupt *txn_stop(const tansu_txn *txn) {
     return txn != NULL ? &txn->interrupt : NULL;
 }
 
-/* misuse -- the error for a NULL where something is needed. */
-tansu_status misuse(const char *what, tansu_error *error);
+/* null_argument -- the error for a NULL where something is needed. */
+tansu_status null_argument(const char *what, tansu_error *error);
 
-/* check_bson -- whether an input document is valid BSON; NULL with size 0 is fine when `optional`. */
-tansu_status check_bson(const void *bson, size_t size, bool optional, const char *what,
+/* check_bson -- whether an input document is valid BSON; {NULL, 0} is fine when `optional`. */
+tansu_status check_bson(tansu_document document, bool optional, const char *what,
                         tansu_error *error);
+
+/* id_value -- the `_id` that a call names: the first value of a document. Errors: INVALID_BSON,
+ * INVALID_ID. */
+tansu_status id_value(tansu_document document, doc_value *id, tansu_error *error);
+
+/* value_document -- a member that is a document, as calls take it; {NULL, 0} when it is missing. */
+static inline tansu_document value_document(const doc_value *value) {
+    return (tansu_document){value->data, value->size};
+}
 
 #endif

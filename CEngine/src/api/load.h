@@ -1,12 +1,12 @@
 /*
- * api/load.h -- a load at work: what it was asked for, where it is, what it has gathered. Private to
+ * api/load.h -- the state of a load: its options, its position, the current batch. Private to
  * api/load*.c.
  */
 #ifndef TANSU_API_LOAD_H
 #define TANSU_API_LOAD_H
 
+#include "api/dump_format.h"
 #include "api/handles.h"
-#include "api/transfer.h"
 
 /* Documents and bytes of one commit. */
 #define LOAD_DOCUMENTS 4096u
@@ -16,7 +16,7 @@ typedef struct load {
     tansu_db *db;
     tansu_txn *txn; /* all of it is one; NULL: a commit a batch */
     line_source lines;
-    tansu_task_progress progress;
+    tansu_progress progress;
     void *progress_context;
 
     char collection[TANSU_MAX_NAME + 1]; /* where documents go now; "": nowhere yet */
@@ -31,9 +31,9 @@ typedef struct load {
     uint64_t seen;     /* that were read */
     uint64_t all_seen; /* of all collections */
     uint64_t all_indexes;
-    tansu_buffer indexes; /* of the collection: a BSON array, made when its documents are there */
+    tansu_buffer indexes; /* of the collection: a BSON array, created after the documents */
 
-    /* Documents that were read and not saved yet, one behind the other. */
+    /* Documents that were read and not saved yet, one after the other. */
     tansu_buffer batch;
     uint32_t batch_count;
     uint64_t *batch_lines;
@@ -43,18 +43,19 @@ typedef struct load {
     uint64_t collections, documents, skipped, indexes_made;
 } load;
 
-/* load_at -- puts the line's number into an error that a line is to blame for; returns the status. */
+/* load_at -- puts the line's number into an error that a line is to blame for; returns the
+ * status. */
 tansu_status load_at(uint64_t line, tansu_status status, tansu_error *error);
 
-/* load_save -- saves what was gathered. After an error what came before it in the batch is kept, unless
- * the load is atomic. */
+/* load_save -- saves what was gathered. After an error what came before it in the batch is kept,
+ * unless the load is atomic. */
 tansu_status load_save(load *l, tansu_error *error);
 
 /* load_control -- a line whose first key begins with `$` (api/load_control.c). */
 tansu_status load_control(load *l, const doc_iter *first, tansu_error *error);
 
-/* load_end_collection -- the collection's documents have all been read: they are saved and counted, and its
- * indexes are made. */
+/* load_end_collection -- the collection's documents have all been read: they are saved and counted,
+ * and its indexes are made. */
 tansu_status load_end_collection(load *l, tansu_error *error);
 
 #endif

@@ -2,14 +2,14 @@
  * api/load_control.c -- the control lines of a dump.
  */
 #include "api/load.h"
-#include "base/buffer.h"
-#include "base/error.h"
-#include "catalog/collection.h"
+#include "store/collection.h"
+#include "util/buffer.h"
+#include "util/error.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* invalid -- the error for a control line that makes no sense. */
+/* invalid -- the error for an invalid control line. */
 static tansu_status invalid(const load *l, const char *what, tansu_error *error) {
     return load_at(l->lines.number, error_set(error, TANSU_E_INVALID_JSON, NULL, "%s", what),
                    error);
@@ -45,16 +45,17 @@ static const char *name_of(const doc_value *body) {
 static tansu_status read_header(load *l, const doc_value *body, tansu_error *error) {
     uint64_t format;
     if (l->dump || l->all_seen != 0 || l->seen != 0)
-        return invalid(l, "a dump's first line stands in the middle", error);
+        return invalid(l, "The first line of a dump is in the middle", error);
     if (!number_of(body, "format", &format) || format == 0)
-        return invalid(l, "the dump's first line does not tell its format", error);
+        return invalid(l, "The first line of the dump has no format", error);
     if (format > DUMP_FORMAT)
-        return load_at(l->lines.number,
-                       error_set(error, TANSU_E_VERSION, NULL,
-                                 "the dump is of format %llu and this library reads up to %d: use "
-                                 "a newer one",
-                                 (unsigned long long)format, DUMP_FORMAT),
-                       error);
+        return load_at(
+            l->lines.number,
+            error_set(error, TANSU_E_VERSION, NULL,
+                      "The dump is of format %llu and this library reads up to %d; update "
+                      "the library",
+                      (unsigned long long)format, DUMP_FORMAT),
+            error);
     l->dump = true;
     l->collection[0] = 0;
     return TANSU_OK;
@@ -66,12 +67,14 @@ static tansu_status make_index(load *l, const doc_value *index, tansu_error *err
     const char *name = index->type == DOC_DOCUMENT ? name_of(index) : NULL;
     if (name == NULL || !member(index, "keys", DOC_DOCUMENT, &keys) ||
         !member(index, "options", DOC_DOCUMENT, &options))
-        return load_at(l->collection_line,
-                       error_set(error, TANSU_E_INVALID_JSON, NULL,
-                                 "an index is not {\"name\": …, \"keys\": {…}, \"options\": {…}}"),
-                       error);
-    tansu_status status = tansu_index_create(l->db, l->txn, l->collection, name, keys.data,
-                                             keys.size, options.data, options.size, error);
+        return load_at(
+            l->collection_line,
+            error_set(error, TANSU_E_INVALID_JSON, NULL,
+                      "An index is not {\"name\": ..., \"keys\": {...}, \"options\": {...}}"),
+            error);
+    tansu_status status =
+        tansu_index_create(l->db, l->txn, l->collection, name, value_document(&keys),
+                           value_document(&options), NULL, NULL, error);
     if (status == TANSU_OK)
         l->indexes_made++;
     return load_at(l->collection_line, status, error);
@@ -80,13 +83,13 @@ static tansu_status make_index(load *l, const doc_value *index, tansu_error *err
 tansu_status load_end_collection(load *l, tansu_error *error) {
     tansu_status status = load_save(l, error);
     if (status == TANSU_OK && l->dump && l->seen != l->expected)
-        status = load_at(l->collection_line,
-                         error_set(error, TANSU_E_INVALID_JSON, l->collection,
-                                   "the collection '%s' is to have %llu documents, and %llu were "
-                                   "read: lines are missing or too many",
-                                   l->collection, (unsigned long long)l->expected,
-                                   (unsigned long long)l->seen),
-                         error);
+        status = load_at(
+            l->collection_line,
+            error_set(error, TANSU_E_INVALID_JSON, l->collection,
+                      "Collection \"%s\" should have %llu documents, and %llu were read; "
+                      "lines are missing or too many",
+                      l->collection, (unsigned long long)l->expected, (unsigned long long)l->seen),
+            error);
     doc_iter iter;
     if (status == TANSU_OK && l->indexes.size != 0)
         for (doc_iter_init(&iter, l->indexes.data, l->indexes.size);
@@ -118,10 +121,10 @@ static tansu_status read_collection(load *l, const doc_value *body, tansu_error 
     if (name == NULL || !member(body, "options", DOC_DOCUMENT, &options) ||
         !member(body, "indexes", DOC_ARRAY, &indexes) || !number_of(body, "documents", &documents))
         return invalid(l,
-                       "a collection's line needs `name`, `options`, `documents` and `indexes` of "
-                       "the right types",
+                       "The line of a collection needs \"name\", \"options\", \"documents\" and "
+                       "\"indexes\" of the right types",
                        error);
-    status = tansu_collection_ensure(l->db, l->txn, name, options.data, options.size, error);
+    status = tansu_collection_ensure(l->db, l->txn, name, value_document(&options), error);
     if (status != TANSU_OK)
         return load_at(l->lines.number, status, error);
     if (!buffer_set(&l->indexes, indexes.data, indexes.size))
@@ -143,7 +146,7 @@ static tansu_status read_end(load *l, const doc_value *body, tansu_error *error)
     if (!number_of(body, "collections", &collections) ||
         !number_of(body, "documents", &documents) || !number_of(body, "indexes", &indexes) ||
         collections != l->collections || documents != l->all_seen || indexes != l->all_indexes)
-        return invalid(l, "the totals of the dump's last line are not those of what came before",
+        return invalid(l, "The totals in the last line of the dump do not match the lines before",
                        error);
     l->ended = true;
     return TANSU_OK;
@@ -153,14 +156,13 @@ tansu_status load_control(load *l, const doc_iter *first, tansu_error *error) {
     const char *key = first->key;
     bool header = strcmp(key, DUMP_HEADER) == 0;
     if (!header && strcmp(key, DUMP_COLLECTION) != 0 && strcmp(key, DUMP_END) != 0)
-        return invalid(l, "a line begins with a key that is neither a document's nor a dump's",
-                       error);
+        return invalid(l, "A line begins with a key that neither documents nor dumps have", error);
     if (first->next != first->end || first->value.type != DOC_DOCUMENT)
-        return invalid(l, "a dump's control line has one member, and that is an object", error);
+        return invalid(l, "A control line of a dump must have one member, an object", error);
     if (header)
         return read_header(l, &first->value, error);
     if (!l->dump)
-        return invalid(l, "a dump's control line, but the dump's first line is missing", error);
+        return invalid(l, "The first line of the dump is missing", error);
     return strcmp(key, DUMP_END) == 0 ? read_end(l, &first->value, error)
                                       : read_collection(l, &first->value, error);
 }

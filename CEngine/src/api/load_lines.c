@@ -1,17 +1,17 @@
 /*
  * api/load_lines.c -- lines out of a caller's source.
  */
-#include "api/transfer.h"
+#include "api/dump_format.h"
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "util/buffer.h"
+#include "util/error.h"
 
 #include <stdlib.h>
 
 /* A long line's memory is not kept for the next. */
 #define LINE_KEPT (4u * 1024u * 1024u)
 
-/* fill -- takes in more, when everything was given out. */
+/* fill -- reads more, when all lines were returned. */
 static tansu_status fill(line_source *l, tansu_error *error) {
     if (l->at < l->size || l->ended)
         return TANSU_OK;
@@ -19,7 +19,7 @@ static tansu_status fill(line_source *l, tansu_error *error) {
         return error_memory(error);
     ptrdiff_t got = l->read(l->context, l->bytes, LINE_CHUNK);
     if (got < 0 || got > (ptrdiff_t)LINE_CHUNK)
-        return error_set(error, TANSU_E_IO, NULL, "the source could not be read");
+        return error_set(error, TANSU_E_IO, NULL, "The read function of the load failed");
     l->at = 0;
     l->size = (size_t)got;
     l->ended = got == 0;
@@ -49,7 +49,7 @@ static tansu_status line_next(line_source *l, const char **text, size_t *size, t
         }
         if (part > LINE_MOST - l->line.size)
             return error_set(error, TANSU_E_TOO_LARGE, NULL,
-                             "the line is longer than any document's text");
+                             "The line is longer than the text of any document");
         if (!buffer_append(&l->line, from, part))
             return error_memory(error);
         if (stop != NULL || l->ended) {

@@ -1,10 +1,11 @@
 /*
- * index/definition.c -- reading, comparing and writing what an index is over.
+ * index/definition.c -- parsing, comparing and encoding index definitions.
  */
 #include "index/definition.h"
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "util/buffer.h"
+#include "util/error.h"
+#include "util/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +25,17 @@ static bool paths_equal(const path *a, const path *b) {
 /* check_path -- refuses paths that no stored document has, or that mean more than one field. */
 static tansu_status check_path(const path *path, tansu_error *error) {
     if (path->count == 1 && (strcmp(path->text, "*") == 0 || strcmp(path->text, "**") == 0))
-        return error_set(error, TANSU_E_INVALID_INDEX, path->text,
-                         "An index needs the path of a field; * and ** are for queries only.");
+        return error_set(
+            error, TANSU_E_INVALID_INDEX, path->text,
+            "An index needs the path of a field; \"*\" and \"**\" are for queries only");
     for (uint32_t i = 0; i < path->count; i++) {
         const char *name = path->parts[i].name;
         bool reference = i > 0 && (strcmp(name, "$ref") == 0 || strcmp(name, "$id") == 0 ||
                                    strcmp(name, "$db") == 0);
         if (name[0] == '$' && !reference)
-            return error_set(error, TANSU_E_INVALID_INDEX, path->text,
-                             "No stored field begins with $, so that it cannot be indexed.");
+            return error_set(
+                error, TANSU_E_INVALID_INDEX, path->text,
+                "A path that begins with \"$\" can't be indexed; no stored field begins with it");
     }
     return TANSU_OK;
 }
@@ -41,12 +44,12 @@ static tansu_status check_path(const path *path, tansu_error *error) {
 static tansu_status read_key(index_definition *definition, const doc_iter *key,
                              tansu_error *error) {
     if (definition->path_count == TANSU_MAX_INDEX_PATHS)
-        return error_set(error, TANSU_E_TOO_LARGE, key->key, "An index has at most %d paths.",
+        return error_set(error, TANSU_E_TOO_LARGE, key->key, "An index can have at most %d paths",
                          TANSU_MAX_INDEX_PATHS);
     int64_t direction;
     if (!doc_as_int64(&key->value, &direction) || (direction != 1 && direction != -1))
         return error_set(error, TANSU_E_INVALID_INDEX, key->key,
-                         "The direction of an index path is 1 (ascending) or -1 (descending).");
+                         "The direction of an index path must be 1 (ascending) or -1 (descending)");
     path *path = &definition->paths[definition->path_count];
     tansu_status status = path_parse(path, key->key, key->key_size, error);
     if (status != TANSU_OK) {
@@ -58,7 +61,7 @@ static tansu_status read_key(index_definition *definition, const doc_iter *key,
     for (uint32_t i = 0; i + 1 < definition->path_count; i++) {
         if (paths_equal(&definition->paths[i], path))
             return error_set(error, TANSU_E_INVALID_INDEX, path->text,
-                             "The index names this path twice.");
+                             "The index names this path twice");
     }
     return check_path(path, error);
 }
@@ -68,7 +71,7 @@ static tansu_status read_keys(index_definition *definition, const uint8_t *keys,
                               tansu_error *error) {
     if (keys == NULL)
         return error_set(error, TANSU_E_INVALID_INDEX, NULL,
-                         "An index needs keys, such as {\"name\": 1}.");
+                         "An index needs keys, such as {\"name\": 1}");
     tansu_status status = doc_check(keys, keys_size, DOC_CHECK_BSON, error);
     if (status != TANSU_OK)
         return status;
@@ -78,16 +81,17 @@ static tansu_status read_keys(index_definition *definition, const uint8_t *keys,
         status = read_key(definition, &iter, error);
     if (status == TANSU_OK && definition->path_count == 0)
         return error_set(error, TANSU_E_INVALID_INDEX, NULL,
-                         "An index needs at least one path, such as {\"name\": 1}.");
+                         "An index needs at least one path, such as {\"name\": 1}");
     return status;
 }
 
-/* read_filter -- takes over a partial filter. */
+/* read_filter -- parses a partial filter. */
 static tansu_status read_filter(index_definition *definition, const doc_value *value,
                                 tansu_error *error) {
     if (value->type != DOC_DOCUMENT)
-        return error_set(error, TANSU_E_INVALID_INDEX, "partialFilter",
-                         "The option partialFilter is a query, such as {\"active\": true}.");
+        return error_set(
+            error, TANSU_E_INVALID_INDEX, "partialFilter",
+            "The option \"partialFilter\" must be a query, such as {\"active\": true}");
     definition->filter_bson = malloc(value->size);
     if (definition->filter_bson == NULL)
         return error_memory(error);
@@ -96,7 +100,7 @@ static tansu_status read_filter(index_definition *definition, const doc_value *v
     return TANSU_OK;
 }
 
-/* read_option -- takes over one option. */
+/* read_option -- parses one option. */
 static tansu_status read_option(index_definition *definition, const doc_iter *option,
                                 tansu_error *error) {
     bool *flag = NULL;
@@ -110,15 +114,15 @@ static tansu_status read_option(index_definition *definition, const doc_iter *op
         flag = &definition->fold;
     if (flag == NULL)
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
-                         "This is not an index option; there are: unique, sparse, "
-                         "caseInsensitive and, once, partialFilter.");
+                         "There is no such index option; use \"unique\", \"sparse\", "
+                         "\"caseInsensitive\" or, once, \"partialFilter\"");
     if (!doc_as_bool(&option->value, flag))
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
-                         "The option %s is true or false.", option->key);
+                         "The option \"%s\" must be true or false", option->key);
     return TANSU_OK;
 }
 
-/* read_options -- takes over the options; NULL is none. */
+/* read_options -- parses the options; NULL is none. */
 static tansu_status read_options(index_definition *definition, const uint8_t *options,
                                  size_t options_size, tansu_error *error) {
     if (options == NULL)
@@ -141,29 +145,29 @@ static tansu_status make_name(index_definition *definition, tansu_error *error) 
                                i > 0 ? "_" : "", definition->paths[i].text,
                                definition->descending[i] ? "-1" : "1");
         if (written < 0 || (size_t)written >= sizeof definition->name - used)
-            return error_set(error, TANSU_E_INVALID_NAME, definition->paths[i].text,
-                             "The name made from the paths would be longer than %d bytes: give "
-                             "the index a name.",
-                             TANSU_MAX_NAME);
+            return error_set(
+                error, TANSU_E_INVALID_NAME, definition->paths[i].text,
+                "The name made from the paths would be longer than %d bytes; give the index a name",
+                TANSU_MAX_NAME);
         used += (size_t)written;
     }
     return TANSU_OK;
 }
 
-/* read_name -- takes over the name, or makes one when it is empty. */
+/* read_name -- checks the name, or makes one when it is empty. */
 static tansu_status read_name(index_definition *definition, const char *name, tansu_error *error) {
     if (name == NULL || name[0] == '\0')
         return make_name(definition, error);
     size_t size = strlen(name);
     if (size > TANSU_MAX_NAME)
-        return error_set(error, TANSU_E_INVALID_NAME, name, "An index name has at most %d bytes.",
-                         TANSU_MAX_NAME);
+        return error_set(error, TANSU_E_INVALID_NAME, name,
+                         "An index name can have at most %d bytes", TANSU_MAX_NAME);
     if (utf8_valid((const uint8_t *)name, size) != size)
-        return error_set(error, TANSU_E_INVALID_NAME, NULL, "An index name is UTF-8 text.");
+        return error_set(error, TANSU_E_INVALID_NAME, NULL, "An index name must be valid UTF-8");
     for (size_t i = 0; i < size; i++) {
         if ((unsigned char)name[i] < 0x20 || name[i] == 0x7F)
             return error_set(error, TANSU_E_INVALID_NAME, NULL,
-                             "An index name has no control characters.");
+                             "An index name can't contain control characters");
     }
     memcpy(definition->name, name, size + 1);
     return TANSU_OK;
@@ -208,7 +212,7 @@ tansu_status index_definition_compile(index_definition *definition, const index_
         return TANSU_OK;
     if (calls == NULL)
         return error_set(error, TANSU_E_UNSUPPORTED, definition->name,
-                         "The index '%s' has a partial filter, which can't be read here.",
+                         "Index \"%s\" has a partial filter, which can't be read here",
                          definition->name);
     tansu_status status = calls->compile(definition->filter_bson, definition->filter_size,
                                          &definition->filter, error);

@@ -1,15 +1,20 @@
 /*
- * index/definition.h -- what an index is over, and the keys that a document has in it. Part index;
- * may call base.
+ * index/definition.h -- the definition of an index: its paths and options, and the entries that a
+ * document has in it.
+ *
+ * The parts index/… hold all that speeds up access to the log: index definitions and entries, the
+ * copy-on-write B+ trees that store them (index/tree/tree.h), the location tables that map record
+ * ids to the log (index/locations.h), and the block store that checkpoints write both to
+ * (index/block_store/block_store.h). All of it can be rebuilt from the log.
  */
 #ifndef TANSU_INDEX_DEFINITION_H
 #define TANSU_INDEX_DEFINITION_H
 
-#include "base/path.h"
-#include "index/tail.h"
+#include "bson/path.h"
+#include "index/tree/rid_suffix.h"
 
-/* How a partial filter is read and asked. The meaning of a selector lies in the query part, which this
- * part may not call: whoever opens a database hands this table down (query/filter.h has the one). */
+/* How a partial filter is compiled and evaluated. Selectors belong to the query parts, which this
+ * part may not call: whoever opens a database passes this table (query/plan/partial_filter.h). */
 typedef struct index_filter_calls {
     /* compile -- errors: INVALID_INDEX and those of a selector. */
     tansu_status (*compile)(const uint8_t *selector, size_t size, void **filter,
@@ -19,12 +24,12 @@ typedef struct index_filter_calls {
     void (*free)(void *filter);
 } index_filter_calls;
 
-/* Immutable once made; shared by reference count between versions of the catalog. */
+/* Immutable once made; shared by reference count between snapshots of the catalog. */
 typedef struct index_definition {
     uint32_t id; /* unique in the database, never used again */
     bool unique;
     bool sparse; /* documents in which no path yields a value have no entry */
-    bool fold;   /* caseInsensitive: keys are those of the values' case foldings (base/fold.h) */
+    bool fold; /* caseInsensitive: keys are those of the values' case foldings (bson/case_fold.h) */
     uint8_t *filter_bson; /* partialFilter: only documents that match have entries; NULL: all */
     uint32_t filter_size;
     const index_filter_calls *filter_calls;
@@ -38,8 +43,8 @@ typedef struct index_definition {
 /*
  * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool, sparse: bool,
  * caseInsensitive: bool, partialFilter: {…}}; NULL is none). An empty name is made from the keys
- * ("name_1_age_-1"). Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path twice, a
- * path that no stored document has, an unknown option), INVALID_NAME, INVALID_BSON, TOO_LARGE,
+ * ("name_1_age_-1"). Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path twice,
+ * a path that no stored document has, an unknown option), INVALID_NAME, INVALID_BSON, TOO_LARGE,
  * MEMORY.
  */
 tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
@@ -47,8 +52,8 @@ tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_
                                     index_definition **result, tansu_error *error);
 void index_definition_free(index_definition *definition);
 
-/* index_definition_compile -- makes the partial filter ready, if there is one; to be called before
- * entries are made. Errors: those of `calls`, and UNSUPPORTED when `calls` is NULL. */
+/* index_definition_compile -- compiles the partial filter, if there is one; called before entries
+ * are made. Errors: those of `calls`, and UNSUPPORTED when `calls` is NULL. */
 tansu_status index_definition_compile(index_definition *definition, const index_filter_calls *calls,
                                       tansu_error *error);
 
@@ -66,14 +71,14 @@ struct index_entry {
     uint32_t offset, size;
 };
 
-/* A set of entries: byte strings one behind the other in `bytes`. Reused from document to
+/* A set of entries: byte strings one after the other in `bytes`. Reused from document to
  * document. */
 typedef struct index_entries {
     tansu_buffer bytes;
     struct index_entry *list; /* sorted by memcmp, no two alike */
     uint32_t count;
     uint32_t capacity;
-    bool multikey;        /* an array was met on a path, at its end or on the way */
+    bool multikey;        /* an array is on a path, at its end or before */
     tansu_buffer scratch; /* of index_entries_make() alone, as are the following */
     tansu_buffer folded;
     struct index_entry *keys;
@@ -85,24 +90,23 @@ void index_entries_free(index_entries *entries);
 
 /*
  * index_entries_make -- the entries of one document in one index: for each combination of the
- * paths' values, value_key() of each value (in the path's direction) one after the other and a
- * tail. A path yields: for each value that path_walk() shows, its key; for an array at the end,
+ * paths' values, value_key() of each value (in the path's direction) one after the other and the
+ * record id suffix. A path yields: for each value of path_walk(), its key; for an array at the end,
  * the key of the whole array and of each element (elements that are arrays as whole values);
- * DOC_MISSING as null; and when the walk shows nothing at all, KIND_NOTHING. A sparse index has no
- * entry of a document whose paths all show nothing or DOC_MISSING only, a partial one none of a
+ * DOC_MISSING as null; and when the path yields nothing at all, KIND_NOTHING. A sparse index has no
+ * entry of a document whose paths all yield nothing or DOC_MISSING only, a partial one none of a
  * document that does not match. Errors: TOO_LARGE (more than TANSU_MAX_INDEX_ENTRIES, or 64 MiB of
  * them; context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
-                                const uint8_t *doc, size_t size, uint64_t docno,
-                                tansu_error *error);
+                                const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error);
 
 /* index_entry_values -- which value of each path an entry of a document was made from; DOC_MISSING
  * where none is there (or memory is exhausted). For messages. */
 void index_entry_values(const index_definition *definition, const uint8_t *doc, size_t doc_size,
                         const uint8_t *entry, size_t size, doc_value *values);
 
-/* key_successor -- turns a key into the smallest byte string greater than everything that begins
+/* key_successor -- changes a key into the smallest byte string greater than everything that begins
  * with it; false when there is none (all bytes 0xFF). */
 bool key_successor(tansu_buffer *key);
 

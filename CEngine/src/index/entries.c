@@ -1,17 +1,18 @@
 /*
- * index/entries.c -- the keys that a document has in an index.
+ * index/entries.c -- the entries that a document has in an index.
  */
 #include "index/definition.h"
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "base/fold.h"
-#include "base/value.h"
-#include "index/form.h"
+#include "bson/case_fold.h"
+#include "bson/value.h"
+#include "index/type_tag.h"
+#include "util/array.h"
+#include "util/buffer.h"
+#include "util/error.h"
 
 #include <stdlib.h>
 
-/* All entries of one document together may have so many bytes: with several arrays, each value's
+/* All entries of one document together may have that many bytes: with several arrays, each value's
  * key is repeated in many entries. */
 #define MAX_ENTRY_BYTES ((size_t)4 * TANSU_MAX_DOCUMENT_SIZE)
 
@@ -27,21 +28,6 @@ void index_entries_free(index_entries *entries) {
     *entries = (index_entries){.list = NULL};
 }
 
-/* grow -- makes room for one more in a list. */
-static bool grow(index_entry **list, uint32_t count, uint32_t *capacity) {
-    if (count < *capacity)
-        return true;
-    if (*capacity > UINT32_MAX / 2)
-        return false;
-    uint32_t more = *capacity == 0 ? 8 : *capacity * 2;
-    index_entry *grown = realloc(*list, more * sizeof **list);
-    if (grown == NULL)
-        return false;
-    *list = grown;
-    *capacity = more;
-    return true;
-}
-
 /* compare_keys -- the memcmp order of two byte strings in one buffer. */
 static inline int compare_keys(const uint8_t *bytes, index_entry a, index_entry b) {
     uint32_t common = a.size < b.size ? a.size : b.size;
@@ -49,7 +35,7 @@ static inline int compare_keys(const uint8_t *bytes, index_entry a, index_entry 
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* sink -- moves the root of a heap (the greatest on top) down to its place. */
+/* sink -- moves the root of a heap (the greatest on top) down to its position. */
 static void sink(const uint8_t *bytes, index_entry *list, uint32_t root, uint32_t count) {
     index_entry moved = list[root];
     for (uint32_t child; (child = 2 * root + 1) < count; root = child) {
@@ -62,7 +48,8 @@ static void sink(const uint8_t *bytes, index_entry *list, uint32_t root, uint32_
     list[root] = moved;
 }
 
-/* sort_keys -- sorts by memcmp. qsort() can't be told which buffer the offsets are in. */
+/* sort_keys -- sorts by memcmp. qsort() has no context argument for the buffer that the offsets
+ * refer to. */
 static void sort_keys(const uint8_t *bytes, index_entry *list, uint32_t count) {
     if (count > 16) {
         for (uint32_t root = count / 2; root-- > 0;)
@@ -108,7 +95,7 @@ typedef struct gathering {
     index_entries *entries;
     const index_definition *definition;
     bool descending;
-    bool present; /* a value was met that is not missing */
+    bool present; /* a value was found that is not missing */
     bool failed;  /* out of memory */
 } gathering;
 
@@ -118,7 +105,7 @@ static bool gather_key(gathering *gathering, const doc_value *value) {
     size_t offset = entries->scratch.size;
     if (!put_key(entries, gathering->definition, &entries->scratch, value, gathering->descending) ||
         entries->scratch.size > UINT32_MAX ||
-        !grow(&entries->keys, entries->key_count, &entries->key_capacity)) {
+        !ARRAY_RESERVE(entries->keys, entries->key_count, entries->key_capacity, 1)) {
         gathering->failed = true;
         return false;
     }
@@ -149,7 +136,7 @@ static bool gather(void *context, const doc_value *value) {
 static tansu_status too_many(const index_definition *definition, tansu_error *error) {
     return error_set(error, TANSU_E_TOO_LARGE, definition->name,
                      "The document's arrays would make more than %d entries, or more than %zu "
-                     "bytes of them, in this index.",
+                     "bytes of them, in this index",
                      TANSU_MAX_INDEX_ENTRIES, MAX_ENTRY_BYTES);
 }
 
@@ -175,8 +162,9 @@ static tansu_status gather_path(index_entries *entries, const index_definition *
         size_t offset = entries->scratch.size;
         if (gathering.descending)
             kind = (uint8_t)~kind;
-        gathering.failed = !buffer_append_byte(&entries->scratch, kind) ||
-                           !grow(&entries->keys, entries->key_count, &entries->key_capacity);
+        gathering.failed =
+            !buffer_append_byte(&entries->scratch, kind) ||
+            !ARRAY_RESERVE(entries->keys, entries->key_count, entries->key_capacity, 1);
         if (!gathering.failed)
             entries->keys[entries->key_count++] = (index_entry){(uint32_t)offset, 1};
     }
@@ -190,12 +178,12 @@ static tansu_status gather_path(index_entries *entries, const index_definition *
     return run->count > TANSU_MAX_INDEX_ENTRIES ? too_many(definition, error) : TANSU_OK;
 }
 
-/* add_entry -- closes the entry that begins at `start` with its tail. */
-static bool add_entry(index_entries *entries, size_t start, uint64_t docno, uint32_t form) {
-    uint8_t tail[INDEX_TAIL_SIZE];
-    tail_put(tail, docno, form);
-    if (!buffer_append(&entries->bytes, tail, sizeof tail) ||
-        !grow(&entries->list, entries->count, &entries->capacity))
+/* add_entry -- closes the entry that begins at `start` with its suffix. */
+static bool add_entry(index_entries *entries, size_t start, uint64_t rid, uint32_t tag) {
+    uint8_t suffix[RID_SUFFIX_SIZE];
+    suffix_put(suffix, rid, tag);
+    if (!buffer_append(&entries->bytes, suffix, sizeof suffix) ||
+        !ARRAY_RESERVE(entries->list, entries->count, entries->capacity, 1))
         return false;
     entries->list[entries->count++] =
         (index_entry){(uint32_t)start, (uint32_t)(entries->bytes.size - start)};
@@ -204,7 +192,7 @@ static bool add_entry(index_entries *entries, size_t start, uint64_t docno, uint
 
 /* combine -- makes the entries of all combinations, the last path changing fastest. Because each
  * run is sorted and no key is the beginning of another, they come out sorted, all different. */
-static bool combine(index_entries *entries, const key_run *runs, uint32_t paths, uint64_t docno) {
+static bool combine(index_entries *entries, const key_run *runs, uint32_t paths, uint64_t rid) {
     uint32_t at[TANSU_MAX_INDEX_PATHS] = {0};
     for (;;) {
         size_t start = entries->bytes.size;
@@ -213,7 +201,7 @@ static bool combine(index_entries *entries, const key_run *runs, uint32_t paths,
             if (!buffer_append(&entries->bytes, entries->scratch.data + key.offset, key.size))
                 return false;
         }
-        if (!add_entry(entries, start, docno, 0))
+        if (!add_entry(entries, start, rid, 0))
             return false;
         uint32_t turn = paths;
         while (turn > 0 && ++at[turn - 1] == runs[turn - 1].count)
@@ -226,7 +214,7 @@ static bool combine(index_entries *entries, const key_run *runs, uint32_t paths,
 /* within_bounds -- whether all combinations stay within the bounds on number and bytes. */
 static bool within_bounds(const index_entries *entries, const key_run *runs, uint32_t paths) {
     size_t count = 1;
-    size_t longest = INDEX_TAIL_SIZE;
+    size_t longest = RID_SUFFIX_SIZE;
     for (uint32_t i = 0; i < paths; i++) {
         uint32_t most = 0;
         for (uint32_t k = 0; k < runs[i].count; k++) {
@@ -241,7 +229,7 @@ static bool within_bounds(const index_entries *entries, const key_run *runs, uin
     if (longest <= MAX_ENTRY_BYTES / count)
         return true;
     /* The longest of each path together may be rare: sum up exactly. */
-    size_t bytes = count * INDEX_TAIL_SIZE;
+    size_t bytes = count * RID_SUFFIX_SIZE;
     for (uint32_t i = 0; i < paths; i++) {
         size_t own = 0;
         for (uint32_t k = 0; k < runs[i].count; k++)
@@ -251,10 +239,10 @@ static bool within_bounds(const index_entries *entries, const key_run *runs, uin
     return bytes <= MAX_ENTRY_BYTES;
 }
 
-/* make_plain -- the one entry of a document that has no array at or on the way to any path; false
- * when it has one (or memory is exhausted: *failed). */
+/* make_plain -- the one entry of a document without an array at or before the end of any path;
+ * false when it has one (or memory is exhausted: *failed). */
 static bool make_plain(index_entries *entries, const index_definition *definition,
-                       const uint8_t *doc, size_t size, uint64_t docno, bool *failed) {
+                       const uint8_t *doc, size_t size, uint64_t rid, bool *failed) {
     doc_value values[TANSU_MAX_INDEX_PATHS];
     bool present = false;
     for (uint32_t i = 0; i < definition->path_count; i++) {
@@ -269,15 +257,14 @@ static bool make_plain(index_entries *entries, const index_definition *definitio
     }
     if (definition->sparse && !present)
         return true;
-    uint32_t form = definition->fold ? 0 : index_form(values, definition->path_count);
-    *failed = !add_entry(entries, 0, docno, form);
+    uint32_t tag = definition->fold ? 0 : type_tag_make(values, definition->path_count);
+    *failed = !add_entry(entries, 0, rid, tag);
     return !*failed;
 }
 
 /* index_entries_make -- the entries of one document in one index. */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
-                                const uint8_t *doc, size_t size, uint64_t docno,
-                                tansu_error *error) {
+                                const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error) {
     entries->bytes.size = 0;
     entries->count = 0;
     entries->multikey = false;
@@ -285,7 +272,7 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
     if (definition->filter != NULL &&
         !definition->filter_calls->matches(definition->filter, doc, size))
         return TANSU_OK;
-    if (make_plain(entries, definition, doc, size, docno, &failed))
+    if (make_plain(entries, definition, doc, size, rid, &failed))
         return TANSU_OK;
     if (failed)
         return error_memory(error);
@@ -306,7 +293,7 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
     }
     if (!within_bounds(entries, runs, definition->path_count))
         return too_many(definition, error);
-    if (!combine(entries, runs, definition->path_count, docno))
+    if (!combine(entries, runs, definition->path_count, rid))
         return error_memory(error);
     return TANSU_OK;
 }

@@ -1,10 +1,10 @@
 /*
- * log/frame.c -- looking at one frame in a mapped segment.
+ * log/frame.c -- validating one frame in a mapped segment.
  */
 #include "log/frame.h"
 
-#include "base/error.h"
-#include "log/walk.h"
+#include "log/scan.h"
+#include "util/error.h"
 
 #include <zlib.h>
 
@@ -35,11 +35,12 @@ bool frame_records_valid(const frame_header *frame) {
     return count == frame->count;
 }
 
-tansu_status frame_damage(uint32_t number, uint64_t offset, uint64_t sequence, tansu_error *error) {
+tansu_status frame_damaged_error(uint32_t number, uint64_t offset, uint64_t sequence,
+                                 tansu_error *error) {
     char name[32];
     segment_name(number, name);
     return error_at(error, TANSU_E_CORRUPT, name, (int64_t)offset,
-                    "Commit %llu was written and is damaged at \"%s\", offset %llu; restore a "
+                    "Commit %llu was written and is corrupt at \"%s\", offset %llu; restore a "
                     "backup or salvage "
                     "what is readable with \"tansu repair\"",
                     (unsigned long long)sequence, name, (unsigned long long)offset);

@@ -1,18 +1,19 @@
 /*
- * log/frame.h -- looking at one frame in a mapped segment. Private to the log part.
+ * log/frame.h -- validating one frame in a mapped segment. Private to the log.
  */
 #ifndef TANSU_LOG_FRAME_H
 #define TANSU_LOG_FRAME_H
 
 #include "log/segment.h"
 
-/* frame_at -- the frame at an offset, if its header, bounds and CRC check out; otherwise NULL. */
+/* frame_at -- the frame at an offset, if its header, bounds and CRC are valid; otherwise NULL. */
 const frame_header *frame_at(const log *l, const segment *s, uint64_t offset);
 
 /* frame_records_valid -- whether the records of a frame fill it exactly. */
 bool frame_records_valid(const frame_header *frame);
 
-/* frame_damage -- the error for a bad frame that was once on the disk. */
-tansu_status frame_damage(uint32_t number, uint64_t offset, uint64_t sequence, tansu_error *error);
+/* frame_damaged_error -- the error for a bad frame that was once on the disk. */
+tansu_status frame_damaged_error(uint32_t number, uint64_t offset, uint64_t sequence,
+                                 tansu_error *error);
 
 #endif

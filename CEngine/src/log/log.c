@@ -3,11 +3,12 @@
  */
 #include "log/log.h"
 
-#include "base/error.h"
 #include "log/reserve.h"
+#include "log/scan.h"
 #include "log/segment.h"
 #include "log/tail.h"
-#include "log/walk.h"
+#include "util/array.h"
+#include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +20,12 @@ typedef struct found_segments {
     log *l;
     uint32_t *numbers;
     size_t count;
-    size_t room;
+    size_t capacity;
     bool no_memory;
 } found_segments;
 
-/* note_name -- takes the number of a segment file's name, and removes what a compaction that did not
- * end has left. */
+/* note_name -- takes the number of a segment file's name, and removes what a compaction that did
+ * not end has left. */
 static bool note_name(void *context, const char *name) {
     found_segments *found = context;
     uint32_t number;
@@ -36,15 +37,9 @@ static bool note_name(void *context, const char *name) {
     }
     if (!segment_number(name, ".seg", &number) || number == 0)
         return true;
-    if (found->count == found->room) {
-        size_t room = found->room == 0 ? 16 : found->room * 2;
-        uint32_t *numbers = realloc(found->numbers, room * sizeof *numbers);
-        if (numbers == NULL) {
-            found->no_memory = true;
-            return false;
-        }
-        found->numbers = numbers;
-        found->room = room;
+    if (!ARRAY_RESERVE(found->numbers, found->count, found->capacity, 1)) {
+        found->no_memory = true;
+        return false;
     }
     found->numbers[found->count++] = number;
     return true;
@@ -63,9 +58,10 @@ static bool is_zero(const uint8_t *bytes, size_t size) {
     return true;
 }
 
-/* header_blank -- whether a segment's header was never written, or not to its end: then no commit
- * follows it. A compacted segment has its name only when it is whole, and room for no more than it holds. */
-static bool header_blank(const log *l, uint32_t number) {
+/* header_is_zero -- whether a segment's header was never written, or not to its end: then no commit
+ * follows it. A compacted segment has its name only when it is whole, and capacity for no more than
+ * it holds. */
+static bool header_is_zero(const log *l, uint32_t number) {
     char *path = segment_path(l, number);
     uint8_t bytes[SEGMENT_HEADER_SIZE + FRAME_HEADER_SIZE] = {0};
     int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
@@ -78,40 +74,34 @@ static bool header_blank(const log *l, uint32_t number) {
     return got == (ssize_t)sizeof bytes || is_zero(bytes, SEGMENT_HEADER_SIZE);
 }
 
-/* note_blank -- puts a number on the list of segments without a whole header. */
-static tansu_status note_blank(log *l, uint32_t number, tansu_error *error) {
-    if (l->blank_count == l->blank_room) {
-        uint32_t room = l->blank_room == 0 ? 8 : l->blank_room * 2;
-        uint32_t *more = realloc(l->blank, room * sizeof *more);
-        if (more == NULL)
-            return error_memory(error);
-        l->blank = more;
-        l->blank_room = room;
-    }
-    l->blank[l->blank_count++] = number;
+/* note_headerless -- puts a number on the list of segments without a whole header. */
+static tansu_status note_headerless(log *l, uint32_t number, tansu_error *error) {
+    if (!ARRAY_RESERVE(l->headerless, l->headerless_count, l->headerless_capacity, 1))
+        return error_memory(error);
+    l->headerless[l->headerless_count++] = number;
     return TANSU_OK;
 }
 
 /* open_one -- maps a segment and puts it in the list that it belongs in for now. */
 static tansu_status open_one(log *l, uint32_t number, tansu_error *error) {
-    if (!list_reserve(&l->force, 1) || !list_reserve(&l->aside, 1))
+    if (!list_reserve(&l->active, 1) || !list_reserve(&l->inactive, 1))
         return error_memory(error);
     segment *s;
     tansu_status status = segment_open(l, number, &s, error);
-    /* The newest segment that is written commit by commit may have been under way when the process ended,
-     * before its header was written. When power was lost, any that was not yet forced to the disk may lack
-     * it, and those behind may have theirs. Whether that can be, or it is damage, is known when the log's
-     * end is. */
+    /* The newest segment that is written commit by commit may have been in progress when the
+     * process ended, before its header was written. When power was lost, any that was not yet
+     * synced may lack it, and those after may have theirs. Whether that can be, or it is damage, is
+     * known when the log's end is. */
     if (status == TANSU_E_CORRUPT &&
-        (l->found.lost ? !segment_header_whole(l, number)
-                       : l->blank_count == 0 && header_blank(l, number)))
-        return note_blank(l, number, error);
-    if (status == TANSU_OK && s->last == 0 && l->blank_count != 0 && !l->found.lost) {
+        (l->found.lost ? !segment_header_valid(l, number)
+                       : l->headerless_count == 0 && header_is_zero(l, number)))
+        return note_headerless(l, number, error);
+    if (status == TANSU_OK && s->last == 0 && l->headerless_count != 0 && !l->found.lost) {
         segment_close(l, s);
-        return segment_open(l, l->blank[0], &s, error); /* which says what is wrong */
+        return segment_open(l, l->headerless[0], &s, error); /* which says what is wrong */
     }
     if (status == TANSU_OK)
-        list_insert(s->last != 0 ? &l->aside : &l->force, s);
+        list_insert(s->last != 0 ? &l->inactive : &l->active, s);
     return status;
 }
 
@@ -162,10 +152,11 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     tansu_status status = TANSU_OK;
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
-        l->aside_folder =
-            options->aside == NULL ? fs_join(options->folder, "set-aside") : strdup(options->aside);
-        status = l->folder == NULL || l->aside_folder == NULL ? error_memory(error)
-                                                              : tail_read(l, error);
+        l->set_aside_folder = options->set_aside_folder == NULL
+                                  ? fs_join(options->folder, "set-aside")
+                                  : strdup(options->set_aside_folder);
+        status = l->folder == NULL || l->set_aside_folder == NULL ? error_memory(error)
+                                                                  : tail_read(l, error);
         if (status == TANSU_OK)
             status = open_segments(l, error);
         if (status == TANSU_OK && !l->read_only)
@@ -188,41 +179,20 @@ tansu_status log_close(log *l, tansu_error *error) {
         head->used < head->allocated && head->used >= SEGMENT_HEADER_SIZE &&
         l->calls->truncate(head->fd, head->used) != 0)
         status = error_errno(error, l->folder, "trim", errno);
-    list_close(l, &l->force);
-    list_close(l, &l->aside);
+    list_close(l, &l->active);
+    list_close(l, &l->inactive);
     list_close(l, &l->superseded);
-    free(l->doomed);
+    free(l->obsolete);
     for (uint32_t i = 0; i < LOG_TABLE_SIZE; i++)
         free(l->tables[i]);
     tail_end(l);
-    free(l->blank);
+    free(l->headerless);
     pthread_cond_destroy(&l->synced_changed);
     pthread_mutex_destroy(&l->reserve_mutex);
     pthread_mutex_destroy(&l->mutex);
     free(l->folder);
-    free(l->aside_folder);
+    free(l->set_aside_folder);
     free(l);
-    return status;
-}
-
-void log_fail(log *l, int number) {
-    pthread_mutex_lock(&l->mutex);
-    l->failed_errno = number;
-    __atomic_store_n(&l->failed, true, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&l->mutex);
-}
-
-tansu_status log_read_error(const log *l, tansu_error *error) {
-    uint64_t last = __atomic_load_n(&l->tally.last, __ATOMIC_RELAXED);
-    char name[32];
-    segment_name((uint32_t)(last >> 32), name);
-    tansu_status status = error_at(
-        error, TANSU_E_IO, name, (int64_t)(uint32_t)last,
-        "The system could not read or write the page of \"%s\" at offset %u; check the disk, "
-        "open the database again, and restore a backup or salvage what is readable if that fails",
-        name, (uint32_t)last);
-    if (error != NULL)
-        error->sys_errno = EIO;
     return status;
 }
 
@@ -235,31 +205,23 @@ uint64_t log_position(const log *l) {
     return head == NULL ? 0 : (uint64_t)head->number << 32 | head->used;
 }
 
-log_figures log_measure(log *l) {
-    pthread_mutex_lock(&l->mutex);
-    log_figures figures = {.segments = l->force.count};
-    for (uint32_t i = 0; i < l->force.count; i++)
-        figures.bytes += __atomic_load_n(&l->force.items[i]->allocated, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&l->mutex);
-    return figures;
-}
-
 uint8_t *log_frame(const log *l) {
     const segment *head = segment_head(l);
     return head->base + head->used;
 }
 
-/* So many segments behind the head keep their descriptors until they are synced. */
+/* That many segments after the head keep their descriptors until they are synced. */
 #define OPEN_MOST 8u
 
-/* rest_older -- closes those of older ones; a sync opens them again. Their mappings keep the kernel's notes of
- * failed writes alive, so that a descriptor that is opened later is told of them, too. */
+/* rest_older -- closes those of older ones; a sync opens them again. Their mappings keep the
+ * kernel's notes of failed writes alive, so that a descriptor that is opened later reports them,
+ * too. */
 static void rest_older(log *l) {
     pthread_mutex_lock(&l->mutex);
-    uint32_t i = l->force.count;
+    uint32_t i = l->active.count;
     i = l->syncing || i <= OPEN_MOST ? 0 : i - OPEN_MOST;
-    while (i > 0 && l->force.items[i - 1]->fd >= 0)
-        segment_rest(l, l->force.items[--i]);
+    while (i > 0 && l->active.items[i - 1]->fd >= 0)
+        segment_close_file(l, l->active.items[--i]);
     pthread_mutex_unlock(&l->mutex);
 }
 
@@ -267,7 +229,7 @@ static void rest_older(log *l) {
 static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
     segment *old = segment_head(l);
     segment *fresh;
-    /* A frame that has outgrown a segment is likely to go on growing. */
+    /* A frame that has outgrown a segment is likely to continue growing. */
     uint64_t room = size > l->segment_size / 2 ? size * 2 : size;
     uint64_t most = (uint64_t)TANSU_MAX_TRANSACTION_SIZE;
     if (room > most)
@@ -284,10 +246,12 @@ static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
     return status;
 }
 
-/* A frame that grows beyond this begins its way to the disk before the commit, by so many bytes. */
+/* A frame that grows beyond this starts to be written to the disk before the commit, by that many
+ * bytes. */
 #define WRITEBACK_STEP (2u * 1024 * 1024)
 
-/* start_writeback -- lets the disk work on what a large frame holds while the rest is being made. */
+/* start_writeback -- lets the disk work on what a large frame holds while the rest is being
+ * made. */
 static void start_writeback(log *l, const segment *head) {
     if (head->fd >= 0)
         l->calls->start_writeback(head->fd, head->used + l->frame_started,
@@ -301,7 +265,7 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
     uint64_t end = begin + size;
     if (end > TANSU_MAX_TRANSACTION_SIZE)
         return error_set(error, TANSU_E_TOO_LARGE, NULL,
-                         "the transaction is larger than %u bytes: split it",
+                         "The transaction is larger than %u bytes; split it",
                          TANSU_MAX_TRANSACTION_SIZE);
     segment *head = segment_head(l);
     tansu_status status = l->tail_begun ? TANSU_OK : tail_begin(l, error);
@@ -342,7 +306,7 @@ void log_shrink(log *l, uint64_t size, uint32_t records) {
         l->frame_started = size;
 }
 
-tansu_status log_commit(log *l, uint64_t sequence, log_place *place, tansu_error *error) {
+tansu_status log_commit(log *l, uint64_t sequence, log_location *location, tansu_error *error) {
     segment *head = segment_head(l);
     uint8_t *frame = head->base + head->used;
     frame_header header = {.magic = FRAME_MAGIC,
@@ -353,11 +317,11 @@ tansu_status log_commit(log *l, uint64_t sequence, log_place *place, tansu_error
     memcpy(frame, &header, sizeof header);
     header.crc = (uint32_t)crc32_z(l->crc_seed, frame + 8, l->frame_size - 8);
     store_u32(frame + 4, header.crc);
-    if (log_lost(l, frame, l->frame_size)) {
+    if (log_unreadable(l, frame, l->frame_size)) {
         log_fail(l, EIO);
         return log_read_error(l, error);
     }
-    *place = (uint64_t)head->number << 32 | head->used;
+    *location = (uint64_t)head->number << 32 | head->used;
     head->used += l->frame_size;
     /* Release: a sync that sees the number finds the frame, and its segment, in place. */
     __atomic_store_n(&l->appended, sequence, __ATOMIC_RELEASE);
@@ -371,7 +335,7 @@ tansu_status log_commit(log *l, uint64_t sequence, log_place *place, tansu_error
 void log_abort(log *l) {
     if (!l->building)
         return;
-    /* Nothing behind the head may look like a frame to a later recovery. */
+    /* Nothing after the head may look like a frame to a later recovery. */
     memset(log_frame(l), 0, l->frame_size);
     l->building = false;
     l->frame_size = l->frame_started = 0;

@@ -1,29 +1,30 @@
 /*
- * log/replay.c -- walking the log's tail at opening, and deciding where the log ends.
+ * log/replay.c -- replaying the log at opening, and deciding where it ends.
  */
-#include "base/error.h"
-#include "log/aside.h"
 #include "log/frame.h"
-#include "log/settle.h"
+#include "log/set_aside.h"
 #include "log/tail.h"
+#include "log/tail_flush.h"
+#include "util/error.h"
 
 #include <errno.h>
 
 /*
- * later_witness -- looks behind the end of the log for a valid frame that was written when commit
- * `sequence` was already on the disk: then the bad place is damage, not a torn end. As long as the
- * machine was not off, any frame that follows tells that: a killed process leaves all that it wrote.
+ * later_frame_exists -- searches after the end of the log for a valid frame that was written when
+ * commit `sequence` was already on the disk: then the invalid frame is corruption, not a torn end.
+ * While the page cache is the same, any later frame proves that: a process that crashes leaves all
+ * that it wrote.
  */
-static bool later_witness(const log *l, uint32_t index, uint64_t offset, uint64_t sequence) {
-    for (; index < l->force.count; index++) {
-        const segment *s = l->force.items[index];
+static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, uint64_t sequence) {
+    for (; index < l->active.count; index++) {
+        const segment *s = l->active.items[index];
         if (s->last != 0 && s->first > sequence) /* made of commits that were on the disk */
             return true;
         while (offset + FRAME_HEADER_SIZE <= s->allocated) {
             if (load_u32(s->base + offset) == FRAME_MAGIC) {
                 const frame_header *frame = frame_at(l, s, offset);
                 if (frame != NULL && frame->sequence > sequence &&
-                    (l->unbroken || frame->synced >= sequence))
+                    (l->page_cache_valid || frame->synced >= sequence))
                     return true;
             }
             offset += 8;
@@ -33,60 +34,62 @@ static bool later_witness(const log *l, uint32_t index, uint64_t offset, uint64_
     return false;
 }
 
-/* remove_blank -- takes the segments without a header away, the last first. `due`: the commit that the log ends
- * before. */
-static tansu_status remove_blank(log *l, uint64_t due, tansu_error *error) {
-    while (l->blank_count != 0 && !l->read_only) {
-        uint32_t number = l->blank[l->blank_count - 1];
-        blank_look look;
-        tansu_status status = aside_look(l, number, due, &look, error);
+/* remove_headerless -- takes the segments without a header away, the last first. `due`: the commit
+ * that the log ends before. */
+static tansu_status remove_headerless(log *l, uint64_t due, tansu_error *error) {
+    while (l->headerless_count != 0 && !l->read_only) {
+        uint32_t number = l->headerless[l->headerless_count - 1];
+        headerless_content content;
+        tansu_status status = headerless_inspect(l, number, due, &content, error);
         if (status == TANSU_OK)
-            status = look.holds ? aside_move(l, number, error) : segment_unlink(l, number, error);
+            status =
+                content.holds ? set_aside_move(l, number, error) : segment_unlink(l, number, error);
         if (status != TANSU_OK)
             return status;
-        segment_give_back(l, number);
-        l->blank_count--;
+        segment_return_number(l, number);
+        l->headerless_count--;
     }
     return TANSU_OK;
 }
 
-/* remove_behind -- takes the segments behind the log's end away, the last first. */
-static tansu_status remove_behind(log *l, uint32_t index, uint64_t due, bool *changed,
-                                  tansu_error *error) {
-    while (l->force.count > index + 1) {
-        if (l->read_only) { /* they stay on the disk; this opening does not look at them */
-            segment_close(l, l->force.items[--l->force.count]);
+/* remove_after -- takes the segments after the log's end away, the last first. */
+static tansu_status remove_after(log *l, uint32_t index, uint64_t due, bool *changed,
+                                 tansu_error *error) {
+    while (l->active.count > index + 1) {
+        if (l->read_only) { /* they stay on the disk; this opening does not examine them */
+            segment_close(l, l->active.items[--l->active.count]);
             continue;
         }
         const segment *s = segment_head(l);
         tansu_status status = TANSU_OK;
-        if (aside_holds(s->base, s->allocated, SEGMENT_HEADER_SIZE))
-            status = aside_move(l, s->number, error);
+        if (bytes_not_zero(s->base, s->allocated, SEGMENT_HEADER_SIZE))
+            status = set_aside_move(l, s->number, error);
         if (status == TANSU_OK)
             status = segment_remove_last(l, error);
         if (status != TANSU_OK)
             return status;
         *changed = true;
     }
-    *changed = *changed || l->blank_count != 0;
-    return remove_blank(l, due, error);
+    *changed = *changed || l->headerless_count != 0;
+    return remove_headerless(l, due, error);
 }
 
-/* cut -- makes the log end at a place: what is behind reads as zero and later segments are gone. */
+/* cut -- truncates the log at an offset: the bytes after it read as zero and later segments are
+ * removed. */
 static tansu_status cut(log *l, uint32_t index, uint64_t offset, uint64_t due, tansu_error *error) {
     bool changed = false;
-    tansu_status status = remove_behind(l, index, due, &changed, error);
+    tansu_status status = remove_after(l, index, due, &changed, error);
     if (status != TANSU_OK)
         return status;
-    segment *s = l->force.items[index];
+    segment *s = l->active.items[index];
     s->used = offset;
     if (l->read_only)
         return TANSU_OK;
-    bool holds = aside_holds(s->base, s->allocated, offset) || s->allocated % 8 != 0;
+    bool holds = bytes_not_zero(s->base, s->allocated, offset) || s->allocated % 8 != 0;
     if ((holds || changed) && segment_descriptor(l, s) < 0)
         return error_errno(error, l->folder, "open", errno);
     if (holds) {
-        status = aside_copy(l, s, offset, error);
+        status = set_aside_copy(l, s, offset, error);
         if (status != TANSU_OK)
             return status;
         if (l->calls->truncate(s->fd, offset) != 0)
@@ -94,16 +97,16 @@ static tansu_status cut(log *l, uint32_t index, uint64_t offset, uint64_t due, t
         s->allocated = offset;
         changed = true;
     }
-    /* What was cut off must stay away: a frame written here later could else be followed by an old
-     * one that happens to fit. */
+    /* The truncation must be durable: a frame written here later could otherwise be followed by an
+     * old one that happens to fit. */
     if (changed &&
         (l->calls->sync(s->fd, s->base, s->mapped) != 0 || l->calls->sync_folder(l->folder) != 0))
         return error_errno(error, l->folder, "sync", errno);
     return TANSU_OK;
 }
 
-/* A walk over the log's frames. */
-typedef struct walk {
+/* A scan over the log's frames. */
+typedef struct replay {
     log *l;
     uint32_t index; /* of the segment */
     uint64_t offset;
@@ -115,41 +118,46 @@ typedef struct walk {
     void *context;
     tansu_progress progress;
     void *progress_context;
-} walk;
+} replay;
 
-/* walk_frame -- shows a frame to the visitor and goes behind it. */
-static tansu_status walk_frame(walk *w, const segment *s, const frame_header *frame,
-                               tansu_error *error) {
+/* report_progress -- how many bytes are read. Errors: CANCELLED. */
+static tansu_status report_progress(const replay *w, uint64_t done, tansu_error *error) {
+    if (w->progress == NULL || w->progress(w->progress_context, done, w->total))
+        return TANSU_OK;
+    return error_set(error, TANSU_E_CANCELLED, w->l->folder, "The opening was cancelled");
+}
+
+/* replay_frame -- shows a frame to the visitor and advances past it. */
+static tansu_status replay_frame(replay *w, const segment *s, const frame_header *frame,
+                                 tansu_error *error) {
     if (!frame_records_valid(frame))
-        return frame_damage(s->number, w->offset, frame->sequence, error);
-    log_place place = (uint64_t)s->number << 32 | w->offset;
-    tansu_status status = w->visitor(w->context, frame, place + FRAME_HEADER_SIZE, error);
+        return frame_damaged_error(s->number, w->offset, frame->sequence, error);
+    log_location location = (uint64_t)s->number << 32 | w->offset;
+    tansu_status status = w->visitor(w->context, frame, location + FRAME_HEADER_SIZE, error);
     if (status != TANSU_OK)
         return status;
     w->offset += frame->size;
     w->expected = frame->sequence + 1;
     if (frame->synced > w->synced)
         w->synced = frame->synced;
-    if (w->progress != NULL && (w->expected & 1023) == 0)
-        w->progress(w->progress_context, w->done + w->offset, w->total);
-    return TANSU_OK;
+    return (w->expected & 1023) == 0 ? report_progress(w, w->done + w->offset, error) : TANSU_OK;
 }
 
-/* walk_compacted -- all of a compacted segment, in which every bad frame is damage. */
-static tansu_status walk_compacted(walk *w, const segment *s, tansu_error *error) {
+/* replay_compacted -- all of a compacted segment, in which every bad frame is damage. */
+static tansu_status replay_compacted(replay *w, const segment *s, tansu_error *error) {
     tansu_status status = TANSU_OK;
     while (status == TANSU_OK && w->offset < s->used) {
         const frame_header *frame = frame_at(w->l, s, w->offset);
         if (frame == NULL || frame->sequence < w->expected || frame->sequence > s->last ||
             frame->size > s->used - w->offset)
-            return frame_damage(s->number, w->offset, w->expected, error);
-        status = walk_frame(w, s, frame, error);
+            return frame_damaged_error(s->number, w->offset, w->expected, error);
+        status = replay_frame(w, s, frame, error);
     }
     w->expected = s->last + 1;
     return status;
 }
 
-/* segment_anywhere -- a segment in force or one that was. */
+/* segment_anywhere -- a active segment or one that was. */
 static const segment *segment_anywhere(const log *l, uint32_t number) {
     for (uint32_t i = 0; i < l->superseded.count; i++)
         if (l->superseded.items[i]->number == number)
@@ -157,74 +165,78 @@ static const segment *segment_anywhere(const log *l, uint32_t number) {
     return segment_get(l, number);
 }
 
-tansu_status log_walk(log *l, uint32_t number, log_visitor visitor, void *context,
+tansu_status log_scan(log *l, uint32_t number, log_visitor visitor, void *context,
                       tansu_error *error) {
     const segment *s = segment_anywhere(l, number);
     if (s == NULL)
         return error_set(error, TANSU_E_NOT_FOUND, l->folder,
-                         "segment %08u.seg of the log is missing", number);
-    walk w = {.l = l,
-              .offset = SEGMENT_HEADER_SIZE,
-              .expected = s->first,
-              .visitor = visitor,
-              .context = context};
+                         "Segment \"%08u.seg\" of the log is missing; restore a backup or salvage "
+                         "what is readable with \"tansu repair\"",
+                         number);
+    replay w = {.l = l,
+                .offset = SEGMENT_HEADER_SIZE,
+                .expected = s->first,
+                .visitor = visitor,
+                .context = context};
     if (s->last != 0)
-        return walk_compacted(&w, s, error);
+        return replay_compacted(&w, s, error);
     const frame_header *frame;
     tansu_status status = TANSU_OK;
     while (status == TANSU_OK && (frame = frame_at(l, s, w.offset)) != NULL &&
            frame->sequence == w.expected)
-        status = walk_frame(&w, s, frame, error);
+        status = replay_frame(&w, s, frame, error);
     return status;
 }
 
-/* blank_behind -- the first segment without a header that has a greater number; 0: there is none. */
-static uint32_t blank_behind(const log *l, uint32_t number) {
-    for (uint32_t i = 0; i < l->blank_count; i++)
-        if (l->blank[i] > number)
-            return l->blank[i];
+/* headerless_after -- the first segment without a header that has a greater number; 0: there is
+ * none. */
+static uint32_t headerless_after(const log *l, uint32_t number) {
+    for (uint32_t i = 0; i < l->headerless_count; i++)
+        if (l->headerless[i] > number)
+            return l->headerless[i];
     return 0;
 }
 
 /*
- * walk_gap -- where the log does not go on with the next segment, or with the one that was never begun
- * (`next`: its number). A log that no compaction has touched numbers its segments without gaps: so one is
- * missing there. The numbers alone do not tell that: a compaction that was cancelled took one, and earlier
- * versions did not say so in a backup's MANIFEST.
+ * replay_gap -- where the log does not continue with the next segment, or with one that was never
+ * begun (`next`: its number). Without compaction segments are numbered without gaps: so one is
+ * missing there. The numbers alone do not prove that: a cancelled compaction used one, and earlier
+ * releases did not record that in a backup's MANIFEST.
  */
-static tansu_status walk_gap(const walk *w, uint32_t next, tansu_error *error) {
-    const segment *s = w->l->force.items[w->index];
-    uint32_t blank = blank_behind(w->l, s->number);
-    if (w->l->sparse || next == s->number + 1 || blank == s->number + 1)
+static tansu_status replay_gap(const replay *w, uint32_t next, tansu_error *error) {
+    const segment *s = w->l->active.items[w->index];
+    uint32_t headerless = headerless_after(w->l, s->number);
+    if (w->l->sparse || next == s->number + 1 || headerless == s->number + 1)
         return TANSU_OK;
     return w->offset + 8 <= s->allocated && load_u64(s->base + w->offset) != 0
-               ? frame_damage(s->number, w->offset, w->expected, error)
+               ? frame_damaged_error(s->number, w->offset, w->expected, error)
                : segment_missing(w->l, s->number + 1, error);
 }
 
-/* walk_on -- to the first place that is no frame that is due. */
-static tansu_status walk_on(walk *w, tansu_error *error) {
+/* replay_active -- to the first offset that holds no expected frame. */
+static tansu_status replay_active(replay *w, tansu_error *error) {
     for (;;) {
-        segment *s = w->l->force.items[w->index];
+        segment *s = w->l->active.items[w->index];
         tansu_status status = TANSU_OK;
         if (s->last != 0) {
-            status = walk_compacted(w, s, error);
+            status = replay_compacted(w, s, error);
         } else {
             const frame_header *frame;
             while (status == TANSU_OK && (frame = frame_at(w->l, s, w->offset)) != NULL &&
                    frame->sequence == w->expected)
-                status = walk_frame(w, s, frame, error);
+                status = replay_frame(w, s, frame, error);
         }
-        w->index = segment_index(w->l, s->number); /* a compaction may have been met */
+        w->index = segment_index(w->l, s->number); /* a compaction may have been replayed */
         if (status != TANSU_OK)
             return status;
-        if (w->index + 1 == w->l->force.count)
-            return blank_behind(w->l, s->number) == 0 ? TANSU_OK : walk_gap(w, UINT32_MAX, error);
+        if (w->index + 1 == w->l->active.count)
+            return headerless_after(w->l, s->number) == 0 ? TANSU_OK
+                                                          : replay_gap(w, UINT32_MAX, error);
         /* The next segment begins with the commit that is due here only if this one is whole. */
-        const segment *next = w->l->force.items[w->index + 1];
+        const segment *next = w->l->active.items[w->index + 1];
         if (next->first != w->expected)
-            return s->last == 0 ? walk_gap(w, next->number, error)
-                                : frame_damage(next->number, 0, w->expected, error);
+            return s->last == 0 ? replay_gap(w, next->number, error)
+                                : frame_damaged_error(next->number, 0, w->expected, error);
         s->used = w->offset;
         w->done += s->allocated;
         w->index++;
@@ -232,81 +244,85 @@ static tansu_status walk_on(walk *w, tansu_error *error) {
     }
 }
 
-/* walk_start -- where to begin; false when the log does not hold that. */
-static bool walk_start(walk *w, uint64_t position) {
+/* replay_start -- where to begin; false when the log does not hold that. */
+static bool replay_start(replay *w, uint64_t position) {
     const log *l = w->l;
     w->offset = SEGMENT_HEADER_SIZE;
     if (position != 0) {
         w->index = segment_index(l, (uint32_t)(position >> 32));
         w->offset = (uint32_t)position;
         if (w->index == UINT32_MAX || w->offset < SEGMENT_HEADER_SIZE ||
-            w->offset > l->force.items[w->index]->allocated || w->offset % 8 != 0)
+            w->offset > l->active.items[w->index]->allocated || w->offset % 8 != 0)
             return false;
         /* Only at its end: a checkpoint is never in the middle of what was compacted. */
-        const segment *s = l->force.items[w->index];
+        const segment *s = l->active.items[w->index];
         if (s->last != 0 && (w->offset != s->used || w->expected != s->last + 1))
             return false;
     }
-    for (uint32_t i = w->index; i < l->force.count; i++)
-        w->total += l->force.items[i]->allocated;
+    for (uint32_t i = w->index; i < l->active.count; i++)
+        w->total += l->active.items[i]->allocated;
     return true;
 }
 
-/* must_hold -- the commit up to which the log has to be whole, by all that was written down elsewhere. */
-static uint64_t must_hold(const log *l, uint64_t sure_sequence) {
-    uint64_t least = sure_sequence > l->witnessed ? sure_sequence : l->witnessed;
+/* required_end -- the commit up to which the log must be whole, by all that was written down
+ * elsewhere. */
+static uint64_t required_end(const log *l, uint64_t sure_sequence) {
+    uint64_t least = sure_sequence > l->expected_end ? sure_sequence : l->expected_end;
     if (l->found.synced > least)
         least = l->found.synced;
     /* Of what was only written nothing is lost as long as the page cache is the same. */
-    return l->found.same_cache && l->found.written > least ? l->found.written : least;
+    return l->found.same_page_cache && l->found.written > least ? l->found.written : least;
 }
 
-/* check_end -- whether the log may end where the walk did. */
-static tansu_status check_end(const walk *w, uint64_t sure_sequence, tansu_error *error) {
+/* check_end -- whether the log may end where the scan did. */
+static tansu_status check_end(const replay *w, uint64_t sure_sequence, tansu_error *error) {
     log *l = w->l;
-    bool damaged = w->expected <= must_hold(l, sure_sequence);
-    uint32_t number = l->force.count == 0 ? 0 : l->force.items[w->index]->number;
-    for (uint32_t i = 0; i < l->blank_count && !damaged; i++) {
-        blank_look look;
-        tansu_status status = aside_look(l, l->blank[i], w->expected, &look, error);
+    bool damaged = w->expected <= required_end(l, sure_sequence);
+    uint32_t number = l->active.count == 0 ? 0 : l->active.items[w->index]->number;
+    for (uint32_t i = 0; i < l->headerless_count && !damaged; i++) {
+        headerless_content content;
+        tansu_status status = headerless_inspect(l, l->headerless[i], w->expected, &content, error);
         if (status != TANSU_OK)
             return status;
-        damaged = look.damaged;
+        damaged = content.damaged;
     }
-    if (!damaged && (l->force.count == 0 || !later_witness(l, w->index, w->offset, w->expected)))
+    if (!damaged &&
+        (l->active.count == 0 || !later_frame_exists(l, w->index, w->offset, w->expected)))
         return TANSU_OK;
-    /* The one without a header should go on where the one before it ends. */
-    uint32_t blank = blank_behind(l, number);
-    bool next = blank != 0 && (l->force.count == 0 || w->index + 1 == l->force.count ||
-                               blank < l->force.items[w->index + 1]->number);
+    /* The one without a header should continue where the one before it ends. */
+    uint32_t headerless = headerless_after(l, number);
+    bool next = headerless != 0 && (l->active.count == 0 || w->index + 1 == l->active.count ||
+                                    headerless < l->active.items[w->index + 1]->number);
     if (next)
-        number = blank;
-    return frame_damage(number == 0 ? 1 : number, next ? 0 : w->offset, w->expected, error);
+        number = headerless;
+    return frame_damaged_error(number == 0 ? 1 : number, next ? 0 : w->offset, w->expected, error);
 }
 
-/* doubtful -- whether bytes behind the last sure commit may be in the page cache alone, and count as written
- * there: then they must be written once more. Otherwise a sync that succeeds proves that they are on the disk. */
-static bool doubtful(const log *l, uint64_t manifest_sequence) {
+/* needs_flush -- whether bytes after the last commit that is surely on the disk may be in the page
+ * cache alone, and count as written there: then they must be written again. Otherwise a sync that
+ * succeeds proves that they are on the disk. */
+static bool needs_flush(const log *l, uint64_t manifest_sequence) {
     return !l->found.settled && (l->found.failed || l->appended > manifest_sequence);
 }
 
-/* begin_writing -- makes what the walk found durable where that is in doubt, and begins to keep marks. */
-static tansu_status begin_writing(walk *w, const walk *began, uint32_t began_number,
+/* begin_writing -- makes the end of the log durable where that is uncertain, and begins to keep
+ * marks. */
+static tansu_status begin_writing(replay *w, const replay *began, uint32_t began_number,
                                   uint64_t sure_sequence, tansu_error *error) {
     log *l = w->l;
     uint64_t sure = sure_sequence > l->found.synced ? sure_sequence : l->found.synced;
     if (w->synced > sure)
         sure = w->synced;
     l->synced = sure < l->appended ? sure : l->appended;
-    uint32_t first = l->force.count;
-    while (first > 1 && l->force.items[first - 1]->first > l->synced + 1)
+    uint32_t first = l->active.count;
+    while (first > 1 && l->active.items[first - 1]->first > l->synced + 1)
         first--;
-    l->sync_segment = first == 0 ? 0 : l->force.items[first - 1]->number;
+    l->sync_segment = first == 0 ? 0 : l->active.items[first - 1]->number;
     if (l->read_only)
         return TANSU_OK;
-    if (l->force.count != 0 && doubtful(l, sure_sequence)) {
+    if (l->active.count != 0 && needs_flush(l, sure_sequence)) {
         tansu_status status =
-            log_settle(l, l->synced, began_number, began->offset, began->expected, error);
+            tail_flush(l, l->synced, began_number, began->offset, began->expected, error);
         if (status != TANSU_OK)
             return status;
         l->synced = l->appended;
@@ -319,45 +335,47 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
                         log_visitor visitor, void *context, tansu_progress progress,
                         void *progress_context, bool *reached, tansu_error *error) {
     *reached = true;
-    l->unbroken = l->unbroken || l->found.same_cache;
-    walk w = {.l = l,
-              .offset = SEGMENT_HEADER_SIZE,
-              .expected = sequence + 1,
-              .visitor = visitor,
-              .context = context,
-              .progress = progress,
-              .progress_context = progress_context};
-    bool empty = l->force.count == 0;
-    if (empty ? sequence != 0 : !walk_start(&w, position)) {
+    l->page_cache_valid = l->page_cache_valid || l->found.same_page_cache;
+    replay w = {.l = l,
+                .offset = SEGMENT_HEADER_SIZE,
+                .expected = sequence + 1,
+                .visitor = visitor,
+                .context = context,
+                .progress = progress,
+                .progress_context = progress_context};
+    bool empty = l->active.count == 0;
+    if (empty ? sequence != 0 : !replay_start(&w, position)) {
         *reached = false;
         return TANSU_OK;
     }
-    if (!empty && position == 0 && l->force.items[0]->first != w.expected)
-        return frame_damage(l->force.items[0]->number, 0, w.expected,
-                            error); /* its beginning is missing */
-    walk began = w;
-    uint32_t began_number = empty ? 1 : l->force.items[w.index]->number;
+    if (!empty && position == 0 && l->active.items[0]->first != w.expected)
+        return frame_damaged_error(l->active.items[0]->number, 0, w.expected,
+                                   error); /* its beginning is missing */
+    replay began = w;
+    uint32_t began_number = empty ? 1 : l->active.items[w.index]->number;
     uint64_t faults = log_faults(l);
-    tansu_status status = empty ? TANSU_OK : walk_on(&w, error);
+    tansu_status status = empty ? TANSU_OK : replay_active(&w, error);
     if (status == TANSU_OK)
         status = check_end(&w, sure_sequence, error);
-    /* What could not be read looks like damage, or like the log's end, and must not be cut off for that. */
+    /* Cancelling ends here: the steps below change the log. */
+    if (status == TANSU_OK && !empty)
+        status = report_progress(&w, w.total, error);
+    /* What could not be read looks like corruption, or like the log's end, and must not be
+     * truncated for that. */
     status = log_check(l, faults, status, error);
     if (status != TANSU_OK)
         return status;
-    status =
-        empty ? remove_blank(l, w.expected, error) : cut(l, w.index, w.offset, w.expected, error);
+    status = empty ? remove_headerless(l, w.expected, error)
+                   : cut(l, w.index, w.offset, w.expected, error);
     if (status == TANSU_OK && !empty)
-        status = segment_ready(l, l->force.items[w.index], error);
+        status = segment_open_for_writing(l, l->active.items[w.index], error);
     if (status == TANSU_OK) {
         l->appended = w.expected - 1;
         status = begin_writing(&w, &began, began_number, sure_sequence, error);
     }
     if (status != TANSU_OK) {
-        tail_doubt(l);
+        tail_mark_unknown(l);
         return status;
     }
-    if (progress != NULL && !empty)
-        progress(progress_context, w.total, w.total);
     return TANSU_OK;
 }

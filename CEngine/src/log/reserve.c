@@ -1,5 +1,5 @@
 /*
- * log/reserve.c -- see reserve.h.
+ * log/reserve.c -- a file of reserved disk space for a full disk.
  */
 #include "log/reserve.h"
 
@@ -7,13 +7,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* Beside the segments; versions that do not know it pass over it. */
+/* Next to the segments; releases that do not know it pass over it. */
 #define RESERVE_NAME "reserve"
 
 #define RESERVE_LEAST (64u * 1024u)
 #define RESERVE_MOST (4u * 1024u * 1024u)
 
-/* A quarter of a small log, up to this, which a checkpoint can do with; a sixteenth of a large one. */
+/* A quarter of a small log, up to this, which a checkpoint can do with; a sixteenth of a large
+ * one. */
 #define RESERVE_SMALL (2u * 1024u * 1024u)
 
 /* wanted -- the size that the log asks for. */
@@ -41,7 +42,8 @@ static bool is_full(int number) {
     return number == ENOSPC || number == EDQUOT;
 }
 
-/* cut_back -- takes off what a log that has become smaller does not ask for any more. The mutex is held. */
+/* cut_back -- takes off what a log that has become smaller does not ask for any more. The mutex is
+ * held. */
 static void cut_back(log *l, uint64_t want) {
     int fd = reserve_open(l);
     if (fd >= 0 && l->calls->truncate(fd, want) == 0)
@@ -50,7 +52,8 @@ static void cut_back(log *l, uint64_t want) {
         l->calls->close(fd);
 }
 
-/* fill_up -- makes the file that large, or as large as can be had; errno or 0. The mutex is held. */
+/* fill_up -- creates the file that large, or as large as can be had; errno or 0. The mutex is
+ * held. */
 static int fill_up(log *l, uint64_t want) {
     uint64_t size = 0;
     int number = 0;

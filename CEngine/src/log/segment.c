@@ -1,16 +1,15 @@
 /*
- * log/segment.c -- one segment: file, mapping, room.
+ * log/segment.c -- one segment: its file and its mapping.
  *
- * The head's whole address space is mapped at once, and the file grows under it in steps, so that
- * records never move. Only bytes that the file system has given room to are ever touched: a full
- * disk is an error of segment_grow(), never a SIGBUS. Of every other segment what is there is mapped, for
- * reading, and its file is closed: the mapping needs none.
+ * The head's whole address range is mapped at once, and the file grows under it in steps, so that
+ * records never move. Only bytes with allocated disk space are touched: a full disk is an error of
+ * segment_grow(), never a SIGBUS. Other segments are mapped read-only at their size, and their
+ * files are closed: the mapping needs no descriptor.
  */
 #include "log/segment.h"
 
-#include "base/error.h"
-#include "log/reserve.h"
-#include "log/walk.h"
+#include "util/array.h"
+#include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,22 +17,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* Steps in which a file grows: small databases stay small, large ones call rarely. */
-#define GROW_LEAST (256u * 1024u)
-#define GROW_MOST (4u * 1024u * 1024u)
-
-/* What the last bytes of a disk are taken by. */
-#define LEAST_STEP 4096u
-
-/* Pages are brought in by this many bytes: little enough that a sync, which writes them all, hardly
- * notices. */
-#define POPULATE_STEP (256u * 1024u)
-
-/* Pages of the largest size in use, so that mappings end on a page everywhere. */
-#define MAP_UNIT (64u * 1024u)
-
 uint64_t segment_map_size(uint64_t size) {
-    return (size + MAP_UNIT - 1) / MAP_UNIT * MAP_UNIT;
+    return (size + SEGMENT_MAP_UNIT - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
 }
 
 char *segment_path(const log *l, uint32_t number) {
@@ -66,56 +51,18 @@ segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first
     return header;
 }
 
-/* ---- Lists ---- */
-
-bool list_reserve(segment_list *list, uint32_t more) {
-    if (list->count + more <= list->room)
-        return true;
-    uint32_t room = list->room * 2 < 16 ? 16 : list->room * 2;
-    if (room < list->count + more)
-        room = list->count + more;
-    segment **items = realloc(list->items, room * sizeof *items);
-    if (items == NULL)
-        return false;
-    list->items = items;
-    list->room = room;
-    return true;
-}
-
-void list_insert(segment_list *list, segment *s) {
-    uint32_t at = list->count;
-    while (at > 0 &&
-           (list->items[at - 1]->first > s->first ||
-            (list->items[at - 1]->first == s->first && list->items[at - 1]->number > s->number)))
-        at--;
-    memmove(list->items + at + 1, list->items + at, (list->count - at) * sizeof *list->items);
-    list->items[at] = s;
-    list->count++;
-}
-
-void list_remove(segment_list *list, uint32_t index) {
-    list->count--;
-    memmove(list->items + index, list->items + index + 1,
-            (list->count - index) * sizeof *list->items);
-}
-
-void list_close(log *l, segment_list *list) {
-    for (uint32_t i = 0; i < list->count; i++)
-        segment_close(l, list->items[i]);
-    free(list->items);
-    *list = (segment_list){0};
-}
+/* ---- The active segments ---- */
 
 uint32_t segment_index(const log *l, uint32_t number) {
-    for (uint32_t i = l->force.count; i > 0; i--)
-        if (l->force.items[i - 1]->number == number)
+    for (uint32_t i = l->active.count; i > 0; i--)
+        if (l->active.items[i - 1]->number == number)
             return i - 1;
     return UINT32_MAX;
 }
 
 segment *segment_get(const log *l, uint32_t number) {
     uint32_t i = segment_index(l, number);
-    return i == UINT32_MAX ? NULL : l->force.items[i];
+    return i == UINT32_MAX ? NULL : l->active.items[i];
 }
 
 /* ---- The readers' table ---- */
@@ -123,7 +70,8 @@ segment *segment_get(const log *l, uint32_t number) {
 tansu_status segment_table(log *l, uint32_t number, tansu_error *error) {
     uint32_t top = number >> LOG_TABLE_BITS;
     if (top >= LOG_TABLE_SIZE)
-        return error_set(error, TANSU_E_TOO_LARGE, NULL, "the log has reached its last segment");
+        return error_set(error, TANSU_E_TOO_LARGE, NULL,
+                         "The log has used up its segment numbers; clone the database");
     if (__atomic_load_n(&l->tables[top], __ATOMIC_ACQUIRE) != NULL)
         return TANSU_OK;
     uint8_t **table = calloc(LOG_TABLE_SIZE, sizeof *table), **none = NULL;
@@ -182,13 +130,13 @@ int segment_descriptor(log *l, segment *s) {
     return s->fd;
 }
 
-void segment_rest(log *l, segment *s) {
+void segment_close_file(log *l, segment *s) {
     if (s->fd >= 0)
         l->calls->close(s->fd);
     s->fd = -1;
 }
 
-tansu_status segment_ready(log *l, segment *s, tansu_error *error) {
+tansu_status segment_open_for_writing(log *l, segment *s, tansu_error *error) {
     if (l->folder == NULL || l->read_only || s->last != 0)
         return TANSU_OK;
     char name[32];
@@ -208,7 +156,7 @@ tansu_status segment_ready(log *l, segment *s, tansu_error *error) {
     return TANSU_OK;
 }
 
-tansu_status segment_take(log *l, segment *s, int fd, tansu_error *error) {
+tansu_status segment_replace_file(log *l, segment *s, int fd, tansu_error *error) {
     segment old = *s;
     s->fd = fd;
     tansu_status status = segment_map(l, s, s == segment_head(l), error);
@@ -220,7 +168,7 @@ tansu_status segment_take(log *l, segment *s, int fd, tansu_error *error) {
     s->populated = 0;
     segment_publish(l, s);
     segment_unmap(l, &old);
-    segment_rest(l, &old);
+    segment_close_file(l, &old);
     return TANSU_OK;
 }
 
@@ -232,7 +180,7 @@ void segment_close(log *l, segment *s) {
     if (table != NULL && s->base != NULL && table[s->number & (LOG_TABLE_SIZE - 1)] == s->base)
         __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], NULL, __ATOMIC_RELEASE);
     segment_unmap(l, s);
-    segment_rest(l, s);
+    segment_close_file(l, s);
     free(s);
 }
 
@@ -247,84 +195,7 @@ tansu_status segment_unlink(log *l, uint32_t number, tansu_error *error) {
     return status;
 }
 
-/* ---- Room ---- */
-
-bool segment_whole(const log *l, const segment *s) {
-    uint64_t least = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED), size;
-    /* A size that can't be had says nothing. */
-    return s->fd < 0 || l->calls->size(s->fd, &size) != 0 || size >= least;
-}
-
-/* cut_off -- the error for a file that has become shorter: what was written there is lost. */
-static tansu_status cut_off(log *l, const segment *s, tansu_error *error) {
-    char name[32];
-    segment_name(s->number, name);
-    log_fail(l, EIO);
-    return error_errno(error, name, "find the end of", EIO);
-}
-
-/* allocate_step -- has the file grow to *size, or where the disk ends before that, to `end` (*size tells); errno or 0.
- * What gives no room back leaves the reserve alone, and fills it up first when it was spent. */
-static int allocate_step(log *l, const segment *s, uint64_t end, uint64_t *size) {
-    int number = l->urgent ? 0 : reserve_keep(l);
-    if (number != 0)
-        return number;
-    /* Of what the reserve has left no more is taken than is needed. */
-    bool spent = l->urgent && reserve_is_spent(l);
-    if (!spent && l->calls->allocate(s->fd, s->allocated, *size - s->allocated) == 0)
-        return 0;
-    number = errno;
-    /* Near the end of the disk the step may not fit where the need does. */
-    uint64_t least = (end + LEAST_STEP - 1) / LEAST_STEP * LEAST_STEP;
-    *size = least < s->mapped ? least : s->mapped;
-    if (l->calls->allocate(s->fd, s->allocated, *size - s->allocated) == 0)
-        return 0;
-    if (!l->urgent || reserve_spend(l, false) == 0)
-        return spent ? errno : number;
-    return l->calls->allocate(s->fd, s->allocated, *size - s->allocated) == 0 ? 0 : errno;
-}
-
-tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) {
-    if (end <= s->allocated)
-        return TANSU_OK;
-    if (!segment_whole(l, s))
-        return cut_off(l, s, error);
-    uint64_t step = s->allocated / 2;
-    if (step < GROW_LEAST)
-        step = GROW_LEAST;
-    if (step > GROW_MOST)
-        step = GROW_MOST;
-    uint64_t size = s->allocated + step;
-    if (size < end)
-        size = end;
-    if (size > s->mapped)
-        size = s->mapped;
-    int number = s->fd < 0 ? 0 : allocate_step(l, s, end, &size);
-    if (number != 0) {
-        char name[32];
-        segment_name(s->number, name);
-        return error_errno(error, name, "grow", number);
-    }
-    __atomic_store_n(&s->allocated, size, __ATOMIC_RELAXED); /* log_measure() looks */
-    return TANSU_OK;
-}
-
-tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *error) {
-    if (end <= s->populated)
-        return TANSU_OK;
-    if (!segment_whole(l, s))
-        return cut_off(l, s, error);
-    uint64_t written = s->populated > s->used ? s->populated : s->used;
-    uint64_t from = written / MAP_UNIT * MAP_UNIT;
-    uint64_t fresh = (written + MAP_UNIT - 1) / MAP_UNIT * MAP_UNIT;
-    uint64_t to = (end + POPULATE_STEP - 1) / MAP_UNIT * MAP_UNIT;
-    if (to > s->allocated)
-        to = s->allocated; /* never a page that the file does not have */
-    if (to > from)
-        l->calls->populate(s->fd, s->base, from, fresh, to);
-    s->populated = to > end ? to : end;
-    return TANSU_OK;
-}
+/* ---- Creating, opening and removing ---- */
 
 /* append_head -- puts a new segment last. */
 static tansu_status append_head(log *l, segment *s, tansu_error *error) {
@@ -333,11 +204,11 @@ static tansu_status append_head(log *l, segment *s, tansu_error *error) {
         return status;
     segment_publish(l, s);
     pthread_mutex_lock(&l->mutex); /* a sync or a compaction may be reading the list */
-    bool room = list_reserve(&l->force, 1);
-    if (room)
-        l->force.items[l->force.count++] = s;
+    bool reserved = ARRAY_RESERVE(l->active.items, l->active.count, l->active.capacity, 1);
+    if (reserved)
+        l->active.items[l->active.count++] = s;
     pthread_mutex_unlock(&l->mutex);
-    return room ? TANSU_OK : error_memory(error);
+    return reserved ? TANSU_OK : error_memory(error);
 }
 
 uint32_t segment_next_number(log *l) {
@@ -347,15 +218,15 @@ uint32_t segment_next_number(log *l) {
     return number;
 }
 
-void segment_give_back(log *l, uint32_t number) {
+void segment_return_number(log *l, uint32_t number) {
     pthread_mutex_lock(&l->mutex);
     if (l->last_number == number)
         l->last_number--;
     pthread_mutex_unlock(&l->mutex);
 }
 
-tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t room, segment **result,
-                            tansu_error *error) {
+tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capacity,
+                            segment **result, tansu_error *error) {
     segment *s = calloc(1, sizeof *s);
     if (s == NULL)
         return error_memory(error);
@@ -363,8 +234,8 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t room
     s->first = first;
     s->number = segment_next_number(l);
     s->mapped = l->segment_size;
-    if (s->mapped < room + SEGMENT_HEADER_SIZE)
-        s->mapped = room + SEGMENT_HEADER_SIZE;
+    if (s->mapped < capacity + SEGMENT_HEADER_SIZE)
+        s->mapped = capacity + SEGMENT_HEADER_SIZE;
     s->mapped = segment_map_size(s->mapped);
     tansu_status status = TANSU_OK;
     char *path = NULL;
@@ -407,13 +278,13 @@ fail_file:
         l->calls->unlink(path);
 fail:
     free(path);
-    segment_give_back(l, s->number);
+    segment_return_number(l, s->number);
     segment_close(l, s);
     return status;
 }
 
-/* header_sound -- whether a header is this segment's, its fields making sense together. */
-static bool header_sound(const log *l, const segment_header *header, uint32_t number,
+/* header_valid -- whether a header is this segment's and its fields are consistent. */
+static bool header_valid(const log *l, const segment_header *header, uint32_t number,
                          uint64_t size) {
     if (memcmp(header->magic, SEGMENT_MAGIC, sizeof header->magic) != 0 ||
         header->crc != header_crc(header) || header->number != number || header->base == 0 ||
@@ -428,7 +299,7 @@ static bool header_sound(const log *l, const segment_header *header, uint32_t nu
            header->end % 8 == 0 && header->end <= size;
 }
 
-bool segment_header_whole(const log *l, uint32_t number) {
+bool segment_header_valid(const log *l, uint32_t number) {
     segment_header header;
     char *path = segment_path(l, number);
     int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
@@ -436,7 +307,7 @@ bool segment_header_whole(const log *l, uint32_t number) {
     if (fd >= 0)
         l->calls->close(fd);
     free(path);
-    /* What could not be read is for the caller to meet again. */
+    /* What could not be read fails again in the caller. */
     return got < 0 || (got == (ssize_t)sizeof header && header.crc == header_crc(&header));
 }
 
@@ -456,23 +327,28 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
         goto fail;
     }
     if (s->allocated < SEGMENT_HEADER_SIZE) {
-        status =
-            error_at(error, TANSU_E_CORRUPT, path, 0, "the segment is shorter than its header");
+        status = error_at(error, TANSU_E_CORRUPT, path, 0,
+                          "The segment \"%s\" is shorter than its header; restore a backup or "
+                          "salvage what is readable with \"tansu repair\"",
+                          path);
         goto fail;
     }
     if (l->calls->read(s->fd, &header, sizeof header, 0) != (ssize_t)sizeof header) {
         status = error_errno(error, path, "read", errno);
         goto fail;
     }
-    if (!header_sound(l, &header, number, s->allocated)) {
-        status = error_at(error, TANSU_E_CORRUPT, path, 0,
-                          "the segment's header does not check out, or is another database's");
+    if (!header_valid(l, &header, number, s->allocated)) {
+        status =
+            error_at(error, TANSU_E_CORRUPT, path, 0,
+                     "The header of the segment \"%s\" is corrupt or belongs to another database; "
+                     "restore a backup or salvage what is readable with \"tansu repair\"",
+                     path);
         goto fail;
     }
     if (header.format > LOG_FORMAT_COMPACTED) {
         status =
             error_set(error, TANSU_E_VERSION, path,
-                      "the log is of format %u and this library reads up to %u: use a newer one",
+                      "The log has format %u and this library reads up to %u; use a newer library",
                       header.format, LOG_FORMAT_COMPACTED);
         goto fail;
     }
@@ -482,7 +358,7 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
     status = segment_map(l, s, false, error);
     if (status != TANSU_OK)
         goto fail;
-    segment_rest(l, s);
+    segment_close_file(l, s);
     s->used = s->last != 0 ? header.end : s->allocated;
     status = segment_table(l, number, error);
     if (status != TANSU_OK)
@@ -505,8 +381,8 @@ tansu_status segment_remove_last(log *l, tansu_error *error) {
         if (status != TANSU_OK)
             return status;
     }
-    l->force.count--;
-    segment_give_back(l, s->number);
+    l->active.count--;
+    segment_return_number(l, s->number);
     segment_close(l, s);
     return TANSU_OK;
 }

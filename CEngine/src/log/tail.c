@@ -1,9 +1,9 @@
 /*
- * log/tail.c -- the file TAIL (see tail.h).
+ * log/tail.c -- the file TAIL.
  */
 #include "log/tail.h"
 
-#include "base/error.h"
+#include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,27 +14,28 @@ uint32_t tail_crc(const tail_file *file) {
     return (uint32_t)crc32(0, file->uuid, sizeof file->uuid + sizeof file->cache);
 }
 
-/* mark_read -- the number of a mark; 0 when it does not check out. */
+/* mark_read -- the number of a mark; 0 when it is invalid. */
 static uint64_t mark_read(uint32_t crc, size_t field, uint64_t mark) {
     uint64_t number = mark >> 16;
     return tail_mark(crc, field, number) == mark ? number : 0;
 }
 
-/* take_marks -- what a file that checks out says. */
+/* take_marks -- what a file that is valid says. */
 static void take_marks(log *l, const tail_file *file) {
     log_marks *m = &l->found;
     m->written = mark_read(file->crc, offsetof(tail_file, written), file->written);
     m->synced = mark_read(file->crc, offsetof(tail_file, synced), file->synced);
     uint64_t state = mark_read(file->crc, offsetof(tail_file, state), file->state);
-    m->settled = state == TAIL_SETTLED;
+    m->settled = state == TAIL_IDLE;
     m->failed = state == TAIL_FAILED;
     if (m->written == 0)
-        return; /* after a clean end: whose page cache it was plays no part, and asking takes time */
+        /* after a clean end: whose page cache it was plays no part, and asking takes time */
+        return;
     fs_cache_id(l->folder, l->cache);
-    m->same_cache = file->cache[0] != 0 && memcmp(file->cache, l->cache, sizeof l->cache) == 0;
+    m->same_page_cache = file->cache[0] != 0 && memcmp(file->cache, l->cache, sizeof l->cache) == 0;
 }
 
-/* load -- reads the file; *sound: it is there and checks out. Errors: IO, MEMORY. */
+/* load -- reads the file; *sound: it is there and is valid. Errors: IO, MEMORY. */
 static tansu_status load(const fs *calls, const char *folder, const uint8_t uuid[16],
                          tail_file *file, bool *sound, tansu_error *error) {
     *sound = false;
@@ -65,7 +66,7 @@ tansu_status tail_read(log *l, tansu_error *error) {
     tansu_status status = load(l->calls, l->folder, l->uuid, &file, &sound, error);
     if (sound)
         take_marks(l, &file);
-    l->found.lost = !sound || (l->found.written != 0 && !l->found.same_cache);
+    l->found.lost = !sound || (l->found.written != 0 && !l->found.same_page_cache);
     return status;
 }
 
@@ -98,7 +99,7 @@ void tail_state_is(log *l, enum tail_state state) {
         store(l, &l->tail->state, state);
 }
 
-/* write_marks -- makes the file this writer's. Killed within, it says nothing. */
+/* write_marks -- makes the file this writer's. After a crash within, it says nothing. */
 static void write_marks(log *l) {
     tail_file *file = l->tail;
     tail_file fresh = {.format = TAIL_FORMAT};
@@ -115,15 +116,15 @@ static void write_marks(log *l) {
     l->tail_crc = fresh.crc;
     tail_synced(l, l->synced);
     tail_written(l, l->appended);
-    tail_state_is(l, TAIL_SETTLED);
+    tail_state_is(l, TAIL_IDLE);
 }
 
-/* no_room -- whether a call failed because the disk has no room for so little. */
-static bool no_room(int number) {
+/* disk_full -- whether a call failed because the disk is full. */
+static bool disk_full(int number) {
     return number == ENOSPC || number == EDQUOT || number == EFBIG;
 }
 
-/* open_file -- the file with room on the disk for all its bytes, or -1. */
+/* open_file -- the file with disk space for all its bytes, or -1. */
 static int open_file(const log *l, const char *path) {
     int fd = l->calls->open(path, O_RDWR | O_CREAT, 0644);
     if (fd >= 0 && l->calls->allocate(fd, 0, TAIL_FILE_SIZE) == 0)
@@ -147,7 +148,8 @@ tansu_status tail_begin(log *l, tansu_error *error) {
     int fd = open_file(l, path);
     tail_file *file = fd < 0 ? NULL : l->calls->map(fd, TAIL_FILE_SIZE, true);
     int number = errno;
-    /* A mark that can't be stored is only not known: the page becomes one that nobody reads. */
+    /* A mark that can't be stored is only unknown: the page is replaced by one that nobody
+     * reads. */
     if (file != NULL && l->guarded)
         (void)guard_add(file, TAIL_FILE_SIZE, 0, &l->tail_tally);
     pthread_mutex_lock(&l->mutex);
@@ -155,7 +157,8 @@ tansu_status tail_begin(log *l, tansu_error *error) {
     if (file != NULL)
         write_marks(l);
     pthread_mutex_unlock(&l->mutex);
-    if (file == NULL && (fd >= 0 || !no_room(number))) /* without marks less is known of the log */
+    if (file == NULL &&
+        (fd >= 0 || !disk_full(number))) /* without marks less is known of the log */
         status = error_errno(error, path, fd >= 0 ? "map" : "open", number);
     l->tail_begun = status == TANSU_OK;
     if (fd >= 0)
@@ -164,7 +167,7 @@ tansu_status tail_begin(log *l, tansu_error *error) {
     return status;
 }
 
-void tail_doubt(log *l) {
+void tail_mark_unknown(log *l) {
     static const uint64_t unknown;
     if (l->folder == NULL || l->read_only)
         return;
@@ -190,7 +193,7 @@ void tail_end(log *l) {
     l->tail = NULL;
 }
 
-void log_forget_marks(log *l) {
+void log_clear_marks(log *l) {
     if (l->tail == NULL)
         return;
     store(l, &l->tail->written, 0);

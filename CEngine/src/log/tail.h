@@ -1,12 +1,12 @@
 /*
- * log/tail.h -- the file TAIL: how far the log was written, and how far it was forced to the disk. Private to
- * the log part.
+ * log/tail.h -- the file TAIL, which records how far the log was written and how far it was synced.
+ * Private to the log.
  *
- * A page that stays mapped while the database is open for writing, so that a mark costs a store. A
- * killed process leaves the marks in the page cache, exact to the commit. After power loss the disk
- * holds them as of some moment before: what it says of syncs is still true, for a mark is set when
- * the sync is over; what it says of writing means nothing then. Which of the two it was is told by
- * the name of the page cache that the marks were made in (fs_cache_id()).
+ * It is one page, mapped while the database is open for writing, so that setting a mark costs one
+ * store. A process that crashes leaves the marks in the page cache, exact to the commit. After
+ * power loss the disk holds them as of some earlier time: the mark of the last sync is still true,
+ * for it is set after the sync; the mark of the last write means nothing then. The identity of the
+ * page cache that the marks were made in (fs_cache_id()) distinguishes the two cases.
  */
 #ifndef TANSU_LOG_TAIL_H
 #define TANSU_LOG_TAIL_H
@@ -18,7 +18,8 @@
 #define TAIL_FORMAT 1u
 #define TAIL_FILE_SIZE 4096u
 
-/* A mark is a number below 2^48 and 16 bits that check it, so that it is stored in one piece. 0: not known. */
+/* A mark is a number below 2^48 and 16 bits that check it, so that it is stored in one piece. 0:
+ * not known. */
 typedef struct tail_file {
     uint8_t magic[8];
     uint32_t format;
@@ -33,12 +34,12 @@ typedef struct tail_file {
 _Static_assert(sizeof(tail_file) == 120, "TAIL layout");
 
 enum tail_state {
-    TAIL_SETTLED = 1, /* no sync is under way, and none has failed */
+    TAIL_IDLE = 1, /* no sync is in progress, and none has failed */
     TAIL_SYNCING = 2,
-    TAIL_FAILED = 3 /* what is in the page cache behind `synced` may count as written and be lost */
+    TAIL_FAILED = 3 /* what is in the page cache after `synced` may count as written and be lost */
 };
 
-/* tail_crc -- what `crc` has to be. */
+/* tail_crc -- what `crc` must be. */
 uint32_t tail_crc(const tail_file *file);
 
 /* tail_mark -- a number as it is stored in the field at that offset of the file. */
@@ -47,24 +48,24 @@ static inline uint64_t tail_mark(uint32_t crc, size_t field, uint64_t number) {
     return number >> 48 != 0 ? 0 : number << 16 | mixed >> 48;
 }
 
-/* tail_read -- takes over, when the log is opened, what the file says. One that is missing or does not check
- * out says nothing. Errors: IO, MEMORY. */
+/* tail_read -- reads the file when the log is opened. A missing or invalid one says nothing.
+ * Errors: IO, MEMORY. */
 tansu_status tail_read(log *l, tansu_error *error);
 
-/* tail_begin -- maps the file for the writer that begins, making it if there is none, and sets the marks to
- * what the log says. On a full disk there may be none. Called with the first frame, for most openings never
- * write, and at opening when marks were found. Errors: IO, MEMORY. */
+/* tail_begin -- maps the file for the writer that begins, making it if there is none, and sets the
+ * marks to what the log says. On a full disk there may be none. Called with the first frame, for
+ * most openings never write, and at opening when marks were found. Errors: IO, MEMORY. */
 tansu_status tail_begin(log *l, tansu_error *error);
 
-/* tail_doubt -- when the log's end could not be made durable at opening: the next one knows nothing of its
- * syncs. */
-void tail_doubt(log *l);
+/* tail_mark_unknown -- when the log's end could not be made durable at opening: the next one knows
+ * nothing of its syncs. */
+void tail_mark_unknown(log *l);
 
 /* tail_end -- unmaps it; the marks stay. */
 void tail_end(log *l);
 
-/* tail_written, tail_synced, tail_state_is -- set a mark. By the writer; with the mutex held; with the mutex
- * held or at opening. */
+/* tail_written, tail_synced, tail_state_is -- set a mark. By the writer; with the mutex held; with
+ * the mutex held or at opening. */
 static inline void tail_written(log *l, uint64_t sequence) {
     if (l->tail != NULL)
         __atomic_store_n(&l->tail->written,

@@ -1,7 +1,7 @@
-"""What the device may hold when the power fails: made from its log of writes and flushes.
+"""Power-loss simulation: what the device may hold when the power fails, by its log of writes and flushes.
 
-A write is sure to be on the medium once a flush that came after it was answered. Of the writes since the last flush, any
-sector of 512 bytes may be there or not, whatever the order of the writes; of one that was written several times, any of
+A write is on the medium once a flush that came after it was answered. Of the writes since the last flush, any
+sector of 512 bytes may be on the medium or not, whatever the order of the writes; of one that was written several times, any of
 its contents may be there.
 """
 
@@ -25,7 +25,7 @@ class Log:
     """The device's log: when each call came, and what a write wrote."""
 
     def __init__(self, path, size):
-        self.entries = []  # (nanoseconds, kind, offset, bytes' place in the log, size)
+        self.entries = []  # (nanoseconds, kind, offset, offset of the bytes in the log, size)
         self.file = open(path, "rb")
         self.bytes = mmap.mmap(self.file.fileno(), 0, prot=mmap.PROT_READ) if size > 0 else b""
         at = 0
@@ -72,7 +72,7 @@ def choose(rng, log, pending):
 
 
 class Replay:
-    """Goes forward through a log and gives the states after power loss at chosen moments."""
+    """Replays a log and constructs states after power loss at chosen entries."""
 
     def __init__(self, log, base, durable):
         copy_sparse(base, durable)
@@ -80,9 +80,9 @@ class Replay:
         self.done = 0
         self.file = os.open(durable, os.O_RDWR)
 
-    def state(self, moment, rng, target):
-        """One state of power loss while the entry number `moment` was on its way; moments only grow."""
-        flushed = moment
+    def state(self, crash_point, rng, target):
+        """One state of power loss while the entry number `crash_point` was in progress; numbers only grow."""
+        flushed = crash_point
         while flushed > self.done and self.log.entries[flushed - 1][1] != FLUSH:
             flushed -= 1
         for entry in self.log.entries[self.done : flushed]:
@@ -90,7 +90,7 @@ class Replay:
                 os.pwrite(self.file, self.log.data(entry), entry[2])
         self.done = flushed
         copy_sparse(self.path, target)
-        pending = [e for e in self.log.entries[flushed : moment + 1] if e[1] == WRITE]
+        pending = [e for e in self.log.entries[flushed : crash_point + 1] if e[1] == WRITE]
         image = os.open(target, os.O_RDWR)
         try:
             for offset, data in choose(rng, self.log, pending):

@@ -1,18 +1,17 @@
 /*
  * device/disk.c -- a block device that fails on request, as a FUSE file system of two files:
- *
  *   disk     the device. A loop device over it carries a real file system.
- *   control  a write gives orders, a read tells what was done so far.
+ *   control  a write is a command, a read returns counters.
  *
- * Usage: device-disk MOUNTPOINT IMAGE LOG LIMIT
- * IMAGE holds what the device holds. LOG gets every write and flush, and every failure, in the order in
- * which they were answered (struct entry below, then the bytes of a write): crash.py makes from it what
- * the device may hold when the power fails at any of these moments. LIMIT bounds its bytes.
+ * Usage: device-disk MOUNTPOINT IMAGE LOG LIMIT. IMAGE is the content of the device. LOG gets every
+ * write, flush and failure, in the order in which they were answered (struct entry below, then the
+ * bytes of a write): crash.py constructs from it what the device may hold when the power fails at
+ * any of these times. LIMIT bounds its bytes.
  *
- * An order is a line: "fail OPERATION... [errno=NAME] [skip=N] [count=N] [chance=PERCENT] [half]
- * [mark=TEXT]", with the operations read, write and flush. It fails `count` calls (for good, unless told)
- * after the first `skip` that it fits; `half` lets a first part of a write through; `mark` fits writes whose
- * data contains the text. "clear" ends all orders.
+ * A command is a line: "fail OPERATION... [errno=NAME] [skip=N] [count=N] [chance=PERCENT] [half]
+ * [mark=TEXT]", with the operations read, write and flush. It fails `count` calls (permanently by
+ * default) after the first `skip` that it fits; `half` lets a first part of a write through; `mark`
+ * fits writes whose data contains the text. "clear" ends all of them.
  */
 #define FUSE_USE_VERSION 31
 #include <errno.h>
@@ -85,7 +84,7 @@ static uint64_t now(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* next_random -- xorshift; what a run needs beside its orders. */
+/* next_random -- xorshift. */
 static uint64_t next_random(void) {
     device.random ^= device.random << 13;
     device.random ^= device.random >> 7;
@@ -182,7 +181,7 @@ static int disk_flush(void) {
 
 /* ---- Orders ------------------------------------------------------------------------------- */
 
-/* set_number -- the number behind "name="; false when the word is another or no number follows. */
+/* set_number -- the number after "name="; false when the word is another or no number follows. */
 static bool set_number(const char *word, const char *name, uint64_t *value) {
     size_t length = strlen(name);
     char *end = NULL;
@@ -258,9 +257,9 @@ static int control_write(const char *bytes, size_t size) {
     return (int)size;
 }
 
-/* control_text -- what a read of the control file gives: names and figures. */
-static size_t control_text(char *text, size_t room) {
-    int length = snprintf(text, room,
+/* control_text -- the content of the control file: names and counters. */
+static size_t control_text(char *text, size_t capacity) {
+    int length = snprintf(text, capacity,
                           "reads %" PRIu64 "\nwrites %" PRIu64 "\nflushes %" PRIu64
                           "\nfailed_reads %" PRIu64 "\nfailed_writes %" PRIu64
                           "\nfailed_flushes %" PRIu64 "\nlogged %" PRIu64 "\noverflow %d\n",

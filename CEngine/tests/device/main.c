@@ -1,5 +1,5 @@
 /*
- * device/main.c -- the program that works on the failing device: device-workload run | inspect.
+ * device/main.c -- the program that uses the failing device: device-workload run | inspect.
  */
 #include "workload.h"
 
@@ -8,11 +8,12 @@
 #include <string.h>
 
 static int usage(void) {
-    fprintf(stderr,
-            "usage: device-workload run DATABASE LEDGER SEED full|process|interval BACKUPS HANG\n"
-            "       device-workload inspect DATABASE LEDGER SEED MOMENT hard|soft BACKUPS SCRATCH "
-            "HANG\n"
-            "HANG: seconds after which a call counts as hung.\n");
+    fprintf(
+        stderr,
+        "usage: device-workload run DATABASE ACK_LOG SEED full|process|interval BACKUPS TIMEOUT\n"
+        "       device-workload inspect DATABASE ACK_LOG SEED TIME hard|soft BACKUPS SCRATCH "
+        "TIMEOUT\n"
+        "TIMEOUT: seconds after which a call counts as hung.\n");
     return EXIT_USAGE;
 }
 
@@ -24,15 +25,15 @@ static tansu_durability durability_named(const char *name) {
 
 int main(int argc, char **argv) {
     if (argc == 8 && strcmp(argv[1], "run") == 0) {
-        watch_start((unsigned)strtoul(argv[7], NULL, 10));
-        watch_finish(workload_run(argv[2], argv[3], strtoull(argv[4], NULL, 10),
-                                  durability_named(argv[5]), argv[6]));
+        watchdog_start((unsigned)strtoul(argv[7], NULL, 10));
+        watchdog_exit(workload_run(argv[2], argv[3], strtoull(argv[4], NULL, 10),
+                                   durability_named(argv[5]), argv[6]));
     }
     if (argc == 10 && strcmp(argv[1], "inspect") == 0) {
-        watch_start((unsigned)strtoul(argv[9], NULL, 10));
-        watch_finish(workload_inspect(argv[2], argv[3], strtoull(argv[4], NULL, 10),
-                                      strtoull(argv[5], NULL, 10), strcmp(argv[6], "soft") == 0,
-                                      argv[7], argv[8]));
+        watchdog_start((unsigned)strtoul(argv[9], NULL, 10));
+        watchdog_exit(workload_inspect(argv[2], argv[3], strtoull(argv[4], NULL, 10),
+                                       strtoull(argv[5], NULL, 10), strcmp(argv[6], "soft") == 0,
+                                       argv[7], argv[8]));
     }
     return usage();
 }

@@ -1,5 +1,5 @@
 /*
- * device/steps.c -- work that follows from a seed, and its model.
+ * device/steps.c -- a deterministic workload and its reference model.
  */
 #include "steps.h"
 
@@ -40,14 +40,14 @@ void step_make(uint64_t seed, uint32_t thread, uint64_t number, step *s) {
         make_operation(&random, !s->across, &s->operations[i]);
 }
 
-void step_apply(step_world *world, const step *s) {
-    world->step++;
+void step_apply(step_model *model, const step *s) {
+    model->step++;
     if (s->across)
-        world->across = world->step;
+        model->across = model->step;
     for (unsigned i = 0; i < s->count; i++) {
         const step_operation *o = &s->operations[i];
         for (int32_t id = o->from; id <= o->to && id < STEP_IDS; id++) {
-            step_cell *c = &world->cells[id];
+            step_cell *c = &model->cells[id];
             if (o->kind == STEP_SAVE)
                 *c = (step_cell){true, o->v, 0};
             else if (o->kind == STEP_INCREASE && c->there)
@@ -58,20 +58,20 @@ void step_apply(step_world *world, const step *s) {
     }
 }
 
-void step_world_at(uint64_t seed, uint32_t thread, uint64_t number, step_world *world) {
+void step_model_at(uint64_t seed, uint32_t thread, uint64_t number, step_model *model) {
     step s;
-    memset(world, 0, sizeof *world);
-    while (world->step < number) {
-        step_make(seed, thread, world->step + 1, &s);
-        step_apply(world, &s);
+    memset(model, 0, sizeof *model);
+    while (model->step < number) {
+        step_make(seed, thread, model->step + 1, &s);
+        step_apply(model, &s);
     }
 }
 
-int64_t step_sum(const step_world *world) {
+int64_t step_sum(const step_model *model) {
     int64_t sum = 0;
     for (size_t i = 0; i < STEP_IDS; i++)
-        if (world->cells[i].there)
-            sum += (int64_t)world->cells[i].v + world->cells[i].n;
+        if (model->cells[i].there)
+            sum += (int64_t)model->cells[i].v + model->cells[i].n;
     return sum;
 }
 
@@ -91,10 +91,10 @@ static uint32_t padding(int32_t v, char *text) {
     return size;
 }
 
-#define PADDING_ROOM (40000 + 2 * sizeof STEP_MARK)
+#define PADDING_CAPACITY (40000 + 2 * sizeof STEP_MARK)
 
 static bson_t *make_document(int32_t id, const step_cell *c) {
-    char text[PADDING_ROOM], key[32];
+    char text[PADDING_CAPACITY], key[32];
     uint32_t size = padding(c->v, text);
     bson_t *b = bson_new();
     snprintf(key, sizeof key, "key %d", c->v % 1000);
@@ -106,12 +106,12 @@ static bson_t *make_document(int32_t id, const step_cell *c) {
     return b;
 }
 
-/* make_state -- the document -1, which tells of all others. */
-static bson_t *make_state(const step_world *world) {
+/* make_state -- the document -1, which describes the others. */
+static bson_t *make_state(const step_model *model) {
     bson_t *b = bson_new();
     bson_append_int32(b, "_id", -1, -1);
-    bson_append_int64(b, "step", -1, (int64_t)world->step);
-    bson_append_int64(b, "sum", -1, step_sum(world));
+    bson_append_int64(b, "step", -1, (int64_t)model->step);
+    bson_append_int64(b, "sum", -1, step_sum(model));
     return b;
 }
 
@@ -129,11 +129,12 @@ tansu_status step_prepare(tansu_db *db, tansu_error *error) {
             char name[16];
             bson_t *keys = BCON_NEW(paths[i], BCON_INT32(1));
             status = tansu_index_create(db, NULL, step_collection(t, name), paths[i],
-                                        bson_get_data(keys), keys->len, NULL, 0, error);
+                                        document_of(keys), TANSU_NO_DOCUMENT, NULL, NULL, error);
             bson_destroy(keys);
         }
-    return status == TANSU_OK ? tansu_collection_ensure(db, NULL, "across", NULL, 0, error)
-                              : status;
+    return status == TANSU_OK
+               ? tansu_collection_ensure(db, NULL, "across", TANSU_NO_DOCUMENT, error)
+               : status;
 }
 
 /* save -- documents in one call; frees them. */
@@ -141,7 +142,7 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection, b
                          size_t count, tansu_error *error) {
     tansu_document list[STEP_OPERATIONS + 1] = {{NULL, 0}};
     for (size_t i = 0; i < count; i++)
-        list[i] = (tansu_document){bson_get_data(docs[i]), docs[i]->len};
+        list[i] = document_of(docs[i]);
     tansu_status status = tansu_save(db, txn, collection, list, count, TANSU_SAVE, NULL, error);
     for (size_t i = 0; i < count; i++)
         bson_destroy(docs[i]);
@@ -159,17 +160,17 @@ static tansu_status run_operation(tansu_db *db, tansu_txn *txn, const char *coll
     bson_t *query = range(o->from, o->to);
     bson_t *increase = BCON_NEW("$inc", "{", "n", BCON_INT32(1), "}");
     if (o->kind == STEP_INCREASE)
-        status = tansu_update(db, txn, collection, bson_get_data(query), query->len,
-                              bson_get_data(increase), increase->len, NULL, 0, NULL, error);
+        status = tansu_update(db, txn, collection, document_of(query), document_of(increase),
+                              TANSU_NO_DOCUMENT, NULL, error);
     else
-        status = tansu_remove(db, txn, collection, bson_get_data(query), query->len, NULL, 0, NULL,
-                              error);
+        status =
+            tansu_remove(db, txn, collection, document_of(query), TANSU_NO_DOCUMENT, NULL, error);
     bson_destroy(query);
     bson_destroy(increase);
     return status;
 }
 
-tansu_status step_run(tansu_db *db, uint32_t thread, const step *s, const step_world *after,
+tansu_status step_run(tansu_db *db, uint32_t thread, const step *s, const step_model *after,
                       tansu_durability durability, uint64_t *sequence, tansu_error *error) {
     char name[16];
     bson_t *docs[STEP_OPERATIONS + 1];
@@ -213,19 +214,19 @@ static int64_t number(const bson_t *doc, const char *key) {
                : -1;
 }
 
-/* take -- takes a document into what was read. */
-static void take(const bson_t *doc, step_world *world, int64_t *sum, char *why) {
+/* take -- adds a document to what was read. */
+static void take(const bson_t *doc, step_model *model, int64_t *sum, char *why) {
     int64_t id = number(doc, "_id");
     if (id == -1) {
-        world->step = (uint64_t)number(doc, "step");
+        model->step = (uint64_t)number(doc, "step");
         *sum = number(doc, "sum");
         return;
     }
-    if (id < 0 || id >= STEP_IDS || world->cells[id].there) {
-        snprintf(why, WHY, "document %" PRId64 " should not be there, or is there twice", id);
+    if (id < 0 || id >= STEP_IDS || model->cells[id].there) {
+        snprintf(why, WHY, "document %" PRId64 " should not exist, or exists twice", id);
         return;
     }
-    step_cell *c = &world->cells[id];
+    step_cell *c = &model->cells[id];
     *c = (step_cell){true, (int32_t)number(doc, "v"), (int32_t)number(doc, "n")};
     bson_t *expected = make_document((int32_t)id, c);
     if (!bson_equal(expected, doc))
@@ -233,48 +234,48 @@ static void take(const bson_t *doc, step_world *world, int64_t *sum, char *why) 
     bson_destroy(expected);
 }
 
-/* read_across -- the step that the other collection tells of. */
-static tansu_status read_across(tansu_db *db, tansu_txn *txn, uint32_t thread, step_world *world,
+/* read_across -- the step in the other collection. */
+static tansu_status read_across(tansu_db *db, tansu_txn *txn, uint32_t thread, step_model *model,
                                 tansu_error *error) {
     tansu_buffer result = TANSU_BUFFER_INIT;
     bson_t doc;
     bson_t *id = BCON_NEW("_id", BCON_INT32((int32_t)thread));
-    tansu_status status = tansu_get(db, txn, "across", bson_get_data(id), id->len, &result, error);
+    tansu_status status = tansu_get(db, txn, "across", document_of(id), &result, error);
     if (status == TANSU_OK && bson_init_static(&doc, result.data, result.size))
-        world->across = (uint64_t)number(&doc, "step");
+        model->across = (uint64_t)number(&doc, "step");
     bson_destroy(id);
     tansu_buffer_free(&result);
     return status == TANSU_E_NOT_FOUND ? TANSU_OK : status;
 }
 
-tansu_status step_read(tansu_db *db, tansu_txn *txn, uint32_t thread, step_world *world, char *why,
+tansu_status step_read(tansu_db *db, tansu_txn *txn, uint32_t thread, step_model *model, char *why,
                        tansu_error *error) {
     char name[16];
     tansu_cursor *cursor = NULL;
     tansu_document d;
     bson_t doc;
     int64_t sum = 0;
-    memset(world, 0, sizeof *world);
+    memset(model, 0, sizeof *model);
     why[0] = 0;
-    tansu_status status =
-        tansu_find(db, txn, step_collection(thread, name), NULL, 0, NULL, 0, &cursor, error);
+    tansu_status status = tansu_find(db, txn, step_collection(thread, name), TANSU_NO_DOCUMENT,
+                                     TANSU_NO_DOCUMENT, &cursor, error);
     while (status == TANSU_OK && (status = tansu_cursor_next(cursor, &d, error)) == TANSU_OK)
         if (bson_init_static(&doc, d.data, d.size))
-            take(&doc, world, &sum, why);
+            take(&doc, model, &sum, why);
         else
-            snprintf(why, WHY, "a document that is no BSON");
+            snprintf(why, WHY, "a document that is not valid BSON");
     tansu_cursor_close(cursor);
     if (status == TANSU_DONE)
-        status = read_across(db, txn, thread, world, error);
-    if (status == TANSU_OK && why[0] == 0 && sum != step_sum(world))
+        status = read_across(db, txn, thread, model, error);
+    if (status == TANSU_OK && why[0] == 0 && sum != step_sum(model))
         snprintf(why, WHY,
                  "%s at step %" PRIu64 ": the documents sum up to %" PRId64 ", not to the %" PRId64
                  " of that step",
-                 name, world->step, step_sum(world), sum);
+                 name, model->step, step_sum(model), sum);
     return status;
 }
 
-bool step_same(const step_world *expected, const step_world *actual, char *why) {
+bool step_same(const step_model *expected, const step_model *actual, char *why) {
     for (int i = 0; i < STEP_IDS; i++) {
         const step_cell *e = &expected->cells[i], *a = &actual->cells[i];
         if (e->there != a->there || e->v != a->v || e->n != a->n) {

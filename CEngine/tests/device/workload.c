@@ -1,18 +1,18 @@
 /*
- * device/workload.c -- writers, readers and upkeep at work on a database whose device may fail.
+ * device/workload.c -- writers, readers and maintenance on a database whose device may fail.
  *
- * What it is told, a line each on standard input, and what it answers:
- *   read-errors     from now on calls that read may end with IO
- *   trouble         from now on calls that write may fail
- *   well            neither, from now on
- *   forget          drops what the kernel keeps of the database's files
+ * Commands, a line each on standard input, and answers:
+ *   read-errors     from now on calls that read may return IO
+ *   faults          from now on calls that write may fail
+ *   healthy         neither, from now on
+ *   drop-caches     drops the kernel's cached pages of the database's files
  *   close           stops the threads and shuts the database down: "closed STATUS"
- *   open            opens the database and goes to work: "opened STATUS"
- *   quit            ends the process, whatever is open: "quit", with what was done
+ *   open            opens the database and starts the threads: "opened STATUS"
+ *   quit            ends the process, whatever is open: "quit", with counts
  */
 #include "workload.h"
 
-#include "ledger.h"
+#include "ack_log.h"
 #include "steps.h"
 
 #include <dirent.h>
@@ -31,17 +31,18 @@
 #define WHY 256
 #define MOST_BACKUPS 6
 
-/* Slots of the watch. */
-enum { SLOT_MAIN = 0, SLOT_WRITER = 1, SLOT_READER = 5, SLOT_KEEPER = 8 };
+/* Slots of the watchdog. */
+enum { SLOT_MAIN = 0, SLOT_WRITER = 1, SLOT_READER = 5, SLOT_MAINTENANCE = 8 };
 
 static struct {
     tansu_db *db;
     const char *path, *backups;
     uint64_t seed;
     tansu_durability durability;
-    atomic_bool stop, trouble, read_errors;
-    atomic_bool failed; /* FAILED was returned: nothing may be written until it is opened again */
-    atomic_uint_fast64_t steps, reads, upkeeps, refused;
+    atomic_bool stop, device_fails, read_errors;
+    atomic_bool
+        failed; /* SYNC_FAILED was returned: nothing may be written until it is opened again */
+    atomic_uint_fast64_t steps, reads, maintenance_count, refused;
     uint64_t backup_number, backup_end; /* the next, and the one that is not made any more */
     uint64_t random;
     pthread_t threads[STEP_THREADS + READERS + 1];
@@ -59,7 +60,7 @@ void set_options(tansu_options *options, const char *path, tansu_durability dura
     options->compaction_share = 100;
 }
 
-int64_t figure(tansu_db *db, const char *name, int64_t otherwise) {
+int64_t stat_value(tansu_db *db, const char *name, int64_t otherwise) {
     tansu_buffer b = TANSU_BUFFER_INIT;
     bson_t doc;
     bson_iter_t iter;
@@ -72,93 +73,97 @@ int64_t figure(tansu_db *db, const char *name, int64_t otherwise) {
     return value;
 }
 
-/* ---- What a call may come to --------------------------------------------------------------- */
+/* ---- What a call may return ---------------------------------------------------------------- */
 
-/* complain -- a status that the call may not come to. */
-static void complain(const char *call, tansu_status status, const tansu_error *error) {
-    fault("%s%s: %s (errno %d): %s [%s]", call, atomic_load(&run.trouble) ? ", in trouble" : "",
+/* report_status -- a status that the call may not return. */
+static void report_status(const char *call, tansu_status status, const tansu_error *error) {
+    fault("%s%s: %s (errno %d): %s [%s]", call,
+          atomic_load(&run.device_fails) ? ", while the device fails" : "",
           tansu_status_name(status), error->sys_errno, error->message, error->context);
 }
 
-/* damage_is_known -- a failing device may have damaged the index files; then the database says so until it is opened again. */
-static bool damage_is_known(tansu_status status) {
-    return status == TANSU_E_CORRUPT && atomic_load(&run.trouble) &&
-           figure(run.db, "indexesDamaged", 0) != 0;
+/* corruption_is_known -- a failing device may have corrupted the index files; the database says so
+ * until it is opened again. */
+static bool corruption_is_known(tansu_status status) {
+    return status == TANSU_E_CORRUPT && atomic_load(&run.device_fails) &&
+           stat_value(run.db, "indexesDamaged", 0) != 0;
 }
 
-/* refusal -- whether a call that writes may come to this status on a device that fails. */
-static bool refusal(tansu_status status) {
-    return status == TANSU_E_IO || status == TANSU_E_FULL || status == TANSU_E_FAILED ||
+/* is_refusal -- whether a call that writes may return this status on a failing device. */
+static bool is_refusal(tansu_status status) {
+    return status == TANSU_E_IO || status == TANSU_E_FULL || status == TANSU_E_SYNC_FAILED ||
            status == TANSU_E_READ_ONLY;
 }
 
-/* may_write -- whether a call that writes may come to this status; notes FAILED, after which none may succeed. */
-static void may_write(const char *call, tansu_status status, bool was_failed,
-                      const tansu_error *error) {
+/* check_write -- whether a call that writes may return this status; notes SYNC_FAILED, after which
+ * none may succeed. */
+static void check_write(const char *call, tansu_status status, bool was_failed,
+                        const tansu_error *error) {
     if (status == TANSU_OK) {
         if (was_failed)
-            fault("%s succeeded after FAILED, and without opening again", call);
+            fault("%s succeeded after SYNC_FAILED, and without opening again", call);
         return;
     }
     atomic_fetch_add(&run.refused, 1);
-    if (!atomic_load(&run.trouble) || !refusal(status))
-        complain(call, status, error);
-    if (status == TANSU_E_FAILED)
+    if (!atomic_load(&run.device_fails) || !is_refusal(status))
+        report_status(call, status, error);
+    if (status == TANSU_E_SYNC_FAILED)
         atomic_store(&run.failed, true);
 }
 
-/* may_read -- the same of a call that reads. Damage that a failing device did to index files may be told of. */
-static void may_read(const char *call, tansu_status status, const tansu_error *error) {
+/* check_read -- the same for a call that reads. Corruption of index files by a failing device may
+ * be reported. */
+static void check_read(const char *call, tansu_status status, const tansu_error *error) {
     if (status == TANSU_OK || status == TANSU_DONE)
         return;
     atomic_fetch_add(&run.refused, 1);
     if (status == TANSU_E_IO && atomic_load(&run.read_errors))
         return;
-    if (damage_is_known(status))
+    if (corruption_is_known(status))
         return;
-    complain(call, status, error);
+    report_status(call, status, error);
 }
 
 /* ---- Writers ------------------------------------------------------------------------------- */
 
-static void *write_on(void *context) {
+static void *write_continuously(void *context) {
     uint32_t t = (uint32_t)(uintptr_t)context;
     unsigned slot = SLOT_WRITER + t;
-    step_world world, next;
+    step_model model, next;
     tansu_error error = {0};
     char why[WHY];
     step s;
-    watch_call(slot, "reading at the beginning");
-    tansu_status status = step_read(run.db, NULL, t, &world, why, &error);
-    watch_back(slot);
+    watchdog_enter(slot, "reading at the beginning");
+    tansu_status status = step_read(run.db, NULL, t, &model, why, &error);
+    watchdog_leave(slot);
     if (status != TANSU_OK) {
-        may_read("reading at the beginning", status, &error);
+        check_read("reading at the beginning", status, &error);
         return NULL;
     }
-    step_world_at(run.seed, t, world.step, &next);
-    if (why[0] != 0 || !step_same(&next, &world, why)) {
+    step_model_at(run.seed, t, model.step, &next);
+    if (why[0] != 0 || !step_same(&next, &model, why)) {
         fault("thread %u, at the beginning: %s", t, why);
         return NULL;
     }
-    ledger_add(LEDGER_OPENED, t, world.step, 0);
+    ack_log_add(ACK_OPENED, t, model.step, 0);
     while (!atomic_load(&run.stop)) {
         uint64_t sequence = 0;
         bool was_failed = atomic_load(&run.failed);
-        step_make(run.seed, t, world.step + 1, &s);
-        next = world;
+        step_make(run.seed, t, model.step + 1, &s);
+        next = model;
         step_apply(&next, &s);
-        watch_call(slot, "writing");
+        watchdog_enter(slot, "writing");
         memset(&error, 0, sizeof error);
         status = step_run(run.db, t, &s, &next, TANSU_DURABILITY_DEFAULT, &sequence, &error);
-        watch_back(slot);
-        may_write("writing", status, was_failed, &error);
+        watchdog_leave(slot);
+        check_write("writing", status, was_failed, &error);
         if (status == TANSU_OK) {
-            ledger_add(run.durability == TANSU_DURABILITY_FULL ? LEDGER_FULL : LEDGER_SOFT, t,
-                       next.step, sequence);
-            world = next;
+            ack_log_add(run.durability == TANSU_DURABILITY_FULL ? ACK_FULL : ACK_PROCESS, t,
+                        next.step, sequence);
+            model = next;
             atomic_fetch_add(&run.steps, 1);
         } else if (status == TANSU_E_IO) {
-            break; /* it may be there, or not: the next opening tells */
+            break; /* it may have been committed, or not: the next opening shows it */
         } else {
             usleep(20000);
         }
@@ -170,47 +175,47 @@ static void *write_on(void *context) {
 
 /* ---- Readers ------------------------------------------------------------------------------- */
 
-/* ask_index -- reads a thread's collection by an index, and counts what it finds. */
-static tansu_status ask_index(tansu_txn *txn, uint32_t t, uint64_t round, const step_world *world,
-                              char *why, tansu_error *error) {
+/* count_by_index -- counts a thread's documents by an index. */
+static tansu_status count_by_index(tansu_txn *txn, uint32_t t, uint64_t round,
+                                   const step_model *model, char *why, tansu_error *error) {
     static const char *const paths[] = {"v", "n"};
     const char *path = paths[round % 2];
     char name[16];
     int64_t found = 0, expected = 0;
     bson_t *query = BCON_NEW(path, "{", "$gte", BCON_INT32(0), "}");
     bson_t *hints = BCON_NEW("$index", BCON_UTF8(path));
-    tansu_status status = tansu_count(run.db, txn, step_collection(t, name), bson_get_data(query),
-                                      query->len, bson_get_data(hints), hints->len, &found, error);
+    tansu_status status = tansu_count(run.db, txn, step_collection(t, name), document_of(query),
+                                      document_of(hints), &found, error);
     bson_destroy(query);
     bson_destroy(hints);
     for (size_t i = 0; i < STEP_IDS; i++)
-        expected += world->cells[i].there;
+        expected += model->cells[i].there;
     if (status == TANSU_OK && found != expected)
-        snprintf(why, WHY, "%" PRId64 " documents by index %s, %" PRId64 " there", found, path,
+        snprintf(why, WHY, "%" PRId64 " documents by index %s, %" PRId64 " exist", found, path,
                  expected);
     return status;
 }
 
-static void *read_on(void *context) {
+static void *read_continuously(void *context) {
     unsigned slot = SLOT_READER + (unsigned)(uintptr_t)context;
     uint64_t round = (uintptr_t)context;
-    step_world world;
+    step_model model;
     char why[WHY];
     while (!atomic_load(&run.stop)) {
         uint32_t t = (uint32_t)(round++ % STEP_THREADS);
         tansu_txn *txn = NULL;
         tansu_error error = {0};
         why[0] = 0;
-        watch_call(slot, "reading");
+        watchdog_enter(slot, "reading");
         tansu_status status =
             tansu_txn_begin(run.db, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT, &txn, &error);
         if (status == TANSU_OK)
-            status = step_read(run.db, txn, t, &world, why, &error);
+            status = step_read(run.db, txn, t, &model, why, &error);
         if (status == TANSU_OK && why[0] == 0)
-            status = ask_index(txn, t, round, &world, why, &error);
+            status = count_by_index(txn, t, round, &model, why, &error);
         tansu_txn_abort(txn);
-        watch_back(slot);
-        may_read("reading", status, &error);
+        watchdog_leave(slot);
+        check_read("reading", status, &error);
         if (status == TANSU_OK && why[0] != 0)
             fault("reading thread %u's collection: %s", t, why);
         atomic_fetch_add(&run.reads, 1);
@@ -219,7 +224,7 @@ static void *read_on(void *context) {
     return NULL;
 }
 
-/* ---- Upkeep -------------------------------------------------------------------------------- */
+/* ---- Maintenance --------------------------------------------------------------------------- */
 
 static uint64_t next_random(void) {
     run.random ^= run.random << 13;
@@ -228,14 +233,14 @@ static uint64_t next_random(void) {
     return run.random;
 }
 
-/* go_on -- the progress of a task: cancels after so many calls. */
-static int go_on(void *context, uint64_t done, uint64_t total) {
+/* progress -- the progress function of a task: cancels it after a number of calls. */
+static int progress(void *context, uint64_t done, uint64_t total) {
     int *calls = context;
     (void)done, (void)total;
     return atomic_load(&run.stop) ? 0 : --*calls != 0;
 }
 
-/* problems_of_indexes -- whether a report of verify tells of index files only. */
+/* problems_of_indexes -- whether all problems in a report of verify are of index files. */
 static bool problems_of_indexes(const tansu_buffer *report) {
     bson_t doc;
     bson_iter_t iter, problem, member;
@@ -255,16 +260,17 @@ static bool problems_of_indexes(const tansu_buffer *report) {
 static void verify_now(int calls) {
     tansu_buffer report = TANSU_BUFFER_INIT;
     tansu_error error = {0};
-    tansu_status status = tansu_verify(run.db, go_on, &calls, &report, &error);
-    bool excused =
-        status == TANSU_E_CANCELLED || (status == TANSU_E_IO && atomic_load(&run.read_errors)) ||
-        (status == TANSU_E_CORRUPT && atomic_load(&run.trouble) && problems_of_indexes(&report));
+    tansu_status status = tansu_verify(run.db, progress, &calls, &report, &error);
+    bool excused = status == TANSU_E_CANCELLED ||
+                   (status == TANSU_E_IO && atomic_load(&run.read_errors)) ||
+                   (status == TANSU_E_CORRUPT && atomic_load(&run.device_fails) &&
+                    problems_of_indexes(&report));
     if (status != TANSU_OK && !excused)
-        complain("verify", status, &error);
+        report_status("verify", status, &error);
     tansu_buffer_free(&report);
 }
 
-/* backup_now -- a backup beside the database; only acknowledged ones are in the ledger. */
+/* backup_now -- a backup; only acknowledged ones are in the acknowledgement log. */
 static tansu_status backup_now(int calls, tansu_error *error) {
     char to[1024];
     tansu_buffer report = TANSU_BUFFER_INIT;
@@ -273,16 +279,16 @@ static tansu_status backup_now(int calls, tansu_error *error) {
     uint64_t number = run.backup_number++;
     snprintf(to, sizeof to, "%s/b%" PRIu64, run.backups, number);
     tansu_status status =
-        tansu_backup(run.db, to, number % 2 == 0 ? TANSU_BACKUP_FOLDER : TANSU_BACKUP_FILE, go_on,
-                     &calls, &report, error);
+        tansu_backup(run.db, to, number % 2 == 0 ? TANSU_BACKUP_FOLDER : TANSU_BACKUP_FILE,
+                     progress, &calls, &report, error);
     if (status == TANSU_OK && bson_init_static(&doc, report.data, report.size) &&
         bson_iter_init_find(&iter, &doc, "sequence"))
-        ledger_add(LEDGER_BACKUP, 0, number, (uint64_t)bson_iter_as_int64(&iter));
+        ack_log_add(ACK_BACKUP, 0, number, (uint64_t)bson_iter_as_int64(&iter));
     tansu_buffer_free(&report);
     return status;
 }
 
-static void *keep_up(void *context) {
+static void *maintain_continuously(void *context) {
     (void)context;
     while (!atomic_load(&run.stop)) {
         tansu_error error = {0};
@@ -296,7 +302,7 @@ static void *keep_up(void *context) {
             call = "verify";
         else if (what == 4 && run.backup_number < run.backup_end)
             call = "backup";
-        watch_call(SLOT_KEEPER, call);
+        watchdog_enter(SLOT_MAINTENANCE, call);
         if (what < 3)
             status = tansu_checkpoint(run.db, &error);
         else if (what == 3)
@@ -304,19 +310,19 @@ static void *keep_up(void *context) {
         else if (what == 4 && run.backup_number < run.backup_end)
             status = backup_now(calls, &error);
         else
-            status = tansu_compact(run.db, go_on, &calls, NULL, &error);
-        watch_back(SLOT_KEEPER);
-        bool excused = status == TANSU_E_CANCELLED || damage_is_known(status) ||
+            status = tansu_compact(run.db, progress, &calls, NULL, &error);
+        watchdog_leave(SLOT_MAINTENANCE);
+        bool excused = status == TANSU_E_CANCELLED || corruption_is_known(status) ||
                        (status == TANSU_E_IO && atomic_load(&run.read_errors));
         if (!excused)
-            may_write(call, status, false, &error);
-        atomic_fetch_add(&run.upkeeps, 1);
+            check_write(call, status, false, &error);
+        atomic_fetch_add(&run.maintenance_count, 1);
         usleep((useconds_t)(next_random() % 60000));
     }
     return NULL;
 }
 
-/* page_out -- takes the pages of mapped files below this path out of memory; what the kernel can read again only. */
+/* page_out -- pages out the mapped files below a path, so that the next access reads them again. */
 static void page_out(const char *path) {
     char line[4096];
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -329,8 +335,8 @@ static void page_out(const char *path) {
         fclose(maps);
 }
 
-/* forget_files -- takes the files of a folder out of memory. */
-static void forget_files(const char *folder) {
+/* drop_cached_files -- drops the cached pages of the files in a folder. */
+static void drop_cached_files(const char *folder) {
     DIR *d = opendir(folder);
     struct dirent *e;
     while (d != NULL && (e = readdir(d)) != NULL) {
@@ -339,7 +345,7 @@ static void forget_files(const char *folder) {
         if (e->d_name[0] == '.')
             continue;
         if (e->d_type == DT_DIR) {
-            forget_files(path);
+            drop_cached_files(path);
         } else if (e->d_type == DT_REG) {
             int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
             if (file >= 0) {
@@ -352,7 +358,7 @@ static void forget_files(const char *folder) {
         closedir(d);
 }
 
-/* ---- Orders -------------------------------------------------------------------------------- */
+/* ---- Commands ------------------------------------------------------------------------------ */
 
 static void start_threads(void) {
     bool started = true;
@@ -360,37 +366,38 @@ static void start_threads(void) {
     atomic_store(&run.stop, false);
     atomic_store(&run.failed, false);
     for (uintptr_t t = 0; t < STEP_THREADS; t++)
-        started &= pthread_create(&run.threads[n++], NULL, write_on, (void *)t) == 0;
+        started &= pthread_create(&run.threads[n++], NULL, write_continuously, (void *)t) == 0;
     for (uintptr_t t = 0; t < READERS; t++)
-        started &= pthread_create(&run.threads[n++], NULL, read_on, (void *)t) == 0;
-    started &= pthread_create(&run.threads[n++], NULL, keep_up, NULL) == 0;
+        started &= pthread_create(&run.threads[n++], NULL, read_continuously, (void *)t) == 0;
+    started &= pthread_create(&run.threads[n++], NULL, maintain_continuously, NULL) == 0;
     if (!started) {
         perror("threads");
-        watch_finish(EXIT_HARNESS);
+        watchdog_exit(EXIT_HARNESS);
     }
 }
 
 static tansu_status open_now(tansu_error *error) {
     tansu_options options;
     set_options(&options, run.path, run.durability);
-    watch_call(SLOT_MAIN, "open");
+    watchdog_enter(SLOT_MAIN, "open");
     tansu_status status = tansu_open(&options, &run.db, error);
-    watch_back(SLOT_MAIN);
+    watchdog_leave(SLOT_MAIN);
     return status;
 }
 
-/* close_now -- ends the threads and the database. Errors are allowed after trouble only. */
+/* close_now -- stops the threads and closes the database. Errors are allowed after device faults
+ * only. */
 static tansu_status close_now(void) {
     tansu_error error = {0};
     atomic_store(&run.stop, true);
     for (unsigned i = 0; i < STEP_THREADS + READERS + 1; i++)
         pthread_join(run.threads[i], NULL);
-    watch_call(SLOT_MAIN, "shutdown");
+    watchdog_enter(SLOT_MAIN, "shutdown");
     tansu_status status = tansu_shutdown(run.db, &error);
-    watch_back(SLOT_MAIN);
+    watchdog_leave(SLOT_MAIN);
     run.db = NULL;
-    if (status != TANSU_OK && (!atomic_load(&run.trouble) || !refusal(status)))
-        complain("shutdown", status, &error);
+    if (status != TANSU_OK && (!atomic_load(&run.device_fails) || !is_refusal(status)))
+        report_status("shutdown", status, &error);
     return status;
 }
 
@@ -399,25 +406,25 @@ static void answer(const char *what, tansu_status status, const tansu_error *err
     fflush(stdout);
 }
 
-/* open_and_work -- prints what opening came to. */
+/* open_and_work -- prints the status of opening. */
 static void open_and_work(void) {
     tansu_error error = {0};
     tansu_status status = open_now(&error);
     if (status == TANSU_OK) {
-        watch_call(SLOT_MAIN, "create index");
+        watchdog_enter(SLOT_MAIN, "create index");
         status = step_prepare(run.db, &error);
         if (status != TANSU_OK) {
             tansu_close(run.db);
             run.db = NULL;
         }
-        watch_back(SLOT_MAIN);
+        watchdog_leave(SLOT_MAIN);
     }
     if (status == TANSU_OK)
         start_threads();
     answer("opened", status, &error);
 }
 
-/* first_backup -- the number behind all backups of earlier processes. */
+/* first_backup -- the number after all backups of earlier processes. */
 static uint64_t first_backup(const char *folder) {
     uint64_t number, next = 0;
     DIR *d = opendir(folder);
@@ -430,43 +437,43 @@ static uint64_t first_backup(const char *folder) {
     return next;
 }
 
-int workload_run(const char *path, const char *ledger, uint64_t seed, tansu_durability durability,
+int workload_run(const char *path, const char *ack_log, uint64_t seed, tansu_durability durability,
                  const char *backups) {
     char line[64];
     run.path = path;
     run.backups = backups;
     run.seed = seed;
     run.durability = durability;
-    run.random = (seed ^ ledger_now()) | 1;
+    run.random = (seed ^ ack_now()) | 1;
     run.backup_number = first_backup(backups);
     run.backup_end = run.backup_number + MOST_BACKUPS;
-    if (!ledger_open(ledger)) {
-        perror("ledger");
+    if (!ack_log_open(ack_log)) {
+        perror("acknowledgement log");
         return EXIT_HARNESS;
     }
     while (fgets(line, sizeof line, stdin) != NULL && strcmp(line, "quit\n") != 0) {
         if (strcmp(line, "read-errors\n") == 0) {
             atomic_store(&run.read_errors, true);
-        } else if (strcmp(line, "trouble\n") == 0) {
-            atomic_store(&run.trouble, true);
-        } else if (strcmp(line, "well\n") == 0) {
-            atomic_store(&run.trouble, false);
+        } else if (strcmp(line, "faults\n") == 0) {
+            atomic_store(&run.device_fails, true);
+        } else if (strcmp(line, "healthy\n") == 0) {
+            atomic_store(&run.device_fails, false);
             atomic_store(&run.read_errors, false);
-        } else if (strcmp(line, "forget\n") == 0) {
+        } else if (strcmp(line, "drop-caches\n") == 0) {
             page_out(path);
-            forget_files(path);
+            drop_cached_files(path);
         } else if (strcmp(line, "close\n") == 0 && run.db != NULL) {
             answer("closed", close_now(), &(tansu_error){0});
         } else if (strcmp(line, "open\n") == 0 && run.db == NULL) {
             open_and_work();
         } else {
-            fprintf(stderr, "not an order now: %s", line);
+            fprintf(stderr, "not a command now: %s", line);
             return EXIT_HARNESS;
         }
     }
-    printf("quit %" PRIu64 " steps, %" PRIu64 " reads, %" PRIu64 " upkeeps, %" PRIu64
+    printf("quit %" PRIu64 " steps, %" PRIu64 " reads, %" PRIu64 " maintenance calls, %" PRIu64
            " calls refused\n",
            (uint64_t)atomic_load(&run.steps), (uint64_t)atomic_load(&run.reads),
-           (uint64_t)atomic_load(&run.upkeeps), (uint64_t)atomic_load(&run.refused));
+           (uint64_t)atomic_load(&run.maintenance_count), (uint64_t)atomic_load(&run.refused));
     return faults_so_far() == 0 ? EXIT_FINE : EXIT_FAULT;
 }

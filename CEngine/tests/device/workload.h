@@ -1,6 +1,6 @@
 /*
- * device/workload.h -- what the files of device-workload share: the options that every opening uses, the
- * watch over calls that hang, and what counts as a fault.
+ * device/workload.h -- what the files of device-workload share: the options of every opening, the
+ * watchdog for calls that hang, and the report of violations.
  */
 #ifndef DEVICE_WORKLOAD_H
 #define DEVICE_WORKLOAD_H
@@ -13,47 +13,51 @@
 /* The exit codes of the program. */
 enum {
     EXIT_FINE = 0,
-    EXIT_FAULT = 1, /* a promise was broken; the output tells which */
-    EXIT_HUNG = 3,  /* a call did not come back */
+    EXIT_FAULT = 1, /* a promise was broken; the output says which */
+    EXIT_HUNG = 3,  /* a call did not return */
     EXIT_ENDED = 4, /* the library ended the process */
     EXIT_USAGE = 64,
-    EXIT_HARNESS = 70 /* the harness itself could not go on */
+    EXIT_HARNESS = 70 /* the harness itself failed */
 };
 
-/* ---- watch.c ---- */
+/* ---- watchdog.c ---- */
 
-#define WATCH_SLOTS 16
+#define WATCHDOG_SLOTS 16
 
-/* watch_start -- looks after calls from now on: one that takes longer than so many seconds ends the program with
- * EXIT_HUNG and its name. The end of the program by anyone else ends it with EXIT_ENDED. */
-void watch_start(unsigned seconds);
+/* watchdog_start -- starts the watchdog: a call that takes longer than `seconds` ends the program
+ * with EXIT_HUNG and its name. An exit() that the program did not ask for becomes EXIT_ENDED. */
+void watchdog_start(unsigned seconds);
 
-/* watch_call / watch_back -- this slot's thread goes into a call, and came back. The name is a literal. */
-void watch_call(unsigned slot, const char *name);
-void watch_back(unsigned slot);
+/* watchdog_enter, watchdog_leave -- the thread of a slot enters a call, and has returned. The name
+ * is a literal. */
+void watchdog_enter(unsigned slot, const char *name);
+void watchdog_leave(unsigned slot);
 
-/* watch_finish -- ends the program on purpose. */
-void watch_finish(int code) __attribute__((noreturn));
+/* watchdog_exit -- ends the program. */
+void watchdog_exit(int code) __attribute__((noreturn));
 
-/* fault -- tells of a broken promise and counts it; any thread. */
+/* fault -- reports a broken promise and counts it; any thread. */
 void fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 unsigned faults_so_far(void);
 
 /* ---- workload.c and inspect.c ---- */
 
-/* set_options -- small segments, checkpoints and caches, so that a second of work has many of each. */
+/* set_options -- small segments, checkpoints and caches, so that a second of work has many of each.
+ * */
 void set_options(tansu_options *options, const char *path, tansu_durability durability);
 
-/* figure -- a whole number or a truth of tansu_stats(), by its name; `otherwise` when it is not there. */
-int64_t figure(tansu_db *db, const char *name, int64_t otherwise);
+/* stat_value -- a whole number or boolean of tansu_stats(), by its name; `otherwise` when there is
+ * none. */
+int64_t stat_value(tansu_db *db, const char *name, int64_t otherwise);
 
-/* workload_run -- works on the database until standard input tells to end. */
-int workload_run(const char *path, const char *ledger, uint64_t seed, tansu_durability durability,
+/* workload_run -- runs the workload until standard input says to end. */
+int workload_run(const char *path, const char *ack_log, uint64_t seed, tansu_durability durability,
                  const char *backups);
 
-/* workload_inspect -- opens what is left and compares it with what was acknowledged before `moment`; backups
- * are restored to `scratch`. `soft`: commits that only survive a killed process must be there, too. */
-int workload_inspect(const char *path, const char *ledger, uint64_t seed, uint64_t moment,
-                     bool soft, const char *backups, const char *scratch);
+/* workload_inspect -- opens the database and compares it with what was acknowledged before a time;
+ * backups are restored to `scratch`. `process_only`: commits that survive only the end of the
+ * process must exist, too. */
+int workload_inspect(const char *path, const char *ack_log, uint64_t seed, uint64_t before,
+                     bool process_only, const char *backups, const char *scratch);
 
 #endif

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Ends the program with exit code 1 unless what it found is right.
+/// Exits with code 1 unless a condition is true.
 ///
 /// - Parameters:
-///   - isRight: Whether it is.
-///   - what: What should be so.
-public func check(_ isRight: Bool, _ what: @autoclosure () -> String) {
-    guard !isRight else { return }
-    FileHandle.standardError.write(Data("wrong: \(what())\n".utf8))
+///   - condition: The condition.
+///   - description: The expectation, for the error message.
+public func check(_ condition: Bool, _ description: @autoclosure () -> String) {
+    guard !condition else { return }
+    FileHandle.standardError.write(Data("Check failed: \(description())\n".utf8))
     exit(1)
 }

@@ -1,6 +1,6 @@
 import Tansu
 
-/// What the analyser asks of a record. Records have more fields; they stay in the documents.
+/// The fields of a record that the queries use. The documents have more fields.
 struct City: Codable, Sendable, Identifiable {
     enum CodingKeys: String, CodingKey {
         case id, name, population, timezone

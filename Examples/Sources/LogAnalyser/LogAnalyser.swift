@@ -2,30 +2,30 @@ import Checking
 import Foundation
 import Tansu
 
-/// Reads records from standard input, one JSON object a line, and answers questions about them.
+/// An analyser of records from standard input, one JSON object per line.
 ///
-/// In this folder, with the records that the demo has:
+/// Run it in the folder `Examples` with the data of the demo:
 ///
 /// ```
 /// gzip -dc ../Sources/TansuCommand/Resources/cities.ndjson.gz | swift run LogAnalyser
 /// ```
 ///
-/// Every answer is compared with what plain loops over the same records give.
+/// It compares every result with that of loops over the same records.
 @main
 struct LogAnalyser {
     static func main() throws {
-        // Analysed once and thrown away: the database needs no folder.
+        // The data is analysed once, so the database is in memory.
         let db = try Database(.memory)
         var importer = Importer(into: try db.collection("cities"))
         var lines: [String] = []
         while let line = readLine() {
             lines.append(line)
-            try importer.take(line)
+            try importer.add(line)
         }
         try importer.flush()
-        print("\(lines.count) lines, \(importer.imported) records, \(importer.refused) refused")
+        print("\(lines.count) lines, \(importer.imported) records, \(importer.rejected) rejected")
 
-        // The same collection, now with a type.
+        // The same collection with a Codable type.
         let analyser = LogAnalyser(
             cities: try db.collection("cities", of: City.self), records: Records(lines))
         check(importer.imported == analyser.records.all.count, "every record is imported")
@@ -38,7 +38,7 @@ struct LogAnalyser {
     let cities: Database.Collection<City>
     let records: Records
 
-    /// Groups: of each country, how many cities, how many people in them, and the most in one of them.
+    /// Groups with aggregates: the number of cities, the total and the largest population of each country.
     func biggestCountries() throws {
         let groups = try cities.find().groups(by: \.country, .count, .sum(\.population), .max(\.population))
         print("\nthe countries with the most cities")
@@ -52,11 +52,11 @@ struct LogAnalyser {
             check(
                 count == there.count && people == there.map(\.population).reduce(0, +)
                     && greatest == there.map(\.population).max(),
-                "the figures of \(country)")
+                "the aggregates of \(country)")
         }
     }
 
-    /// A list of the first ones: a condition, an order, a limit.
+    /// A query with a condition, an order and a limit.
     func millions(in zone: String) throws {
         let found = try cities.find { $0.timezone.hasPrefix(zone) && $0.population > 1_000_000 }
             .sorted(by: \.population, .descending)
@@ -71,7 +71,7 @@ struct LogAnalyser {
         check(found.map(\.id) == wanted.map(\.id), "the greatest cities of \(zone)")
     }
 
-    /// What a query costs is asked of its explanation, which also says what index would help.
+    /// The explanation of a query, with its cost and a suggested index.
     func countryWithAndWithoutIndex(_ country: String) throws {
         let query = try cities.find { $0.country == country }.sorted(by: \.population, .descending).limit(3)
         let before = (try query.all().map(\.id), try query.explain())
@@ -81,10 +81,10 @@ struct LogAnalyser {
         print("\nthe greatest cities of \(country), before and with an index")
         print(before.1, after.1, separator: "\n")
         check(after.1.plan.kind == .index && after.1.documentsExamined == after.0.count, "the index is used")
-        check(before.0 == after.0 && before.0.count == 3, "an index changes no answer")
+        check(before.0 == after.0 && before.0.count == 3, "an index does not affect the results")
     }
 
-    /// The different values of a property.
+    /// The distinct values of a property.
     func zones() throws {
         let zones = try cities.find().distinct(\.timezone)
         print("\n\(zones.count) time zones, from \(zones.first ?? "") to \(zones.last ?? "")")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The records as Foundation reads them, to check the database's answers against.
+/// The records as decoded by Foundation, as a reference for the results of the database.
 struct Records {
     /// A city, decoded from its line of JSON.
     struct Record: Decodable {

@@ -1,7 +1,7 @@
 import Tansu
 
 extension NotesStore {
-    /// What each release changed about stored notes, the oldest first. Steps are added, never changed.
+    /// The migrations of all releases, the oldest first. Released migrations never change.
     static var migrations: Database.Migrations {
         var migrations = Database.Migrations()
         migrations.add("first line becomes the title") { step in

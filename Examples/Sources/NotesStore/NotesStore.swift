@@ -1,24 +1,24 @@
 import Foundation
 import Tansu
 
-/// All that the app does with its notes. Its views know this type, and nothing of queries.
+/// The data layer of the app. Views use this type and no queries.
 struct NotesStore: Sendable {
     let db: Database
     let notes: Database.Collection<Note>
 
-    /// Opens the notes in a folder, and brings those of older releases up to date.
+    /// Opens the database in a folder and migrates it if an older release created it.
     init(path: String) throws {
         db = try Database(path: path)
         try db.migrate(Self.migrations)
         notes = try db.collection("notes", of: Note.self)
     }
 
-    /// Adds a note, or changes the one with the same id.
+    /// Inserts a note, or replaces the note with the same id.
     func save(_ note: Note) async throws {
         try await notes.save(note)
     }
 
-    /// Changes a note as it is now, whoever else changed it in between. Returns it, or `nil` when there is none.
+    /// Updates the stored note atomically. Returns the new note, or `nil` when the note does not exist.
     @discardableResult
     func edit(
         _ id: Note.ID, at date: Date = Date(), _ change: @escaping @Sendable (inout Note) -> Void
@@ -33,7 +33,7 @@ struct NotesStore: Sendable {
         try await notes.remove(id: id)
     }
 
-    /// Gives a tag another name in all notes, or in none.
+    /// Renames a tag in all notes, in one transaction.
     func renameTag(_ tag: String, to newTag: String) async throws {
         try await db.write { transaction in
             try transaction.collection("notes", of: Note.self).update(["tags": .string(tag)]) { note in
@@ -42,20 +42,20 @@ struct NotesStore: Sendable {
         }
     }
 
-    /// The notes of a list: the pinned ones first, then what was changed last.
+    /// The notes of a list: pinned notes first, then by the date of the last change.
     func list(_ filter: NoteFilter = .all) throws -> Database.Query<Note> {
         try filter.query(notes)
             .sorted(by: \.isPinned, .descending)
             .sorted(by: \.changed, .descending)
     }
 
-    /// The tags of all notes, in their order.
+    /// The distinct tags of all notes in ascending order.
     func tags() async throws -> [String] {
         try await notes.find().distinct(\.tags)
     }
 }
 
-/// Which notes a list shows.
+/// A filter for the notes of a list.
 enum NoteFilter: Hashable, Sendable {
     case all
     case tagged(String)

@@ -1,14 +1,14 @@
 import Tansu
 
-/// Accounts and the ledger of what went between them: what the server of this example keeps.
+/// The database of the example: accounts, and a ledger of the transfers between them.
 struct Bank: Sendable {
-    /// An account, called by its number.
+    /// An account with a number as its id.
     struct Account: Codable, Sendable, Identifiable {
         var id: Int
         var balance: Int
     }
 
-    /// One transfer that was done.
+    /// A completed transfer.
     struct Entry: Codable, Sendable, Identifiable {
         var id = ObjectID()
         var client: Int
@@ -16,14 +16,14 @@ struct Bank: Sendable {
         var to: Int
         var amount: Int
 
-        /// Takes the amount out of the account that pays.
-        @Sendable func take(from account: inout Account) throws {
+        /// Withdraws the amount from the source account.
+        @Sendable func withdraw(from account: inout Account) throws {
             guard account.balance >= amount else { throw InsufficientFunds() }
             account.balance -= amount
         }
 
-        /// Adds it to the account that gets it.
-        @Sendable func give(to account: inout Account) {
+        /// Deposits the amount in the destination account.
+        @Sendable func deposit(to account: inout Account) {
             account.balance += amount
         }
     }
@@ -49,31 +49,31 @@ struct Bank: Sendable {
         try await accounts.insert((0..<Self.accountCount).map { Account(id: $0, balance: Self.openingBalance) })
     }
 
-    /// Moves money: out of one account, into the other and into the ledger, or nothing of all that.
+    /// Transfers money and adds a ledger entry, in one atomic transaction.
     func transfer(_ entry: Entry) async throws {
         try await db.write { transaction in
             let accounts = try transaction.collection("accounts", of: Account.self)
-            try accounts.update(id: entry.from, entry.take)
-            try accounts.update(id: entry.to, entry.give)
+            try accounts.update(id: entry.from, entry.withdraw)
+            try accounts.update(id: entry.to, entry.deposit)
             try transaction.collection("ledger", of: Entry.self).insert(entry)
         }
     }
 
-    /// The same, with a question to somebody else on the way, for which all other writers wait.
+    /// Transfers money with an asynchronous approval inside the transaction. All other writers wait for it.
     func transfer(_ entry: Entry, asking approve: () async throws -> Void) async throws {
         try await db.write { transaction in
             let accounts = try transaction.collection("accounts", of: Account.self)
-            try await accounts.update(id: entry.from, entry.take)
+            try await accounts.update(id: entry.from, entry.withdraw)
             try await approve()
-            try await accounts.update(id: entry.to, entry.give)
+            try await accounts.update(id: entry.to, entry.deposit)
             try await transaction.collection("ledger", of: Entry.self).insert(entry)
         }
     }
 
-    /// All the money, as of one moment, and how many transfers led there.
+    /// The sum of all balances and the number of transfers, both from one snapshot.
     func audit() async throws -> (total: Int, transfers: Int) {
         try await db.read { transaction in
-            let sum = try transaction.collection("accounts", of: Account.self).find().figures(.sum(\.balance))
+            let sum = try transaction.collection("accounts", of: Account.self).find().aggregate(.sum(\.balance))
             return (sum, try transaction.collection("ledger").count())
         }
     }

@@ -1,16 +1,16 @@
 import Checking
 import Tansu
 
-/// The clients of the server, each a task of its own.
+/// The workloads of the clients. Each client is a task.
 extension Bank {
-    /// Makes so many transfers; one that the account can't pay is no transfer. Returns how many were done.
+    /// Attempts a number of transfers. Returns the number of completed ones.
     func makeTransfers(_ number: Int, client: Int) async throws -> Int {
         var done = 0
         for _ in 0..<number where try await attempt(client: client) { done += 1 }
         return done
     }
 
-    /// Makes transfers until its task is cancelled. Returns how many were done.
+    /// Makes transfers until its task is cancelled. Returns the number of completed ones.
     func makeTransfersUntilCancelled(client: Int) async throws -> Int {
         var done = 0
         do {
@@ -20,32 +20,32 @@ extension Bank {
         }
     }
 
-    /// Begins transfers and gives each up when the money is on its way: nothing of them may stay.
-    func giveUpTransfers(_ number: Int, client: Int) async throws {
-        var givenUp = 0
-        while givenUp < number {
+    /// Cancels a number of transfers inside their transactions, which must roll back.
+    func cancelTransfers(_ number: Int, client: Int) async throws {
+        var cancelled = 0
+        while cancelled < number {
             let request = Task {
                 try await transfer(.random(client: client)) { withUnsafeCurrentTask { $0?.cancel() } }
             }
             do {
                 try await request.value
-                check(false, "a transfer that was given up is not done")
+                check(false, "a cancelled transfer is not committed")
             } catch is CancellationError {
-                givenUp += 1
+                cancelled += 1
             } catch is InsufficientFunds {}
         }
     }
 
-    /// Looks at all the accounts again and again until its task is cancelled: no money is ever lost or doubled on the
-    /// way. Returns how often it looked.
+    /// Audits all accounts repeatedly until its task is cancelled. The total must be the same in every snapshot. Returns
+    /// the number of audits.
     func keepAuditing() async throws -> Int {
         var audits = 0
         var transfers = 0
         do {
             while true {
                 let now = try await audit()
-                check(now.total == Self.total, "\(now.total) is \(Self.total), in the midst of transfers")
-                check(now.transfers >= transfers, "what was committed stays")
+                check(now.total == Self.total, "the total \(now.total) is \(Self.total) during transfers")
+                check(now.transfers >= transfers, "committed transfers are durable")
                 transfers = now.transfers
                 audits += 1
             }

@@ -2,13 +2,13 @@ import Checking
 import Foundation
 import Tansu
 
-/// A server's work: many tasks that transfer money, audit, and are cancelled, on one database. At the end every sum
-/// must be right, also after the database was closed and opened again.
+/// The load of a server: concurrent tasks transfer money, audit the accounts and are cancelled. At the end all sums must
+/// be consistent, also after the database is reopened.
 @main
 struct ServerLoad {
     static let workers = 0..<16
-    static let impatient = 16..<20
-    static let quitter = 20
+    static let cancelledWorkers = 16..<20
+    static let cancellingClient = 20
     static let transfersEach = 100
 
     static func main() async throws {
@@ -16,11 +16,11 @@ struct ServerLoad {
         defer { try? FileManager.default.removeItem(at: folder) }
 
         let acknowledged = try await serve(folder.path)
-        try await checkBooks(Bank(try await Database.open(.persistent(path: folder.path))), acknowledged)
-        print("the books are right")
+        try await checkConsistency(Bank(try await Database.open(.persistent(path: folder.path))), acknowledged)
+        print("all sums are consistent")
     }
 
-    /// Runs all clients at once. Returns how many transfers each client was told are done.
+    /// Runs all clients concurrently. Returns the number of acknowledged transfers of each client.
     static func serve(_ path: String) async throws -> [Int: Int] {
         let db = try await Database.open(.persistent(path: path))
         let bank = try Bank(db)
@@ -29,10 +29,10 @@ struct ServerLoad {
         let clock = ContinuousClock()
         let start = clock.now
         let auditors = (0..<2).map { _ in Task { try await bank.keepAuditing() } }
-        let endless = impatient.map { client in
+        let endless = cancelledWorkers.map { client in
             (client, Task { try await bank.makeTransfersUntilCancelled(client: client) })
         }
-        let quitting = Task { try await bank.giveUpTransfers(transfersEach, client: quitter) }
+        let cancelling = Task { try await bank.cancelTransfers(transfersEach, client: cancellingClient) }
 
         var acknowledged = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
             for client in workers {
@@ -44,7 +44,7 @@ struct ServerLoad {
             task.cancel()
             acknowledged[client] = try await task.value
         }
-        try await quitting.value
+        try await cancelling.value
         var audits = 0
         for auditor in auditors {
             auditor.cancel()
@@ -54,21 +54,21 @@ struct ServerLoad {
         try await db.close()
 
         let transfers = acknowledged.values.reduce(0, +)
-        print("\(transfers) transfers, \(transfersEach) given up halfway, \(audits) audits in \(rounded(seconds)) s:")
-        print("\(Int(Double(transfers) / seconds)) transactions and \(Int(Double(audits) / seconds)) audits a second")
+        print("\(transfers) transfers, \(transfersEach) cancelled, \(audits) audits in \(rounded(seconds)) s:")
+        print("\(Int(Double(transfers) / seconds)) transactions and \(Int(Double(audits) / seconds)) audits per second")
         return acknowledged
     }
 
-    /// Compares what is stored with itself and with what the clients were told.
-    static func checkBooks(_ bank: Bank, _ acknowledged: [Int: Int]) async throws {
-        let told = acknowledged.values.reduce(0, +)
+    /// Checks that accounts and ledger are consistent with each other and with the acknowledged transfers.
+    static func checkConsistency(_ bank: Bank, _ acknowledged: [Int: Int]) async throws {
+        let expected = acknowledged.values.reduce(0, +)
         let (total, transfers) = try await bank.audit()
-        check(total == Bank.total, "\(total) is \(Bank.total)")
-        check(transfers == told, "\(transfers) transfers are stored, \(told) were acknowledged")
+        check(total == Bank.total, "the total \(total) is \(Bank.total)")
+        check(transfers == expected, "\(transfers) transfers are stored, \(expected) were acknowledged")
 
         let byClient = try await bank.ledger.find().groups(by: \.client, .count)
         for (client, count) in byClient {
-            check(count == acknowledged[client], "client \(client) was told of \(count) transfers")
+            check(count == acknowledged[client], "all \(count) transfers of client \(client) were acknowledged")
         }
 
         var balances = [Int](repeating: Bank.openingBalance, count: Bank.accountCount)

@@ -1,8 +1,8 @@
 extension BSONDocument {
-    /// The document with that `_id` as its first field; it must have none yet.
+    /// The document with the `_id` as its first field; it must have none yet.
     package func withID(_ id: BSONValue) -> BSONDocument {
         let head: BSONDocument = ["_id": id]
-        // A length of four bytes, then the fields, then a zero: the two runs of fields follow each other.
+        // A length of four bytes, then the fields, then a zero byte.
         let count = head.bytes.count + bytes.count - 5
         var result: [UInt8] = []
         result.reserveCapacity(count)

@@ -1,13 +1,13 @@
 extension Database {
-    /// One of the changes of a `bulk`.
+    /// An operation of a `bulk`.
     public enum BulkOperation<Element: Sendable>: Sendable {
         /// Inserts the document, or replaces the one with the same `_id`.
         case save(Element)
 
-        /// Inserts a document whose `_id` must be new.
+        /// Inserts a document whose `_id` must not exist.
         case insert(Element)
 
-        /// Replaces the document with the same `_id`, which must be there.
+        /// Replaces the document with the same `_id`, which must exist.
         case replace(Element)
 
         /// Updates the documents that match.
@@ -23,38 +23,38 @@ extension Database {
         case removeID(any DocumentID)
     }
 
-    /// What came of one change of a `bulk`.
+    /// The outcome of an operation of a `bulk`.
     public enum BulkOutcome: Sendable {
         /// The document is saved, inserted or replaced; its `_id`.
         case saved(BSONValue)
 
-        /// What the update came to.
+        /// The result of the update.
         case updated(UpdateResult)
 
         /// How many documents were removed.
         case removed(Int)
 
-        /// Nothing of this change is kept: what was wrong with it.
+        /// The operation failed with this error and was rolled back.
         case failed(any Error)
 
-        /// It was not tried, for one before it failed.
+        /// It was not run, because an earlier one failed.
         case skipped
 
-        /// What was wrong with it.
+        /// The error, when it failed.
         public var error: (any Error)? {
             if case .failed(let error) = self { error } else { nil }
         }
     }
 
-    /// What a `bulk` does about a change that fails.
+    /// What a `bulk` does when an operation fails.
     public enum BulkPolicy: Sendable, Hashable, CaseIterable {
-        /// Nothing of the whole is kept, and the error is thrown.
+        /// Everything is rolled back, and the error is thrown.
         case allOrNothing
 
-        /// The changes before it are kept; those after it are not tried.
+        /// The operations before it are kept; those after it are not run.
         case stopAtFailure
 
-        /// All others are tried, and kept.
+        /// All others are run and kept.
         case skipFailures
     }
 }

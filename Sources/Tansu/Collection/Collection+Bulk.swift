@@ -1,29 +1,30 @@
 extension Database.Collection {
-    /// Makes many changes, in their order, in one commit, and tells what came of each.
+    /// Runs many operations in their order in one commit, and returns the outcome of each.
     ///
     /// For example:
     ///
     /// ```swift
     /// let outcomes = try people.bulk([.insert(mike), .remove(["age": ["$gt": 120]]), .removeID(7)])
     /// for (number, outcome) in outcomes.enumerated() {
-    ///     if let error = outcome.error { print("change \(number):", error) }
+    ///     if let error = outcome.error { print("operation \(number):", error) }
     /// }
     /// ```
     ///
-    /// A change that fails leaves no trace; what becomes of the others is the policy's matter. An error that is not
-    /// about the change but about the database, such as a full disk, is thrown, and then nothing is kept.
+    /// An operation that fails is rolled back; the policy determines what happens to the others. An error of the
+    /// database rather than of the operation, such as a full disk, is thrown, and everything is rolled back.
     ///
     /// - Parameters:
-    ///   - operations: The changes.
-    ///   - policy: What to do about one that fails.
-    /// - Returns: What came of each change, in their order.
-    /// - Throws: With `.allOrNothing` the first change's error; ``TansuError`` with what a commit can throw.
+    ///   - operations: The operations.
+    ///   - policy: What to do when one fails.
+    /// - Returns: The outcome of each operation, in their order.
+    /// - Throws: With `.allOrNothing` the error of the first operation that fails; ``TansuError`` with what a commit
+    ///   can throw.
     @discardableResult
     public func bulk(
         _ operations: [Database.BulkOperation<Element>], policy: Database.BulkPolicy = .skipFailures
     ) throws -> [Database.BulkOutcome] {
-        try session.writing { session in
-            let collection = moved(to: session)
+        try session.inTransaction { session in
+            let collection = using(session)
             var outcomes: [Database.BulkOutcome] = []
             outcomes.reserveCapacity(operations.count)
             for operation in operations {
@@ -40,18 +41,18 @@ extension Database.Collection {
         }
     }
 
-    /// Makes many changes, in their order, in one commit, and tells what came of each.
+    /// Runs many operations in their order in one commit, and returns the outcome of each.
     ///
     /// - Parameters:
-    ///   - operations: The changes.
-    ///   - policy: What to do about one that fails.
-    /// - Returns: What came of each change, in their order.
-    /// - Throws: As the form that is not async, and `CancellationError`.
+    ///   - operations: The operations.
+    ///   - policy: What to do when one fails.
+    /// - Returns: The outcome of each operation, in their order.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func bulk(
         _ operations: [Database.BulkOperation<Element>], policy: Database.BulkPolicy = .skipFailures
     ) async throws -> [Database.BulkOutcome] {
-        try await session.suspendStoppable(.write) { try self.moved(to: $0).bulk(operations, policy: policy) }
+        try await session.runCancellable(.write) { try self.using($0).bulk(operations, policy: policy) }
     }
 
     private func perform(_ operation: Database.BulkOperation<Element>) throws -> Database.BulkOutcome {
@@ -70,7 +71,7 @@ extension Database.Collection {
 }
 
 extension Error {
-    /// Whether another document or query may well do better: the database itself is in order.
+    /// Whether the error is of the document or query, not of the database.
     fileprivate var isAboutOneDocument: Bool {
         guard let error = self as? TansuError else { return !(self is CancellationError) }
         return switch error.code {

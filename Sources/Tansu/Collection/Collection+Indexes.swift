@@ -1,5 +1,5 @@
 extension Database.Collection {
-    /// Creates an index, over the documents that are there and those to come, unless it is there.
+    /// Creates an index over all existing and future documents, unless it exists.
     ///
     /// For example:
     ///
@@ -8,19 +8,19 @@ extension Database.Collection {
     /// try people.ensureIndex("by_mail", on: ["mail": .ascending], unique: true, sparse: true)
     /// ```
     ///
-    /// Outside a transaction, others go on reading and writing while a collection in use is indexed, and `progress`
-    /// hears now and then how many of its documents are read. In a transaction it hears nothing.
+    /// Outside a transaction, others read and write while the index is built, and `progress` is called regularly. In a
+    /// transaction it is not called.
     ///
     /// - Parameters:
-    ///   - name: What it is called; made from the paths when `nil`.
-    ///   - paths: The dotted paths that it orders documents by, the first first.
-    ///   - unique: Whether no two documents may have the same values.
-    ///   - sparse: Whether documents that have none of the paths are left out.
-    ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
+    ///   - name: Its name; derived from the paths when `nil`.
+    ///   - paths: The dotted paths that it sorts documents by, the most significant first.
+    ///   - unique: Whether two documents with the same values are rejected.
+    ///   - sparse: Whether documents with none of the paths are not indexed.
+    ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
     ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
-    ///     `$nor` and `$not`: other documents are left out.
-    ///   - progress: Told, on this thread, how many documents are read. What it throws ends the building, which
-    ///     leaves nothing behind, and is thrown on. It may use the database but not close it.
+    ///     `$nor` and `$not`: other documents are not indexed.
+    ///   - progress: Called on this thread with the number of documents read. An error that it throws ends the build
+    ///     and is rethrown; no index is created. It may use the database but not close it.
     /// - Throws: ``TansuError`` with `.invalidName`, `.invalidIndex`, `.exists` (the name with another definition),
     ///   `.notUnique`, `.tooLarge`, or what a commit can throw; what `progress` throws.
     public func ensureIndex(
@@ -33,19 +33,19 @@ extension Database.Collection {
             caseInsensitive: caseInsensitive, partialFilter: partialFilter, progress: progress)
     }
 
-    /// Creates an index whose paths are known at run time only, unless it is there.
+    /// Creates an index with paths that are known at run time only, unless it exists.
     ///
     /// - Parameters:
-    ///   - name: What it is called; made from the paths when `nil`.
-    ///   - keys: The dotted paths that it orders documents by, the first first.
-    ///   - unique: Whether no two documents may have the same values.
-    ///   - sparse: Whether documents that have none of the paths are left out.
-    ///   - caseInsensitive: Whether letter case does not matter, for the queries that ask for that.
+    ///   - name: Its name; derived from the paths when `nil`.
+    ///   - keys: The dotted paths that it sorts documents by, the most significant first.
+    ///   - unique: Whether two documents with the same values are rejected.
+    ///   - sparse: Whether documents with none of the paths are not indexed.
+    ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
     ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
-    ///     `$nor` and `$not`: other documents are left out.
-    ///   - progress: Told, on this thread, how many documents are read. What it throws ends the building, which
-    ///     leaves nothing behind, and is thrown on. It may use the database but not close it.
-    /// - Throws: As the form that takes a literal.
+    ///     `$nor` and `$not`: other documents are not indexed.
+    ///   - progress: Called on this thread with the number of documents read. An error that it throws ends the build
+    ///     and is rethrown; no index is created. It may use the database but not close it.
+    /// - Throws: As the variant that takes a literal.
     public func ensureIndex(
         _ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false,
         sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
@@ -59,30 +59,37 @@ extension Database.Collection {
         if let partialFilter { options["partialFilter"] = .document(partialFilter) }
         let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
         guard document.count == keys.count else {
-            throw TansuError(.invalidIndex, "the same path stands twice in the index", context: name ?? self.name)
+            throw TansuError(
+                .invalidIndex, "The index has the same path twice; remove one of them", context: name ?? self.name)
         }
-        try session.writing().ensureIndex(
+        try session.checkMayWrite()
+        try session.engine.ensureIndex(
             name, on: document, options: options, of: self.name, progress: progress)
     }
 
     /// Drops an index.
     ///
-    /// - Parameter name: What it is called.
+    /// - Parameter name: Its name.
     /// - Throws: ``TansuError`` with `.notFound`, or what a commit can throw.
     public func dropIndex(_ name: String) throws {
         try name.checkName()
-        try session.writing().dropIndex(name, of: self.name)
+        try session.checkMayWrite()
+        try session.engine.dropIndex(name, of: self.name)
     }
 
-    /// The collection's indexes but that of `_id`. None when the collection does not exist.
+    /// The indexes of the collection except that of `_id`. Empty when the collection does not exist.
     ///
     /// - Throws: ``TansuError`` with `.closed`.
     public func indexes() throws -> [Database.IndexInfo] {
         do {
-            let list = try session.reading.indexList(of: name)
-            return list["indexes"]?.arrayValue?.compactMap(\.documentValue).map(Database.IndexInfo.init) ?? []
+            return try indexDocuments().map(Database.IndexInfo.init)
         } catch let error as TansuError where error.code == .notFound {
             return []
         }
+    }
+
+    /// The engine's descriptions of the indexes.
+    package func indexDocuments() throws -> [BSONDocument] {
+        try session.engine.indexList(of: name)["indexes"]?.arrayValue?.compactMap(\.documentValue) ?? []
     }
 }

@@ -2,7 +2,7 @@ extension Database.Collection {
     /// Removes a document.
     ///
     /// - Parameter id: Its `_id`.
-    /// - Returns: Whether it was there.
+    /// - Returns: Whether it existed.
     /// - Throws: ``TansuError`` with `.invalidID`, or what a commit can throw.
     @discardableResult
     public func remove(id: some DocumentID) throws -> Bool {
@@ -13,8 +13,8 @@ extension Database.Collection {
     ///
     /// - Parameters:
     ///   - query: Which documents.
-    ///   - hints: How, such as `["$max": 10]`.
-    /// - Returns: How many there were.
+    ///   - hints: Options, such as `["$max": 10]`.
+    /// - Returns: How many were removed.
     /// - Throws: ``TansuError`` with `.invalidQuery`, or what a commit can throw.
     @discardableResult
     public func remove(_ query: BSONDocument, hints: BSONDocument = [:]) throws -> Int {

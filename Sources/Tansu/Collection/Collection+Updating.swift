@@ -8,17 +8,17 @@ extension Database.Collection {
     /// try people.update(["name": "mike"], ["$set": ["age": 13]], hints: ["$upsert": true])
     /// ```
     ///
-    /// What matches is fixed before the first change. On an error nothing of the update is kept.
+    /// The matching documents are determined before the first change. On an error the update is rolled back.
     ///
     /// - Parameters:
     ///   - query: Which documents.
-    ///   - operations: What happens to each: operators such as `$inc`, by their paths; or a whole document to take
-    ///     the place of the match, which must then be one. Names of fields are those that are stored: `_id`, not `id`.
-    ///   - hints: How, such as `["$upsert": true]`, `["$orderby": ["age": -1], "$max": 10]` or `$arrayFilters`.
+    ///   - operations: Operators such as `$inc` for each document; or a whole document that replaces the match, which
+    ///     must then be one. Field names are the stored ones: `_id`, not `id`.
+    ///   - hints: Options, such as `["$upsert": true]`, `["$orderby": ["age": -1], "$max": 10]` or `$arrayFilters`.
     /// - Returns: How many documents matched and changed, and which were inserted.
     /// - Throws: ``TansuError`` with `.invalidQuery` (the context names operator and path; also an operator that does
-    ///   not fit a document), `.invalidID` (it would change an `_id`), `.invalidDocument`, `.tooLarge`, `.notUnique`,
-    ///   `.exists` (an upsert with an `_id` that is taken), `.invalidName`, or what a commit can throw.
+    ///   not apply to a document), `.invalidID` (it would change an `_id`), `.invalidDocument`, `.tooLarge`,
+    ///   `.notUnique`, `.exists` (an upsert with an `_id` that exists), `.invalidName`, or what a commit can throw.
     @discardableResult
     public func update(
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]
@@ -37,17 +37,18 @@ extension Database.Collection {
     ///
     /// - Parameters:
     ///   - query: Which documents.
-    ///   - operations: What happens to the first of them; see `update`.
-    ///   - hints: How: those of `update`, of which `$orderby` says what is first, and `$fields` for what comes back.
-    ///   - returned: Whether the document comes back as it was, or as it is now.
-    /// - Returns: The document; `nil` when nothing matched, or when an upsert was asked for what was before.
-    /// - Throws: As `update`; `DecodingError`, and then the update is kept all the same.
+    ///   - operations: The update of the first of them, as for `update`.
+    ///   - hints: Options: those of `update`, of which `$orderby` determines the first document, and `$fields` the
+    ///     returned fields.
+    ///   - returned: Which version of the document to return.
+    /// - Returns: The document; `nil` when nothing matched, or when an upsert inserted and `.before` was requested.
+    /// - Throws: As `update`; `DecodingError`, after which the update is still committed.
     @discardableResult
     public func findAndUpdate(
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:],
         returning returned: Database.ReturnedDocument = .before
     ) throws -> Element? {
-        let mode = ModifyMode.update(operations, returning: returned)
+        let mode = ModifyMode.update(operations, returnsNew: returned == .after)
         return try session.findAndModify(query, mode, hints, in: name)?.withUnsafeBytes(codec.decode)
     }
 
@@ -55,10 +56,10 @@ extension Database.Collection {
     ///
     /// - Parameters:
     ///   - query: Which documents.
-    ///   - hints: How: `$orderby` says what is first, and `$fields` what of it comes back.
+    ///   - hints: Options: `$orderby` determines the first document, and `$fields` the returned fields.
     /// - Returns: The document as it was; `nil` when nothing matched.
-    /// - Throws: ``TansuError`` with `.invalidQuery`, or what a commit can throw; `DecodingError`, and then
-    ///   the document is removed all the same.
+    /// - Throws: ``TansuError`` with `.invalidQuery`, or what a commit can throw; `DecodingError`, after
+    ///   which the document is still removed.
     @discardableResult
     public func findAndRemove(_ query: BSONDocument, hints: BSONDocument = [:]) throws -> Element? {
         try session.findAndModify(query, .remove, hints, in: name)?.withUnsafeBytes(codec.decode)

@@ -1,5 +1,5 @@
 extension Database.Collection {
-    /// Changes one document by a closure, in one transaction: nobody else writes between reading it and saving it.
+    /// Changes one document by a closure, in one transaction: no other write commits between reading and saving it.
     ///
     /// For example:
     ///
@@ -7,20 +7,20 @@ extension Database.Collection {
     /// try people.update(id: mike.id) { $0.age += 1 }
     /// ```
     ///
-    /// Only what the closure changed is written: a field of the document that the type does not know stays.
+    /// Only what the closure changed is written: fields of the document that the type does not decode stay.
     ///
     /// - Parameters:
     ///   - id: Its `_id`, which must stay the same.
-    ///   - body: What to change. Its error rolls back and is thrown on. It must not write to the database otherwise
-    ///     than through a transaction that it is in: that throws `.busy`.
+    ///   - body: What to change. Its error rolls back and is rethrown. It must write to the database only
+    ///     through the enclosing transaction; other writes throw `.busy`.
     /// - Returns: The value after the closure; `nil`, without a call of the closure, when there is no such document.
     /// - Throws: The closure's error; ``TansuError`` with `.invalidID` (it changed the `_id`), and as `save`;
     ///   `DecodingError`, `EncodingError`.
     @discardableResult
     public func update(id: some DocumentID, _ body: (inout Element) throws -> Void) throws -> Element? {
-        try session.writing { session in
-            guard let stored = try session.reading.document(id.bsonID, in: name) else { return nil }
-            return try moved(to: session).change(stored, body).element
+        try session.inTransaction { session in
+            guard let stored = try session.engine.document(id.bsonID, in: name) else { return nil }
+            return try using(session).change(stored, body).element
         }
     }
 
@@ -34,24 +34,25 @@ extension Database.Collection {
     /// }
     /// ```
     ///
-    /// What matches is fixed before the first change. Operators, such as `$inc`, do what they can express faster.
+    /// The matching documents are determined before the first change. Operators such as `$inc` are faster where they
+    /// suffice.
     ///
     /// - Parameters:
     ///   - query: Which documents; the empty one matches all.
-    ///   - hints: How, such as `["$orderby": ["age": -1], "$max": 10]`. Not `$fields`: documents are whole.
+    ///   - hints: Options, such as `["$orderby": ["age": -1], "$max": 10]`. Not `$fields`: documents are whole.
     ///   - body: What to change in each; as for one document.
-    /// - Returns: How many documents matched, and how many of those are other than before.
-    /// - Throws: As for one document, and ``TansuError`` with `.invalidQuery`; then nothing of the update is kept.
+    /// - Returns: How many documents matched, and how many of those changed.
+    /// - Throws: As for one document, and ``TansuError`` with `.invalidQuery`; then the update is rolled back.
     @discardableResult
     public func update(
         _ query: BSONDocument, hints: BSONDocument = [:], _ body: (inout Element) throws -> Void
     ) throws -> Database.UpdateResult {
-        try hints.refuse("$fields", "$onlycount", "$explain", "$do")
-        try query.refuse("$do")
-        return try session.writing { session in
-            let collection = moved(to: session)
+        try hints.reject("$fields", "$onlycount", "$explain", "$do")
+        try query.reject("$do")
+        return try session.inTransaction { session in
+            let collection = using(session)
             var (matched, modified) = (0, 0)
-            try collection.decoded(as: BSONDocument.self).find(query, hints: hints).forEach { document in
+            try session.engine.forEach(query, hints: hints, in: name) { document in
                 matched += 1
                 if try collection.change(document, body).isModified { modified += 1 }
             }
@@ -59,7 +60,7 @@ extension Database.Collection {
         }
     }
 
-    /// Has the closure change a stored document's value, and saves what it changed.
+    /// Changes the value of a stored document by the closure, and saves what it changed.
     private func change(
         _ stored: BSONDocument, _ body: (inout Element) throws -> Void
     ) throws -> (element: Element, isModified: Bool) {
@@ -69,16 +70,18 @@ extension Database.Collection {
         let after = try codec.document(of: element)
         let changed = stored.applying(changesFrom: before, to: after)
         guard changed["_id"] == stored["_id"] else {
-            throw TansuError(.invalidID, "an update must not change the _id", context: "_id")
+            throw TansuError(
+                .invalidID, "The closure changed the _id; keep it, or save a new document and remove the old one",
+                context: "_id")
         }
         if changed == stored { return (element, false) }
-        _ = try changed.withUnsafeBytes { try session.save($0, sizes: [$0.count], .replace, in: name) }
+        _ = try changed.withUnsafeBytes { try session.save($0, .replace, in: name) }
         return (element, true)
     }
 }
 
 extension BSONDocument {
-    /// This document with what is different between two others: what neither of them has stays.
+    /// This document with the differences between two others applied; fields that neither of them has stay.
     func applying(changesFrom before: BSONDocument, to after: BSONDocument) -> BSONDocument {
         if before == after { return self }
         if before == self { return after }
@@ -96,10 +99,10 @@ extension BSONDocument {
         return result
     }
 
-    /// Throws `.invalidQuery` for members that make no sense where this is given.
-    func refuse(_ keys: String...) throws {
+    /// Throws `.invalidQuery` for members that are not allowed.
+    func reject(_ keys: String...) throws {
         for key in keys where contains(key: key) {
-            throw TansuError(.invalidQuery, "\(key) has no meaning here", context: key)
+            throw TansuError(.invalidQuery, "\"\(key)\" is not allowed here; remove it", context: key)
         }
     }
 }

@@ -1,5 +1,5 @@
 extension Database.Collection {
-    /// Updates the documents that match or, when there is none, inserts one made of the query and the operations.
+    /// Updates the documents that match or, when there is none, inserts one from the query and the operations.
     ///
     /// For example:
     ///
@@ -8,9 +8,9 @@ extension Database.Collection {
     /// ```
     ///
     /// - Parameters:
-    ///   - query: Which documents; what it asks to be equal is in the document that is inserted.
-    ///   - operations: What happens to each; see `update`.
-    ///   - hints: How.
+    ///   - query: Which documents; its equality conditions are in the inserted document.
+    ///   - operations: The update, as for `update`.
+    ///   - hints: Options.
     /// - Returns: How many documents matched and changed, and which was inserted.
     /// - Throws: As `update`.
     @discardableResult
@@ -20,14 +20,14 @@ extension Database.Collection {
         try update(query, operations, hints: hints.upserting)
     }
 
-    /// Updates the documents that match or, when there is none, inserts one made of the query and the operations.
+    /// Updates the documents that match or, when there is none, inserts one from the query and the operations.
     ///
     /// - Parameters:
-    ///   - query: Which documents; what it asks to be equal is in the document that is inserted.
-    ///   - operations: What happens to each; see `update`.
-    ///   - hints: How.
+    ///   - query: Which documents; its equality conditions are in the inserted document.
+    ///   - operations: The update, as for `update`.
+    ///   - hints: Options.
     /// - Returns: How many documents matched and changed, and which was inserted.
-    /// - Throws: As the form that is not async, and `CancellationError`.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func upsert(
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]

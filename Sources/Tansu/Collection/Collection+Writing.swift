@@ -4,7 +4,7 @@ extension Database.Collection {
     /// - Parameter element: The document. One without `_id` gets a new `ObjectID`.
     /// - Returns: The document's `_id`.
     /// - Throws: ``TansuError`` with `.invalidDocument`, `.invalidID`, `.tooLarge`, `.notUnique`, `.invalidName`,
-    ///   or what a commit can throw: `.busy`, `.readOnly`, `.full`, `.io`, `.failed`; `EncodingError`.
+    ///   or what a commit can throw: `.busy`, `.readOnly`, `.full`, `.io`, `.syncFailed`; `EncodingError`.
     @discardableResult
     public func save(_ element: Element) throws -> BSONValue {
         try write(element, .save)
@@ -14,35 +14,33 @@ extension Database.Collection {
     ///
     /// - Parameter elements: The documents.
     /// - Returns: The documents' `_id`s, in their order.
-    /// - Throws: As for one document; the error's offset is the number of the document at fault, counted from 0,
-    ///   and none is saved.
+    /// - Throws: As for one document; the error's offset is the index of the invalid document, and none is saved.
     @discardableResult
     public func save(_ elements: [Element]) throws -> [BSONValue] {
         try write(elements, .save)
     }
 
-    /// Inserts a document whose `_id` must be new.
+    /// Inserts a document whose `_id` must not exist.
     ///
     /// - Parameter element: The document. One without `_id` gets a new `ObjectID`.
     /// - Returns: The document's `_id`.
-    /// - Throws: As `save`, and ``TansuError`` with `.exists` when the `_id` is taken.
+    /// - Throws: As `save`, and ``TansuError`` with `.exists` when the `_id` exists.
     @discardableResult
     public func insert(_ element: Element) throws -> BSONValue {
         try write(element, .insert)
     }
 
-    /// Inserts documents whose `_id`s must be new, in one commit.
+    /// Inserts documents whose `_id`s must not exist, in one commit.
     ///
     /// - Parameter elements: The documents.
     /// - Returns: The documents' `_id`s, in their order.
-    /// - Throws: As for one document; the error's offset is the number of the document at fault, counted from 0,
-    ///   and none is inserted.
+    /// - Throws: As for one document; the error's offset is the index of the invalid document, and none is inserted.
     @discardableResult
     public func insert(_ elements: [Element]) throws -> [BSONValue] {
         try write(elements, .insert)
     }
 
-    /// Replaces the document with the same `_id`, which must be there.
+    /// Replaces the document with the same `_id`, which must exist.
     ///
     /// - Parameter element: The document.
     /// - Returns: The document's `_id`.
@@ -52,19 +50,15 @@ extension Database.Collection {
         try write(element, .replace)
     }
 
+    /// Encodes a value and passes its document to the engine.
     private func write(_ element: Element, _ mode: SaveMode) throws -> BSONValue {
-        var ids: [BSONValue] = []
-        try codec.encode(element) { bytes in
-            ids = try session.save(bytes, sizes: [bytes.count], mode, in: name)
-        }
-        guard let id = ids.first else {
-            throw TansuError(.misuse, "the engine did not tell the document's _id", context: name)
-        }
+        var id = BSONValue.null
+        try codec.encode(element) { id = try session.save($0, mode, in: name) }
         return id
     }
 
     private func write(_ elements: [Element], _ mode: SaveMode) throws -> [BSONValue] {
-        // One run of bytes rather than as many pointers to keep alive as there are documents.
+        // One buffer rather than a pointer per document that has to stay valid.
         var bytes: [UInt8] = []
         var sizes: [Int] = []
         sizes.reserveCapacity(elements.count)

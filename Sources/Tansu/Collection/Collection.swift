@@ -1,5 +1,5 @@
 extension Database {
-    /// A collection of documents, as they are (`Collection<BSONDocument>`) or as values of a Codable type.
+    /// A collection of documents, as `BSONDocument` or as values of a Codable type.
     ///
     /// For example:
     ///
@@ -11,14 +11,14 @@ extension Database {
     /// let mike = try people.find(["name": "mike"]).first()
     /// ```
     ///
-    /// It is a name and a place to look, no more: making one costs nothing, and one of a collection that does not
-    /// exist finds nothing. It keeps its database open.
+    /// It is only a name and a session: making one costs nothing, and a collection that does not exist is empty. It
+    /// keeps its database open.
     public struct Collection<Element: Sendable>: Sendable {
         /// The collection's name.
         public let name: String
 
-        let session: Session
-        let codec: DocumentCodec<Element>
+        package let session: Session
+        package let codec: DocumentCodec<Element>
 
         init(session: Session, name: String, codec: DocumentCodec<Element>) {
             self.session = session
@@ -26,12 +26,12 @@ extension Database {
             self.codec = codec
         }
 
-        /// The same collection, seen and changed elsewhere.
-        func moved(to session: Session) -> Self {
+        /// The same collection in another session.
+        package func using(_ session: Session) -> Self {
             Self(session: session, name: name, codec: codec)
         }
 
-        /// The same collection with its documents seen as another type.
+        /// The same collection with another type for its documents.
         ///
         /// - Parameter type: What documents are decoded as and encoded from.
         public func decoded<Other: Codable & Sendable>(as type: Other.Type) -> Collection<Other> {

@@ -1,16 +1,26 @@
-/// How the values of a collection become documents and come back.
-struct DocumentCodec<Element: Sendable>: Sendable {
+/// Encodes the values of a collection as documents, and decodes them.
+package struct DocumentCodec<Element: Sendable>: Sendable {
     /// Calls the closure with the value's document, whose bytes are valid inside it only.
-    let encode: @Sendable (Element, (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    package let encode: @Sendable (Element, (UnsafeRawBufferPointer) throws -> Void) throws -> Void
 
     /// The value of a document, whose bytes are valid during the call only.
-    let decode: @Sendable (UnsafeRawBufferPointer) throws -> Element
+    package let decode: @Sendable (UnsafeRawBufferPointer) throws -> Element
 
-    /// The registry of a collection of objects.
-    var types: BSONTypeRegistry?
+    /// A value of the module that made the codec.
+    package let context: (any Sendable)?
+
+    package init(
+        encode: @escaping @Sendable (Element, (UnsafeRawBufferPointer) throws -> Void) throws -> Void,
+        decode: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Element,
+        context: (any Sendable)? = nil
+    ) {
+        self.encode = encode
+        self.decode = decode
+        self.context = context
+    }
 
     /// The value's document.
-    func document(of element: Element) throws -> BSONDocument {
+    package func document(of element: Element) throws -> BSONDocument {
         var document: BSONDocument = [:]
         try encode(element) { document = BSONDocument(trustedBytes: Array($0)) }
         return document
@@ -18,7 +28,7 @@ struct DocumentCodec<Element: Sendable>: Sendable {
 }
 
 extension DocumentCodec<BSONDocument> {
-    /// Documents as they are.
+    /// Documents, unchanged.
     static var documents: Self {
         Self(
             encode: { document, body in try document.withUnsafeBytes(body) },
@@ -31,7 +41,7 @@ extension DocumentCodec where Element: Codable {
     /// Values of a Codable type, with a property `id` stored as `_id`; a type that is `BSONWritable` or `BSONReadable`
     /// writes or reads its own fields.
     static func codable() -> Self {
-        // A BSONDocument is stored as it is: its own field `id` is not ours to rename.
+        // A BSONDocument is stored unchanged: its own field `id` is not renamed.
         if let documents = DocumentCodec<BSONDocument>.documents as? Self { return documents }
         let (encoder, decoder) = (BSONEncoder(), BSONDecoder())
         return Self(

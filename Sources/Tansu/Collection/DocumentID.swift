@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that may be the `_id` of a document, so that it can be given as it is:
+/// A value that can be the `_id` of a document:
 /// `people.get(person.id)`, `people.get(7)`, `people.get("mike")`.
 public protocol DocumentID: Sendable {
     /// The id as a document holds it.

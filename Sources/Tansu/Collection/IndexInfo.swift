@@ -1,35 +1,33 @@
 extension Database {
-    /// What a database tells about an index.
+    /// The description of an index.
     public struct IndexInfo: Sendable, Hashable {
         /// Its name.
         public let name: String
 
-        /// Its paths, the first first.
+        /// Its paths, the most significant first.
         public let keys: [IndexKey]
 
-        /// Whether no two documents may have the same values.
+        /// Whether two documents with the same values are rejected.
         public let isUnique: Bool
 
-        /// Whether documents that have none of its paths are left out.
+        /// Whether documents with none of its paths are not indexed.
         public let isSparse: Bool
 
-        /// Whether strings are indexed without regard to letter case.
+        /// Whether it ignores letter case.
         public let isCaseInsensitive: Bool
 
-        /// The query that documents in it match; `nil` when all are in it.
+        /// The query that indexed documents match; `nil` when all are indexed.
         public let partialFilter: BSONDocument?
 
-        /// Whether a document has made several entries: an array is indexed by element.
+        /// Whether a document has several entries, because an array is indexed by element.
         public let isMultikey: Bool
 
         /// How many entries it has.
         public let entries: Int
 
-        init(_ document: BSONDocument) {
+        package init(_ document: BSONDocument) {
             name = document["name"]?.stringValue ?? ""
-            keys = (document["keys"]?.documentValue ?? [:]).map { path, order in
-                IndexKey(path, order.intValue == -1 ? .descending : .ascending)
-            }
+            keys = IndexKey.keys(document["keys"]?.documentValue ?? [:])
             isUnique = document["unique"]?.boolValue ?? false
             isSparse = document["sparse"]?.boolValue ?? false
             isCaseInsensitive = document["caseInsensitive"]?.boolValue ?? false
@@ -39,7 +37,7 @@ extension Database {
         }
     }
 
-    /// A path that an index orders documents by.
+    /// A path that an index sorts documents by.
     public struct IndexKey: Sendable, Hashable {
         /// The dotted path.
         public var path: String
@@ -51,6 +49,11 @@ extension Database {
         public init(_ path: String, _ direction: SortDirection = .ascending) {
             self.path = path
             self.direction = direction
+        }
+
+        /// The keys in a document of paths and directions.
+        static func keys(_ document: BSONDocument) -> [IndexKey] {
+            document.map { path, order in IndexKey(path, order.intValue == -1 ? .descending : .ascending) }
         }
     }
 }

@@ -6,6 +6,6 @@ public enum SortDirection: Sendable, Hashable, CaseIterable {
     /// The greatest first.
     case descending
 
-    /// What it is in a document: 1 or -1.
+    /// Its value in a document: 1 or -1.
     var bsonValue: BSONValue { self == .ascending ? 1 : -1 }
 }

@@ -1,10 +1,10 @@
 extension Database {
-    /// What an update came to.
+    /// The result of an update.
     public struct UpdateResult: Sendable, Hashable {
         /// How many documents matched.
         public let matched: Int
 
-        /// How many of those are other than before.
+        /// How many of those changed.
         public let modified: Int
 
         /// The `_id`s of the documents that `$upsert` inserted.
@@ -27,12 +27,12 @@ extension Database {
         }
     }
 
-    /// Which form of a document comes back from its update.
+    /// Which version of an updated document is returned.
     public enum ReturnedDocument: Sendable, Hashable, CaseIterable {
-        /// As it was.
+        /// As it was before the update.
         case before
 
-        /// As it is now.
+        /// As it is after the update.
         case after
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Carries a task's cancellation to the thread that works for it.
+/// Passes a task's cancellation to the thread that works for it.
 ///
 /// `@unchecked Sendable`: the state is touched under the lock only.
-final class CancellationFlag: @unchecked Sendable {
+package final class CancellationFlag: @unchecked Sendable {
     private let lock = NSLock()
     private var isCancelled = false
     private var stop: (@Sendable () -> Void)?
@@ -23,10 +23,9 @@ final class CancellationFlag: @unchecked Sendable {
 
     /// Runs `body`, and `stop` when the task is cancelled meanwhile. One at a time: not inside another.
     ///
-    /// - Parameter stop: Makes `body` come to its end soon; it must be harmless at any time, for it may run on the
-    ///   cancelling thread when `body` has just ended.
+    /// - Parameter stop: Makes `body` end soon. It may run on the cancelling thread just after `body` has ended.
     /// - Throws: What `body` throws; `CancellationError` when the task was cancelled before.
-    func stopping<Result>(with stop: @escaping @Sendable () -> Void, _ body: () throws -> Result) throws -> Result {
+    func cancelling<Result>(with stop: @escaping @Sendable () -> Void, _ body: () throws -> Result) throws -> Result {
         lock.withLock { self.stop = stop }
         defer { lock.withLock { self.stop = nil } }
         try check()
@@ -37,7 +36,7 @@ final class CancellationFlag: @unchecked Sendable {
 extension Error {
     /// What a task throws for this error: a `CancellationError` when the task's cancellation is what it came from.
     ///
-    /// It asks the running task rather than the flag: a task counts as cancelled before anybody is told.
+    /// It checks the running task rather than the flag: a task counts as cancelled before its handlers run.
     var asSeenByTask: any Error {
         (self as? TansuError)?.code == .cancelled && Task.isCancelled ? CancellationError() : self
     }

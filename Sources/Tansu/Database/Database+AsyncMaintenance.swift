@@ -1,6 +1,6 @@
-// The twins of Database+Maintenance.swift; what is said there holds here.
+// The async variants of Database+Maintenance.swift.
 extension Database {
-    /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for calls under way.
+    /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for running calls.
     ///
     /// - Throws: ``TansuError`` with `.busy`, `.io` or `.full`; `CancellationError`.
     public func close() async throws {
@@ -9,7 +9,7 @@ extension Database {
 
     /// Makes every commit so far survive power loss, whatever the durability.
     ///
-    /// - Throws: ``TansuError`` with `.io`, `.failed` or `.closed`; `CancellationError`.
+    /// - Throws: ``TansuError`` with `.io`, `.syncFailed` or `.closed`; `CancellationError`.
     public func sync() async throws {
         try await readers.run { _ in try self.sync() }
     }
@@ -21,18 +21,18 @@ extension Database {
         try await writers.run { _ in try self.checkpoint() }
     }
 
-    /// Figures: path, store, sequence number of the newest commit, collections, sizes of the files.
+    /// Statistics: path, store, sequence number of the newest commit, collections, sizes of the files.
     ///
     /// - Throws: ``TansuError`` with `.closed`; `CancellationError`.
     public func stats() async throws -> BSONDocument {
         try await readers.run { _ in try self.stats() }
     }
 
-    /// Runs one command in JSON form and answers in JSON.
+    /// Runs one command in JSON and returns the response in JSON.
     ///
     /// - Parameter command: The command.
     /// - Throws: ``TansuError`` with `.closed` or `.memory`; `CancellationError`.
     public func executeJSON(_ command: String) async throws -> String {
-        try await Session(self).suspend(.write) { _ in try self.executeJSON(command) }
+        try await Session(self).run(.write) { _ in try self.executeJSON(command) }
     }
 }

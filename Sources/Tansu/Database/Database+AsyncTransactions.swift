@@ -1,57 +1,66 @@
 extension Database {
-    /// The write transaction whose closure suspends and in which this task, or one that it started, runs.
+    /// The write transaction with a suspending closure in which this task, or its parent, runs.
     @TaskLocal private static var enclosing: EngineTransaction?
 
-    /// Throws `.busy` where waiting for the writer would be waiting for oneself.
+    /// Throws `.busy` when the task is inside a write transaction itself, so that waiting for the write lock would be a
+    /// deadlock.
     ///
-    /// The engine sees that by its thread; a task inside a suspending closure may be on any.
-    func refuseInsideOwnWrite() throws {
+    /// The engine detects that by its thread; a task inside a suspending closure may be on any thread.
+    func rejectInsideOwnWrite() throws {
         if let enclosing = Self.enclosing, enclosing.engine === engine, enclosing.isOpen {
-            throw TansuError(.busy, "this task is inside a write transaction; write through that transaction")
+            throw TansuError(.busy, "This task is inside a write transaction; write through that transaction")
         }
     }
 
-    /// Makes one atomic commit of everything that the closure does, on a thread of the database's own.
+    /// Runs `body`, which writes in transactions of its own, on a thread of the database.
+    package func runWriting<Result: Sendable>(
+        _ body: @escaping @Sendable (CancellationFlag) throws -> Result
+    ) async throws -> Result {
+        try rejectInsideOwnWrite()
+        return try await writers.run(body)
+    }
+
+    /// Runs the closure in a write transaction on a thread of the database, and commits everything that it did
+    /// atomically.
     ///
-    /// When the task is cancelled before the closure's end, the wait for another writer ends, or the call inside the
-    /// closure that goes on stops soon, and nothing is kept.
+    /// When the task is cancelled before the end of the closure, the wait for the write lock ends, or the running call
+    /// inside the closure stops soon, and the transaction is rolled back.
     ///
     /// - Parameters:
     ///   - durability: What the commit survives; the database's own when `nil`.
-    ///   - body: What to do. Its error rolls everything back and is thrown on.
+    ///   - body: The closure. Its error rolls everything back and is rethrown.
     /// - Returns: What the closure returns.
-    /// - Throws: As the form that is not async, and `CancellationError`.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func write<Result: Sendable>(
         durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Result
     ) async throws -> Result {
-        try refuseInsideOwnWrite()
-        return try await writers.run { flag in try self.write(durability: durability, stoppedBy: flag, body) }
+        try rejectInsideOwnWrite()
+        return try await writers.run { flag in try self.write(durability: durability, cancelledBy: flag, body) }
     }
 
-    /// Makes one atomic commit of everything that a closure does that itself awaits.
+    /// Runs a closure that itself awaits in a write transaction, and commits everything that it did atomically.
     ///
-    /// Other writers wait for as long as the closure takes: don't await anything slow in it. A task that the
-    /// closure starts counts as inside; `Task.detached` does not. When the task is cancelled before the closure's
-    /// end, the wait for another writer ends, or the call inside the closure that goes on stops soon, and nothing is
-    /// kept.
+    /// Other writers wait until the closure ends: do not await anything slow in it. A task that the closure starts
+    /// counts as inside; `Task.detached` does not. When the task is cancelled before the end of the closure, the wait
+    /// for the write lock ends, or the running call inside the closure stops soon, and the transaction is rolled back.
     ///
     /// - Parameters:
     ///   - durability: What the commit survives; the database's own when `nil`.
     ///   - isolation: The actor on which the closure runs: the caller's.
-    ///   - body: What to do. Its error rolls everything back and is thrown on.
+    ///   - body: The closure. Its error rolls everything back and is rethrown.
     /// - Returns: What the closure returns.
-    /// - Throws: As the form that is not async, and `CancellationError`.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func write<Result>(
         durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
         _ body: (Transaction) async throws -> Result
     ) async throws -> Result {
-        try refuseInsideOwnWrite()
-        try await transactionGate.enter()
-        defer { transactionGate.leave() }
+        try rejectInsideOwnWrite()
+        try await writeLock.acquire()
+        defer { writeLock.release() }
         let transaction = try await transactions.run { flag in
-            try self.begin(.write(durability), lane: self.transactions, stoppedBy: flag)
+            try self.begin(.write(durability), queue: self.transactions, cancelledBy: flag)
         }
         let result: Result
         do {
@@ -72,8 +81,8 @@ extension Database {
         return result
     }
 
-    /// Shows the closure one consistent moment of the database, on a thread of the database's own. When the task
-    /// is cancelled, the call inside it that goes on stops soon.
+    /// Runs the closure in a read transaction on a thread of the database: it sees one snapshot. When the task is
+    /// cancelled, the running call inside it stops soon.
     ///
     /// - Parameter body: What to read, through the transaction's collections.
     /// - Returns: What the closure returns.
@@ -81,11 +90,11 @@ extension Database {
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> Result
     ) async throws -> Result {
-        try await readers.run { flag in try self.read(stoppedBy: flag, body) }
+        try await readers.run { flag in try self.read(cancelledBy: flag, body) }
     }
 
-    /// Shows a closure that itself awaits one consistent moment of the database. When the task is cancelled, the
-    /// call inside it that goes on stops soon.
+    /// Runs a closure that itself awaits in a read transaction: it sees one snapshot of the database. When the task is
+    /// cancelled, the running call inside it stops soon.
     ///
     /// - Parameters:
     ///   - isolation: The actor on which the closure runs: the caller's.
@@ -96,7 +105,7 @@ extension Database {
         isolation: isolated (any Actor)? = #isolation, _ body: (Transaction) async throws -> Result
     ) async throws -> Result {
         let snapshot = try await readers.run { flag in
-            try self.begin(.read, lane: self.readers, stoppedBy: flag)
+            try self.begin(.read, queue: self.readers, cancelledBy: flag)
         }
         let result: Result
         do {

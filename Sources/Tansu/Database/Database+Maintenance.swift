@@ -1,17 +1,16 @@
 extension Database {
-    /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for calls under way.
-    /// Harmless when it is closed already; every other call then throws `.closed`, and so do loops over changes and
-    /// observed queries.
+    /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for running calls. A second call
+    /// does nothing. Every other call then throws `.closed`, and so do loops over changes and observed queries.
     ///
     /// - Throws: ``TansuError`` with `.busy` (a transaction or cursor is open, and nothing was closed), or `.io` or
-    ///   `.full` (closed all the same; commits are safe, only the next opening takes longer).
+    ///   `.full` (the database is closed and commits are durable, but the next opening takes longer).
     public func close() throws {
         try engine.close()
     }
 
     /// Makes every commit so far survive power loss, whatever the durability.
     ///
-    /// - Throws: ``TansuError`` with `.io`, `.failed` or `.closed`.
+    /// - Throws: ``TansuError`` with `.io`, `.syncFailed` or `.closed`.
     public func sync() throws {
         try engine.sync()
     }
@@ -23,7 +22,7 @@ extension Database {
         try engine.checkpoint()
     }
 
-    /// Figures: path, store, sequence number of the newest commit, collections with their documents and indexes,
+    /// Statistics: path, store, sequence number of the newest commit, collections with their documents and indexes,
     /// sizes of the files.
     ///
     /// - Throws: ``TansuError`` with `.closed`.
@@ -31,14 +30,14 @@ extension Database {
         try engine.stats()
     }
 
-    /// Runs one command in JSON form and answers in JSON. A command that fails answers too: with
+    /// Runs one command in JSON and returns the response in JSON. The response to a command that fails is
     /// `{"ok": false, "error": …}`.
     ///
     /// - Parameter command: The command, such as `{"op": "count", "collection": "people"}`.
-    /// - Throws: ``TansuError`` with `.closed`, `.invalidJSON` (a NUL character), `.memory`, or `.busy` inside a write that
-    ///   awaits: there was no answer.
+    /// - Throws: ``TansuError`` with `.closed`, `.invalidJSON` (a NUL character), `.memory`, or `.busy` inside a write
+    ///   that awaits: there was no response.
     public func executeJSON(_ command: String) throws -> String {
-        try refuseInsideOwnWrite()
+        try rejectInsideOwnWrite()
         defer { schemas.forget() }
         return try engine.executeJSON(command)
     }

@@ -1,5 +1,5 @@
 extension Database {
-    /// Makes one atomic commit of everything that the closure does through the transaction.
+    /// Runs the closure in a write transaction, and commits everything that it did atomically.
     ///
     /// For example:
     ///
@@ -10,41 +10,40 @@ extension Database {
     /// }
     /// ```
     ///
-    /// One transaction writes at a time; others wait for it, readers do not. Inside the closure write through
-    /// the transaction: a write of its own, or a `write` in a `write`, throws `.busy`, for it would wait for
-    /// itself.
+    /// There is one write transaction at a time; other writers wait for it, readers do not. Inside the closure, write
+    /// through the transaction: any other write throws `.busy`, because it would wait for this one.
     ///
     /// - Parameters:
     ///   - durability: What the commit survives; the database's own when `nil`.
-    ///   - body: What to do. Its error rolls everything back and is thrown on.
+    ///   - body: The closure. Its error rolls everything back and is rethrown.
     /// - Returns: What the closure returns.
-    /// - Throws: The closure's error; ``TansuError`` with `.busy`, `.readOnly`, `.failed`, `.closed`, `.cancelled`
+    /// - Throws: The closure's error; ``TansuError`` with `.busy`, `.readOnly`, `.syncFailed`, `.closed`, `.cancelled`
     ///   where the transaction was, and what a commit can throw: `.full`, `.io`.
     @discardableResult
     public func write<Result>(
         durability: Durability? = nil, _ body: (Transaction) throws -> Result
     ) throws -> Result {
-        try write(durability: durability, stoppedBy: nil, body)
+        try write(durability: durability, cancelledBy: nil, body)
     }
 
-    /// Shows the closure one consistent moment of the database, whatever others commit meanwhile.
+    /// Runs the closure in a read transaction: it sees one snapshot of the database, whatever others commit meanwhile.
     ///
     /// - Parameter body: What to read, through the transaction's collections.
     /// - Returns: What the closure returns.
     /// - Throws: The closure's error, or ``TansuError`` with `.closed`; `.cancelled` where the transaction was.
     public func read<Result>(_ body: (Transaction) throws -> Result) throws -> Result {
-        try read(stoppedBy: nil, body)
+        try read(cancelledBy: nil, body)
     }
 
-    /// `write`, on the thread that works for a task: `flag` carries the task's cancellation.
-    func write<Result>(
-        durability: Durability?, stoppedBy flag: CancellationFlag?, _ body: (Transaction) throws -> Result
+    /// `write` on the thread that works for a task: `flag` has the task's cancellation.
+    package func write<Result>(
+        durability: Durability?, cancelledBy flag: CancellationFlag?, _ body: (Transaction) throws -> Result
     ) throws -> Result {
-        try refuseInsideOwnWrite()
-        let transaction = try begin(.write(durability), lane: readers, stoppedBy: flag)
+        try rejectInsideOwnWrite()
+        let transaction = try begin(.write(durability), queue: readers, cancelledBy: flag)
         let result: Result
         do {
-            result = try transaction.run(body, stoppedBy: flag)
+            result = try transaction.run(body, cancelledBy: flag)
         } catch {
             transaction.engine.abort()
             throw error
@@ -53,25 +52,25 @@ extension Database {
         return result
     }
 
-    /// `read`, on the thread that works for a task: `flag` carries the task's cancellation.
-    func read<Result>(stoppedBy flag: CancellationFlag?, _ body: (Transaction) throws -> Result) throws -> Result {
-        let snapshot = try begin(.read, lane: readers, stoppedBy: flag)
+    /// `read` on the thread that works for a task: `flag` has the task's cancellation.
+    func read<Result>(cancelledBy flag: CancellationFlag?, _ body: (Transaction) throws -> Result) throws -> Result {
+        let snapshot = try begin(.read, queue: readers, cancelledBy: flag)
         defer { snapshot.engine.abort() }
-        return try snapshot.run(body, stoppedBy: flag)
+        return try snapshot.run(body, cancelledBy: flag)
     }
 
     func begin(
-        _ mode: EngineTransaction.Mode, lane: WorkLane, stoppedBy flag: CancellationFlag?
+        _ mode: EngineTransaction.Mode, queue: WorkQueue, cancelledBy flag: CancellationFlag?
     ) throws -> Transaction {
-        Transaction(self, try EngineTransaction(engine, mode, stoppedBy: flag), lane: lane)
+        Transaction(self, try EngineTransaction(engine, mode, cancelledBy: flag), queue: queue)
     }
 }
 
 extension Database.Transaction {
     fileprivate func run<Result>(
-        _ body: (Database.Transaction) throws -> Result, stoppedBy flag: CancellationFlag?
+        _ body: (Database.Transaction) throws -> Result, cancelledBy flag: CancellationFlag?
     ) throws -> Result {
         guard let flag else { return try body(self) }
-        return try flag.stopping(with: cancel) { try body(self) }
+        return try flag.cancelling(with: cancel) { try body(self) }
     }
 }

@@ -1,11 +1,11 @@
 extension Database {
     /// One transaction, inside the closure of `write` or `read`.
     ///
-    /// Its collections work in it. After the closure ended, they and their cursors throw `.misuse`. Several
-    /// tasks may use it, one waiting for another.
+    /// Its collections work in it. After the end of the closure they and their cursors throw `.invalidState`. Several
+    /// tasks may use it; their calls are serialized.
     ///
-    /// This is how to stop a long call that is not async, such as a count or an update, from another thread:
-    /// make it in a `read` or `write` whose transaction the other thread knows, and call ``cancel()`` there.
+    /// To cancel a long synchronous call, such as a count or an update, from another thread, make it in a `read` or
+    /// `write`, and call ``cancel()`` of its transaction on the other thread.
     ///
     /// ```swift
     /// let count = try db.read { tx in
@@ -15,23 +15,23 @@ extension Database {
     /// ```
     public final class Transaction: Sendable {
         let engine: EngineTransaction
-        let session: Session
+        package let session: Session
 
-        init(_ database: Database, _ engine: EngineTransaction, lane: WorkLane) {
+        init(_ database: Database, _ engine: EngineTransaction, queue: WorkQueue) {
             self.engine = engine
-            session = Session(database, engine, lane: lane)
+            session = Session(database, engine, queue: queue)
         }
 
-        /// Stops it for good, from any thread: the call that is in it now and every later one throw `.cancelled`
-        /// (a long one soon), and so does the `write` itself at its end, which then keeps nothing.
+        /// Cancels it, from any thread: the running call and every later one throw `.cancelled` (a long call soon), and
+        /// so does the `write` itself at its end, which then rolls back.
         ///
-        /// Harmless at any time. A transaction whose commit has begun is past being stopped.
+        /// It may be called at any time. A commit that has begun is not cancelled.
         public func cancel() {
             engine.cancel()
         }
 
-        /// A part of a `write` that may fail alone: when the closure throws, what it did to documents is taken back, and
-        /// the transaction goes on for whoever catches the error.
+        /// Runs the closure in a savepoint: when it throws, its changes of documents are rolled back, and the
+        /// transaction continues if the error is caught.
         ///
         /// For example:
         ///
@@ -46,12 +46,14 @@ extension Database {
         /// }
         /// ```
         ///
-        /// One may stand in another. Inside, making and dropping indexes, and removing and renaming collections, throws
-        /// `.misuse`: those could not be taken back. Tasks that share the transaction wait for the closure's end.
+        /// Savepoints can be nested. Inside, creating and dropping indexes, and dropping and renaming collections,
+        /// throws `.invalidState`: those cannot be rolled back. Tasks that share the transaction wait for the end of
+        /// the closure.
         ///
         /// - Parameter body: What to do, through the transaction's collections.
         /// - Returns: What the closure returns.
-        /// - Throws: The closure's error; ``TansuError`` with `.readOnly` (in a `read`) or `.misuse` (after the end).
+        /// - Throws: The closure's error; ``TansuError`` with `.readOnly` (in a `read`) or `.invalidState` (after the
+        ///   end).
         public func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
             try engine.savepoint(body)
         }

@@ -1,14 +1,14 @@
 import CTansu
 import Foundation
 
-/// Tells tasks that something was committed, with one thread for all that wait in a database.
+/// Wakes the tasks that wait for commits, with one thread for all of a database.
 ///
-/// The thread is there while feeds are, and waits inside the engine; a commit that nobody waits for costs nothing.
+/// The thread runs while feeds are open, and waits inside the engine. Without waiters a commit costs nothing.
 ///
 /// `@unchecked Sendable`: everything that changes is touched under `condition` only.
 final class CommitSignal: @unchecked Sendable {
-    /// A feed for waiting, in a thread of its own.
-    private final class Watch: @unchecked Sendable {
+    /// A feed that a thread of its own waits on.
+    private final class Waiting: @unchecked Sendable {
         let feed: OpaquePointer
 
         init(_ feed: OpaquePointer) {
@@ -18,46 +18,46 @@ final class CommitSignal: @unchecked Sendable {
 
     private let condition = NSCondition()
     private var users = 0
-    private var watch: Watch?
+    private var waiting: Waiting?
     /// Threads that have not closed their feed yet.
     private var threads = 0
-    /// How often something was committed, or waiting made no sense any more.
+    /// How often the waiters were woken, by a commit or by the end of the thread.
     private var wakes: UInt64 = 0
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var cancelledTickets: Set<UInt64> = []
     private var lastTicket: UInt64 = 0
 
-    /// One more feed will wait here.
+    /// Counts one more feed.
     func retain() {
         condition.withLock { users += 1 }
     }
 
-    /// One less; with the last the thread goes.
+    /// Counts one feed less; the thread ends with the last.
     func release() {
         condition.withLock {
             users -= 1
-            if users == 0 { endWatch() }
+            if users == 0 { endWaiting() }
         }
     }
 
-    /// Ends the thread and waits for that; who waits is woken up.
+    /// Ends the thread, waits until it has ended, and wakes all waiters.
     func stop() {
         condition.lock()
-        endWatch()
+        endWaiting()
         while threads > 0 { condition.wait() }
         condition.unlock()
         wake()
     }
 
-    /// The moment from which on every commit ends a `wait(after:)`.
+    /// A mark for `wait(after:)`, which every later commit ends.
     func mark(_ engine: EngineDatabase) throws -> UInt64 {
         try condition.withLock {
-            if watch == nil { try beginWatch(engine) }
+            if waiting == nil { try beginWaiting(engine) }
             return wakes
         }
     }
 
-    /// Suspends the task until something was committed after the moment, or the task is cancelled.
+    /// Suspends the task until there was a commit after the mark, or the task is cancelled.
     func wait(after mark: UInt64) async {
         let ticket = condition.withLock {
             lastTicket += 1
@@ -98,34 +98,34 @@ final class CommitSignal: @unchecked Sendable {
     }
 
     /// Under the lock.
-    private func beginWatch(_ engine: EngineDatabase) throws {
+    private func beginWaiting(_ engine: EngineDatabase) throws {
         var feed: OpaquePointer?
         try engine.call { database in
-            _ = try engineCall { tansu_feed_open(database, UInt64.max, nil, 0, &feed, $0) }
-            // Within the call: whoever closes the database waits for the thread.
+            _ = try engineCall { tansu_feed_open(database, UInt64.max, tansu_document(), &feed, $0) }
+            // Within the call, so that closing the database waits for the thread.
             threads += 1
         }
         guard let feed else { return }
-        let watch = Watch(feed)
-        self.watch = watch
+        let waiting = Waiting(feed)
+        self.waiting = waiting
         let thread = Thread { [self] in
-            while tansu_feed_skip(watch.feed, -1, nil, nil) == TANSU_OK { wake() }
-            end(watch)
+            while tansu_feed_skip(waiting.feed, -1, nil, nil) == TANSU_OK { wake() }
+            end(waiting)
         }
         thread.name = "tansu commits"
         thread.start()
     }
 
     /// Under the lock.
-    private func endWatch() {
-        if let watch { tansu_feed_cancel(watch.feed) }
-        watch = nil
+    private func endWaiting() {
+        if let waiting { tansu_feed_cancel(waiting.feed) }
+        waiting = nil
     }
 
-    private func end(_ watch: Watch) {
+    private func end(_ waiting: Waiting) {
         condition.withLock {
-            if self.watch === watch { self.watch = nil }
-            tansu_feed_close(watch.feed)
+            if self.waiting === waiting { self.waiting = nil }
+            tansu_feed_close(waiting.feed)
             threads -= 1
             condition.broadcast()
         }

@@ -1,6 +1,6 @@
 import CTansu
 
-/// Runs `body` with a buffer for the engine to fill in, and frees it in every case.
+/// Runs `body` with a buffer for the engine to fill, and frees it.
 func withEngineBuffer<Result>(_ body: (inout tansu_buffer) throws -> Result) rethrows -> Result {
     var buffer = tansu_buffer()
     defer { tansu_buffer_free(&buffer) }

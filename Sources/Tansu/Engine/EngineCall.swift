@@ -1,6 +1,6 @@
 import CTansu
 
-/// Calls the engine with an error to fill in, and throws that error unless the call succeeded.
+/// Calls the engine, and throws its error unless the call succeeded.
 ///
 /// - Returns: `TANSU_OK` or `TANSU_DONE`.
 @discardableResult
@@ -15,12 +15,12 @@ func engineCall(_ body: (UnsafeMutablePointer<tansu_error>) throws -> tansu_stat
 }
 
 extension TansuError {
-    /// Turns the engine's error into Swift's; the status rules, for it is always there.
+    /// The engine's error as Swift's. The status is authoritative; message and context may be empty.
     init(status: tansu_status, error: tansu_error) {
         let message = text(inBytesOf: error.message)
         self.init(
             Code(rawValue: UInt32(status.rawValue)),
-            message.isEmpty ? "the engine answered \(String(cString: tansu_status_name(status)))" : message,
+            message.isEmpty ? "The engine returned \(String(cString: tansu_status_name(status)))" : message,
             context: text(inBytesOf: error.context),
             offset: error.offset < 0 ? nil : error.offset,
             systemErrno: error.sys_errno == 0 ? nil : error.sys_errno

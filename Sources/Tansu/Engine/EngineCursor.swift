@@ -3,14 +3,14 @@ import Foundation
 
 /// A cursor of the engine: closed at its end, when the last reference goes, or with its transaction.
 ///
-/// `@unchecked Sendable`: the engine wants one thread at a time in a cursor, and the lock sees to that: its
-/// own, or its transaction's, for what the transaction does must not meet the cursor either.
+/// `@unchecked Sendable`: the engine allows one thread at a time in a cursor, which the lock ensures: its own, or that
+/// of its transaction, whose calls must not run concurrently with the cursor either.
 final class EngineCursor: @unchecked Sendable {
     /// What is open in the engine; shared with the transaction, which may close it first.
     final class Handle {
         var pointer: OpaquePointer?
         let interrupt = EngineInterrupt { tansu_cursor_cancel($0) }
-        /// While a document's bytes are read; closing then would pull them away, and waits for its end.
+        /// While a document's bytes are read; closing is then deferred, because it would free them.
         var isStepping = false
         var closesAfterStep = false
 
@@ -26,22 +26,22 @@ final class EngineCursor: @unchecked Sendable {
     private let scope: EngineScope
     private let handle: Handle
     private let lock = NSRecursiveLock()
-    /// What its steps took; `nil` when nobody wants to know.
-    private let meter: CursorMeter?
+    /// The durations of its steps; `nil` when calls are not measured.
+    private let timer: CursorTimer?
 
     /// Starts a query.
     init(_ scope: EngineScope, collection: String, query: BSONDocument, hints: BSONDocument) throws {
         self.scope = scope
         handle = Handle()
-        meter = scope.engine.instruments.map {
-            CursorMeter($0, MeasuredCall(kind: .find, collection: collection, query: query, hints: hints))
+        timer = scope.engine.recorder.map { _ in
+            CursorTimer(MeasuredCall(kind: .find, collection: collection, query: query, hints: hints))
         }
-        let began = meter.map { _ in ContinuousClock.now }
-        defer { meter?.add(since: began, failed: handle.pointer == nil) }
+        let began = timer.map { _ in ContinuousClock.now }
+        defer { timer?.add(since: began, failed: handle.pointer == nil) }
         if let transaction = scope.transaction {
             try transaction.call { database, transactionPointer in
                 try start(database, transactionPointer, collection, query, hints)
-                // Still alone in the transaction: its end cannot slip in between.
+                // Still under the lock of the transaction, so that it cannot end in between.
                 transaction.adopt(handle)
             }
         } else {
@@ -61,15 +61,14 @@ final class EngineCursor: @unchecked Sendable {
         return try transaction.call { _, _ in try step(body) }
     }
 
-    /// Stops it for good, from any thread: the step that goes on, and later ones, throw `.cancelled`. Harmless at
-    /// any time.
+    /// Cancels it, from any thread: the running step and later ones throw `.cancelled`. It may be called at any time.
     func cancel() {
-        handle.interrupt.ask()
+        handle.interrupt.request()
     }
 
-    /// Ends it early. Harmless at any time.
+    /// Ends it early. It may be called at any time.
     func close() {
-        defer { meter?.end(on: scope.engine) }
+        defer { timer?.end { scope.engine.record($0, $1, failed: $2) } }
         if let transaction = scope.transaction {
             transaction.close(handle)
         } else {
@@ -87,7 +86,7 @@ final class EngineCursor: @unchecked Sendable {
         try withBytes(query, hints) { query, hints in
             _ = try engineCall {
                 tansu_find(
-                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
+                    database, transaction, collection, tansu_document(query), tansu_document(hints),
                     &handle.pointer, $0)
             }
         }
@@ -96,9 +95,9 @@ final class EngineCursor: @unchecked Sendable {
 
     private func step<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         guard let pointer = handle.pointer else { return nil }
-        // A decoder that steps the very cursor whose bytes it reads would pull them away under itself.
+        // A decoder that steps the cursor whose bytes it reads would free them.
         guard !handle.isStepping else {
-            throw TansuError(.misuse, "a cursor was used from inside the decoding of its own document")
+            throw TansuError(.invalidState, "A cursor was used while its own document was decoded; use another cursor")
         }
         handle.isStepping = true
         defer {
@@ -106,13 +105,13 @@ final class EngineCursor: @unchecked Sendable {
             if handle.closesAfterStep { close() }
         }
         var document = tansu_document()
-        let began = meter.map { _ in ContinuousClock.now }
+        let began = timer.map { _ in ContinuousClock.now }
         let status: tansu_status
         do {
             status = try engineCall { tansu_cursor_next(pointer, &document, $0) }
-            meter?.add(since: began, failed: false)
+            timer?.add(since: began, failed: false)
         } catch {
-            meter?.add(since: began, failed: true)
+            timer?.add(since: began, failed: true)
             throw error
         }
         guard status == TANSU_OK else {

@@ -7,23 +7,27 @@ extension EngineDatabase {
         try withEngineOptions(store, options) { choices in
             _ = try engineCall { tansu_open(choices, &handle, $0) }
         }
-        guard let handle else { throw TansuError(.misuse, "the engine opened nothing") }
-        self.init(handle, Instruments(options))
+        guard let handle else { throw TansuError(.invalidState, "The engine returned no database") }
+        self.init(handle, CallRecorder(options))
     }
+
+    /// The version of the engine that is linked.
+    static var version: String { String(cString: tansu_version()) }
 }
 
-/// Runs `body` with the engine's form of the options, which is there during this call only.
+/// Runs `body` with the engine's options, which are valid during this call only.
 func withEngineOptions<Result>(
     _ store: Database.Store, _ options: Database.Options, _ body: (UnsafePointer<tansu_options>) throws -> Result
 ) throws -> Result {
     let (choices, path) = try engineOptions(store, options)
     var complete = choices
-    // The engine calls back during this call only, so a pointer to a local variable is enough for a context.
+    // The engine calls back only during this call, so that the context can be a pointer to a local variable.
     return try withUnsafePointer(to: options.progress) { context in
         if options.progress != nil {
             complete.progress_context = UnsafeMutableRawPointer(mutating: context)
             complete.progress = { context, done, total in
                 context?.assumingMemoryBound(to: (@Sendable (UInt64, UInt64) -> Void)?.self).pointee?(done, total)
+                return 1
             }
         }
         return try withOptionalCString(path) { path in
@@ -79,7 +83,7 @@ extension Database.Durability {
 }
 
 extension Duration {
-    /// Whole milliseconds, as near as the engine's 32 bits can say.
+    /// Whole milliseconds, clamped to the engine's 32 bits.
     var engineMilliseconds: UInt32 {
         let (seconds, attoseconds) = components
         let (thousands, overflow) = seconds.multipliedReportingOverflow(by: 1000)

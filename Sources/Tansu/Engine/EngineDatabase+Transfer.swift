@@ -1,25 +1,25 @@
 import CTansu
 
 extension EngineDatabase {
-    /// Writes the dump that the options ask for, and returns the engine's report.
+    /// Writes the dump that the options describe, and returns the engine's report.
     func dump(
         _ options: BSONDocument, into write: ([UInt8]) throws -> Void, progress: (Database.Progress) throws -> Void
     ) throws -> BSONDocument {
-        // The engine calls back during this call only, so a pointer to a local variable is enough for a context.
+        // The engine calls back only during this call, so that the context can be a pointer to a local variable.
         try withoutActuallyEscaping(write) { write in
             var receiver = Receiver(write: write)
             do {
                 return try withUnsafeMutablePointer(to: &receiver) { pointer in
                     try call { database in
                         try options.withUnsafeBytes { options in
-                            try engineTask(progress) { tell, context, report, error in
+                            try engineTask(progress) { callback, context, report, error in
                                 tansu_dump(
                                     database, nil,
                                     { context, bytes, size in
                                         let receiver = context?.assumingMemoryBound(to: Receiver.self)
                                         let bytes = UnsafeRawBufferPointer(start: bytes, count: size)
                                         return receiver?.pointee.take(bytes) ?? false ? 1 : 0
-                                    }, pointer, options.baseAddress, options.count, tell, context, report, error)
+                                    }, pointer, tansu_document(options), callback, context, report, error)
                             }
                         }
                     }
@@ -34,21 +34,21 @@ extension EngineDatabase {
     func load(
         _ options: BSONDocument, from read: () throws -> [UInt8], progress: (Database.Progress) throws -> Void
     ) throws -> BSONDocument {
-        // As above.
+        // As in `dump`.
         try withoutActuallyEscaping(read) { read in
             var source = Source(read: read)
             do {
                 return try withUnsafeMutablePointer(to: &source) { pointer in
                     try call { database in
                         try options.withUnsafeBytes { options in
-                            try engineTask(progress) { tell, context, report, error in
+                            try engineTask(progress) { callback, context, report, error in
                                 tansu_load(
                                     database,
-                                    { context, bytes, room in
+                                    { context, bytes, capacity in
                                         let source = context?.assumingMemoryBound(to: Source.self)
-                                        let room = UnsafeMutableRawBufferPointer(start: bytes, count: room)
-                                        return source?.pointee.give(room) ?? -1
-                                    }, pointer, options.baseAddress, options.count, tell, context, report, error)
+                                        let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: capacity)
+                                        return source?.pointee.fill(buffer) ?? -1
+                                    }, pointer, tansu_document(options), callback, context, report, error)
                             }
                         }
                     }
@@ -65,7 +65,7 @@ private struct Receiver {
     /// What `write` threw.
     var error: (any Error)?
 
-    /// Whether the bytes were taken.
+    /// Whether the bytes were accepted.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         do {
             try write(Array(bytes))
@@ -79,17 +79,17 @@ private struct Receiver {
 
 private struct Source {
     let read: () throws -> [UInt8]
-    /// What `read` gave and the engine has not taken yet.
+    /// What `read` returned and the engine has not consumed yet.
     var rest: ArraySlice<UInt8> = []
     /// What `read` threw.
     var error: (any Error)?
 
-    /// How many bytes were given: none at the end, less than none on failure.
-    mutating func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
+    /// Fills the buffer; the number of bytes, 0 at the end, -1 on failure.
+    mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         do {
             if rest.isEmpty { rest = try read()[...] }
-            let part = rest.prefix(room.count)
-            room.copyBytes(from: part)
+            let part = rest.prefix(buffer.count)
+            buffer.copyBytes(from: part)
             rest = rest.dropFirst(part.count)
             return part.count
         } catch {

@@ -1,14 +1,14 @@
 import CTansu
 import Foundation
 
-/// The engine's open database, and the guard that no call uses it after it was closed.
+/// The engine's open database, which ensures that no call uses the handle after it was closed.
 ///
-/// `@unchecked Sendable`: the engine's handle may be used from any thread; whether it is still there is
-/// known under `condition` only, and calls are counted so that closing waits for those under way.
+/// `@unchecked Sendable`: the engine's handle may be used from any thread. Its state is accessed under `condition`
+/// only, and calls are counted so that closing waits for running ones.
 final class EngineDatabase: @unchecked Sendable {
     private enum State {
         case open(OpaquePointer)
-        /// Asked to close: new calls are refused, those under way are waited for.
+        /// Waiting for running calls; new ones are rejected.
         case draining(OpaquePointer)
         /// The engine is closing it: nothing may use the handle.
         case closing
@@ -17,29 +17,29 @@ final class EngineDatabase: @unchecked Sendable {
 
     private let condition = NSCondition()
     private var state: State
-    private var callsUnderWay = 0
+    private var runningCalls = 0
     /// Transactions, and cursors outside of them: the engine cannot close under these.
     private var openHandles = 0
-    /// What measures calls; `nil` when nobody wants to know.
-    let instruments: Instruments?
+    /// Records calls; `nil` when calls are not measured.
+    let recorder: CallRecorder?
     /// Feeds, which closing closes.
     private var feeds: [ObjectIdentifier: EngineFeed.Handle] = [:]
-    /// Tells those who wait for changes.
+    /// Wakes the tasks that wait for changes.
     let commits = CommitSignal()
 
-    init(_ handle: OpaquePointer, _ instruments: Instruments?) {
+    init(_ handle: OpaquePointer, _ recorder: CallRecorder?) {
         state = .open(handle)
-        self.instruments = instruments
+        self.recorder = recorder
     }
 
     deinit {
-        // Nobody else holds it, so nobody is inside a call; cursors, transactions and feeds hold it themselves. Only
-        // the thread that waited for commits may not have ended yet, and the engine would close when it does.
+        // No call is running, because cursors, transactions and feeds retain it. Only the thread that waits for commits
+        // may not have ended yet, and the engine would defer closing until it does.
         commits.stop()
         if case .open(let handle) = state { tansu_close(handle) }
     }
 
-    /// Runs `body` with the engine's handle, which stays open meanwhile. Throws `.closed` otherwise.
+    /// Runs `body` with the engine's handle, which stays open meanwhile. Throws `.closed` after closing.
     func call<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
         let handle = try enter()
         defer { leave() }
@@ -55,9 +55,9 @@ final class EngineDatabase: @unchecked Sendable {
         }
     }
 
-    /// Runs `body`, which ends what `open` opened. It is never refused: until then the database stays open.
+    /// Runs `body`, which ends what `open` opened. It never fails: until then the database stays open.
     func end(_ body: () throws -> Void) rethrows {
-        condition.withLock { callsUnderWay += 1 }
+        condition.withLock { runningCalls += 1 }
         defer {
             condition.withLock { openHandles -= 1 }
             leave()
@@ -71,7 +71,7 @@ final class EngineDatabase: @unchecked Sendable {
         commits.retain()
     }
 
-    /// A feed ends, and is closed by who has it.
+    /// A feed ends, and is closed by its owner.
     func disown(_ feed: EngineFeed.Handle) {
         if condition.withLock({ feeds.removeValue(forKey: ObjectIdentifier(feed)) }) != nil { commits.release() }
     }
@@ -79,8 +79,8 @@ final class EngineDatabase: @unchecked Sendable {
     /// How many feeds are open.
     var openFeeds: Int { condition.withLock { feeds.count } }
 
-    /// Closes, with all feeds. Harmless when closed already. Throws `.busy` with transactions or cursors open: then
-    /// nothing was closed.
+    /// Closes the database and all feeds; a second call does nothing. Throws `.busy` with open transactions or cursors:
+    /// then nothing was closed.
     func close() throws {
         guard let handle = try drain() else { return }
         for feed in condition.withLock({ feeds.values.map { $0 } }) { feed.close() }
@@ -92,19 +92,19 @@ final class EngineDatabase: @unchecked Sendable {
         if status != TANSU_OK { throw TansuError(status: status, error: error) }
     }
 
-    /// Waits until no call is under way and none can begin; `nil` when there is nothing left to close.
+    /// Waits until no call is running and none can begin; `nil` when it is closed already.
     private func drain() throws -> OpaquePointer? {
         condition.lock()
         defer { condition.unlock() }
         while true {
             switch state {
             case .open(let handle):
-                // Asked first: a call under way may be waiting for the very transaction that is open.
-                try refuseOpenHandles()
+                // Checked first: a running call may be waiting for the open transaction.
+                try rejectOpenHandles()
                 state = .draining(handle)
-                while callsUnderWay > 0 { condition.wait() }
+                while runningCalls > 0 { condition.wait() }
                 do {
-                    try refuseOpenHandles()
+                    try rejectOpenHandles()
                 } catch {
                     state = .open(handle)
                     condition.broadcast()
@@ -118,9 +118,9 @@ final class EngineDatabase: @unchecked Sendable {
         }
     }
 
-    private func refuseOpenHandles() throws {
+    private func rejectOpenHandles() throws {
         if openHandles > 0 {
-            throw TansuError(.busy, "a transaction or cursor is open; end it, then close the database")
+            throw TansuError(.busy, "A transaction or cursor is open; end it, then close the database")
         }
     }
 
@@ -134,17 +134,17 @@ final class EngineDatabase: @unchecked Sendable {
     private func enter() throws -> OpaquePointer {
         try condition.withLock {
             guard case .open(let handle) = state else {
-                throw TansuError(.closed, "the database is closed; open it again to use it")
+                throw TansuError(.closed, "The database is closed; open it again to use it")
             }
-            callsUnderWay += 1
+            runningCalls += 1
             return handle
         }
     }
 
     private func leave() {
         condition.withLock {
-            callsUnderWay -= 1
-            if callsUnderWay == 0 { condition.broadcast() }
+            runningCalls -= 1
+            if runningCalls == 0 { condition.broadcast() }
         }
     }
 }

@@ -1,11 +1,11 @@
 import CTansu
 import Foundation
 
-/// A change feed of the engine: closed when the last reference goes, or with its database.
+/// A change stream of the engine: closed with the last reference, or with its database.
 ///
-/// It never waits: ``CommitSignal`` tells when there is something to read.
+/// It never blocks: ``CommitSignal`` signals when there may be something to read.
 ///
-/// `@unchecked Sendable`: the engine wants one thread at a time in a feed, and the handle's lock sees to that.
+/// `@unchecked Sendable`: the engine allows one thread at a time in a feed, which the handle's lock ensures.
 final class EngineFeed: @unchecked Sendable {
     /// What is open in the engine; shared with the database, which closes it when it is closed itself.
     final class Handle: @unchecked Sendable {
@@ -22,14 +22,15 @@ final class EngineFeed: @unchecked Sendable {
         func call<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
             try lock.withLock {
                 guard let pointer else {
-                    throw TansuError(.closed, "the database was closed; open it again to go on from the last change")
+                    throw TansuError(
+                        .closed, "The database is closed; open it again and continue from the last resume token")
                 }
                 return try body(pointer)
             }
         }
 
         func cancel() {
-            interrupt.ask()
+            interrupt.request()
         }
 
         func close() {
@@ -41,7 +42,7 @@ final class EngineFeed: @unchecked Sendable {
         }
     }
 
-    /// Tells when there may be something to read.
+    /// Signals when there may be something to read.
     let signal: CommitSignal
     private let engine: EngineDatabase
     private let handle = Handle()
@@ -49,18 +50,20 @@ final class EngineFeed: @unchecked Sendable {
     /// Opens a feed.
     ///
     /// - Parameters:
-    ///   - since: The last commit that need not be told; the newest when `nil`.
-    ///   - options: As `tansu_feed_open()` knows them.
+    ///   - since: The number of the last commit that is not delivered; the newest when `nil`.
+    ///   - options: The options of `tansu_feed_open()`.
     init(_ engine: EngineDatabase, since: Int?, options: BSONDocument) throws {
         self.engine = engine
         signal = engine.commits
-        if let since, since < 0 { throw TansuError(.misuse, "the number of a commit is not negative") }
+        if let since, since < 0 {
+            throw TansuError(.invalidArgument, "The commit number is negative; pass a resume token or nil")
+        }
         let number = since.map { UInt64($0) } ?? UInt64.max  // TANSU_FEED_NOW, a macro that Swift does not see
         try engine.call { database in
             var pointer: OpaquePointer?
             try options.withUnsafeBytes { options in
                 _ = try engineCall {
-                    tansu_feed_open(database, number, options.baseAddress, options.count, &pointer, $0)
+                    tansu_feed_open(database, number, tansu_document(options), &pointer, $0)
                 }
             }
             handle.begin(pointer)
@@ -79,7 +82,7 @@ final class EngineFeed: @unchecked Sendable {
         handle.close()
     }
 
-    /// Runs `body` on the next change, whose pointers are valid inside it only. `nil` when there is none now.
+    /// Runs `body` on the next event, whose pointers are valid inside it only. `nil` when there is none now.
     func next<Result>(_ body: (tansu_change) throws -> Result) throws -> Result? {
         try handle.call { feed in
             var change = tansu_change()
@@ -89,24 +92,23 @@ final class EngineFeed: @unchecked Sendable {
         }
     }
 
-    /// Passes over everything that there is.
+    /// Skips all events that there are now.
     func skip() throws {
         _ = try handle.call { feed in try engineCall { tansu_feed_skip(feed, 0, nil, $0) } }
     }
 
-    /// Stops it for good, from any thread: a read that goes on, and later ones, throw `.cancelled`.
+    /// Cancels it, from any thread: a running read and later ones throw `.cancelled`.
     func cancel() {
         handle.cancel()
     }
 
-    /// The moment to give to `waitForCommit`, taken before looking for changes.
+    /// A mark for `signal.wait(after:)`, taken before reading.
     func mark() throws -> UInt64 {
         try signal.mark(engine)
     }
 }
 
-/// Closes a feed as soon as no iterator has it: the thread that read may hold on to the feed itself for an instant
-/// longer.
+/// Closes a feed as soon as no iterator has it: the thread that read may retain the feed itself a little longer.
 final class OwnedFeed: Sendable {
     let engine: EngineFeed
 

@@ -1,10 +1,10 @@
 import CTansu
 import Foundation
 
-/// Asks the engine, from any thread, to stop what goes on in a handle, and never after the handle was freed.
+/// Cancels the running call on a handle of the engine, from any thread, and never after the handle was freed.
 ///
-/// `@unchecked Sendable`: the handle is touched under the lock only. It is a lock of its own, held for an instant:
-/// that of the cursor or transaction is held by the very call that is to be stopped.
+/// `@unchecked Sendable`: the handle is accessed under the lock only. It is a lock of its own, held briefly: that of
+/// the cursor or transaction is held by the call that is to be cancelled.
 final class EngineInterrupt: @unchecked Sendable {
     private let lock = NSLock()
     private let cancel: @Sendable (OpaquePointer?) -> Void
@@ -15,18 +15,18 @@ final class EngineInterrupt: @unchecked Sendable {
         self.cancel = cancel
     }
 
-    /// From now on the handle can be stopped.
+    /// From now on the handle can be cancelled.
     func begin(_ handle: OpaquePointer?) {
         lock.withLock { self.handle = handle }
     }
 
-    /// From now on it cannot: to be called before the handle is freed.
+    /// From now on it cannot; called before the handle is freed.
     func end() {
         lock.withLock { handle = nil }
     }
 
-    /// Stops the handle for good. Harmless when there is none.
-    func ask() {
+    /// Cancels the handle; does nothing when there is none.
+    func request() {
         lock.withLock { cancel(handle) }
     }
 }

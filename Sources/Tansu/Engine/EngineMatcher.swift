@@ -1,9 +1,9 @@
 import CTansu
 import Foundation
 
-/// A compiled query of the engine that is asked about single documents.
+/// A compiled query of the engine that is evaluated on single documents.
 ///
-/// `@unchecked Sendable`: the engine wants one thread at a time in a matcher, and the lock sees to that.
+/// `@unchecked Sendable`: the engine allows one thread at a time in a matcher, which the lock ensures.
 final class EngineMatcher: @unchecked Sendable {
     private let lock = NSLock()
     private let handle: OpaquePointer
@@ -12,9 +12,9 @@ final class EngineMatcher: @unchecked Sendable {
     init(_ query: BSONDocument) throws {
         var handle: OpaquePointer?
         try query.withUnsafeBytes { bytes in
-            _ = try engineCall { tansu_matcher_new(bytes.baseAddress, bytes.count, &handle, $0) }
+            _ = try engineCall { tansu_matcher_new(tansu_document(bytes), &handle, $0) }
         }
-        guard let handle else { throw TansuError(.misuse, "the engine compiled nothing") }
+        guard let handle else { throw TansuError(.invalidState, "The engine returned no matcher") }
         self.handle = handle
     }
 
@@ -22,12 +22,12 @@ final class EngineMatcher: @unchecked Sendable {
         tansu_matcher_free(handle)
     }
 
-    /// Whether a document matches. Throws `.invalidQuery` when a regular expression needs too much work.
+    /// Whether a document matches. Throws `.invalidQuery` when a regular expression needs too many steps.
     func matches(_ document: BSONDocument) throws -> Bool {
         var matches: Int32 = 0
         try document.withUnsafeBytes { bytes in
             _ = try lock.withLock {
-                try engineCall { tansu_matcher_ask(handle, bytes.baseAddress, bytes.count, &matches, $0) }
+                try engineCall { tansu_matcher_ask(handle, tansu_document(bytes), &matches, $0) }
             }
         }
         return matches != 0

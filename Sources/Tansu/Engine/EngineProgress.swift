@@ -1,13 +1,13 @@
 import CTansu
 
-/// Runs `body` with a function and its context, through which the engine tells `progress` how far it is.
+/// Runs `body` with a callback and its context, through which the engine reports its progress.
 ///
-/// What `progress` throws ends the engine's work, and is thrown on in the place of the engine's own error.
+/// An error that `progress` throws ends the engine's work, and is rethrown instead of the engine's error.
 func withEngineProgress(
     _ progress: (Database.Progress) throws -> Void,
-    _ body: (_ tell: tansu_build_progress, _ context: UnsafeMutableRawPointer) throws -> Void
+    _ body: (_ callback: tansu_progress, _ context: UnsafeMutableRawPointer) throws -> Void
 ) throws {
-    // The engine calls back during this call only, so a pointer to a local variable is enough for a context.
+    // The engine calls back only during this call, so that the context can be a pointer to a local variable.
     try withoutActuallyEscaping(progress) { progress in
         var listener = ProgressListener(progress: progress)
         do {
@@ -15,7 +15,7 @@ func withEngineProgress(
                 try body(
                     { context, done, total in
                         let listener = context?.assumingMemoryBound(to: ProgressListener.self)
-                        return listener?.pointee.hear(done, total) ?? true ? 1 : 0
+                        return listener?.pointee.report(done, total) ?? true ? 1 : 0
                     }, pointer)
             }
         } catch {
@@ -29,8 +29,8 @@ private struct ProgressListener {
     /// What `progress` threw.
     var error: (any Error)?
 
-    /// Whether to go on.
-    mutating func hear(_ done: UInt64, _ total: UInt64) -> Bool {
+    /// Whether to continue.
+    mutating func report(_ done: UInt64, _ total: UInt64) -> Bool {
         do {
             try progress(Database.Progress(done: Int(clamping: done), total: total == 0 ? nil : Int(clamping: total)))
             return true

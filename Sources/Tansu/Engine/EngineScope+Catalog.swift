@@ -1,32 +1,32 @@
 import CTansu
 
 extension EngineScope {
-    /// The list of collections, as the engine tells it.
+    /// The engine's list of collections.
     func collectionList() throws -> BSONDocument {
         try document { tansu_collection_list($0, $1, $2, $3) }
     }
 
-    /// Creates a collection unless it is there.
+    /// Creates a collection unless it exists.
     func ensureCollection(_ name: String) throws {
-        try call { tansu_collection_ensure($0, $1, name, nil, 0, $2) }
+        try call { tansu_collection_ensure($0, $1, name, tansu_document(), $2) }
     }
 
-    /// Gives a collection another name.
+    /// Renames a collection.
     func renameCollection(_ name: String, to newName: String) throws {
         try call { tansu_collection_rename($0, $1, name, newName, $2) }
     }
 
-    /// Removes a collection.
-    func removeCollection(_ name: String) throws {
+    /// Drops a collection.
+    func dropCollection(_ name: String) throws {
         try call { tansu_collection_drop($0, $1, name, $2) }
     }
 
-    /// The list of a collection's indexes, as the engine tells it.
+    /// The engine's list of the indexes of a collection.
     func indexList(of collection: String) throws -> BSONDocument {
         try document { tansu_index_list($0, $1, collection, $2, $3) }
     }
 
-    /// Creates an index unless it is there. Outside a transaction `progress` hears of it, and may throw to end it.
+    /// Creates an index unless it exists. Outside a transaction `progress` is called, and may throw to end the build.
     func ensureIndex(
         _ name: String?, on keys: BSONDocument, options: BSONDocument, of collection: String,
         progress: (Database.Progress) throws -> Void
@@ -35,15 +35,15 @@ extension EngineScope {
             guard transaction == nil else {
                 return try call { database, transaction, error in
                     tansu_index_create(
-                        database, transaction, collection, name, keys.baseAddress, keys.count, options.baseAddress,
-                        options.count, error)
+                        database, transaction, collection, name, tansu_document(keys), tansu_document(options), nil,
+                        nil, error)
                 }
             }
-            try withEngineProgress(progress) { tell, context in
+            try withEngineProgress(progress) { callback, context in
                 try call { database, _, error in
-                    tansu_index_build(
-                        database, collection, name, keys.baseAddress, keys.count, options.baseAddress, options.count,
-                        tell, context, error)
+                    tansu_index_create(
+                        database, nil, collection, name, tansu_document(keys), tansu_document(options),
+                        callback, context, error)
                 }
             }
         }
@@ -56,10 +56,10 @@ extension EngineScope {
 }
 
 extension String {
-    /// Throws `.invalidName` for what would not reach the engine whole, which knows all other rules of names.
+    /// Throws `.invalidName` for a name that would be truncated in C; the engine checks all other rules of names.
     func checkName() throws {
         if utf8.contains(0) {
-            throw TansuError(.invalidName, "a name cannot hold a NUL character", context: self)
+            throw TansuError(.invalidName, "The name has a NUL character; remove it", context: self)
         }
     }
 }

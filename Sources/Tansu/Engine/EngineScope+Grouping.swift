@@ -1,35 +1,35 @@
 import CTansu
 
 extension EngineScope {
-    /// The different values of a path, as the engine tells them.
+    /// The engine's answer with the distinct values of a path.
     func distinct(
         _ path: String, _ query: BSONDocument, _ hints: BSONDocument, in collection: String
     ) throws -> BSONDocument {
         guard !path.utf8.contains(0) else {
-            throw TansuError(.invalidQuery, "a path cannot hold a NUL character", context: path)
+            throw TansuError(.invalidQuery, "The path has a NUL character; remove it", context: path)
         }
         return try measured(MeasuredCall(kind: .distinct, collection: collection, query: query)) {
             try withBytes(query, hints) { query, hints in
                 try document { database, transaction, buffer, error in
                     tansu_distinct(
-                        database, transaction, collection, path, query.baseAddress, query.count, hints.baseAddress,
-                        hints.count, buffer, error)
+                        database, transaction, collection, path, tansu_document(query), tansu_document(hints), buffer,
+                        error)
                 }
             }
         }
     }
 
-    /// Figures about groups of documents, as the engine tells them.
+    /// The engine's answer with the aggregates of groups of documents.
     func aggregate(
         _ query: BSONDocument, _ group: BSONDocument, _ hints: BSONDocument, in collection: String
     ) throws -> BSONDocument {
-        // The hints are about groups: the query is explained without them.
+        // The hints apply to the groups: the query is explained without them.
         try measured(MeasuredCall(kind: .aggregate, collection: collection, query: query)) {
             try withBytes(query, group, hints) { query, group, hints in
                 try document { database, transaction, buffer, error in
                     tansu_aggregate(
-                        database, transaction, collection, query.baseAddress, query.count, group.baseAddress,
-                        group.count, hints.baseAddress, hints.count, buffer, error)
+                        database, transaction, collection, tansu_document(query), tansu_document(group),
+                        tansu_document(hints), buffer, error)
                 }
             }
         }

@@ -3,7 +3,7 @@ import CTansu
 extension EngineScope {
     /// Runs `body` on the document with an id; `nil` when there is none.
     ///
-    /// `body` runs when the call is over, for it may be a decoder that makes calls itself.
+    /// `body` runs after the call, because it may be a decoder that makes calls itself.
     func get<Result>(
         _ id: BSONValue, from collection: String, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
@@ -12,7 +12,7 @@ extension EngineScope {
                 try (["_id": id] as BSONDocument).withUnsafeBytes { id in
                     try measured(MeasuredCall(kind: .get, collection: collection)) {
                         try call { database, transaction, error in
-                            tansu_get(database, transaction, collection, id.baseAddress, id.count, &buffer, error)
+                            tansu_get(database, transaction, collection, tansu_document(id), &buffer, error)
                         }
                     }
                 }
@@ -30,8 +30,7 @@ extension EngineScope {
             try withBytes(query, hints) { query, hints in
                 try call { database, transaction, error in
                     tansu_count(
-                        database, transaction, collection, query.baseAddress, query.count, hints.baseAddress,
-                        hints.count, &count, error)
+                        database, transaction, collection, tansu_document(query), tansu_document(hints), &count, error)
                 }
             }
         }
@@ -43,7 +42,7 @@ extension EngineScope {
         try withBytes(query, hints) { query, hints in
             try document { database, transaction, buffer, error in
                 tansu_explain(
-                    database, transaction, collection, query.baseAddress, query.count, hints.baseAddress, hints.count,
+                    database, transaction, collection, tansu_document(query), tansu_document(hints),
                     buffer, error)
             }
         }

@@ -1,21 +1,21 @@
 import CTansu
 
-/// What becomes of the one document that is found, and which form of it comes back.
+/// What happens to the first document that matches, and which version is returned.
 enum ModifyMode: Sendable {
     /// It is updated with these operations.
-    case update(BSONDocument, returning: Database.ReturnedDocument)
+    case update(BSONDocument, returnsNew: Bool)
     /// It is removed.
     case remove
 
     var engineValue: tansu_modify_mode {
         switch self {
-        case .update(_, .before): TANSU_MODIFY_RETURN_BEFORE
-        case .update(_, .after): TANSU_MODIFY_RETURN_AFTER
+        case .update(_, returnsNew: false): TANSU_MODIFY_RETURN_BEFORE
+        case .update(_, returnsNew: true): TANSU_MODIFY_RETURN_AFTER
         case .remove: TANSU_MODIFY_REMOVE
         }
     }
 
-    /// Calls the closure with the operations' bytes, or with none: the engine wants no update beside a removal.
+    /// Calls the closure with the bytes of the operations, or with none: the engine accepts no update with a removal.
     func withOperations<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         switch self {
         case .update(let operations, _): try operations.withUnsafeBytes(body)
@@ -25,7 +25,7 @@ enum ModifyMode: Sendable {
 }
 
 extension EngineScope {
-    /// Updates the documents that match; what came of it, as the engine tells it.
+    /// Updates the documents that match, and returns the engine's report.
     func update(
         _ query: BSONDocument, _ operations: BSONDocument, _ hints: BSONDocument, in collection: String
     ) throws -> BSONDocument {
@@ -33,8 +33,8 @@ extension EngineScope {
             try withBytes(query, operations, hints) { query, operations, hints in
                 try document { database, transaction, buffer, error in
                     tansu_update(
-                        database, transaction, collection, query.baseAddress, query.count, operations.baseAddress,
-                        operations.count, hints.baseAddress, hints.count, buffer, error)
+                        database, transaction, collection, tansu_document(query), tansu_document(operations),
+                        tansu_document(hints), buffer, error)
                 }
             }
         }
@@ -42,7 +42,7 @@ extension EngineScope {
 
     /// Updates or removes the first document that matches, and runs `body` on it; `nil` when there is none.
     ///
-    /// `body` runs when the call is over, for it may be a decoder that makes calls itself.
+    /// `body` runs after the call, because it may be a decoder that makes calls itself.
     func findAndModify<Result>(
         _ query: BSONDocument, _ mode: ModifyMode, _ hints: BSONDocument, in collection: String,
         _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -54,8 +54,8 @@ extension EngineScope {
                     try mode.withOperations { operations in
                         try call { database, transaction, error in
                             tansu_find_and_modify(
-                                database, transaction, collection, query.baseAddress, query.count,
-                                operations.baseAddress, operations.count, hints.baseAddress, hints.count,
+                                database, transaction, collection, tansu_document(query),
+                                tansu_document(operations), tansu_document(hints),
                                 mode.engineValue, &buffer, error)
                         }
                     }

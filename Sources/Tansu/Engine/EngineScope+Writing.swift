@@ -1,6 +1,6 @@
 import CTansu
 
-/// What becomes of a document whose `_id` is there or not.
+/// Whether a document with the `_id` may or must exist.
 enum SaveMode: Sendable {
     case save
     case insert
@@ -16,7 +16,17 @@ enum SaveMode: Sendable {
 }
 
 extension EngineScope {
-    /// Saves documents that lie one behind another, and returns their ids.
+    /// Saves one document, and returns its id.
+    func save(_ document: UnsafeRawBufferPointer, _ mode: SaveMode, in collection: String) throws -> BSONValue {
+        var document = tansu_document(data: document.baseAddress, size: document.count)
+        let answer = try save(&document, count: 1, mode, in: collection)
+        guard let id = answer["ids"]?.arrayValue?.first else {
+            throw TansuError(.invalidState, "The engine did not return the _id of the document", context: collection)
+        }
+        return id
+    }
+
+    /// Saves documents whose bytes follow each other, and returns their ids.
     func save(
         _ documents: UnsafeRawBufferPointer, sizes: [Int], _ mode: SaveMode, in collection: String
     ) throws -> [BSONValue] {
@@ -25,12 +35,17 @@ extension EngineScope {
             defer { next = next?.advanced(by: size) }
             return tansu_document(data: next, size: size)
         }
-        let answer = try measured(MeasuredCall(kind: .save, collection: collection)) {
+        return try save(list, count: list.count, mode, in: collection)["ids"]?.arrayValue.map(Array.init) ?? []
+    }
+
+    private func save(
+        _ documents: UnsafePointer<tansu_document>, count: Int, _ mode: SaveMode, in collection: String
+    ) throws -> BSONDocument {
+        try measured(MeasuredCall(kind: .save, collection: collection)) {
             try document { database, transaction, ids, error in
-                tansu_save(database, transaction, collection, list, list.count, mode.engineValue, ids, error)
+                tansu_save(database, transaction, collection, documents, count, mode.engineValue, ids, error)
             }
         }
-        return answer["ids"]?.arrayValue.map(Array.init) ?? []
     }
 
     /// Removes the document with an id; whether it was there.
@@ -39,7 +54,7 @@ extension EngineScope {
         try measured(MeasuredCall(kind: .remove, collection: collection)) {
             try (["_id": id] as BSONDocument).withUnsafeBytes { id in
                 try call { database, transaction, error in
-                    tansu_remove_id(database, transaction, collection, id.baseAddress, id.count, &removed, error)
+                    tansu_remove_id(database, transaction, collection, tansu_document(id), &removed, error)
                 }
             }
         }
@@ -53,8 +68,8 @@ extension EngineScope {
             try withBytes(query, hints) { query, hints in
                 try call { database, transaction, error in
                     tansu_remove(
-                        database, transaction, collection, query.baseAddress, query.count, hints.baseAddress,
-                        hints.count, &removed, error)
+                        database, transaction, collection, tansu_document(query), tansu_document(hints), &removed, error
+                    )
                 }
             }
         }

@@ -1,14 +1,14 @@
 import CTansu
 
-/// Where a call of the engine runs: on its own, or inside a transaction.
+/// Where a call of the engine runs: in a transaction of its own, or in one that is open.
 ///
-/// Its extensions are the engine's calls with Swift's values: pointers and lengths stay in this folder, but for
-/// the bytes that encoders and decoders work on.
+/// Its extensions are the engine's calls with Swift values. Pointers and lengths stay in this folder, except for the
+/// bytes that encoders and decoders work on.
 struct EngineScope: Sendable {
     let engine: EngineDatabase
     let transaction: EngineTransaction?
 
-    /// Runs `body` with the database and the transaction (or `nil`), with an error to fill in.
+    /// Runs `body` with the database, the transaction or `nil`, and an error to fill.
     func call(
         _ body: (OpaquePointer, OpaquePointer?, UnsafeMutablePointer<tansu_error>) throws -> tansu_status
     ) throws {
@@ -23,7 +23,7 @@ struct EngineScope: Sendable {
         }
     }
 
-    /// The document that a call answers.
+    /// The document that a call returns.
     func document(
         _ body: (OpaquePointer, OpaquePointer?, UnsafeMutablePointer<tansu_buffer>, UnsafeMutablePointer<tansu_error>)
             throws -> tansu_status

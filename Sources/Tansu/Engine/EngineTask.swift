@@ -3,23 +3,23 @@ import CTansu
 /// Runs one of the engine's long tasks and returns its report.
 ///
 /// - Parameters:
-///   - progress: Hears of it; what it throws ends the task and is thrown on.
-///   - hearing: Given the report when there is one, also when the task failed.
+///   - progress: Reports the progress; what it throws ends the task and is rethrown.
+///   - failureReport: Receives the report of a task that failed, when there is one.
 @discardableResult
 func engineTask(
-    _ progress: (Database.Progress) throws -> Void, hearing: (BSONDocument) -> Void = { _ in },
+    _ progress: (Database.Progress) throws -> Void, failureReport: (BSONDocument) -> Void = { _ in },
     _ body: (
-        tansu_task_progress, UnsafeMutableRawPointer, UnsafeMutablePointer<tansu_buffer>,
+        tansu_progress, UnsafeMutableRawPointer, UnsafeMutablePointer<tansu_buffer>,
         UnsafeMutablePointer<tansu_error>
     ) throws -> tansu_status
 ) throws -> BSONDocument {
     try withEngineBuffer { buffer in
         do {
-            try withEngineProgress(progress) { tell, context in
-                _ = try engineCall { try body(tell, context, &buffer, $0) }
+            try withEngineProgress(progress) { callback, context in
+                _ = try engineCall { try body(callback, context, &buffer, $0) }
             }
         } catch {
-            if !buffer.bytes.isEmpty { hearing(BSONDocument(trustedBytes: Array(buffer.bytes))) }
+            if !buffer.bytes.isEmpty { failureReport(BSONDocument(trustedBytes: Array(buffer.bytes))) }
             throw error
         }
         return BSONDocument(trustedBytes: Array(buffer.bytes))
@@ -27,10 +27,10 @@ func engineTask(
 }
 
 extension String {
-    /// Throws `.misuse` for a path that would not reach the engine whole.
+    /// Throws `.invalidArgument` for a path that would be truncated in C.
     func checkPath() throws {
         if utf8.contains(0) {
-            throw TansuError(.misuse, "a path cannot hold a NUL character", context: self)
+            throw TansuError(.invalidArgument, "The path has a NUL character; remove it", context: self)
         }
     }
 }

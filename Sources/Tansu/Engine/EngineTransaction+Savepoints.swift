@@ -1,22 +1,22 @@
 import CTansu
 
 extension EngineTransaction {
-    /// Runs `body`; when it throws, what it did to documents is taken back and the transaction goes on.
+    /// Runs `body`; when it throws, its changes of documents are rolled back and the transaction continues.
     ///
-    /// Others who share the transaction wait meanwhile: what they did would be taken back with it.
+    /// Other tasks that share the transaction wait meanwhile: their changes would be rolled back with it.
     func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
         try alone {
-            try call { _, transaction in _ = try engineCall { tansu_txn_savepoint(transaction, $0) } }
+            try call { _, transaction in _ = try engineCall { tansu_savepoint_begin(transaction, $0) } }
             let result: Result
             do {
                 result = try body()
             } catch {
-                // Cursors that `body` left open are ended by the engine; a transaction that cannot go back is of no
-                // more use, which its next call tells.
-                try? call { _, transaction in _ = try engineCall { tansu_txn_roll_back(transaction, $0) } }
+                // The engine ends cursors that `body` left open. When the rollback fails, the next call of the
+                // transaction reports it.
+                try? call { _, transaction in _ = try engineCall { tansu_savepoint_roll_back(transaction, $0) } }
                 throw error
             }
-            try call { _, transaction in _ = try engineCall { tansu_txn_release(transaction, $0) } }
+            try call { _, transaction in _ = try engineCall { tansu_savepoint_release(transaction, $0) } }
             return result
         }
     }

@@ -3,8 +3,8 @@ import Foundation
 
 /// One transaction of the engine.
 ///
-/// `@unchecked Sendable`: the engine wants one thread at a time in a transaction and its cursors, and `lock`
-/// sees to that. It is recursive because a decoder may come back for another document.
+/// `@unchecked Sendable`: the engine allows one thread at a time in a transaction and its cursors, which `lock`
+/// ensures. It is recursive because a decoder may read another document.
 final class EngineTransaction: @unchecked Sendable {
     let engine: EngineDatabase
     private let lock = NSRecursiveLock()
@@ -12,7 +12,7 @@ final class EngineTransaction: @unchecked Sendable {
     private var handle: OpaquePointer?
     private let interrupt: EngineInterrupt
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
-    /// What is to be done when it has ended.
+    /// What to run when it has ended.
     private var endings: [@Sendable () -> Void] = []
 
     /// What a transaction may do.
@@ -22,9 +22,9 @@ final class EngineTransaction: @unchecked Sendable {
         case write(Database.Durability?)
     }
 
-    /// Begins, perhaps behind another writer. Throws `.busy`, `.readOnly`, `.failed` or `.closed`; a
-    /// `CancellationError` or `.cancelled` when `flag` says so meanwhile.
-    init(_ engine: EngineDatabase, _ mode: Mode, stoppedBy flag: CancellationFlag?) throws {
+    /// Begins, and waits for the write lock if need be. Throws `.busy`, `.readOnly`, `.syncFailed` or `.closed`; a
+    /// `CancellationError` or `.cancelled` when `flag` is set meanwhile.
+    init(_ engine: EngineDatabase, _ mode: Mode, cancelledBy flag: CancellationFlag?) throws {
         let interrupt = EngineInterrupt { tansu_txn_cancel($0) }
         self.engine = engine
         self.interrupt = interrupt
@@ -33,7 +33,7 @@ final class EngineTransaction: @unchecked Sendable {
             interrupt.begin(handle)
             do {
                 let start = { _ = try engineCall { tansu_txn_start(handle, $0) } }
-                if let flag { try flag.stopping(with: interrupt.ask, start) } else { try start() }
+                if let flag { try flag.cancelling(with: interrupt.request, start) } else { try start() }
             } catch {
                 interrupt.end()
                 tansu_txn_abort(handle)
@@ -58,13 +58,13 @@ final class EngineTransaction: @unchecked Sendable {
     }
 
     deinit {
-        // Only reached without commit or abort when a task is torn down in the middle.
+        // Only when a task is destroyed in the middle, without commit or abort.
         abort()
     }
 
-    /// Stops it for good, from any thread: calls in it, and its commit, throw `.cancelled`. Harmless at any time.
+    /// Cancels it, from any thread: its calls and its commit throw `.cancelled`. It may be called at any time.
     func cancel() {
-        interrupt.ask()
+        interrupt.request()
     }
 
     /// Whether it may still be used.
@@ -72,23 +72,23 @@ final class EngineTransaction: @unchecked Sendable {
         lock.withLock { handle != nil }
     }
 
-    /// Runs `body` while nobody else uses the transaction; calls inside it are this thread's.
+    /// Runs `body` under the lock of the transaction.
     func alone<Result>(_ body: () throws -> Result) rethrows -> Result {
         try lock.withLock(body)
     }
 
-    /// Runs `body` with the database and the transaction, alone. Throws `.misuse` after the end.
+    /// Runs `body` with the database and the transaction under the lock. Throws `.invalidState` after the end.
     func call<Result>(_ body: (OpaquePointer, OpaquePointer) throws -> Result) throws -> Result {
         try lock.withLock {
             guard let handle else {
                 throw TansuError(
-                    .misuse, "the transaction has ended; use its collections and cursors inside its closure only")
+                    .invalidState, "The transaction has ended; use its collections and cursors only inside its closure")
             }
             return try body(database, handle)
         }
     }
 
-    /// Commits and ends it; on an error nothing of it was kept (but see `.failed`).
+    /// Commits and ends it; on an error it was rolled back (but see `.syncFailed`).
     func commit() throws {
         try engine.measured(MeasuredCall(kind: .commit)) { try commitUnmeasured() }
     }
@@ -104,7 +104,7 @@ final class EngineTransaction: @unchecked Sendable {
                     var error = tansu_error()
                     error.offset = -1
                     let status = tansu_txn_commit(transaction, nil, &error)
-                    // A refused commit leaves the transaction to us; nobody else will end it.
+                    // After a rejected commit the transaction is still open.
                     if status == TANSU_E_BUSY { tansu_txn_abort(transaction) }
                     if status != TANSU_OK { throw TansuError(status: status, error: error) }
                 }
@@ -112,7 +112,7 @@ final class EngineTransaction: @unchecked Sendable {
         }
     }
 
-    /// Drops what it did and ends it. Harmless when it has ended.
+    /// Rolls back and ends it; does nothing after the end.
     func abort() {
         lock.withLock {
             closeCursors()
@@ -124,7 +124,7 @@ final class EngineTransaction: @unchecked Sendable {
         }
     }
 
-    /// Has something done when the transaction has ended, whether it was committed or aborted. Called inside a call.
+    /// Runs `body` when the transaction has ended, committed or rolled back. Called inside a call.
     func atEnd(_ body: @escaping @Sendable () -> Void) {
         lock.withLock { endings.append(body) }
     }

@@ -1,24 +1,24 @@
 extension Database {
-    /// What happened to a document or a collection in one commit.
+    /// A change event: what one commit did to a document or a collection.
     public struct Change<Element: Sendable>: Sendable {
         /// What happened.
         public enum Kind: Sendable, Hashable {
-            /// A document that was not there before the commit.
+            /// A document that did not exist before the commit.
             case insert
 
-            /// A document that was there before. It may have been saved again as it was.
+            /// A document that existed before. It may have been saved unchanged.
             case update
 
-            /// A document is gone.
-            case delete
+            /// A document was removed.
+            case remove
 
-            /// A collection is new.
+            /// A collection was created.
             case collectionCreated
 
-            /// A collection is gone with all its documents, of which nothing more is told.
+            /// A collection was dropped with all its documents, for which there are no events.
             case collectionDropped
 
-            /// A collection has another name, with all its documents.
+            /// A collection was renamed with all its documents.
             case collectionRenamed(to: String)
         }
 
@@ -34,22 +34,22 @@ extension Database {
         /// The number of the commit.
         public let sequence: Int
 
-        /// Whether nothing more is told of this commit.
+        /// Whether it is the last event of its commit.
         public let isLastOfCommit: Bool
 
-        /// The document before the commit. `nil` when it was not asked for or not there, or when compaction has given
-        /// its room back.
+        /// The document before the commit. `nil` when it was not requested or did not exist, or when compaction has
+        /// reclaimed it.
         public let before: Element?
 
-        /// The document after the commit. `nil` when it was not asked for or is gone.
+        /// The document after the commit. `nil` when it was not requested or was removed.
         public let after: Element?
 
-        /// The number to go on from later, with `changes(since:)`, when this was the last change that was taken in: a
-        /// commit that was not told to its end is then told once more, from its beginning.
-        public var resumePoint: Int { isLastOfCommit ? sequence : sequence - 1 }
+        /// The token with which `changes(since:)` resumes after this event. A commit that was not delivered completely
+        /// is delivered again from its beginning.
+        public var resumeToken: Int { isLastOfCommit ? sequence : sequence - 1 }
     }
 
-    /// Which documents a change shows.
+    /// Which versions of a document an event has.
     public struct ChangeDocuments: OptionSet, Sendable {
         /// The options as bits.
         public let rawValue: Int
@@ -68,3 +68,27 @@ extension Database {
 }
 
 extension Database.Change: Equatable where Element: Equatable {}
+
+extension Database.Change {
+    /// Copies and decodes an event of the engine.
+    init(_ change: EngineChange, _ codec: DocumentCodec<Element>) throws {
+        kind =
+            switch change.kind {
+            case .insert: .insert
+            case .update: .update
+            case .remove: .remove
+            case .collectionCreated: .collectionCreated
+            case .collectionDropped: .collectionDropped
+            case .collectionRenamed(let name): .collectionRenamed(to: name)
+            case .unknown:
+                throw TansuError(
+                    .unsupported, "A newer engine sent a change event of an unknown kind; update the library")
+            }
+        collection = change.collection
+        id = change.id
+        sequence = change.sequence
+        isLastOfCommit = change.isLastOfCommit
+        before = try change.before.map(codec.decode)
+        after = try change.after.map(codec.decode)
+    }
+}

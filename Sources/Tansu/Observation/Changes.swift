@@ -1,19 +1,19 @@
 import Foundation
 
 extension Database {
-    /// Changes one after the other, for ever: see ``Database/changes(since:collections:documents:)`` and
+    /// An endless sequence of change events: see ``Database/changes(since:collections:documents:)`` and
     /// ``Database/Collection/changes(since:documents:)``.
     ///
-    /// The database's log is the buffer. A loop that is slow falls behind and loses nothing, and memory does not grow
-    /// for that: only some changes, and about a megabyte at most, are read ahead.
+    /// The log of the database is the buffer. A slow loop loses no event, and memory does not grow: only a few events,
+    /// and at most about a megabyte, are read ahead.
     ///
     /// It ends when the task is cancelled (a `CancellationError` is thrown), when the database is closed (a
-    /// ``TansuError`` with `.closed`), or when the loop is left; then everything that it held is freed.
+    /// ``TansuError`` with `.closed`), or when the loop is left; then its resources are freed.
     public struct Changes<Document: Sendable>: AsyncSequence, Sendable {
-        /// What it steps through.
+        /// The type of its elements.
         public typealias Element = Change<Document>
 
-        /// The feed that began when the sequence was made, until somebody takes it.
+        /// The feed that was opened when the sequence was made, for the first iterator.
         ///
         /// `@unchecked Sendable`: it is touched under the lock only.
         private final class First: @unchecked Sendable {
@@ -35,7 +35,7 @@ extension Database {
         private let database: Database
         private let open: @Sendable () throws -> OwnedFeed
         private let codec: DocumentCodec<Document>
-        /// `nil` for those that begin at a number: there is time to open a feed there, which may take a while.
+        /// `nil` with a resume token: that feed can be opened later, which may take a while.
         private let first: First?
 
         init(
@@ -52,16 +52,16 @@ extension Database {
             first = since == nil ? First(Result(catching: open)) : nil
         }
 
-        /// Begins to read. The first iterator begins where the sequence was made, each further one that tells what is
-        /// new begins anew.
+        /// Begins to read. Without a resume token the first iterator begins where the sequence was made, and each
+        /// further one at the newest commit.
         public func makeAsyncIterator() -> AsyncIterator {
             let start = first.map { first in first.take() ?? Result(catching: open) }
-            return AsyncIterator(start.map { .ready($0) } ?? .unopened(open), lane: database.readers, codec: codec)
+            return AsyncIterator(start.map { .ready($0) } ?? .unopened(open), queue: database.readers, codec: codec)
         }
 
-        /// Steps through changes, for ever.
+        /// Iterates over change events, endlessly.
         public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-            /// Changes that are read ahead at most, and bytes of their documents, but for the last.
+            /// How many events, and bytes of their documents before the last, are read ahead at most.
             private static var batchCount: Int { 64 }
             private static var batchBytes: Int { 1 << 20 }
 
@@ -72,22 +72,22 @@ extension Database {
             }
 
             private var source: Source
-            private let lane: WorkLane
+            private let queue: WorkQueue
             private let codec: DocumentCodec<Document>
             private var batch: [Result<Change<Document>, any Error>] = []
             private var position = 0
 
-            init(_ source: Source, lane: WorkLane, codec: DocumentCodec<Document>) {
+            init(_ source: Source, queue: WorkQueue, codec: DocumentCodec<Document>) {
                 self.source = source
-                self.lane = lane
+                self.queue = queue
                 self.codec = codec
             }
 
-            /// Waits for the next change. `nil` only after an error.
+            /// Waits for the next event. `nil` only after an error.
             ///
-            /// - Throws: ``TansuError`` with `.notFound` (changes behind that number can't be told any more: read
-            ///   everything, and begin anew), `.closed`, `.corrupt`, `.io`; `CancellationError`. After these it has
-            ///   ended. `DecodingError`: the next step goes on after that change.
+            /// - Throws: ``TansuError`` with `.notFound` (the events after the resume token are no longer complete:
+            ///   read everything, and start a new sequence), `.closed`, `.corrupt`, `.io`; `CancellationError`. After
+            ///   these it has ended. `DecodingError`: the next step continues after that event.
             public mutating func next() async throws -> Change<Document>? {
                 do {
                     while position == batch.count {
@@ -106,7 +106,7 @@ extension Database {
             private mutating func feed() async throws -> EngineFeed? {
                 switch source {
                 case .unopened(let open):
-                    let feed = try await lane.run { _ in try open() }
+                    let feed = try await queue.run { _ in try open() }
                     source = .ready(.success(feed))
                     return feed.engine
                 case .ready(let feed): return try feed.get().engine
@@ -119,8 +119,8 @@ extension Database {
                 let (codec, mark) = (codec, try feed.mark())
                 position = 0
                 batch = []
-                batch = try await lane.run { flag in
-                    try flag.stopping(with: feed.cancel) { try Self.read(feed, codec) }
+                batch = try await queue.run { flag in
+                    try flag.cancelling(with: feed.cancel) { try Self.read(feed, codec) }
                 }
                 if batch.isEmpty {
                     await feed.signal.wait(after: mark)
@@ -135,10 +135,14 @@ extension Database {
                 var bytes = 0
                 while batch.count < batchCount, bytes < batchBytes {
                     do {
-                        guard let change = try feed.nextChange(codec, count: { bytes += $0 }) else { break }
+                        let change = try feed.nextChange { change in
+                            bytes += (change.before?.count ?? 0) + (change.after?.count ?? 0)
+                            return Result(catching: { try Change(change, codec) })
+                        }
+                        guard let change else { break }
                         batch.append(change)
                     } catch {
-                        // What came before it is told first; it is met again at the next step.
+                        // The events before it are delivered first; the next step fails again.
                         if batch.isEmpty { throw error }
                         break
                     }

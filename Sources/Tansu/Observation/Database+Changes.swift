@@ -1,26 +1,27 @@
 extension Database {
-    /// Everything that changes, in the order of commits: from now on, or from a commit on.
+    /// The change stream of the database: the events of all commits in their order, from now on or after a resume
+    /// token.
     ///
     /// For example:
     ///
     /// ```swift
     /// for try await change in db.changes(since: lastSeen) {
     ///     print(change.kind, change.collection, change.id ?? "")
-    ///     lastSeen = change.resumePoint
+    ///     lastSeen = change.resumeToken
     /// }
     /// ```
     ///
-    /// It begins when this is called, not with the loop: what is committed in between is told. Only what is committed
-    /// is told, each commit whole, and of a document one change a commit. A number from an earlier run goes on there;
-    /// 0 tells everything that there is, and then what follows. Compaction thins the past: versions that were replaced
-    /// before it are not told, and another number than 0 is refused once deletions behind it may be gone. Then
-    /// read everything and begin anew; an open sequence misses nothing that matters.
+    /// It begins when this is called, not with the loop: commits in between are delivered. There are events of
+    /// committed changes only, one per document and commit. A resume token of an earlier run continues there; 0
+    /// delivers everything that is stored, and then what follows. Compaction removes history: versions that were
+    /// replaced before it have no events, and a token other than 0 is rejected once removals after it may be lost. Then
+    /// read everything and start a new sequence. An open sequence misses no removal.
     ///
     /// - Parameters:
-    ///   - since: The number of the last commit that need not be told; the newest when `nil`.
-    ///   - collections: The names of the collections to tell of, as of each change; all when `nil`.
-    ///   - documents: Which documents changes show.
-    /// - Returns: The changes; its iterator says what it throws.
+    ///   - since: A resume token; the newest commit when `nil`.
+    ///   - collections: The names of the collections, as of each event; all when `nil`.
+    ///   - documents: Which versions of documents the events have.
+    /// - Returns: The events; see its iterator for errors.
     public func changes(
         since: Int? = nil, collections: [String]? = nil, documents: ChangeDocuments = .after
     ) -> Changes<BSONDocument> {
@@ -29,7 +30,8 @@ extension Database {
 }
 
 extension Database.Collection {
-    /// What changes in the collection, in the order of commits: from now on, or from a commit on.
+    /// The change stream of the collection: the events of all commits in their order, from now on or after a resume
+    /// token.
     ///
     /// For example:
     ///
@@ -39,13 +41,13 @@ extension Database.Collection {
     /// }
     /// ```
     ///
-    /// What ``Database/changes(since:collections:documents:)`` says holds here. Changes that are not committed yet are
-    /// not told, also where the collection is a transaction's.
+    /// It behaves as ``Database/changes(since:collections:documents:)``. Changes that are not committed have no events,
+    /// also when the collection belongs to a transaction.
     ///
     /// - Parameters:
-    ///   - since: The number of the last commit that need not be told; the newest when `nil`.
-    ///   - documents: Which documents changes show.
-    /// - Returns: The changes; its iterator says what it throws.
+    ///   - since: A resume token; the newest commit when `nil`.
+    ///   - documents: Which versions of documents the events have.
+    /// - Returns: The events; see its iterator for errors.
     public func changes(
         since: Int? = nil, documents: Database.ChangeDocuments = .after
     ) -> Database.Changes<Element> {

@@ -1,8 +1,8 @@
 extension Database {
     /// One step from a list to the next one.
     ///
-    /// Indices of what is removed, and of where something moved from, are those of the old list; all others are those
-    /// of the new list. That is how table views want them.
+    /// Indices of removed elements, and those where moved elements were, are of the old list; all others are of the new
+    /// list, as table views expect.
     public enum ListChange: Sendable, Hashable {
         /// An element of the old list is not in the new one.
         case removed(at: Int)
@@ -13,11 +13,11 @@ extension Database {
         /// An element passed others that are in both lists.
         case moved(from: Int, to: Int)
 
-        /// An element's document has another content. It may have moved as well.
+        /// An element's document has changed. It may have moved as well.
         case updated(at: Int)
     }
 
-    /// The result of an observed query, and how it came out of the one before.
+    /// The result of an observed query, and its difference to the previous one.
     public struct ListUpdate<Element: Sendable>: Sendable {
         /// The whole new list.
         public let elements: [Element]

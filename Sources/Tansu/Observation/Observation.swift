@@ -1,11 +1,11 @@
 extension Database {
-    /// The results of a query, the first at once, then again whenever they have changed: see
+    /// The results of a query: the first one immediately, then a new one after each change. See
     /// ``Database/Query/observe()`` and ``Database/Query/observeChanges()``.
     ///
-    /// The loop asks for results: while it is busy nothing is run and nothing is kept, and what it gets next is the
-    /// newest. It ends as ``Changes`` does.
+    /// The query runs when the loop requests the next result: while the loop is busy, nothing is run or buffered. It
+    /// ends as ``Changes`` does.
     public struct Observation<Document: Sendable, Output: Sendable>: AsyncSequence, Sendable {
-        /// What it steps through.
+        /// The type of its elements.
         public typealias Element = Output
 
         private let query: Query<Document>
@@ -24,11 +24,11 @@ extension Database {
             AsyncIterator(query, output)
         }
 
-        /// Steps from result to result, for ever.
+        /// Iterates over results, endlessly.
         public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
             private enum State {
                 case new
-                case watching(OwnedFeed, ObservedList<Document>)
+                case observing(OwnedFeed, ObservedList<Document>)
                 case ended
             }
 
@@ -44,7 +44,7 @@ extension Database {
                 self.output = output
             }
 
-            /// The result, at first at once, then when it is another one. `nil` only after an error.
+            /// The first result immediately, then the next one that differs. `nil` only after an error.
             ///
             /// - Throws: As `all()` of a query, ``TansuError`` with `.closed`, and `CancellationError`. After that it
             ///   has ended.
@@ -52,7 +52,7 @@ extension Database {
                 do {
                     switch state {
                     case .new: return try await begin()
-                    case .watching(let feed, let old): return try await goOn(feed, old)
+                    case .observing(let feed, let old): return try await goOn(feed, old)
                     case .ended: return nil
                     }
                 } catch {
@@ -64,12 +64,12 @@ extension Database {
             private mutating func begin() async throws -> Output {
                 let query = query
                 let (feed, list) = try await query.session.database.readers.run { flag in
-                    // The feed first: what is committed between the two is then looked at again.
+                    // The feed first, so that a commit between the two causes another run.
                     let feed = try EngineFeed(
-                        query.session.database.engine, since: nil, options: query.watchedCollections)
+                        query.session.database.engine, since: nil, options: query.observedCollections)
                     return (OwnedFeed(feed), try query.list(flag))
                 }
-                state = .watching(feed, list)
+                state = .observing(feed, list)
                 return output(list, ObservedList())
             }
 
@@ -78,14 +78,14 @@ extension Database {
                 while true {
                     let mark = try feed.mark()
                     let list: ObservedList<Document>? = try await query.session.database.readers.run { flag in
-                        let isTouched = try flag.stopping(with: feed.cancel) { try feed.next { _ in true } ?? false }
+                        let isTouched = try flag.cancelling(with: feed.cancel) { try feed.skipOne() }
                         guard isTouched else { return nil }
                         // All that was committed so far is in the result.
                         try feed.skip()
                         return try query.list(flag)
                     }
                     if let list, !list.hasSameRows(as: old) {
-                        state = .watching(owned, list)
+                        state = .observing(owned, list)
                         return output(list, old)
                     }
                     if list == nil {
@@ -99,15 +99,15 @@ extension Database {
 }
 
 extension Database.Query {
-    /// The feed's options: the collection that can change the result, or all where other ones are joined.
-    fileprivate var watchedCollections: BSONDocument {
+    /// The options of the feed: the collection that determines the result, or all when others are joined.
+    fileprivate var observedCollections: BSONDocument {
         hints["$do"] != nil || filter["$do"] != nil ? [:] : ["collections": [BSONValue(collection)]]
     }
 
     /// Runs it at the newest commit.
     fileprivate func list(_ flag: CancellationFlag) throws -> ObservedList<Element> {
         try withCursor { cursor in
-            try flag.stopping(with: cursor.cancel) {
+            try flag.cancelling(with: cursor.cancel) {
                 var list = ObservedList<Element>()
                 while try cursor.next({ try list.append($0, codec) }) != nil {}
                 return list

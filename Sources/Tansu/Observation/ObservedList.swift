@@ -1,4 +1,4 @@
-/// What a query found: the documents with their identities, and the values made of them.
+/// The result of a query: the documents with their identities, and the decoded values.
 struct ObservedList<Element: Sendable>: Sendable {
     /// A document as it was found.
     struct Row: Sendable {
@@ -23,12 +23,12 @@ struct ObservedList<Element: Sendable>: Sendable {
 
     /// The steps from another list to this one.
     ///
-    /// A document that is in both lists is known by its `_id`; one without (the query leaves it out) by its content.
+    /// Documents are identified by their `_id`; those without one (the query omits it) by their content.
     func changes(from old: Self) -> [Database.ListChange] {
-        var places: [Identity: [Int]] = [:]
-        for index in old.rows.indices.reversed() { places[Identity(old.rows[index]), default: []].append(index) }
+        var indices: [Identity: [Int]] = [:]
+        for index in old.rows.indices.reversed() { indices[Identity(old.rows[index]), default: []].append(index) }
         // For each new row the old one's index.
-        let origins = rows.map { places[Identity($0)]?.popLast() }
+        let origins = rows.map { indices[Identity($0)]?.popLast() }
         var changes: [Database.ListChange] = []
         let kept = Set(origins.compactMap { $0 })
         for index in old.rows.indices where !kept.contains(index) { changes.append(.removed(at: index)) }

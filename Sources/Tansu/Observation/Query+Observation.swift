@@ -1,5 +1,5 @@
 extension Database.Query {
-    /// The documents that match: at once, then again whenever they have changed.
+    /// The documents that match: the current result immediately, then a new one after each change.
     ///
     /// For example:
     ///
@@ -9,14 +9,14 @@ extension Database.Query {
     /// }
     /// ```
     ///
-    /// Commits that leave the result as it was are not told, and of several the result after the last one is. The
-    /// query is run when the loop asks for the next result and its collection has changed, on a thread of the
-    /// database's own; an index makes that cheap, and so does a limit. Inside a transaction it shows what is committed.
+    /// Commits that do not change the result deliver nothing, and several commits may deliver one result. The query
+    /// runs on a thread of the database when the loop requests the next result and its collection has changed; an index
+    /// and a limit make that cheap. Inside a transaction it returns committed documents.
     public func observe() -> Database.Observation<Element, [Element]> {
         Database.Observation(committed) { list, _ in list.elements }
     }
 
-    /// The documents that match, with the steps from each result to the next: what lists on a screen want.
+    /// The documents that match, with the difference to the previous result, for lists on a screen.
     ///
     /// For example:
     ///
@@ -33,7 +33,7 @@ extension Database.Query {
     /// }
     /// ```
     ///
-    /// What `observe()` says holds here. Documents are known by their `_id`.
+    /// It behaves as `observe()`. Documents are identified by their `_id`.
     public func observeChanges() -> Database.Observation<Element, Database.ListUpdate<Element>> {
         Database.Observation(committed) { list, old in
             Database.ListUpdate(elements: list.elements, changes: list.changes(from: old))
@@ -48,13 +48,13 @@ extension Database.Query {
 }
 
 extension Database.Collection {
-    /// The documents that match: at once, then again whenever they have changed.
+    /// The documents that match: the current result immediately, then a new one after each change.
     ///
     /// The same as `find(query, hints: hints).observe()`.
     ///
     /// - Parameters:
     ///   - query: Which documents; all when empty.
-    ///   - hints: How, such as `["$orderby": ["age": -1], "$max": 10]`.
+    ///   - hints: Options, such as `["$orderby": ["age": -1], "$max": 10]`.
     public func observe(
         _ query: BSONDocument = [:], hints: BSONDocument = [:]
     ) -> Database.Observation<Element, [Element]> {

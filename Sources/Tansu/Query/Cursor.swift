@@ -1,5 +1,5 @@
 extension Database {
-    /// Steps through the documents of a query, as they were when it was made, whatever is written meanwhile.
+    /// A cursor over the documents of a query, in the snapshot in which it was made.
     ///
     /// For example:
     ///
@@ -8,8 +8,8 @@ extension Database {
     /// while let person = try cursor.next() { print(person.name) }
     /// ```
     ///
-    /// It ends with its last document, with ``close()``, when the last reference goes, or with its transaction.
-    /// A database cannot be closed while one is open.
+    /// It ends with its last document, with ``close()``, with the last reference to it, or with its transaction. A
+    /// database cannot be closed while a cursor is open.
     public final class Cursor<Element: Sendable>: Sendable {
         private let engine: EngineCursor
         private let codec: DocumentCodec<Element>
@@ -21,20 +21,20 @@ extension Database {
 
         /// The next document, or `nil` after the last.
         ///
-        /// - Throws: ``TansuError`` with `.misuse` (its transaction has ended), `.tooLarge` (a sort over its memory
-        ///   bound), `.cancelled`, `.timeout`, `.io` or `.corrupt`; `DecodingError`, and then the next step goes on
-        ///   after that document.
+        /// - Throws: ``TansuError`` with `.invalidState` (its transaction has ended), `.tooLarge` (a sort over its
+        ///   memory limit), `.cancelled`, `.timeout`, `.io` or `.corrupt`; `DecodingError`, after which the next step
+        ///   continues with the following document.
         public func next() throws -> Element? {
             try engine.next(codec.decode)
         }
 
-        /// Stops it for good, from any thread: the step that is going on, be it a long scan or sort, and every later
-        /// one throw `.cancelled`. Harmless at any time; it is still to be closed.
+        /// Cancels it, from any thread: the running step, such as a long scan or sort, and every later one throw
+        /// `.cancelled`. It may be called at any time; the cursor must still be closed.
         public func cancel() {
             engine.cancel()
         }
 
-        /// Ends it early, and unpins what it saw. Harmless at any time.
+        /// Ends it early, and releases its snapshot. It may be called at any time.
         public func close() {
             engine.close()
         }
@@ -42,7 +42,8 @@ extension Database {
 }
 
 extension Database.Cursor {
-    /// What is left, as a sequence: each document, or why it could not be decoded. Any other error is the last.
+    /// The remaining documents as a sequence of results: a document, or why it could not be decoded. Any other error
+    /// ends the sequence.
     ///
     /// For example:
     ///
@@ -51,7 +52,7 @@ extension Database.Cursor {
     /// ```
     public var results: Results { Results(cursor: self) }
 
-    /// The documents of a cursor that are left, one pass only.
+    /// The remaining documents of a cursor, in a single pass.
     public struct Results: Sequence, IteratorProtocol {
         let cursor: Database.Cursor<Element>
         private var hasFailed = false
@@ -60,7 +61,7 @@ extension Database.Cursor {
             self.cursor = cursor
         }
 
-        /// The next document or what went wrong, or `nil` after the last.
+        /// The next document or error, or `nil` after the last.
         public mutating func next() -> Result<Element, any Error>? {
             if hasFailed { return nil }
             do {

@@ -1,5 +1,5 @@
 extension Database.Explanation: CustomStringConvertible {
-    /// The explanation for people: a few lines.
+    /// The explanation in a few lines of text.
     public var description: String {
         var lines = [plan.description]
         lines.append(
@@ -7,20 +7,20 @@ extension Database.Explanation: CustomStringConvertible {
                 + "\(milliseconds) ms")
         if spilledBytes != 0 { lines.append("spilled to temporary files: \(spilledBytes) bytes") }
         let others = candidates.filter { !$0.isChosen }.map(\.description)
-        if !others.isEmpty { lines.append("considered: \(others.joined(separator: ", "))") }
+        if !others.isEmpty { lines.append("rejected plans: \(others.joined(separator: ", "))") }
         if let suggestion {
             let keys = suggestion.map { "\($0.path) \($0.direction)" }
-            lines.append("an index would help: \(keys.joined(separator: ", "))")
+            lines.append("suggested index: \(keys.joined(separator: ", "))")
         }
         return lines.joined(separator: "\n")
     }
 }
 
 extension Database.Explanation.Plan: CustomStringConvertible {
-    /// The plan in a line.
+    /// The plan in one line.
     public var description: String {
         let text = kind.text(accesses.map(\.description).joined(separator: "; ")) + order.text
-        return isCovered ? text + ", no document is read" : text
+        return isCovered ? text + ", covering index" : text
     }
 }
 
@@ -32,9 +32,9 @@ extension Database.Explanation.Candidate: CustomStringConvertible {
 extension Database.Explanation.Kind {
     fileprivate func text(_ indexes: String) -> String {
         switch self {
-        case .none: "nothing is looked at: no document can match"
-        case .scan: "every document is looked at (a scan)"
-        case .index: "index \(indexes)"
+        case .none: "no access: no document can match"
+        case .scan: "collection scan"
+        case .index: "index scan of \(indexes)"
         case .union: "the union of \(indexes)"
         case .intersection: "the intersection of \(indexes)"
         case .other(let name): name
@@ -56,12 +56,5 @@ extension Database.Explanation.Access: CustomStringConvertible {
     /// The index and its ranges.
     public var description: String {
         ranges.isEmpty ? index : "\(index) \(ranges)"
-    }
-}
-
-extension Database.IndexKey {
-    /// The keys that a document of paths and directions names.
-    static func keys(_ document: BSONDocument) -> [Database.IndexKey] {
-        document.map { path, order in Database.IndexKey(path, order.intValue == -1 ? .descending : .ascending) }
     }
 }

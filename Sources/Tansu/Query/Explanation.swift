@@ -1,40 +1,40 @@
 extension Database {
-    /// How a query was run: print it, or ask its parts.
+    /// How a query was executed: print it, or read its parts.
     ///
     /// For example:
     ///
     /// ```swift
     /// print(try people.find { $0.age > 10 }.explain())
-    /// // every document is looked at (a scan)
+    /// // collection scan
     /// // examined: 0 index keys, 34006 documents; returned: 1200; 4.1 ms
-    /// // an index would help: age ascending
+    /// // suggested index: age ascending
     /// ```
     public struct Explanation: Sendable, Hashable {
-        /// What was done.
+        /// The access path and order.
         public let plan: Plan
 
-        /// All plans that were considered, the one that was chosen among them.
+        /// All candidate plans, including the chosen one.
         public let candidates: [Candidate]
 
-        /// How many entries of indexes were looked at.
+        /// How many index entries were examined.
         public let keysExamined: Int
 
         /// How many documents were read.
         public let documentsExamined: Int
 
-        /// How many documents the query gave.
+        /// How many documents the query returned.
         public let returned: Int
 
-        /// How many bytes a sort wrote to temporary files, for it did not fit into memory; mostly 0.
+        /// How many bytes a sort spilled to temporary files because it did not fit into memory.
         public let spilledBytes: Int
 
         /// How long it took.
         public let milliseconds: Double
 
-        /// The keys of an index that would have helped; `nil` when none would.
+        /// The keys of an index that would make the query faster; `nil` when there is none.
         public let suggestion: [IndexKey]?
 
-        /// All that the engine tells.
+        /// The engine's explanation.
         public let document: BSONDocument
 
         init(_ document: BSONDocument) {
@@ -54,17 +54,17 @@ extension Database {
 extension Database.Explanation {
     /// How documents are found.
     public enum Kind: Sendable, Hashable {
-        /// Nothing is looked at, for no document can match.
+        /// No access, because no document can match.
         case none
-        /// Every document is looked at.
+        /// A scan of the collection.
         case scan
-        /// Ranges of one index are.
+        /// A scan of ranges of one index.
         case index
-        /// What any of several ranges have.
+        /// The union of several scans.
         case union
-        /// What all of several indexes have.
+        /// The intersection of several indexes.
         case intersection
-        /// A way that a newer engine has.
+        /// An access path of a newer engine.
         case other(String)
 
         init(_ name: String) {
@@ -82,9 +82,9 @@ extension Database.Explanation {
 
     /// Where the order comes from.
     public enum Order: Sendable, Hashable {
-        /// Of insertion: no other was asked for.
+        /// The order of insertion: no other was requested.
         case none
-        /// The index has it.
+        /// The order of the index.
         case index
         /// The documents are sorted in memory.
         case memory
@@ -99,7 +99,7 @@ extension Database.Explanation {
         }
     }
 
-    /// What was done to find the documents.
+    /// The plan that was executed.
     public struct Plan: Sendable, Hashable {
         /// How they are found.
         public let kind: Kind
@@ -110,7 +110,7 @@ extension Database.Explanation {
         /// Where the order comes from.
         public let order: Order
 
-        /// Whether what is shown comes out of the index, without reading documents.
+        /// Whether the result is read from the index alone (a covering index).
         public let isCovered: Bool
 
         init(_ plan: BSONDocument) {
@@ -127,7 +127,7 @@ extension Database.Explanation {
         /// Its name.
         public let index: String
 
-        /// For each path that narrows it, the ranges, such as `[["$gt": 5, "$lte": 9]]`.
+        /// The index bounds of each path, such as `[["$gt": 5, "$lte": 9]]`.
         public let ranges: BSONDocument
 
         init(_ access: BSONDocument) {
@@ -136,9 +136,9 @@ extension Database.Explanation {
         }
     }
 
-    /// A plan that was considered.
+    /// A candidate plan.
     public struct Candidate: Sendable, Hashable {
-        /// How documents would be found.
+        /// Its access path.
         public let kind: Kind
 
         /// The index; `nil` when there is none or there are several.
@@ -153,7 +153,7 @@ extension Database.Explanation {
         /// What it would cost, in units of the planner.
         public let cost: Double
 
-        /// Whether it is the plan.
+        /// Whether it was chosen.
         public let isChosen: Bool
 
         init(_ candidate: BSONDocument) {

@@ -1,13 +1,13 @@
 extension Database.Query: AsyncSequence {
-    /// Runs the query, when its first document is asked for.
+    /// Runs the query when the first document is requested.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }
 
-    /// Steps through the documents of a query, as they were at the first step.
+    /// Iterates over the documents of a query, in the snapshot of the first step.
     ///
-    /// Documents are fetched and decoded ahead on a thread of the database's own, few at first, then more at a
-    /// time, for each trip to another thread costs more than a document.
+    /// Documents are fetched and decoded in batches on a thread of the database, small ones first, because a thread
+    /// switch costs more than a document.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         private static var firstBatch: Int { 8 }
         private static var largestBatch: Int { 256 }
@@ -48,9 +48,11 @@ extension Database.Query: AsyncSequence {
 
         private mutating func fetch() async throws {
             let (query, known, size) = (query, cursor?.engine, batchSize)
-            let (used, batch) = try await query.session.suspend(.read) { flag in
+            let (used, batch) = try await query.session.run(.read) { flag in
                 let cursor = try known ?? query.makeEngineCursor()
-                return (cursor, try flag.stopping(with: cursor.cancel) { Self.fetch(size, from: cursor, query.codec) })
+                return (
+                    cursor, try flag.cancelling(with: cursor.cancel) { Self.fetch(size, from: cursor, query.codec) }
+                )
             }
             if cursor == nil { cursor = OwnedCursor(used) }
             self.batch = batch
@@ -84,8 +86,8 @@ extension Database.Query: AsyncSequence {
         }
     }
 
-    /// Closes the cursor as soon as no iterator has it: the thread that fetched may hold on to the cursor itself for
-    /// an instant longer, in which the database could not be closed.
+    /// Closes the cursor as soon as no iterator has it: the thread that fetched may retain the cursor itself a little
+    /// longer, and the database could not be closed yet.
     private final class OwnedCursor: Sendable {
         let engine: EngineCursor
 
@@ -98,7 +100,7 @@ extension Database.Query: AsyncSequence {
         }
     }
 
-    /// What one trip brought.
+    /// The result of one fetch.
     private struct Batch: Sendable {
         enum End: Sendable {
             case more

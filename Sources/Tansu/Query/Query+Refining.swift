@@ -1,5 +1,5 @@
 extension Database.Query {
-    /// The same documents in order; several calls make several keys, the first first.
+    /// The same documents sorted by a path. Further calls add less significant sort keys.
     ///
     /// - Parameters:
     ///   - path: The dotted path of the value to sort by.
@@ -18,29 +18,29 @@ extension Database.Query {
     /// The first `count` of the same documents.
     public func limit(_ count: Int) -> Self {
         var query = hinted("$max", BSONValue(count))
-        // The hint's other name: both at once would be a contradiction.
+        // The other name of the hint: both at once are an error.
         query.hints["$limit"] = nil
         return query
     }
 
-    /// The same documents with some of their fields only.
+    /// The same documents with only some of their fields.
     ///
     /// - Parameter fields: Paths to include (`["name": 1]`) or to exclude (`["photo": 0]`).
     public func fields(_ fields: BSONDocument) -> Self {
         hinted("$fields", .document(fields))
     }
 
-    /// The same documents, with or without temporary files for what does not fit into memory.
+    /// The same documents, with or without temporary files for sorts and groups that do not fit into memory.
     ///
     /// A sort that needs more than 100 MiB, and groups that need more than 256 MiB, are spilled to temporary files
-    /// unless that is not allowed: then they fail with the error `tooLarge`.
+    /// unless that is not allowed: then they fail with `.tooLarge`.
     ///
     /// - Parameter allowed: Whether temporary files may be used.
     public func diskUse(_ allowed: Bool) -> Self {
         hinted("$allowDiskUse", .bool(allowed))
     }
 
-    /// The same documents as another type, such as for the fields that are left.
+    /// The same documents decoded as another type, such as for the included fields.
     ///
     /// - Parameter type: What documents are decoded as.
     public func decoded<Other: Codable & Sendable>(as type: Other.Type) -> Database.Query<Other> {

@@ -21,17 +21,17 @@ extension Database.Query {
         try count(in: session)
     }
 
-    /// How the documents are found: the plan, what else was considered, how much was examined, an index that would
-    /// help. Print it, or ask its parts. The query is run to its end.
+    /// Explains the query: its plan, the other candidates, how much was examined, and a suggested index. The query is
+    /// executed completely.
     ///
     /// - Throws: As `all()`.
     public func explain() throws -> Database.Explanation {
         try explain(in: session)
     }
 
-    /// Runs a closure on one document after another, without holding them all.
+    /// Runs a closure on one document after another, without loading them all.
     ///
-    /// - Parameter body: What to do; its error ends the run and is thrown on.
+    /// - Parameter body: What to do; its error ends the run and is rethrown.
     /// - Throws: As `all()`, and the closure's error.
     public func forEach(_ body: (Element) throws -> Void) throws {
         try withCursor { cursor in
@@ -39,35 +39,35 @@ extension Database.Query {
         }
     }
 
-    /// A cursor, to step through the documents.
+    /// A cursor over the documents.
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`.
     public func makeCursor() throws -> Database.Cursor<Element> {
         Database.Cursor(try makeEngineCursor(), codec)
     }
 
-    /// All the documents that a cursor has.
+    /// All the documents of a cursor.
     func all(from cursor: EngineCursor) throws -> [Element] {
         var elements: [Element] = []
         while let element = try cursor.next(codec.decode) { elements.append(element) }
         return elements
     }
 
-    /// The same query, with a limit that tells the planner that one is enough; a limit that is there may be 0.
+    /// The same query with a limit of 1 for the planner; an existing limit, which may be 0, is kept.
     var limitedToOne: Self {
         hints["$max"] == nil && hints["$limit"] == nil ? limit(1) : self
     }
 
     func count(in session: Session) throws -> Int {
-        try session.reading.count(filter, hints, in: collection)
+        try session.engine.count(filter, hints, in: collection)
     }
 
     func explain(in session: Session) throws -> Database.Explanation {
-        Database.Explanation(try session.reading.explain(filter, hints, in: collection))
+        Database.Explanation(try session.engine.explain(filter, hints, in: collection))
     }
 
     func makeEngineCursor() throws -> EngineCursor {
-        try EngineCursor(session.reading, collection: collection, query: filter, hints: hints)
+        try EngineCursor(session.engine, collection: collection, query: filter, hints: hints)
     }
 
     func withCursor<Result>(_ body: (EngineCursor) throws -> Result) throws -> Result {

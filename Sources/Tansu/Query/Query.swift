@@ -1,9 +1,9 @@
 extension Database {
-    /// Documents that match, once they are asked for: all, the first, how many, one after another, or how they
-    /// were found.
+    /// A query on a collection. It runs when its documents are requested: all, the first, their number, one after
+    /// another, or its plan.
     ///
-    /// A query is a value: the methods that refine it return another one, and it may be run again and again,
-    /// seeing the database as it is each time. In an asynchronous context, step through it directly:
+    /// A query is a value: the methods that refine it return another one. It may run many times, each time on the
+    /// current state of the database. In an asynchronous context, iterate over it directly:
     ///
     /// ```swift
     /// for try await person in people.find(["age": ["$gte": 18]]) { … }
@@ -12,7 +12,7 @@ extension Database {
         /// Which documents.
         public let filter: BSONDocument
 
-        /// How: order, range, fields.
+        /// Options: order, range, fields.
         public internal(set) var hints: BSONDocument
 
         let session: Session
@@ -28,6 +28,11 @@ extension Database {
             self.codec = codec
             self.filter = filter
             self.hints = hints
+        }
+
+        /// The same query in another session.
+        func using(_ session: Session) -> Self {
+            Self(session: session, collection: collection, codec: codec, filter: filter, hints: hints)
         }
     }
 }

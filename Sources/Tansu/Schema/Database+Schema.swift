@@ -1,44 +1,43 @@
 extension Database {
-    /// Sets what the documents of a collection must look like, from now on and in every process that opens the
-    /// database; the documents that are there must already. Writes that violate it throw `.invalidDocument`, whose
-    /// context is the path and the rule, such as `pet.age: minimum`, and keep nothing.
+    /// Sets the schema of a collection. Existing documents must satisfy it. From now on, in every process that opens
+    /// the database, writes that violate it throw `.invalidDocument` and are rolled back; the context of the error is
+    /// the path and the rule, such as `pet.age: minimum`.
     ///
-    /// The schema is stored in the collection `tansu.schemas`. It is checked by this library: what writes through the C
-    /// API or `executeJSON(_:)` is not held against it. It goes with its collection when that is renamed or removed.
+    /// The schema is stored in the collection `tansu.schemas`. This library validates writes; writes through the C API
+    /// or `executeJSON(_:)` are not validated. The schema is renamed and removed with its collection.
     ///
-    /// Inside a transaction a schema cannot be set, but by a migration.
+    /// Inside a transaction a schema can only be set by a migration.
     ///
     /// - Parameters:
-    ///   - schema: The schema; `nil` takes it away.
+    ///   - schema: The schema; `nil` removes it.
     ///   - collection: The collection's name; it is created if need be.
-    /// - Throws: ``TansuError`` with `.invalidDocument` (a document that is there is not like that), `.invalidName`, or
+    /// - Throws: ``TansuError`` with `.invalidDocument` (an existing document violates it), `.invalidName`, or
     ///   what a commit can throw.
     public func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
-        try setSchema(schema, for: collection, stoppedBy: nil)
+        try setSchema(schema, for: collection, cancelledBy: nil)
     }
 
-    /// Sets what the documents of a collection must look like.
+    /// Sets the schema of a collection.
     ///
     /// - Parameters:
     ///   - schema: The schema.
     ///   - collection: The collection's name; it is created if need be.
-    /// - Throws: As the form that takes a ``DocumentSchema``, and as its `init`.
+    /// - Throws: As the variant that takes a ``DocumentSchema``, and as its `init`.
     public func setSchema(_ schema: BSONDocument, for collection: String) throws {
         try setSchema(DocumentSchema(schema), for: collection)
     }
 
-    /// Sets what the documents of a collection must look like, or nothing.
+    /// Sets or removes the schema of a collection.
     ///
     /// - Parameters:
-    ///   - schema: The schema; `nil` takes it away.
+    ///   - schema: The schema; `nil` removes it.
     ///   - collection: The collection's name; it is created if need be.
-    /// - Throws: As the form that is not async, and `CancellationError`.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
     public func setSchema(_ schema: DocumentSchema?, for collection: String) async throws {
-        try refuseInsideOwnWrite()
-        try await writers.run { flag in try self.setSchema(schema, for: collection, stoppedBy: flag) }
+        try await runWriting { flag in try self.setSchema(schema, for: collection, cancelledBy: flag) }
     }
 
-    /// What the documents of a collection must look like, or `nil`.
+    /// The schema of a collection, or `nil`.
     ///
     /// - Parameter collection: The collection's name.
     /// - Throws: ``TansuError`` with `.closed`.
@@ -46,26 +45,26 @@ extension Database {
         try Session(self).schema(of: collection)
     }
 
-    /// What the documents of a collection must look like, or `nil`.
+    /// The schema of a collection, or `nil`.
     ///
     /// - Parameter collection: The collection's name.
-    /// - Throws: As the form that is not async, and `CancellationError`.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
     public func schema(of collection: String) async throws -> DocumentSchema? {
-        try await Session(self).suspend(.read) { _ in try self.schema(of: collection) }
+        try await Session(self).run(.read) { _ in try self.schema(of: collection) }
     }
 
     private func setSchema(
-        _ schema: DocumentSchema?, for collection: String, stoppedBy flag: CancellationFlag?
+        _ schema: DocumentSchema?, for collection: String, cancelledBy flag: CancellationFlag?
     ) throws {
         try settingSchemas {
-            try write(durability: nil, stoppedBy: flag) { try $0.session.setSchema(schema, for: collection) }
+            try write(durability: nil, cancelledBy: flag) { try $0.session.setSchema(schema, for: collection) }
         }
     }
 
     /// Runs `body`, whose transactions may set schemas.
-    func settingSchemas<Result>(_ body: () throws -> Result) throws -> Result {
-        // Writes that wait for a transaction of this very thread would be waited for in vain.
-        try write(durability: nil, stoppedBy: nil) { _ in }
+    package func settingSchemas<Result>(_ body: () throws -> Result) throws -> Result {
+        // Fails when this thread holds the write lock, for which other writes would wait forever.
+        try write(durability: nil, cancelledBy: nil) { _ in }
         return try schemas.setting(body)
     }
 }

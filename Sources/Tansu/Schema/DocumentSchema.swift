@@ -1,4 +1,4 @@
-/// What the documents of a collection must look like: the common part of JSON Schema, as MongoDB's `$jsonSchema`.
+/// A schema for the documents of a collection: the common part of JSON Schema, as MongoDB's `$jsonSchema`.
 ///
 /// For example:
 ///
@@ -16,10 +16,10 @@
 /// ```
 ///
 /// The keywords are `type`, `bsonType`, `enum`; of objects `required`, `properties`, `additionalProperties`,
-/// `minProperties`, `maxProperties`; of numbers `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`; of strings
-/// `minLength`, `maxLength`, `pattern`; of arrays `items`, `minItems`, `maxItems`, `uniqueItems`; and `allOf`, `anyOf`,
-/// `oneOf`, `not`, `title`, `description`. Any other is refused. A keyword that is about one kind of values says nothing
-/// about others.
+/// `minProperties`, `maxProperties`; of numbers `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`; of
+/// strings `minLength`, `maxLength`, `pattern`; of arrays `items`, `minItems`, `maxItems`, `uniqueItems`; and `allOf`,
+/// `anyOf`, `oneOf`, `not`, `title`, `description`. Any other is an error. A keyword for one type of values does not
+/// constrain others.
 public struct DocumentSchema: Sendable {
     /// The schema as it was given, without `$jsonSchema` around it.
     public let document: BSONDocument
@@ -35,11 +35,11 @@ public struct DocumentSchema: Sendable {
         root = try SchemaNode(self.document, at: [])
     }
 
-    /// What is wrong with a document, in the order of the schema's keywords; nothing when it is as it must be.
+    /// The violations of a document, in the order of the schema's keywords; empty when it is valid.
     ///
     /// - Parameters:
     ///   - document: The document.
-    ///   - limit: The most violations to look for.
+    ///   - limit: The maximum number of violations to return.
     /// - Throws: ``TansuError`` with `.invalidQuery` when a pattern needs more steps than one match may take.
     public func violations(in document: BSONDocument, limit: Int = .max) throws -> [Violation] {
         var check = SchemaCheck(limit: limit)
@@ -51,7 +51,7 @@ public struct DocumentSchema: Sendable {
     func validate(_ document: BSONDocument, of collection: String, number: Int? = nil) throws {
         guard let violation = try violations(in: document, limit: 1).first else { return }
         throw TansuError(
-            .invalidDocument, "the document is not what the schema of \"\(collection)\" asks for: \(violation)",
+            .invalidDocument, "The document violates the schema of collection \"\(collection)\": \(violation)",
             context: "\(violation.path): \(violation.rule)", offset: number.map(Int64.init))
     }
 }
@@ -65,7 +65,7 @@ extension DocumentSchema: Hashable {
 }
 
 extension DocumentSchema {
-    /// A place where a document is not what a schema asks for.
+    /// A violation of a schema by a document.
     public struct Violation: Sendable, Hashable, CustomStringConvertible {
         /// The dotted path of the value; empty for the whole document.
         public let path: String

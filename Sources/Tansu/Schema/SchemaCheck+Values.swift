@@ -14,7 +14,7 @@ extension BSONValue {
         if case .double(let number) = self { number.isFinite && number.rounded() == number } else { false }
     }
 
-    /// The size that a keyword is about; `nil` when the value is of another kind.
+    /// The size that a keyword constrains; `nil` when the value is of another type.
     func size(as sized: SchemaNode.Sized) -> Int? {
         switch sized {
         case .string: stringValue?.unicodeScalars.count
@@ -23,7 +23,7 @@ extension BSONValue {
         }
     }
 
-    /// The value with the fields of documents in one order, for which they are compared in schemas.
+    /// The value with the fields of documents sorted, because their order does not matter in schemas.
     var withSortedKeys: BSONValue {
         switch self {
         case .document(let document):
@@ -33,13 +33,14 @@ extension BSONValue {
         }
     }
 
-    /// The value for a message, in which a long one helps nobody.
+    /// The value for a message, truncated.
     var short: String {
         let text = description
         return text.count > 80 ? text.prefix(80) + "…" : text
     }
 
-    /// The same for values that are equal in the database's order (1 and 1.0), and nearly always different otherwise.
+    /// A key that is equal for values that are equal in the order of the database (1 and 1.0), and mostly different for
+    /// others.
     fileprivate var coarse: BSONValue {
         switch self {
         case .int32, .int64, .double, .decimal128: coarseNumber

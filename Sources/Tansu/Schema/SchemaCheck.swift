@@ -1,4 +1,4 @@
-/// One document being held against a schema.
+/// The validation of one document.
 struct SchemaCheck {
     let limit: Int
     private(set) var violations: [DocumentSchema.Violation] = []
@@ -8,7 +8,7 @@ struct SchemaCheck {
         self.limit = limit
     }
 
-    /// Notes everything that is wrong with a value.
+    /// Collects the violations of a value.
     mutating func value(_ value: BSONValue, _ node: SchemaNode) throws {
         for rule in node.rules {
             guard violations.count < limit else { return }
@@ -20,7 +20,7 @@ struct SchemaCheck {
         switch rule {
         case .types(let names, let keyword):
             if !names.contains(where: value.isOf) {
-                violate(keyword, "a value of type \(value.type) is none of \(names.joined(separator: ", "))")
+                violate(keyword, "the type \(value.type) is none of \(names.joined(separator: ", "))")
             }
         case .values(let matcher, let list):
             if try !matcher.matches(["v": ["v": value.withSortedKeys]]) {
@@ -33,7 +33,7 @@ struct SchemaCheck {
             violate(keyword, "\(size) is \(bound)")
         case .number(let matcher, let keyword, let bound):
             if value.isNumber, try !matcher.matches(["v": value]) {
-                violate(keyword, "\(value) is not within the \(keyword) \(bound)")
+                violate(keyword, "\(value) is out of the \(keyword) \(bound)")
             }
         case .pattern(let matcher, let text):
             if value.stringValue != nil, try !matcher.matches(["v": value]) {
@@ -59,8 +59,8 @@ struct SchemaCheck {
                 switch (named[key], others) {
                 case (let node?, _): try field(key, inner, node)
                 case (nil, .checked(let node)) where !isOwn: try field(key, inner, node)
-                case (nil, .refused) where !isOwn:
-                    violate("additionalProperties", "the field is not one of the schema's", at: key)
+                case (nil, .rejected) where !isOwn:
+                    violate("additionalProperties", "the schema does not allow the field", at: key)
                 default: break
                 }
             }
@@ -89,13 +89,13 @@ struct SchemaCheck {
         switch rule {
         case .any(let nodes):
             if try !nodes.contains(where: { try meets(value, $0) }) {
-                violate("anyOf", "the value meets none of the \(nodes.count) schemas")
+                violate("anyOf", "the value matches none of the \(nodes.count) schemas")
             }
         case .one(let nodes):
             let count = try nodes.count(where: { try meets(value, $0) })
-            if count != 1 { violate("oneOf", "the value meets \(count) of the \(nodes.count) schemas, not one") }
+            if count != 1 { violate("oneOf", "the value matches \(count) of the \(nodes.count) schemas, not one") }
         case .not(let node):
-            if try meets(value, node) { violate("not", "the value meets the schema that it must not") }
+            if try meets(value, node) { violate("not", "the value matches the excluded schema") }
         default: break
         }
     }

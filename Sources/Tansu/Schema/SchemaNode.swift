@@ -1,6 +1,6 @@
-/// A schema, or one inside another, ready to be asked.
+/// A compiled schema or sub-schema.
 final class SchemaNode: Sendable {
-    /// One keyword with what it asks for.
+    /// One keyword with its operand.
     enum Rule: Sendable {
         case types([String], keyword: String)
         case values(EngineMatcher, list: BSONArray)
@@ -21,11 +21,11 @@ final class SchemaNode: Sendable {
     /// Properties that are not named.
     enum Others: Sendable {
         case allowed
-        case refused
+        case rejected
         case checked(SchemaNode)
     }
 
-    /// What a size is the size of.
+    /// The type of values whose size is constrained.
     enum Sized: Sendable {
         case string
         case array
@@ -34,7 +34,7 @@ final class SchemaNode: Sendable {
 
     let rules: [Rule]
 
-    /// Reads a schema that stands at a path of the whole.
+    /// Compiles the schema at a path of the whole schema.
     init(_ document: BSONDocument, at path: [String]) throws {
         var rules: [Rule] = []
         for (keyword, value) in document {

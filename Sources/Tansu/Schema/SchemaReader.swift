@@ -1,11 +1,11 @@
-/// Reads one keyword of a schema.
+/// Compiles one keyword of a schema.
 struct SchemaReader {
     let document: BSONDocument
     let keyword: String
     let value: BSONValue
     let path: [String]
 
-    /// What the keyword asks for; `nil` for one that asks for nothing by itself.
+    /// The rule of the keyword; `nil` for one that has none of its own.
     func rule() throws -> SchemaNode.Rule? {
         switch keyword {
         case "title", "description":
@@ -30,7 +30,7 @@ struct SchemaReader {
         case "anyOf": return .any(try schemas())
         case "oneOf": return .one(try schemas())
         case "not": return .not(try schema())
-        default: throw fault("there is no keyword \"\(keyword)\"")
+        default: throw fault("the keyword \"\(keyword)\" is unknown")
         }
     }
 
@@ -46,17 +46,17 @@ struct SchemaReader {
     // MARK: Operands
 
     private func string() throws -> String {
-        guard let text = value.stringValue else { throw fault("\(keyword) must be a string") }
+        guard let text = value.stringValue else { throw fault("\"\(keyword)\" must be a string") }
         return text
     }
 
     private func bool() throws -> Bool {
-        guard let flag = value.boolValue else { throw fault("\(keyword) must be true or false") }
+        guard let flag = value.boolValue else { throw fault("\"\(keyword)\" must be true or false") }
         return flag
     }
 
     private func size() throws -> Int {
-        guard let size = value.intValue, size >= 0 else { throw fault("\(keyword) must be a number from 0 on") }
+        guard let size = value.intValue, size >= 0 else { throw fault("\"\(keyword)\" must be 0 or more") }
         return size
     }
 
@@ -64,7 +64,7 @@ struct SchemaReader {
         let list = value.arrayValue.map(Array.init) ?? []
         let strings = list.compactMap(\.stringValue)
         guard !list.isEmpty, strings.count == list.count, Set(strings).count == list.count else {
-            throw fault("\(keyword) must be a list of different strings")
+            throw fault("\"\(keyword)\" must be a list of different strings")
         }
         return strings
     }
@@ -72,20 +72,25 @@ struct SchemaReader {
     private func names(of known: Set<String>) throws -> [String] {
         let names = try value.stringValue.map { [$0] } ?? strings()
         if let unknown = names.first(where: { !known.contains($0) }) {
-            throw fault("\(keyword) knows no \"\(unknown)\", but \(known.sorted().joined(separator: ", "))")
+            throw fault(
+                "\"\(keyword)\" has the unknown type \"\(unknown)\"; use one of"
+                    + " \(known.sorted().joined(separator: ", "))"
+            )
         }
         return names
     }
 
     private func schema() throws -> SchemaNode {
-        guard let inner = value.documentValue else { throw fault("\(keyword) must be a schema") }
+        guard let inner = value.documentValue else { throw fault("\"\(keyword)\" must be a schema") }
         return try SchemaNode(inner, at: path)
     }
 
     private func schemas() throws -> [SchemaNode] {
-        guard let list = value.arrayValue, !list.isEmpty else { throw fault("\(keyword) must be a list of schemas") }
+        guard let list = value.arrayValue, !list.isEmpty else {
+            throw fault("\"\(keyword)\" must be a list of schemas")
+        }
         return try list.enumerated().map { number, inner in
-            guard let inner = inner.documentValue else { throw fault("\(keyword) must be a list of schemas") }
+            guard let inner = inner.documentValue else { throw fault("\"\(keyword)\" must be a list of schemas") }
             return try SchemaNode(inner, at: path + ["\(number)"])
         }
     }
@@ -93,21 +98,21 @@ struct SchemaReader {
     // MARK: Keywords
 
     private func enumeration() throws -> SchemaNode.Rule {
-        guard let list = value.arrayValue, !list.isEmpty else { throw fault("enum must be a list of values") }
+        guard let list = value.arrayValue, !list.isEmpty else { throw fault("\"enum\" must be a list of values") }
         // Inside a document values are compared whole, arrays too.
         let operands = list.map { BSONValue.document(["v": $0.withSortedKeys]) }
         return .values(try matcher(["$in": BSONValue(operands)]), list: list)
     }
 
     private func properties() throws -> SchemaNode.Rule? {
-        // The two belong together, and are read where the first of them stands.
+        // The two make one rule, which is compiled at the first of them.
         let both = document.contains(key: "properties") && document.contains(key: "additionalProperties")
         if both, document.keys.first(where: { $0 == "properties" || $0 == "additionalProperties" }) != keyword {
             return nil
         }
         var named: [String: SchemaNode] = [:]
         if let list = document["properties"] {
-            guard let list = list.documentValue else { throw fault("properties must be a document of schemas") }
+            guard let list = list.documentValue else { throw fault("\"properties\" must be a document of schemas") }
             for (key, inner) in list {
                 guard let inner = inner.documentValue else {
                     throw fault("the property \"\(key)\" must be a schema", at: path.dropLast() + ["properties", key])
@@ -117,25 +122,25 @@ struct SchemaReader {
         }
         switch document["additionalProperties"] {
         case nil, .bool(true): return .properties(named, others: .allowed)
-        case .bool(false): return .properties(named, others: .refused)
+        case .bool(false): return .properties(named, others: .rejected)
         case .document(let inner):
             let others = try SchemaNode(inner, at: path.dropLast() + ["additionalProperties"])
             return .properties(named, others: .checked(others))
-        default: throw fault("additionalProperties must be true, false or a schema")
+        default: throw fault("\"additionalProperties\" must be true, false or a schema")
         }
     }
 
-    /// `exclusiveMinimum` is a bound of its own or, as it was once, says that `minimum` is not in the range.
+    /// `exclusiveMinimum` is a bound or, in draft 4 of JSON Schema, a flag that excludes `minimum`.
     private func number() throws -> SchemaNode.Rule? {
         let isMinimum = keyword.lowercased().hasSuffix("minimum")
         let exclusive = isMinimum ? "exclusiveMinimum" : "exclusiveMaximum"
         if keyword == exclusive, value.boolValue != nil {
             guard document.contains(key: isMinimum ? "minimum" : "maximum") else {
-                throw fault("\(keyword) as true or false belongs to \(isMinimum ? "minimum" : "maximum")")
+                throw fault("\"\(keyword)\" as true or false requires \"\(isMinimum ? "minimum" : "maximum")\"")
             }
             return nil
         }
-        guard value.isNumber else { throw fault("\(keyword) must be a number") }
+        guard value.isNumber else { throw fault("\"\(keyword)\" must be a number") }
         let isExclusive = keyword == exclusive || document[exclusive]?.boolValue == true
         let comparison = (isMinimum ? "$gt" : "$lt") + (isExclusive ? "" : "e")
         return .number(
@@ -159,9 +164,9 @@ struct SchemaReader {
         try EngineMatcher(["v": .document(condition)])
     }
 
-    private func fault(_ message: String, at place: [String]? = nil) -> TansuError {
+    private func fault(_ message: String, at other: [String]? = nil) -> TansuError {
         TansuError(
-            .invalidQuery, "the schema cannot be read: \(message)", context: (place ?? path).joined(separator: "."))
+            .invalidQuery, "The schema is invalid: \(message)", context: (other ?? path).joined(separator: "."))
     }
 }
 

@@ -2,9 +2,9 @@ import Foundation
 
 /// How `Date` values are stored.
 public enum BSONDateStrategy: Sendable {
-    /// As BSON's date: milliseconds since 1970. What is finer than a millisecond is rounded.
+    /// As BSON's date: milliseconds since 1970, rounded.
     case bsonDate
-    /// As text, such as `2024-05-01T12:00:00.250Z`. What is finer than a millisecond is rounded.
+    /// As text in milliseconds, rounded, such as `2024-05-01T12:00:00.250Z`.
     case iso8601
     /// As a double: seconds since 1970.
     case secondsSince1970
@@ -12,9 +12,10 @@ public enum BSONDateStrategy: Sendable {
     case millisecondsSince1970
     /// As `Date` encodes itself: a double, seconds since 2001.
     case deferredToDate
-    /// As the value that a closure makes of a date, and another one reads.
+    /// As a value that the first closure makes of a date and the second closure converts back.
     ///
-    /// What a closure throws comes out of the coder, with the path of the field unless it is an error of a coder.
+    /// An `EncodingError` or a `DecodingError` that a closure throws is rethrown. Any other error is wrapped in one
+    /// that has the path of the field.
     indirect case custom(
         encode: @Sendable (Date) throws -> BSONValue, decode: @Sendable (BSONValue) throws -> Date)
 }
@@ -37,7 +38,7 @@ public enum BSONUUIDStrategy: Sendable, Hashable {
 
 /// How `Decimal` values are stored.
 public enum BSONDecimalStrategy: Sendable, Hashable {
-    /// As decimal128, which has 34 digits; a number that needs more is an error.
+    /// As decimal128, which has 34 digits. A number with more digits is an error.
     case decimal128
     /// As text.
     case string
@@ -45,23 +46,23 @@ public enum BSONDecimalStrategy: Sendable, Hashable {
 
 /// How `URL` values are stored.
 public enum BSONURLStrategy: Sendable, Hashable {
-    /// As text: the absolute string, so that a URL that is relative to another becomes absolute.
+    /// As text: the absolute string. A relative URL becomes absolute.
     case string
     /// As `URL` encodes itself: a document of the relative string and the base.
     case deferredToURL
 }
 
-/// Whether a property `id` is the document's `_id`.
+/// The mapping between a property `id` and the document's `_id`.
 public enum BSONIDMapping: Sendable, Hashable {
-    /// At the top level a coding key `id` is stored as `_id`, unless the type has a coding key `_id` of its own.
+    /// At the top level a coding key `id` is stored as `_id`, unless the type has its own coding key `_id`.
     ///
-    /// Dictionaries have every key, so theirs are stored as they are.
+    /// Keys of dictionaries are stored as they are.
     case automatic
     /// Keys are stored as they are.
     case none
 }
 
-/// What an encoder and a decoder agree on.
+/// The options that an encoder and a decoder have in common.
 struct BSONCodingOptions: Sendable {
     var date = BSONDateStrategy.bsonDate
     var data = BSONDataStrategy.binary
@@ -72,52 +73,9 @@ struct BSONCodingOptions: Sendable {
     var usesDirectCoding = true
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Whether keeping the options for longer than a call would keep something of the caller's alive.
+    /// Whether the options retain objects of the caller, so that a cached state must not keep them.
     var holdsReferences: Bool {
         if case .custom = date { return true }
         return !userInfo.isEmpty
     }
-}
-
-/// The position of an element in an array, or the name of a superclass's place, as a coding key.
-struct BSONCodingKey: CodingKey {
-    // Three words, so that a key fits into an existential without an allocation.
-    private let text: String
-    private let number: Int
-    private static let none = Int.min
-
-    static let superclass = BSONCodingKey(stringValue: "super")
-
-    init(stringValue: String) {
-        text = stringValue
-        number = Self.none
-    }
-
-    init(intValue: Int) {
-        text = ""
-        number = intValue
-    }
-
-    var stringValue: String { number == Self.none ? text : "Index \(number)" }
-    var intValue: Int? { number == Self.none ? nil : number }
-}
-
-/// Whether a type of keys has one for the id, remembered for the type that was asked for last: finding it out takes
-/// longer than encoding a field, and most encoders see the same type again and again.
-struct IDKeyMemory {
-    private var type: ObjectIdentifier?
-    private var hasOwnID = false
-
-    @inline(__always)
-    mutating func hasOwnID<Key: CodingKey>(_ key: Key.Type) -> Bool {
-        if type != ObjectIdentifier(key) {
-            type = ObjectIdentifier(key)
-            hasOwnID = Self.find(key)
-        }
-        return hasOwnID
-    }
-
-    // Not inlined, because a generic function that handles an optional key looks that type up whenever it is called.
-    @inline(never)
-    private static func find<Key: CodingKey>(_ key: Key.Type) -> Bool { Key(stringValue: "_id") != nil }
 }

@@ -1,9 +1,9 @@
-// With this module's encoder and decoder these types are stored as what they are. With any other, such as
-// JSONEncoder, they take the form of canonical extended JSON where the other format lacks the type.
+// BSONEncoder and BSONDecoder store these types natively. Other coders, such as JSONEncoder, get canonical extended
+// JSON for the types that their format lacks.
 
 extension BSONValue: Codable {
-    /// Reads any value: natively with ``BSONDecoder``, with other decoders from plain values and the wrappers of
-    /// extended JSON.
+    /// Decodes any value: natively with ``BSONDecoder``, from plain values and the wrappers of extended JSON with any
+    /// other decoder.
     ///
     /// - Throws: `DecodingError` when a wrapper is malformed, and what the decoder throws.
     public init(from decoder: any Decoder) throws {
@@ -41,8 +41,8 @@ extension BSONValue: Codable {
         return .string(try container.decode(String.self))
     }
 
-    /// Writes the value: natively with ``BSONEncoder``, with other encoders as a plain value or as a wrapper of
-    /// canonical extended JSON.
+    /// Encodes the value: natively with ``BSONEncoder``, as a plain value or a wrapper of canonical extended JSON with
+    /// any other encoder.
     ///
     /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {
@@ -103,26 +103,29 @@ extension BSONValue: Codable {
         }
     }
 
-    /// A value of one kind, read by way of any value.
+    /// Decodes any value and converts it to a type, or throws when it is of another type.
     fileprivate static func decode<T>(_ type: T.Type, _ decoder: any Decoder, _ kind: (BSONValue) -> T?) throws -> T {
         let value = try BSONValue(from: decoder)
         guard let found = kind(value) else {
             throw DecodingError.typeMismatch(
-                type, .init(codingPath: decoder.codingPath, debugDescription: "found a value of type \(value.type)"))
+                type,
+                .init(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "Expected a value of type \(type) but found type \"\(value.type)\""))
         }
         return found
     }
 }
 
 extension BSONDocument: Codable {
-    /// Reads a document: natively with ``BSONDecoder``, as an object with any other decoder.
+    /// Decodes a document: natively with ``BSONDecoder``, as an object with any other decoder.
     ///
     /// - Throws: `DecodingError` when there is no object.
     public init(from decoder: any Decoder) throws {
         self = try BSONValue.decode(BSONDocument.self, decoder, \.documentValue)
     }
 
-    /// Writes a document: natively with ``BSONEncoder``, as an object with any other encoder.
+    /// Encodes the document: natively with ``BSONEncoder``, as an object with any other encoder.
     ///
     /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// How the coders treat the values of a type.
+/// The way in which the coders handle the values of a type.
 enum TypeKind: UInt8, Sendable {
-    /// By the type's own `encode(to:)` and `init(from:)`.
-    case foreign
-    /// By the type's own field writer or reader.
+    /// The type's own `encode(to:)` and `init(from:)`.
+    case codable
+    /// The type's ``BSONWritable`` or ``BSONReadable`` conformance.
     case direct
     // Types that every encoder knows.
     case bool, string, double, float, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64
@@ -33,35 +33,36 @@ enum TypeKind: UInt8, Sendable {
     ]
 }
 
-/// A type, its kind, and for kind `direct` the type as one that reads or writes its own fields.
-struct KnownType<Direct> {
+/// A cached type with its kind. `direct` is its ``BSONWritable`` or ``BSONReadable`` metatype for kind `direct`.
+struct TypeKindEntry<Direct> {
     var type: ObjectIdentifier?
-    var kind = TypeKind.foreign
+    var kind = TypeKind.codable
     var direct: Direct?
 }
 
-/// What a coder has found out about the types that it met: asking for the conformance of a type takes longer than
-/// encoding or decoding a value of it, and most coders meet the same few types again and again.
-struct TypeMemory<Direct>: ~Copyable {
-    // As many as a power of two, and a type has one place only: the last one that was met wins it.
-    private var entries = Stack<KnownType<Direct>>(capacity: 64)
+/// A cache of the kinds of types.
+///
+/// Looking up the conformance of a type takes longer than coding a value of it, and most coders see few types.
+struct TypeKindCache<Direct>: ~Copyable {
+    // Direct-mapped: a type has one possible entry, and a later type with the same index replaces an earlier one.
+    private var entries = Stack<TypeKindEntry<Direct>>(capacity: 64)
 
     init() {
-        for _ in 0..<64 { entries.append(KnownType()) }
+        for _ in 0..<64 { entries.append(TypeKindEntry()) }
     }
 
     /// The kind of a type.
     ///
-    /// - Parameter direct: Finds out whether the type reads or writes its own fields.
+    /// - Parameter direct: Looks up the type's ``BSONWritable`` or ``BSONReadable`` conformance.
     @inline(__always)
     mutating func kind(_ type: Any.Type, _ direct: (Any.Type) -> Direct?) -> TypeKind {
         let id = ObjectIdentifier(type)
         let index = Self.index(id)
-        if entries[index].type != id { learn(type, direct(type), at: index) }
+        if entries[index].type != id { insert(type, direct(type), at: index) }
         return entries[index].kind
     }
 
-    /// The type itself, when it was found to be of kind `direct`.
+    /// The cached metatype of a type of kind `direct`.
     func direct(_ type: Any.Type) -> Direct? {
         let id = ObjectIdentifier(type)
         let index = Self.index(id)
@@ -70,15 +71,15 @@ struct TypeMemory<Direct>: ~Copyable {
 
     @inline(__always)
     private static func index(_ id: ObjectIdentifier) -> Int {
-        // Types lie at multiples of 8 at least.
+        // Type metadata is aligned to 8 bytes at least, so the low bits carry no information.
         let bits = UInt(bitPattern: id)
         return Int(truncatingIfNeeded: (bits >> 4 ^ bits >> 10) & 63)
     }
 
     @inline(never)
-    private mutating func learn(_ type: Any.Type, _ direct: Direct?, at index: Int) {
+    private mutating func insert(_ type: Any.Type, _ direct: Direct?, at index: Int) {
         let id = ObjectIdentifier(type)
-        let kind = TypeKind.known[id] ?? (direct == nil ? .foreign : .direct)
-        entries[index] = KnownType(type: id, kind: kind, direct: direct)
+        let kind = TypeKind.known[id] ?? (direct == nil ? .codable : .direct)
+        entries[index] = TypeKindEntry(type: id, kind: kind, direct: direct)
     }
 }

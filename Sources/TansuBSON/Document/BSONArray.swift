@@ -1,6 +1,6 @@
-/// An array of values, over one contiguous run of bytes as a document is.
+/// An array of values, stored as one contiguous sequence of bytes in BSON's wire format.
 ///
-/// Reading an element by position walks over those before it; to go through all of them, iterate.
+/// Access to an element by position takes linear time. Iteration over all elements takes linear time as well.
 public struct BSONArray: Sendable {
     // An array is stored as a document whose keys are "0", "1", ….
     package private(set) var document: BSONDocument
@@ -41,30 +41,30 @@ extension BSONArray: Collection {
     /// An iterator over the elements.
     public func makeIterator() -> Iterator { Iterator(fields: document.makeIterator()) }
 
-    /// The number of elements; finding it walks over all of them.
+    /// The number of elements. It takes linear time.
     public var count: Int { document.count }
 
-    /// The place of an element in an array.
+    /// The index of an element in an array.
     public struct Index: Sendable, Hashable, Comparable {
-        let place: BSONDocument.Index
+        let base: BSONDocument.Index
 
-        /// Whether one place is before another.
-        public static func < (a: Index, b: Index) -> Bool { a.place < b.place }
+        /// Whether one index is before another.
+        public static func < (a: Index, b: Index) -> Bool { a.base < b.base }
     }
 
-    /// The place of the first element.
-    public var startIndex: Index { Index(place: document.startIndex) }
+    /// The index of the first element.
+    public var startIndex: Index { Index(base: document.startIndex) }
 
-    /// The place after the last element.
-    public var endIndex: Index { Index(place: document.endIndex) }
+    /// The index after the last element.
+    public var endIndex: Index { Index(base: document.endIndex) }
 
-    /// The place after that of an element.
+    /// The index after that of an element.
     public func index(after index: Index) -> Index {
-        Index(place: document.index(after: index.place))
+        Index(base: document.index(after: index.base))
     }
 
-    /// The element at a place.
-    public subscript(index: Index) -> BSONValue { document[index.place].value }
+    /// The element at an index.
+    public subscript(index: Index) -> BSONValue { document[index.base].value }
 
     /// The element at a position counted from 0, or nil when there is none.
     public subscript(position: Int) -> BSONValue? {
@@ -87,9 +87,4 @@ extension BSONArray: Hashable {
 extension BSONArray: ExpressibleByArrayLiteral {
     /// Creates an array of the literal's values.
     public init(arrayLiteral elements: BSONValue...) { self.init(elements) }
-}
-
-extension BSONArray: CustomStringConvertible {
-    /// The array as relaxed extended JSON.
-    public var description: String { BSONValue.array(self).description }
 }

@@ -2,11 +2,11 @@ extension BSONDocument: Collection {
     /// A field: its key and its value.
     public typealias Element = (key: String, value: BSONValue)
 
-    /// The place of a field in a document.
+    /// The index of a field in a document.
     public struct Index: Sendable, Hashable, Comparable {
         let offset: Int
 
-        /// Whether one place is before another.
+        /// Whether one index is before another.
         public static func < (a: Index, b: Index) -> Bool { a.offset < b.offset }
     }
 
@@ -30,7 +30,7 @@ extension BSONDocument: Collection {
     /// An iterator over the fields.
     public func makeIterator() -> Iterator { Iterator(bytes: bytes) }
 
-    /// The number of fields; finding it walks over all of them.
+    /// The number of fields. It takes linear time.
     public var count: Int {
         bytes.withUnsafeBytes { bytes in
             var count = 0
@@ -43,25 +43,25 @@ extension BSONDocument: Collection {
         }
     }
 
-    /// The place of the first field.
+    /// The index of the first field.
     public var startIndex: Index { Index(offset: 4) }
 
-    /// The place after the last field.
+    /// The index after the last field.
     public var endIndex: Index { Index(offset: bytes.count - 1) }
 
-    /// The place after that of a field.
+    /// The index after that of a field.
     public func index(after index: Index) -> Index {
         bytes.withUnsafeBytes { bytes in
             Index(offset: bytes.element(at: index.offset, end: bytes.documentEnd)?.valueEnd ?? bytes.documentEnd)
         }
     }
 
-    /// The field at a place.
+    /// The field at an index.
     public subscript(index: Index) -> Element {
         bytes.withUnsafeBytes { bytes in
             guard let element = bytes.element(at: index.offset, end: bytes.documentEnd) else {
-                // As with Array: no input makes an index, only a program that mixes those of two documents.
-                preconditionFailure("the index does not belong to this document")
+                // As with `Array`: only a program that uses an index of another document gets here, not input.
+                preconditionFailure("The index does not belong to this document")
             }
             return (element.key(in: bytes), bytes.value(element) ?? .undefined)
         }

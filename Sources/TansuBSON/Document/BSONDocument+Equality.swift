@@ -1,14 +1,14 @@
 extension BSONDocument {
-    /// Whether two documents have the same fields, in whatever order, at every level.
+    /// Whether two documents have the same fields in any order, at every level.
     ///
-    /// The order of arrays counts. Below ``maximumDepth`` levels the documents are compared byte for byte.
+    /// The order of array elements is significant. Below ``maximumDepth`` levels the comparison is byte for byte.
     public func equalsIgnoringKeyOrder(_ other: BSONDocument) -> Bool {
         equals(other, depth: 0)
     }
 
     fileprivate func equals(_ other: BSONDocument, depth: Int) -> Bool {
         if bytes == other.bytes { return true }
-        // Reordering fields does not change the size.
+        // The order of fields does not affect the size.
         guard bytes.count == other.bytes.count, depth < Self.maximumDepth else { return false }
         let mine = sorted { $0.key < $1.key }
         let theirs = other.sorted { $0.key < $1.key }
@@ -33,8 +33,8 @@ extension BSONDocument {
 }
 
 extension BSONValue {
-    /// Whether two values are equal when the order of fields does not count, as
-    /// ``BSONDocument/equalsIgnoringKeyOrder(_:)`` says it of documents.
+    /// Whether two values are equal except for the order of fields, as in
+    /// ``BSONDocument/equalsIgnoringKeyOrder(_:)``.
     public func equalsIgnoringKeyOrder(_ other: BSONValue) -> Bool {
         BSONDocument.equals(self, other, depth: 0)
     }

@@ -1,5 +1,5 @@
 extension UnsafeRawBufferPointer {
-    /// The offset of the zero byte that ends the document these bytes are.
+    /// The offset of the zero byte that ends the document in these bytes.
     @inline(__always)
     var documentEnd: Int { count - 1 }
 
@@ -26,8 +26,8 @@ extension UnsafeRawBufferPointer {
 extension BSONDocument {
     /// The value of the field with a key.
     ///
-    /// Setting a value replaces the field where it is or appends a new one; setting nil removes the field (to store a
-    /// null, set `.null`).
+    /// Setting a value replaces the field in its position or appends a new one. Setting nil removes the field; set
+    /// `.null` to store a null.
     public subscript(key: String) -> BSONValue? {
         get {
             bytes.withUnsafeBytes { bytes in
@@ -43,13 +43,13 @@ extension BSONDocument {
         }
     }
 
-    /// The value of the field with a key, or a default where there is none.
+    /// The value of the field with a key, or a default when there is none.
     public subscript(key: String, default defaultValue: @autoclosure () -> BSONValue) -> BSONValue {
         get { self[key] ?? defaultValue() }
         set { self[key] = newValue }
     }
 
-    /// The value of the field that is named like a member: `document.name` is `document["name"]`.
+    /// The value of the field with the name of a member: `document.name` is `document["name"]`.
     public subscript(dynamicMember key: String) -> BSONValue? {
         get { self[key] }
         set { self[key] = newValue }
@@ -88,8 +88,8 @@ extension BSONDocument {
     }
 
     mutating func patchLength() {
-        // A document of 2 GiB cannot be stored, and no input makes one: decoding, encoding and JSON refuse it.
-        precondition(bytes.count <= Int(Int32.max), "a document may not exceed 2 GiB")
+        // Input cannot get here: decoding, encoding and JSON reject documents of 2 GiB with an error.
+        precondition(bytes.count <= Int(Int32.max), "A document must not exceed 2 GiB")
         let length = UInt32(bytes.count)
         for i in 0..<4 { bytes[i] = UInt8(truncatingIfNeeded: length >> (8 * i)) }
     }

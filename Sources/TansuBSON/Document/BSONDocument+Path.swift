@@ -1,8 +1,8 @@
 extension BSONDocument {
     /// The value at a dotted path, such as `pet.species` or `tags.0`, or nil when there is none.
     ///
-    /// In the text of a path, `\.` is a dot inside a key. A malformed path leads nowhere; to change a value by path use
-    /// ``setValue(_:atPath:)``.
+    /// In the text of a path, `\.` is a dot inside a key. The value at a malformed path is nil. Use
+    /// ``setValue(_:atPath:)`` to change a value by path.
     public subscript(path path: String) -> BSONValue? {
         guard let keys = try? BSONPath(path).keys else { return nil }
         var value = BSONValue.document(self)
@@ -13,11 +13,11 @@ extension BSONDocument {
         return value
     }
 
-    /// Sets the value at a dotted path; documents that are missing on the way are made.
+    /// Sets the value at a dotted path and creates the documents that are missing on the path.
     ///
-    /// In an array, a position replaces that element, or appends when it is the number of elements.
+    /// A position in an array replaces that element. The position after the last element appends.
     ///
-    /// - Throws: ``BSONError`` when the path is malformed, leads through a value that has no fields, or names a
+    /// - Throws: ``BSONError`` when the path is malformed, passes through a value that has no fields, or has a
     ///   position beyond the end of an array.
     public mutating func setValue(_ value: BSONValue, atPath path: String) throws(BSONError) {
         let keys = try BSONPath(path).keys
@@ -26,7 +26,7 @@ extension BSONDocument {
 
     /// Removes the value at a dotted path and returns it, or nil when there is none.
     ///
-    /// Removing an element of an array moves the following ones forward.
+    /// Removing an element of an array moves the following elements forward.
     ///
     /// - Throws: ``BSONError`` when the path is malformed.
     @discardableResult
@@ -39,12 +39,12 @@ extension BSONDocument {
     private mutating func set(_ value: BSONValue, _ keys: ArraySlice<String>, _ path: String) throws(BSONError) {
         guard let key = keys.first else { return }
         guard !key.utf8.contains(0) else {
-            throw BSONError(.invalidKey, "a key contains a NUL character", keyPath: path)
+            throw BSONError(.invalidKey, "A key contains a NUL character", keyPath: path)
         }
         self[key] = try Self.replaced(self[key], value, keys.dropFirst(), path)
     }
 
-    /// What stands at a place after a value was set at the rest of a path below it.
+    /// The new value for a field after a value was set at the rest of a path below it.
     private static func replaced(
         _ old: BSONValue?, _ value: BSONValue, _ rest: ArraySlice<String>, _ path: String
     ) throws(BSONError) -> BSONValue {
@@ -61,7 +61,8 @@ extension BSONDocument {
             var values = Array(array)
             guard let position = Int(key), position >= 0, position <= values.count else {
                 throw BSONError(
-                    .invalidPath, "\"\(key)\" is not a position in an array of \(values.count)", keyPath: path)
+                    .invalidPath, "\"\(key)\" is not a position in an array of \(values.count) elements",
+                    keyPath: path)
             }
             let element = position < values.count ? values[position] : nil
             let new = try replaced(element, value, rest.dropFirst(), path)
@@ -69,8 +70,7 @@ extension BSONDocument {
             return .array(BSONArray(values))
         case .some(let other):
             throw BSONError(
-                .invalidPath, "the path leads through a value of type \(other.type), which has no field \"\(key)\"",
-                keyPath: path)
+                .invalidPath, "A value of type \"\(other.type)\" has no field \"\(key)\"", keyPath: path)
         }
     }
 

@@ -1,6 +1,6 @@
-/// An ordered document: a value over one contiguous run of bytes in BSON's wire form.
+/// An ordered document, stored as one contiguous sequence of bytes in BSON's wire format.
 ///
-/// Copies share the bytes until one of them is changed. Fields are read from the bytes when asked for.
+/// A document is a value type with copy-on-write. Fields are read from the bytes on access.
 ///
 /// For example:
 /// ```swift
@@ -10,36 +10,36 @@
 /// person.name?.stringValue                  // "mike"
 /// ```
 ///
-/// A key cannot hold a NUL character in BSON: one that is there becomes U+FFFD, the replacement character, when a
-/// document is built by literal or subscript; encoding and JSON refuse such a key with an error.
+/// A key cannot contain a NUL character in BSON. Literals and subscripts replace NUL by U+FFFD, the replacement
+/// character. Encoding and JSON parsing throw an error for such a key.
 @dynamicMemberLookup
 public struct BSONDocument: Sendable {
-    /// How deep documents may be nested in bytes or JSON that come from outside.
+    /// The maximum depth of nested documents in input: bytes, JSON and encoded values.
     public static let maximumDepth = 200
 
     static let emptyBytes: [UInt8] = [5, 0, 0, 0, 0]
 
-    /// The document in BSON's wire form.
+    /// The document in BSON's wire format.
     public internal(set) var bytes: [UInt8]
 
     /// Creates an empty document.
     public init() { bytes = Self.emptyBytes }
 
-    /// Creates a document from bytes in BSON's wire form, after checking all of them.
+    /// Creates a document from bytes in BSON's wire format, after validating all of them.
     ///
-    /// - Throws: ``BSONError`` that tells the mistake, its offset and the path of the field.
+    /// - Throws: ``BSONError`` with the offset and the path of the field.
     public init(bytes: some Sequence<UInt8>) throws {
         let bytes = Array(bytes)
         try bytes.withUnsafeBytes { try BSONValidator.validate($0) }
         self.bytes = bytes
     }
 
-    /// Creates a document from bytes that are known to be valid, such as what the engine returns.
+    /// Creates a document from bytes that are known to be valid, such as a document that the engine returns.
     package init(trustedBytes bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// Creates a document of the given fields in the given order; of equal keys the last counts.
+    /// Creates a document of the given fields in the given order. The last of several equal keys wins.
     public init(_ fields: some Sequence<(String, BSONValue)>) {
         var buffer = ByteBuffer(capacity: 128)
         let start = buffer.openDocument()
@@ -78,11 +78,6 @@ extension BSONDocument: Hashable {
 }
 
 extension BSONDocument: ExpressibleByDictionaryLiteral {
-    /// Creates a document of the literal's fields in their order; of equal keys the last counts.
+    /// Creates a document of the literal's fields in their order. The last of several equal keys wins.
     public init(dictionaryLiteral elements: (String, BSONValue)...) { self.init(elements) }
-}
-
-extension BSONDocument: CustomStringConvertible {
-    /// The document as relaxed extended JSON.
-    public var description: String { extendedJSON(.relaxed) }
 }

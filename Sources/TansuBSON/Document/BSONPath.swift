@@ -1,8 +1,8 @@
-/// A dotted path, such as `pet.species` or `tags.0`; in its text, `\.` is a dot inside a key and `\\` a backslash.
+/// A dotted path, such as `pet.species` or `tags.0`. In its text, `\.` is a dot inside a key and `\\` a backslash.
 package struct BSONPath: Sendable, Hashable {
     package var keys: [String]
 
-    /// Reads a path.
+    /// Parses a path.
     ///
     /// - Throws: ``BSONError`` when the path or one of its keys is empty.
     package init(_ text: String) throws(BSONError) {
@@ -24,10 +24,10 @@ package struct BSONPath: Sendable, Hashable {
         }
         if isEscaped { keys[keys.count - 1] += "\\" }
         guard !keys.contains("") else {
-            throw BSONError(.invalidPath, "a key of the path is empty", keyPath: text)
+            throw BSONError(.invalidPath, "The path has an empty key", keyPath: text)
         }
         guard keys.count <= BSONDocument.maximumDepth else {
-            throw BSONError(.tooDeep, "the path has over \(BSONDocument.maximumDepth) keys")
+            throw BSONError(.tooDeep, "The path has more than \(BSONDocument.maximumDepth) keys")
         }
         self.keys = keys
     }

@@ -1,26 +1,26 @@
-/// The two forms of extended JSON, version 2.
+/// A format of extended JSON, version 2.
 public enum ExtendedJSONFormat: Sendable, Hashable {
-    /// Every type is kept: a number is written as `{"$numberInt": "1"}`.
+    /// The canonical format, which preserves every type: a number is written as `{"$numberInt": "1"}`.
     case canonical
-    /// Numbers and dates are written as people expect them: `1`, `{"$date": "2024-05-01T12:00:00Z"}`.
+    /// The relaxed format, which is easier to read: `1`, `{"$date": "2024-05-01T12:00:00Z"}`.
     case relaxed
 }
 
 extension BSONDocument {
     /// Creates a document from JSON text, plain or extended.
     ///
-    /// - Throws: ``BSONError`` with line and column when the text is not JSON, is not an object, repeats a key, nests
-    ///   deeper than ``maximumDepth`` or holds a malformed `$…` wrapper.
+    /// - Throws: ``BSONError`` with line and column when the text is not JSON or not an object, has a key twice, is
+    ///   nested deeper than ``maximumDepth`` or contains a malformed `$…` wrapper.
     public init(extendedJSON text: String) throws {
         try self.init(extendedJSON: text.utf8)
     }
 
     /// Creates a document from JSON text in UTF-8, plain or extended.
     ///
-    /// - Throws: ``BSONError``, as with text.
+    /// - Throws: ``BSONError`` for the same reasons as the initializer from `String`.
     public init(extendedJSON utf8: some Collection<UInt8>) throws {
         guard case .document(let document) = try BSONValue(extendedJSON: utf8) else {
-            throw BSONError(.invalidJSON, "a document must be a JSON object", offset: 0, line: 1, column: 1)
+            throw BSONError(.invalidJSON, "A document must be a JSON object", offset: 0, line: 1, column: 1)
         }
         self = document
     }
@@ -29,7 +29,7 @@ extension BSONDocument {
     ///
     /// - Parameters:
     ///   - format: Which of the two forms.
-    ///   - pretty: Whether every field stands on a line of its own.
+    ///   - pretty: Whether to write each field on a separate line.
     public func extendedJSON(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> String {
         String(decoding: extendedJSONBytes(format, pretty: pretty), as: UTF8.self)
     }
@@ -38,7 +38,7 @@ extension BSONDocument {
     ///
     /// - Parameters:
     ///   - format: Which of the two forms.
-    ///   - pretty: Whether every field stands on a line of its own.
+    ///   - pretty: Whether to write each field on a separate line.
     public func extendedJSONBytes(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> [UInt8] {
         bytes.withUnsafeBytes { bytes in
             var writer = ExtendedJSONWriter(bytes, format: format, isPretty: pretty)
@@ -51,14 +51,14 @@ extension BSONDocument {
 extension BSONValue {
     /// Creates a value from JSON text, plain or extended: any value, not only an object.
     ///
-    /// - Throws: ``BSONError`` with line and column when the text is refused.
+    /// - Throws: ``BSONError`` with line and column when the text is invalid.
     public init(extendedJSON text: String) throws {
         try self.init(extendedJSON: text.utf8)
     }
 
     /// Creates a value from JSON text in UTF-8, plain or extended: any value, not only an object.
     ///
-    /// - Throws: ``BSONError`` with line and column when the text is refused.
+    /// - Throws: ``BSONError`` with line and column when the text is invalid.
     public init(extendedJSON utf8: some Collection<UInt8>) throws {
         let parsed = try utf8.withContiguousStorageIfAvailable { try ExtendedJSONParser.parse($0) }
         self = try parsed ?? Array(utf8).withUnsafeBufferPointer { try ExtendedJSONParser.parse($0) }
@@ -68,11 +68,11 @@ extension BSONValue {
     ///
     /// - Parameters:
     ///   - format: Which of the two forms.
-    ///   - pretty: Whether every field stands on a line of its own.
+    ///   - pretty: Whether to write each field on a separate line.
     public func extendedJSON(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> String {
         var buffer = ByteBuffer(capacity: 64)
         buffer.append(field: "", self)
-        // A field ends before the zero of its document, and the writer looks for that.
+        // The writer expects the zero byte that ends a document.
         buffer.append(0 as UInt8)
         var writer = ExtendedJSONWriter(buffer.bytes, format: format, isPretty: pretty)
         writer.write(elementAt: 0)

@@ -1,24 +1,25 @@
-/// A strict parser of JSON that writes BSON as it reads.
+/// A strict parser of JSON that writes BSON in one pass.
 ///
-/// Everything RFC 8259 refuses is refused. Integers become int32 or int64 by their size, and double beyond; other
-/// numbers become double. A `$…` wrapper is first read as the document that it looks like, then replaced by its value.
+/// It rejects everything that RFC 8259 does not allow. Integers become int32 or int64 depending on their size, larger
+/// integers and other numbers become double. A `$…` wrapper is parsed as a document first and then replaced by its
+/// value.
 struct ExtendedJSONParser: ~Copyable {
     private var scanner: JSONScanner
     private var out = ByteBuffer(capacity: 256)
-    /// Where the keys of the open objects lie in `out`, to find repeated ones.
+    /// The ranges of the keys of the open objects in `out`, for the detection of duplicates.
     private var keys: [Range<Int>] = []
-    /// Whether the value read last was a wrapper: `{"$date": 5}` is refused, `{"$date": {"$numberLong": "5"}}` not.
+    /// Whether the last value was a wrapper: `{"$date": 5}` is invalid, `{"$date": {"$numberLong": "5"}}` is valid.
     private var lastWasWrapper = false
     private var deepest = 0
 
-    /// A wrapper nests up to two objects around what is a single value, which may stand at the greatest depth.
+    /// A wrapper has up to two levels of objects for a single value, which may be at the maximum depth.
     private static let depthLimit = BSONDocument.maximumDepth + 2
 
     private init(_ text: UnsafeBufferPointer<UInt8>) {
         scanner = JSONScanner(UnsafeRawBufferPointer(text))
     }
 
-    /// The value that a whole text says.
+    /// Parses a complete text.
     static func parse(_ text: UnsafeBufferPointer<UInt8>) throws -> BSONValue {
         var parser = ExtendedJSONParser(text)
         return try parser.parse()
@@ -29,68 +30,68 @@ struct ExtendedJSONParser: ~Copyable {
         out.append(0 as UInt8)
         out.append(0 as UInt8)
         scanner.skipSpace()
-        try value(typeAt: 0, depth: 1)
+        try value(typeOffset: 0, depth: 1)
         scanner.skipSpace()
-        guard scanner.isAtEnd else { throw scanner.error("there is more text after the value") }
-        guard out.count < Int(Int32.max) else { throw scanner.error(.tooLarge, "the value is over 2 GiB") }
+        guard scanner.isAtEnd else { throw scanner.error("There is text after the value") }
+        guard out.count < Int(Int32.max) else { throw scanner.error(.tooLarge, "The value is larger than 2 GiB") }
         out.append(0 as UInt8)
         let bytes = out.bytes
         guard let element = bytes.element(at: 0, end: bytes.count - 1), let value = bytes.value(element) else {
-            throw scanner.error("the value cannot be stored")
+            throw scanner.error("The value cannot be stored")
         }
         if deepest > BSONDocument.maximumDepth, element.type == .document || element.type == .array {
-            // What is left when the wrappers are gone may still be too deep.
+            // The document may be too deep even after the wrappers were replaced.
             try BSONValidator.validate(
                 UnsafeRawBufferPointer(rebasing: bytes[element.valueStart..<element.valueEnd]))
         }
         return value
     }
 
-    private mutating func value(typeAt: Int, depth: Int) throws {
+    private mutating func value(typeOffset: Int, depth: Int) throws {
         let start = scanner.position
         switch scanner.peek {
         case UInt8(ascii: "{"):
-            try object(typeAt: typeAt, depth: depth)
+            try object(typeOffset: typeOffset, depth: depth)
             return
         case UInt8(ascii: "["):
-            out.store(BSONType.array.rawValue, at: typeAt)
+            out.store(BSONType.array.rawValue, at: typeOffset)
             try array(depth: depth)
         case UInt8(ascii: "\""):
-            out.store(BSONType.string.rawValue, at: typeAt)
+            out.store(BSONType.string.rawValue, at: typeOffset)
             try string()
         case UInt8(ascii: "t"):
             try scanner.skip("true")
-            out.store(BSONType.bool.rawValue, at: typeAt)
+            out.store(BSONType.bool.rawValue, at: typeOffset)
             out.append(1 as UInt8)
         case UInt8(ascii: "f"):
             try scanner.skip("false")
-            out.store(BSONType.bool.rawValue, at: typeAt)
+            out.store(BSONType.bool.rawValue, at: typeOffset)
             out.append(0 as UInt8)
         case UInt8(ascii: "n"):
             try scanner.skip("null")
-            out.store(BSONType.null.rawValue, at: typeAt)
+            out.store(BSONType.null.rawValue, at: typeOffset)
         case nil:
-            throw scanner.error("the text ends where a value should be", at: start)
+            throw scanner.error("Expected a value at the end of the text", at: start)
         case .some(let byte) where byte == UInt8(ascii: "-") || (byte >= 0x30 && byte <= 0x39):
-            try number(typeAt: typeAt)
+            try number(typeOffset: typeOffset)
         default:
-            throw scanner.error("here a value should be", at: start)
+            throw scanner.error("Expected a value", at: start)
         }
         lastWasWrapper = false
     }
 
-    private mutating func number(typeAt: Int) throws {
+    private mutating func number(typeOffset: Int) throws {
         switch try scanner.number() {
         case .integer(let value):
             if let small = Int32(exactly: value) {
-                out.store(BSONType.int32.rawValue, at: typeAt)
+                out.store(BSONType.int32.rawValue, at: typeOffset)
                 out.append(littleEndian: small)
             } else {
-                out.store(BSONType.int64.rawValue, at: typeAt)
+                out.store(BSONType.int64.rawValue, at: typeOffset)
                 out.append(littleEndian: value)
             }
         case .double(let value):
-            out.store(BSONType.double.rawValue, at: typeAt)
+            out.store(BSONType.double.rawValue, at: typeOffset)
             out.append(littleEndian: value.bitPattern)
         }
     }
@@ -114,10 +115,10 @@ struct ExtendedJSONParser: ~Copyable {
             scanner.advance()
         } else {
             while true {
-                let typeAt = out.count
+                let typeOffset = out.count
                 out.append(0 as UInt8)
                 out.append(arrayKey: index)
-                try value(typeAt: typeAt, depth: depth + 1)
+                try value(typeOffset: typeOffset, depth: depth + 1)
                 index += 1
                 if try scanner.isLast(closing: UInt8(ascii: "]")) { break }
             }
@@ -125,11 +126,11 @@ struct ExtendedJSONParser: ~Copyable {
         out.closeDocument(at: start)
     }
 
-    private mutating func object(typeAt: Int, depth: Int) throws {
+    private mutating func object(typeOffset: Int, depth: Int) throws {
         guard depth <= Self.depthLimit else { throw tooDeep() }
         deepest = max(deepest, depth)
         let textStart = scanner.position
-        out.store(BSONType.document.rawValue, at: typeAt)
+        out.store(BSONType.document.rawValue, at: typeOffset)
         let start = out.openDocument()
         let firstKey = keys.count
         var seen: Set<String> = []
@@ -140,10 +141,10 @@ struct ExtendedJSONParser: ~Copyable {
             scanner.advance()
         } else {
             while true {
-                let typeAt = out.count
+                let typeOffset = out.count
                 out.append(0 as UInt8)
                 try key(firstKey: firstKey, seen: &seen, wrapper: &wrapper)
-                try value(typeAt: typeAt, depth: depth + 1)
+                try value(typeOffset: typeOffset, depth: depth + 1)
                 if try scanner.isLast(closing: UInt8(ascii: "}")) { break }
             }
         }
@@ -160,7 +161,7 @@ struct ExtendedJSONParser: ~Copyable {
             throw scanner.error(error.code, error.message, at: textStart)
         }
         out.truncate(to: start)
-        out.store(value.type.rawValue, at: typeAt)
+        out.store(value.type.rawValue, at: typeOffset)
         out.append(value)
         lastWasWrapper = true
     }
@@ -169,28 +170,28 @@ struct ExtendedJSONParser: ~Copyable {
         firstKey: Int, seen: inout Set<String>, wrapper: inout ExtendedJSONWrapper?
     ) throws {
         let textStart = scanner.position
-        guard scanner.peek == UInt8(ascii: "\"") else { throw scanner.error("here a key in quotes should be") }
+        guard scanner.peek == UInt8(ascii: "\"") else { throw scanner.error("Expected a key in double quotes") }
         let start = out.count
         try scanner.string(into: &out)
         let range = start..<out.count
         out.append(0 as UInt8)
         let bytes = UnsafeRawBufferPointer(rebasing: out.bytes[range])
-        if bytes.contains(0) { throw scanner.error(.invalidKey, "a key contains a NUL character", at: textStart) }
+        if bytes.contains(0) { throw scanner.error(.invalidKey, "A key contains a NUL character", at: textStart) }
         if isRepeated(range, firstKey: firstKey, seen: &seen) {
             let key = String(decoding: bytes, as: UTF8.self)
-            throw scanner.error(.duplicateKey, "the key \"\(key)\" stands twice in one object", at: textStart)
+            throw scanner.error(.duplicateKey, "An object has the key \"\(key)\" twice", at: textStart)
         }
         if bytes.first == UInt8(ascii: "$") {
             wrapper = wrapper ?? ExtendedJSONWrapper(rawValue: String(decoding: bytes, as: UTF8.self))
         }
         keys.append(range)
         scanner.skipSpace()
-        guard scanner.peek == UInt8(ascii: ":") else { throw scanner.error("after a key a colon should be") }
+        guard scanner.peek == UInt8(ascii: ":") else { throw scanner.error("Expected a colon after a key") }
         scanner.advance()
         scanner.skipSpace()
     }
 
-    /// Whether the key at `range` is one of the open object's; compares bytes while the keys are few.
+    /// Whether the open object has the key at `range` already. It compares bytes while there are few keys.
     private func isRepeated(_ range: Range<Int>, firstKey: Int, seen: inout Set<String>) -> Bool {
         let bytes = out.bytes
         let few = 24
@@ -205,6 +206,6 @@ struct ExtendedJSONParser: ~Copyable {
     }
 
     private func tooDeep() -> BSONError {
-        scanner.error(.tooDeep, "values are nested over \(BSONDocument.maximumDepth) deep")
+        scanner.error(.tooDeep, "Values are nested deeper than \(BSONDocument.maximumDepth) levels")
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The objects by which extended JSON says a type that JSON lacks; the raw value is the key that marks each.
+/// A wrapper object of extended JSON for a type that JSON lacks. The raw value is its key.
 enum ExtendedJSONWrapper: String {
     case objectID = "$oid"
     case symbol = "$symbol"
@@ -18,12 +18,12 @@ enum ExtendedJSONWrapper: String {
     case minKey = "$minKey"
     case maxKey = "$maxKey"
     case undefined = "$undefined"
-    // The query operator, which stays a document but must not hold what a regular expression cannot.
+    // The query operator. It stays a document, but its text must be valid in a regular expression.
     case regexOperator = "$regex"
 
-    /// The value that a wrapper stands for.
+    /// The value of a wrapper.
     ///
-    /// - Parameter isInnerWrapped: Whether the value in the wrapper was a wrapper itself.
+    /// - Parameter isInnerWrapped: Whether the value inside was a wrapper as well.
     /// - Throws: ``BSONError`` when the wrapper is malformed.
     func unwrap(_ document: BSONDocument, isInnerWrapped: Bool) throws(BSONError) -> BSONValue {
         let value: BSONValue? =
@@ -33,7 +33,7 @@ enum ExtendedJSONWrapper: String {
             default: document.count == 1 ? document[rawValue].flatMap { single($0, isInnerWrapped) } : nil
             }
         guard let value else {
-            throw BSONError(.invalidExtendedJSON, "this is not a valid \(rawValue) object of extended JSON")
+            throw BSONError(.invalidExtendedJSON, "The extended JSON object \"\(rawValue)\" is malformed")
         }
         return value
     }
@@ -69,7 +69,7 @@ enum ExtendedJSONWrapper: String {
         case "Infinity": return .infinity
         case "-Infinity": return -.infinity
         default:
-            // Swift would read hexadecimal and words like "inf" too.
+            // Swift accepts hexadecimal numbers and words like "inf" too.
             guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let value = Double(text),
                 value.isFinite
             else { return nil }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Writes BSON bytes as extended JSON.
+/// A writer of BSON bytes as extended JSON.
 ///
-/// Open documents are kept on a list rather than on the call stack, so that no depth of nesting can exhaust it.
+/// It keeps open documents in an array rather than on the call stack, so that deep nesting cannot overflow the stack.
 struct ExtendedJSONWriter: ~Copyable {
     private let bytes: UnsafeRawBufferPointer
     private let format: ExtendedJSONFormat
@@ -15,7 +15,7 @@ struct ExtendedJSONWriter: ~Copyable {
         var end: Int
         var isArray: Bool
         var isFirst = true
-        /// Whether the document is the scope of a code value, whose wrapper is to be closed after it.
+        /// Whether the document is the scope of a code value, whose wrapper ends after it.
         var isScope = false
     }
 
@@ -174,7 +174,7 @@ struct ExtendedJSONWriter: ~Copyable {
         }
     }
 
-    /// Writes a wrapper whose text needs no escapes.
+    /// Writes a wrapper with a text that needs no escaping.
     private mutating func wrapped(_ key: String, _ text: String) {
         out.append(utf8: #"{"\#(key)":"\#(text)"}"#)
     }

@@ -1,9 +1,9 @@
-/// Dates as text, `2024-05-01T12:00:00.250Z`, without a formatter object.
+/// Conversion between dates and text such as `2024-05-01T12:00:00.250Z`, without a formatter object.
 enum ISO8601 {
-    /// Milliseconds since 1970 at the end of the year 9999.
+    /// The end of the year 9999 in milliseconds since 1970.
     static let endOfYear9999: Int64 = 253_402_300_799_999
 
-    /// The text of a date; nil before the year 0 and after 9999, which four digits cannot say.
+    /// The text of a date, or nil before the year 0 and after the year 9999, which need more than four digits.
     static func text(_ milliseconds: Int64) -> String? {
         guard milliseconds >= -62_167_219_200_000, milliseconds <= endOfYear9999 else { return nil }
         let days = floorDivide(milliseconds, 86_400_000)
@@ -15,7 +15,7 @@ enum ISO8601 {
             + "\(fraction)Z"
     }
 
-    /// The milliseconds since 1970 that a text says, or nil when it is not a date with a time and a zone.
+    /// Parses a date in milliseconds since 1970, or returns nil when the text is not a date with a time and a zone.
     static func milliseconds(_ text: String) -> Int64? {
         var reader = Reader(text: Array(text.utf8))
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
@@ -55,7 +55,7 @@ enum ISO8601 {
             return value
         }
 
-        /// Milliseconds after a point; further digits are more than a date holds and are cut off.
+        /// The milliseconds after a decimal point. Further digits are ignored.
         mutating func fraction() -> Int64? {
             guard skip(".") else { return 0 }
             guard var value = digit() else { return nil }
@@ -71,7 +71,7 @@ enum ISO8601 {
             return value
         }
 
-        /// Seconds east of Greenwich.
+        /// The offset from UTC in seconds, positive to the east.
         mutating func zone() -> Int64? {
             if skip("Z") { return 0 }
             let isEast = skip("+")
@@ -97,7 +97,7 @@ enum ISO8601 {
         }
     }
 
-    /// Days since 1970 of a date: years begin in March here, so that the leap day comes last.
+    /// The days since 1970 of a date. The computation uses years that begin in March, so that the leap day is last.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = floorDivide(year, 400)

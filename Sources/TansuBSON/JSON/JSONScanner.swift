@@ -1,4 +1,4 @@
-/// The tokens of JSON text in UTF-8.
+/// A scanner of the tokens of JSON text in UTF-8.
 struct JSONScanner {
     private let text: UnsafeRawBufferPointer
     private(set) var position = 0
@@ -26,12 +26,12 @@ struct JSONScanner {
     mutating func skip(_ word: StaticString) throws(BSONError) {
         let start = position
         for i in 0..<word.utf8CodeUnitCount {
-            guard peek == word.utf8Start[i] else { throw error("here a value should be", at: start) }
+            guard peek == word.utf8Start[i] else { throw error("Expected a value", at: start) }
             advance()
         }
     }
 
-    /// Reads what follows a value in an object or array: whether it is the end, or a comma and then another value.
+    /// Scans the token after a value in an object or array: true for the closing bracket, false for a comma.
     mutating func isLast(closing: UInt8) throws(BSONError) -> Bool {
         skipSpace()
         switch peek {
@@ -43,7 +43,7 @@ struct JSONScanner {
             skipSpace()
             return false
         default:
-            throw error("here a comma or '\(Character(UnicodeScalar(closing)))' should be")
+            throw error("Expected a comma or \"\(Character(UnicodeScalar(closing)))\"")
         }
     }
 
@@ -69,7 +69,7 @@ struct JSONScanner {
         var digitCount = 0
         let hasLeadingZero = peek == UInt8(ascii: "0")
         try digits(&mantissa, &digitCount)
-        if hasLeadingZero, digitCount > 1 { throw error("a number must not begin with a zero", at: start) }
+        if hasLeadingZero, digitCount > 1 { throw error("A number has a leading zero", at: start) }
         var scale = 0
         var isInteger = true
         if peek == UInt8(ascii: ".") {
@@ -99,7 +99,7 @@ struct JSONScanner {
     private func longNumber(
         _ start: Int, _ isInteger: Bool, _ isNegative: Bool, _ mantissa: UInt64, _ digitCount: Int, _ scale: Int
     ) throws(BSONError) -> Number {
-        // A mantissa and a power of ten that doubles hold exactly give the nearest double in one operation.
+        // When doubles represent the mantissa and the power of ten exactly, one operation gives the nearest double.
         if !isInteger, digitCount <= 15, scale >= -22, scale <= 22 {
             let magnitude = Double(mantissa)
             let value = scale < 0 ? magnitude / Self.powersOfTen[-scale] : magnitude * Self.powersOfTen[scale]
@@ -108,7 +108,7 @@ struct JSONScanner {
         let text = String(decoding: text[start..<position], as: UTF8.self)
         if isInteger, let value = Int64(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else {
-            throw error(.numberOutOfRange, "the number is too large for a double", at: start)
+            throw error(.numberOutOfRange, "A number is too large for a double", at: start)
         }
         return .double(value)
     }
@@ -122,17 +122,17 @@ struct JSONScanner {
     private mutating func digits(_ value: inout UInt64, _ count: inout Int) throws(BSONError) {
         let start = position
         while let byte = peek, byte >= 0x30, byte <= 0x39 {
-            // May wrap; only a number of few digits uses the value.
+            // This may overflow. Only numbers of few digits use the value.
             value = value &* 10 &+ UInt64(byte &- 0x30)
             advance()
         }
-        guard position > start else { throw error("here a digit should be") }
+        guard position > start else { throw error("Expected a digit") }
         count += position - start
     }
 
     // MARK: Strings
 
-    /// Reads a string in quotes and appends its text.
+    /// Scans a string in quotes and appends its text.
     mutating func string(into out: inout ByteBuffer) throws(BSONError) {
         let start = position
         advance()
@@ -152,20 +152,20 @@ struct JSONScanner {
         let runStart = position
         var isASCII = true
         while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-            if byte < 0x20 { throw error("a control character in a string must be escaped") }
+            if byte < 0x20 { throw error("A string contains a control character that is not escaped") }
             if byte >= 0x80 { isASCII = false }
             position &+= 1
         }
-        guard !isAtEnd else { throw error("a string has no end", at: start) }
+        guard !isAtEnd else { throw error("A string is not terminated", at: start) }
         if !isASCII, let bad = text.firstInvalidUTF8(from: runStart, to: position) {
-            throw error(.invalidUTF8, "text is not valid UTF-8", at: bad)
+            throw error(.invalidUTF8, "The text is not valid UTF-8", at: bad)
         }
         out.append(UnsafeRawBufferPointer(rebasing: text[runStart..<position]))
     }
 
     private mutating func escape(into out: inout ByteBuffer) throws(BSONError) {
         let start = position - 1
-        guard let byte = peek else { throw error("a string has no end", at: start) }
+        guard let byte = peek else { throw error("A string is not terminated", at: start) }
         advance()
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): out.append(byte)
@@ -177,18 +177,18 @@ struct JSONScanner {
         case UInt8(ascii: "u"):
             var code = UInt32(try hexDigits(start))
             if code >> 10 == 0x36 {
-                guard peek == UInt8(ascii: "\\") else { throw error("half of a surrogate pair", at: start) }
+                guard peek == UInt8(ascii: "\\") else { throw error("A surrogate pair is incomplete", at: start) }
                 advance()
-                guard peek == UInt8(ascii: "u") else { throw error("half of a surrogate pair", at: start) }
+                guard peek == UInt8(ascii: "u") else { throw error("A surrogate pair is incomplete", at: start) }
                 advance()
                 let low = UInt32(try hexDigits(start))
-                guard low >> 10 == 0x37 else { throw error("half of a surrogate pair", at: start) }
+                guard low >> 10 == 0x37 else { throw error("A surrogate pair is incomplete", at: start) }
                 code = 0x10000 + ((code & 0x3FF) << 10 | low & 0x3FF)
             }
-            guard let scalar = UnicodeScalar(code) else { throw error("half of a surrogate pair", at: start) }
+            guard let scalar = UnicodeScalar(code) else { throw error("A surrogate pair is incomplete", at: start) }
             for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { out.append(unit) }
         default:
-            throw error("an unknown escape in a string", at: start)
+            throw error("A string contains an unknown escape sequence", at: start)
         }
     }
 
@@ -196,7 +196,7 @@ struct JSONScanner {
         var value: UInt16 = 0
         for _ in 0..<4 {
             guard let byte = peek, let digit = Hex.value(byte) else {
-                throw error("\\u needs four hexadecimal digits", at: start)
+                throw error("The escape sequence \"\\u\" needs four hexadecimal digits", at: start)
             }
             value = value << 4 | UInt16(digit)
             advance()

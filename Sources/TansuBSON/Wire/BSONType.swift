@@ -16,7 +16,7 @@ public enum BSONType: UInt8, Sendable, Hashable, CaseIterable {
     case objectID = 0x07
     /// True or false.
     case bool = 0x08
-    /// A moment in milliseconds since 1970.
+    /// A date in milliseconds since 1970.
     case date = 0x09
     /// Null.
     case null = 0x0A
@@ -28,7 +28,7 @@ public enum BSONType: UInt8, Sendable, Hashable, CaseIterable {
     case code = 0x0D
     /// Deprecated: a string of another type.
     case symbol = 0x0E
-    /// JavaScript code with its variables.
+    /// JavaScript code with its scope.
     case codeWithScope = 0x0F
     /// An integer of 32 bits.
     case int32 = 0x10
@@ -38,9 +38,9 @@ public enum BSONType: UInt8, Sendable, Hashable, CaseIterable {
     case int64 = 0x12
     /// A decimal floating-point number of 34 digits.
     case decimal128 = 0x13
-    /// What sorts after every other value.
+    /// A value that sorts after every other value.
     case maxKey = 0x7F
-    /// What sorts before every other value.
+    /// A value that sorts before every other value.
     case minKey = 0xFF
 }
 

@@ -1,10 +1,10 @@
-/// A growable run of bytes that BSON and JSON are written into.
+/// A growable buffer that BSON and JSON are written into.
 ///
-/// This is the one place of the module that writes through a raw pointer. The reason is speed: an encoder appends a
-/// few bytes per field, and `Array.append(contentsOf:)` with its uniqueness and bounds checks costs more than the
-/// field itself. Every write goes through `reserve`, so it stays inside the allocation.
+/// This is the only type of the module that writes through a raw pointer. The reason is speed: an encoder appends a
+/// few bytes per field, and the uniqueness and bounds checks of `Array.append(contentsOf:)` cost more than the field
+/// itself. Every write calls `reserve` first, so it stays inside the allocation.
 ///
-/// What ``BSONFieldWriter`` needs is inlinable, so that writing a field costs a caller in another module no call.
+/// The functions that ``BSONFieldWriter`` uses are inlinable, so callers in other modules write fields without a call.
 @usableFromInline
 struct ByteBuffer: ~Copyable {
     @usableFromInline var base: UnsafeMutableRawPointer
@@ -45,7 +45,7 @@ struct ByteBuffer: ~Copyable {
         count &+= 1
     }
 
-    /// Appends an integer in little-endian order, as BSON wants it.
+    /// Appends an integer in little-endian order, which BSON requires.
     @inlinable @inline(__always)
     mutating func append<T: FixedWidthInteger & BitwiseCopyable>(littleEndian value: T) {
         reserve(MemoryLayout<T>.size)
@@ -66,7 +66,7 @@ struct ByteBuffer: ~Copyable {
         source.withUnsafeBytes { append($0) }
     }
 
-    /// Appends the UTF-8 bytes of a text and nothing else; returns how many they are.
+    /// Appends the UTF-8 bytes of a text without a terminator and returns their number.
     @inline(__always)
     @discardableResult
     mutating func append(utf8 text: String) -> Int {
@@ -77,33 +77,33 @@ struct ByteBuffer: ~Copyable {
         }
     }
 
-    /// Appends a type byte to be stored later and a key; returns where the type byte is.
+    /// Appends a placeholder for a type byte and a key, and returns the offset of the type byte.
     ///
     /// A key that contains a NUL is not appended, and the result is nil.
     @inline(__always)
     mutating func appendElement(key: String) -> Int? {
         var key = key
         return key.withUTF8 { utf8 in
-            let typeAt = count
+            let typeOffset = count
             reserve(utf8.count &+ 2)
-            // Keys are short: a loop that copies and looks for NUL takes less than a call for each.
+            // Keys are short, so one loop that copies and looks for NUL is faster than a call for each task.
             for i in 0..<utf8.count {
                 if utf8[i] == 0 { return nil }
-                base.storeBytes(of: utf8[i], toByteOffset: typeAt &+ 1 &+ i, as: UInt8.self)
+                base.storeBytes(of: utf8[i], toByteOffset: typeOffset &+ 1 &+ i, as: UInt8.self)
             }
-            base.storeBytes(of: 0, toByteOffset: typeAt &+ 1 &+ utf8.count, as: UInt8.self)
-            count = typeAt &+ utf8.count &+ 2
-            return typeAt
+            base.storeBytes(of: 0, toByteOffset: typeOffset &+ 1 &+ utf8.count, as: UInt8.self)
+            count = typeOffset &+ utf8.count &+ 2
+            return typeOffset
         }
     }
 
-    /// Appends a type byte and a key, and makes room for a value of some bytes after them.
+    /// Appends a type byte and a key, and reserves memory for a value after them.
     ///
-    /// - Returns: False when the key contains a NUL, and then nothing is appended.
+    /// - Returns: False when the key contains a NUL. Nothing is appended then.
     @inlinable @inline(__always)
-    mutating func appendElement(_ type: BSONType, key: StaticString, room: Int) -> Bool {
+    mutating func appendElement(_ type: BSONType, key: StaticString, reserving valueLength: Int) -> Bool {
         key.withUTF8Buffer { utf8 in
-            reserve(utf8.count &+ 2 &+ room)
+            reserve(utf8.count &+ 2 &+ valueLength)
             for i in 0..<utf8.count {
                 if utf8[i] == 0 { return false }
                 base.storeBytes(of: utf8[i], toByteOffset: count &+ 1 &+ i, as: UInt8.self)
@@ -131,6 +131,25 @@ struct ByteBuffer: ~Copyable {
         }
     }
 
+    mutating func append(cString text: String) {
+        append(utf8: text)
+        append(0 as UInt8)
+    }
+
+    /// Appends the key of an array element: its position in decimal digits and a terminating zero.
+    @inline(__always)
+    mutating func append(arrayKey index: Int) {
+        if index < 10 {
+            append(0x30 &+ UInt8(truncatingIfNeeded: index))
+        } else if index < 100 {
+            append(0x30 &+ UInt8(truncatingIfNeeded: index / 10))
+            append(0x30 &+ UInt8(truncatingIfNeeded: index % 10))
+        } else {
+            append(utf8: String(index))
+        }
+        append(0 as UInt8)
+    }
+
     @inline(__always)
     mutating func store(_ byte: UInt8, at offset: Int) {
         precondition(offset >= 0 && offset < count)
@@ -143,14 +162,14 @@ struct ByteBuffer: ~Copyable {
         base.storeBytes(of: Int32(truncatingIfNeeded: length).littleEndian, toByteOffset: offset, as: Int32.self)
     }
 
-    /// Opens a document: leaves room for its length and returns where that is.
+    /// Begins a document: appends a placeholder for its length and returns the offset of the placeholder.
     @inline(__always)
     mutating func openDocument() -> Int {
         append(littleEndian: 0 as Int32)
         return count &- 4
     }
 
-    /// Closes the document whose length field is at `start`.
+    /// Ends the document whose length field is at `start`.
     @inline(__always)
     mutating func closeDocument(at start: Int) {
         append(0 as UInt8)

@@ -6,10 +6,10 @@
     import Musl
 #endif
 
-/// Where one element of a document lies: its type, its key and its value as offsets into the bytes.
+/// The location of one element of a document: offsets of its type, its key and its value.
 struct RawElement {
     var type: BSONType
-    /// Where the type byte is.
+    /// The offset of the type byte.
     var start: Int
     var keyStart: Int
     var keyLength: Int
@@ -22,8 +22,8 @@ struct RawElement {
     }
 }
 
-/// Reading of BSON bytes in place. Every read is bounded by the buffer, so bytes that nobody validated make these
-/// functions return nil; they never read outside.
+/// Direct access to BSON bytes. Every read is checked against the bounds of the buffer. Malformed bytes make these
+/// functions return nil.
 extension UnsafeRawBufferPointer {
     @inline(__always)
     func int32(at offset: Int) -> Int32 {
@@ -60,7 +60,7 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(hit) - base
     }
 
-    /// The element that begins at `offset`, or nil when no whole element lies between there and `end`.
+    /// The element that begins at `offset`, or nil when there is no complete element before `end`.
     ///
     /// - Parameter end: The offset of the zero byte that ends the document.
     @inline(__always)
@@ -74,14 +74,14 @@ extension UnsafeRawBufferPointer {
             valueStart: keyEnd &+ 1, valueEnd: keyEnd &+ 1 &+ length)
     }
 
-    /// The size of the value of a type at `offset`, or nil when it would not end at or before `end`.
+    /// The size of the value of a type at `offset`, or nil when it extends beyond `end`.
     @inline(__always)
     func valueLength(_ type: BSONType, at offset: Int, end: Int) -> Int? {
         valueLength(code: type.rawValue, at: offset, end: end)
     }
 
-    /// The size of the value of a type byte at `offset`, or nil when it would not end at or before `end` or the byte
-    /// is not a type.
+    /// The size of the value of a type byte at `offset`, or nil when it extends beyond `end` or BSON does not define
+    /// the type.
     @inline(__always)
     func valueLength(code: UInt8, at offset: Int, end: Int) -> Int? {
         let length: Int
@@ -93,7 +93,7 @@ extension UnsafeRawBufferPointer {
         case 0x08:
             length = 1
         case 0x02:
-            guard let size = prefix(at: offset, end: end, least: 1) else { return nil }
+            guard let size = prefix(at: offset, end: end, minimum: 1) else { return nil }
             length = 4 &+ size
         default:
             return rareLength(code: code, at: offset, end: end)
@@ -101,7 +101,7 @@ extension UnsafeRawBufferPointer {
         return length <= end &- offset ? length : nil
     }
 
-    /// The size of a value of one of the types that documents have fewer of.
+    /// The size of a value of any type. It handles the less frequent types, so that the common ones can be inlined.
     private func rareLength(code: UInt8, at offset: Int, end: Int) -> Int? {
         let length: Int
         switch BSONType(rawValue: code) {
@@ -120,20 +120,20 @@ extension UnsafeRawBufferPointer {
         case .null, .undefined, .minKey, .maxKey:
             length = 0
         case .string, .code, .symbol:
-            guard let size = prefix(at: offset, end: end, least: 1) else { return nil }
+            guard let size = prefix(at: offset, end: end, minimum: 1) else { return nil }
             length = 4 &+ size
         case .binary:
-            guard let size = prefix(at: offset, end: end, least: 0) else { return nil }
+            guard let size = prefix(at: offset, end: end, minimum: 0) else { return nil }
             length = 5 &+ size
         case .document, .array:
-            guard let size = prefix(at: offset, end: end, least: 5) else { return nil }
+            guard let size = prefix(at: offset, end: end, minimum: 5) else { return nil }
             length = size
         case .codeWithScope:
             // Length, an empty string and an empty document make 14 bytes.
-            guard let size = prefix(at: offset, end: end, least: 14) else { return nil }
+            guard let size = prefix(at: offset, end: end, minimum: 14) else { return nil }
             length = size
         case .dbPointer:
-            guard let size = prefix(at: offset, end: end, least: 1) else { return nil }
+            guard let size = prefix(at: offset, end: end, minimum: 1) else { return nil }
             length = 4 &+ size &+ 12
         case .regularExpression:
             guard let first = zeroByte(from: offset, to: end), let second = zeroByte(from: first &+ 1, to: end)
@@ -144,9 +144,9 @@ extension UnsafeRawBufferPointer {
     }
 
     @inline(__always)
-    private func prefix(at offset: Int, end: Int, least: Int) -> Int? {
+    private func prefix(at offset: Int, end: Int, minimum: Int) -> Int? {
         guard end &- offset >= 4 else { return nil }
         let size = Int(int32(at: offset))
-        return size >= least ? size : nil
+        return size >= minimum ? size : nil
     }
 }

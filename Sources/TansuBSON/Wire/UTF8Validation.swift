@@ -1,8 +1,8 @@
 extension UnsafeRawBufferPointer {
     /// The offset of the first byte that is not part of valid UTF-8, or nil when all of it is valid.
     ///
-    /// Our own rather than the standard library's because that one has to build a `String` to answer, which would
-    /// allocate for every text of a document that is only being checked.
+    /// The validation of the standard library creates a `String`, which allocates memory for each text of a document.
+    /// This one does not allocate.
     func firstInvalidUTF8(from start: Int, to end: Int) -> Int? {
         var i = start
         while i < end {

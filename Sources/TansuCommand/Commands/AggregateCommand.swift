@@ -4,13 +4,13 @@ import TansuBSON
 struct AggregateCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "aggregate",
-        abstract: "Groups documents and prints figures about each group.",
+        abstract: "Groups documents and computes aggregates.",
         discussion: """
-            The group is a JSON object: "by", a path, an array of paths or {"name": "path"}, without which \
-            all documents are one group; and "fields", which has for each figure's name an operator with \
-            its path: $count, $sum, $avg, $min, $max, $first, $last or $distinct. One JSON object a group \
-            comes on a line of its own, or all of them as a table; --orderby, --skip and --max are about \
-            groups, not documents. Exits with 1 when there is no group.
+            The group is a JSON object with two members. "by" is a path, an array of paths or {"name": "path"}; \
+            without it all documents are one group. "fields" has the name of each aggregate with an operator \
+            and its path: $count, $sum, $avg, $min, $max, $first, $last or $distinct. The command prints one \
+            JSON object per group and line, or a table. --orderby, --skip and --max apply to the groups. The \
+            exit code is 1 when there is no group.
 
             EXAMPLES:
               tansu aggregate people.tansu people '{"fields": {"mean": {"$avg": "age"}}}'
@@ -27,23 +27,23 @@ struct AggregateCommand: Subcommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if table, output.json { throw ValidationError("--table is for people: it does not go with --json.") }
+        if table, output.json { throw ValidationError("\"--table\" and \"--json\" exclude each other") }
     }
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let group = try JSONArguments.document(group, name: "group")
         var (query, hints) = try arguments.resolved()
         try order.add(to: &hints)
-        return try Store.with(target.database, .read) { store in
-            let groups = try store.existingCollection(target.collection)
+        return try OpenDatabase.with(target.database, .read) { opened in
+            let groups = try opened.existingCollection(target.collection)
                 .aggregate(query, group: group, hints: hints)
             if output.json {
-                try printAnswer(
+                try printResult(
                     ["groups": BSONValue(groups.map { .document($0) })], text: "", asJSON: true)
             } else {
-                var answer = AnswerWriter(style: table ? .table : .lines, canonical: false)
-                for group in groups { try answer.write(group) }
-                try answer.finish()
+                var writer = ResultWriter(format: table ? .table : .lines, canonical: false)
+                for group in groups { try writer.write(group) }
+                try writer.finish()
             }
             return groups.isEmpty ? .incomplete : .success
         }

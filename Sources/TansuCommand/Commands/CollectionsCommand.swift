@@ -4,17 +4,17 @@ import TansuBSON
 struct CollectionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "collections",
-        abstract: "Lists, renames and removes collections.",
-        discussion: "Without a subcommand it lists: `tansu collections people.tansu`.",
-        subcommands: [List.self, Rename.self, Remove.self],
+        abstract: "Lists, renames and drops collections.",
+        discussion: "The default subcommand is `list`: `tansu collections people.tansu`.",
+        subcommands: [List.self, Rename.self, Drop.self],
         defaultSubcommand: List.self
     )
 
     struct List: Subcommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the collections with their numbers of documents.",
+            abstract: "Lists the collections and their document counts.",
             discussion: """
-                Exits with 1 when there are none.
+                The exit code is 1 when the database has no collections.
 
                 EXAMPLE:
                   tansu collections people.tansu
@@ -24,17 +24,17 @@ struct CollectionsCommand: ParsableCommand {
         @OptionGroup var target: DatabaseArgument
         @OptionGroup var output: OutputOptions
 
-        func execute() throws -> Outcome {
-            try Store.with(target.database, .read) { store in
-                let collections = try store.database.collections().map { info -> BSONDocument in
+        func execute() throws -> CommandExitCode {
+            try OpenDatabase.with(target.database, .read) { opened in
+                let collections = try opened.database.collections().map { info -> BSONDocument in
                     ["name": .string(info.name), "documents": BSONValue(info.documents)]
                 }
                 if output.json {
-                    try printAnswer(
+                    try printResult(
                         ["collections": BSONValue(collections.map { .document($0) })], text: "",
                         asJSON: true)
                 } else if collections.isEmpty {
-                    writeError("tansu: The database has no collections yet.")
+                    writeError("tansu: The database has no collections")
                 } else {
                     try printTable(collections, columns: ["name", "documents"])
                 }
@@ -45,7 +45,7 @@ struct CollectionsCommand: ParsableCommand {
 
     struct Rename: Subcommand {
         static let configuration = CommandConfiguration(
-            abstract: "Gives a collection another name.",
+            abstract: "Renames a collection.",
             discussion: """
                 EXAMPLE:
                   tansu collections rename people.tansu crowd friends
@@ -53,40 +53,41 @@ struct CollectionsCommand: ParsableCommand {
         )
 
         @OptionGroup var target: CollectionArgument
-        @Argument(help: "Its new name.") var newName: String
+        @Argument(help: "The new name.") var newName: String
         @OptionGroup var output: OutputOptions
 
-        func execute() throws -> Outcome {
-            try Store.with(target.database, .write) { store in
-                _ = try store.existingCollection(target.collection)
-                try store.database.renameCollection(target.collection, to: newName)
-                try printAnswer(
+        func execute() throws -> CommandExitCode {
+            try OpenDatabase.with(target.database, .write) { opened in
+                _ = try opened.existingCollection(target.collection)
+                try opened.database.renameCollection(target.collection, to: newName)
+                try printResult(
                     ["collection": .string(newName)],
-                    text: "Collection \(target.collection) is now \(newName)", asJSON: output.json)
+                    text: "Collection \(target.collection) renamed to \(newName)", asJSON: output.json)
                 return .success
             }
         }
     }
 
-    struct Remove: Subcommand {
+    struct Drop: Subcommand {
         static let configuration = CommandConfiguration(
-            abstract: "Removes a collection with its documents and indexes.",
+            abstract: "Drops a collection with its documents and indexes.",
             discussion: """
                 EXAMPLE:
-                  tansu collections remove people.tansu friends
-                """
+                  tansu collections drop people.tansu friends
+                """,
+            aliases: ["remove"]
         )
 
         @OptionGroup var target: CollectionArgument
         @OptionGroup var output: OutputOptions
 
-        func execute() throws -> Outcome {
-            try Store.with(target.database, .write) { store in
-                _ = try store.existingCollection(target.collection)
-                try store.database.removeCollection(target.collection)
-                try printAnswer(
-                    ["removed": .string(target.collection)],
-                    text: "Collection \(target.collection) is removed", asJSON: output.json)
+        func execute() throws -> CommandExitCode {
+            try OpenDatabase.with(target.database, .write) { opened in
+                _ = try opened.existingCollection(target.collection)
+                try opened.database.dropCollection(target.collection)
+                try printResult(
+                    ["dropped": .string(target.collection)],
+                    text: "Collection \(target.collection) dropped", asJSON: output.json)
                 return .success
             }
         }

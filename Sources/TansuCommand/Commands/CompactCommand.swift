@@ -5,8 +5,11 @@ import TansuBSON
 struct CompactCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Gives the room of removed documents back to the disk.",
+        abstract: "Compacts a database to reclaim disk space.",
         discussion: """
+            Compaction reclaims the space of removed and replaced documents. It relocates live records and then \
+            deletes the log segments that have only dead bytes.
+
             EXAMPLE:
               tansu compact people.tansu
             """
@@ -15,18 +18,18 @@ struct CompactCommand: Subcommand {
     @OptionGroup var target: DatabaseArgument
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
-        try Store.with(target.database, .write) { store in
-            let report = try ProgressLine.telling(label: target.database) { progress in
-                try store.database.compact(progress: progress)
+    func execute() throws -> CommandExitCode {
+        try OpenDatabase.with(target.database, .write) { opened in
+            let report = try ProgressBar.showing(label: target.database) { progress in
+                try opened.database.compact(progress: progress)
             }
-            try printAnswer(
+            try printResult(
                 [
                     "bytesBefore": BSONValue(report.bytesBefore), "bytesAfter": BSONValue(report.bytesAfter),
                     "segments": BSONValue(report.segments), "records": BSONValue(report.records),
                 ],
-                text: "\(Numbers.bytes(Int64(report.bytesBefore))) before, "
-                    + "\(Numbers.bytes(Int64(report.bytesAfter))) now",
+                text: "\(NumberFormat.bytes(Int64(report.bytesBefore))) before, "
+                    + "\(NumberFormat.bytes(Int64(report.bytesAfter))) now",
                 asJSON: output.json)
             return .success
         }

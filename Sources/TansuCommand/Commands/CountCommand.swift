@@ -6,7 +6,7 @@ struct CountCommand: Subcommand {
         commandName: "count",
         abstract: "Counts the documents that a query matches.",
         discussion: """
-            Exits with 0 also when there are none: 0 is an answer.
+            The exit code is 0 even when no document matches.
 
             EXAMPLE:
               tansu count people.tansu people '{"age": {"$gte": 18}}'
@@ -17,11 +17,11 @@ struct CountCommand: Subcommand {
     @OptionGroup var arguments: QueryArguments
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let (query, hints) = try arguments.resolved()
-        return try Store.with(target.database, .read) { store in
-            let count = try store.existingCollection(target.collection).count(query, hints: hints)
-            try printAnswer(["count": BSONValue(count)], text: String(count), asJSON: output.json)
+        return try OpenDatabase.with(target.database, .read) { opened in
+            let count = try opened.existingCollection(target.collection).count(query, hints: hints)
+            try printResult(["count": BSONValue(count)], text: String(count), asJSON: output.json)
             return .success
         }
     }

@@ -5,11 +5,11 @@ import TansuBSON
 struct DemoCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Shows the database at work on 34,006 cities.",
+        abstract: "Demonstrates the database with 34,006 cities.",
         discussion: """
-            Makes a database, imports the cities, creates a compound index, asks a query, shows its answer \
-            and the plan that served it, and says what to type next. The database stays. Run again, it \
-            starts afresh; it replaces nothing that it did not make itself.
+            The demo creates a database, imports the cities, creates a compound index, runs a query, prints its \
+            result and its plan, and suggests next commands. It keeps the database. Another run drops the \
+            collection of the earlier run. It never drops data that the demo did not create.
 
             The cities are GeoNames' (geonames.org), CC BY 4.0.
 
@@ -19,46 +19,46 @@ struct DemoCommand: Subcommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The folder for the database.", valueName: "folder"), completion: .directory)
+    @Option(help: ArgumentHelp("The folder of the database.", valueName: "folder"), completion: .directory)
     var path = "./tansu-demo.tansu"
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
-        let cities = try BundledCities.path()
-        return try Store.with(path, .create) { store in
-            output.json ? try runForPrograms(store, cities: cities) : try runForPeople(store, cities: cities)
+    func execute() throws -> CommandExitCode {
+        let cities = try DemoData.path()
+        return try OpenDatabase.with(path, .create) { opened in
+            let demo = Demo(opened: opened)
+            output.json ? try runAsJSON(demo, cities: cities) : try runAsText(demo, cities: cities)
             return .success
         }
     }
 
-    private func runForPeople(_ store: Store, cities: String) throws {
+    private func runAsText(_ demo: Demo, cities: String) throws {
         let printer = DemoPrinter()
-        let state = try DemoStore.prepare(store)
+        let hasRunBefore = try demo.dropEarlierRun()
         try printer.title(path: path)
-        if state == .startsAfresh {
-            try printer.note("The folder has the cities of an earlier run: they are removed, it starts afresh.")
+        if hasRunBefore {
+            try printer.note("The collection of an earlier run was dropped.")
         }
 
-        try printer.step(1, "Import the cities, 1,000 a commit, each safe against power loss")
-        let demo = Demo(store: store)
-        let progress = ProgressLine(label: "cities.ndjson.gz")
+        try printer.step(1, "Import the cities, 1,000 documents per durable commit")
+        let progress = ProgressBar(label: "cities.ndjson.gz")
         defer { progress.clear() }
         let (imported, importTime) = try demo.importCities(cities) { progress.update(documents: $0, fraction: $1) }
         progress.clear()
-        let rate = Numbers.perSecond(imported, importTime)
-        try printer.done("\(Numbers.count(imported, "document")) in \(Numbers.duration(importTime)), \(rate)")
+        let rate = NumberFormat.perSecond(imported, importTime)
+        try printer.done("\(NumberFormat.count(imported, "document")) in \(NumberFormat.duration(importTime)), \(rate)")
 
         try printer.step(2, "Create a compound index")
         try printer.detail("\(DemoQuery.indexName) over \(DemoQuery.indexKeys)")
-        try printer.done("built in \(Numbers.duration(try demo.createIndex()))")
+        try printer.done("built in \(NumberFormat.duration(try demo.createIndex()))")
 
-        try printer.step(3, "Ask for the largest cities of Brazil")
-        try printer.question(DemoQuery.query, hints: DemoQuery.hints)
-        try printer.table(try demo.answerTable())
+        try printer.step(3, "Find the largest cities of Brazil")
+        try printer.query(DemoQuery.query, hints: DemoQuery.hints)
+        try printer.table(try demo.resultTable())
 
-        try printer.step(4, "How it was answered")
-        let plan = PlanText(try demo.plan(), terminal: .output) { keys in
-            Store.indexCommand(path, DemoQuery.collection, keys: keys)
+        try printer.step(4, "Explain the query plan")
+        let plan = PlanFormatter(try demo.plan(), terminal: .output) { keys in
+            OpenDatabase.indexCommand(path, DemoQuery.collection, keys: keys)
         }
         try printer.plan(plan.lines())
 
@@ -66,17 +66,16 @@ struct DemoCommand: Subcommand {
         try printer.next(DemoQuery.nextCommands(program: program, path: path), path: path)
     }
 
-    private func runForPrograms(_ store: Store, cities: String) throws {
-        _ = try DemoStore.prepare(store)
-        let demo = Demo(store: store)
+    private func runAsJSON(_ demo: Demo, cities: String) throws {
+        _ = try demo.dropEarlierRun()
         let (imported, _) = try demo.importCities(cities) { _, _ in }
         _ = try demo.createIndex()
         let next = DemoQuery.nextCommands(program: ProgramName.current(), path: path)
-        try printAnswer(
+        try printResult(
             [
                 "path": .string(path), "imported": BSONValue(imported),
                 "index": .string(DemoQuery.indexName),
-                "documents": BSONValue(try demo.answer().map { .document($0) }),
+                "documents": BSONValue(try demo.results().map { .document($0) }),
                 "plan": .document(try demo.plan()),
                 "next": BSONValue(next.map { .string($0.command) }),
             ],

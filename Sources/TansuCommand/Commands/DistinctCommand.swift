@@ -4,10 +4,10 @@ import TansuBSON
 struct DistinctCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "distinct",
-        abstract: "Prints the different values that a path has.",
+        abstract: "Prints the distinct values of a path.",
         discussion: """
-            One value a line (relaxed extended JSON), the least first; of arrays their elements. --skip \
-            and --max are about values. Exits with 1 when there is none.
+            The command prints one value per line (relaxed extended JSON) in ascending order. Each element of an \
+            array is a value. --skip and --max apply to the values. The exit code is 1 when there is no value.
 
             EXAMPLES:
               tansu distinct people.tansu people pets.species
@@ -16,17 +16,17 @@ struct DistinctCommand: Subcommand {
     )
 
     @OptionGroup var target: CollectionArgument
-    @Argument(help: "The path, with dots between its fields.") var path: String
+    @Argument(help: "The dotted path.") var path: String
     @OptionGroup var arguments: QueryArguments
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let (query, hints) = try arguments.resolved()
-        return try Store.with(target.database, .read) { store in
-            let values = try store.existingCollection(target.collection)
+        return try OpenDatabase.with(target.database, .read) { opened in
+            let values = try opened.existingCollection(target.collection)
                 .distinct(path, query, hints: hints)
             if output.json {
-                try printAnswer(["values": BSONValue(values)], text: "", asJSON: true)
+                try printResult(["values": BSONValue(values)], text: "", asJSON: true)
             } else {
                 let writer = OutputWriter()
                 for value in values { try writer.writeLine(value.description) }

@@ -5,10 +5,11 @@ import TansuBSON
 struct DumpCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "dump",
-        abstract: "Writes collections as text, one JSON object a line.",
+        abstract: "Dumps collections as text, one JSON object per line.",
         discussion: """
-            Every type of value survives `tansu dump` and `tansu load`, and indexes do too. The text goes \
-            to standard output unless --output names a file. It is the database as of one moment.
+            A dump keeps all value types and the index definitions, so that `tansu load` recreates the same \
+            collections. The dump is a snapshot of the database. It goes to standard output unless --output \
+            names a file.
 
             EXAMPLES:
               tansu dump people.tansu > people.dump
@@ -17,42 +18,42 @@ struct DumpCommand: Subcommand {
     )
 
     @OptionGroup var target: DatabaseArgument
-    @Option(help: ArgumentHelp("A collection to write; may be repeated. All unless given.", valueName: "name"))
+    @Option(help: ArgumentHelp("A collection to dump. It can be repeated. The default is all.", valueName: "name"))
     var collection: [String] = []
-    @Option(help: ArgumentHelp("Only documents that match, of one collection.", valueName: "query"))
+    @Option(help: ArgumentHelp("Dump only the documents of one collection that match.", valueName: "query"))
     var query: String?
-    @Flag(help: "Leave out the definitions of indexes.") var noIndexes = false
+    @Flag(help: "Omit the index definitions.") var noIndexes = false
     @Option(
-        name: [.short, .customLong("output")], help: ArgumentHelp("The new file to write to.", valueName: "file"),
+        name: [.short, .customLong("output")], help: ArgumentHelp("The new file for the dump.", valueName: "file"),
         completion: .file())
     var outputFile: String?
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let options = Database.DumpOptions(
             collections: collection.isEmpty ? nil : collection,
             query: try query.map { try JSONArguments.document($0, name: "--query") }, indexes: !noIndexes)
-        return try Store.with(target.database, .read) { store in
+        return try OpenDatabase.with(target.database, .read) { opened in
             let label = target.database
             guard let file = outputFile else {
                 let writer = OutputWriter()
-                try ProgressLine.telling(label: label, counted: "document") { progress in
-                    _ = try store.database.dump(options, into: { try writer.write(bytes: $0) }, progress: progress)
+                try ProgressBar.showing(label: label, counted: "document") { progress in
+                    _ = try opened.database.dump(options, into: { try writer.write(bytes: $0) }, progress: progress)
                 }
                 try writer.flush()
                 return .success
             }
-            let report = try ProgressLine.telling(label: label, counted: "document") { progress in
-                try creating(file) { try store.database.dump(to: file, options, progress: progress) }
+            let report = try ProgressBar.showing(label: label, counted: "document") { progress in
+                try creatingDestination(file) { try opened.database.dump(to: file, options, progress: progress) }
             }
-            try printAnswer(
+            try printResult(
                 [
                     "output": .string(file), "collections": BSONValue(report.collections),
                     "documents": BSONValue(report.documents), "indexes": BSONValue(report.indexes),
                     "bytes": BSONValue(report.bytes),
                 ],
-                text: "\(Numbers.count(report.documents, "document")) of "
-                    + "\(Numbers.count(report.collections, "collection")) written to \(file)",
+                text: "\(NumberFormat.count(report.documents, "document")) of "
+                    + "\(NumberFormat.count(report.collections, "collection")) dumped to \(file)",
                 asJSON: output.json)
             return .success
         }

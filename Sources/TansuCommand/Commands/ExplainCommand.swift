@@ -4,10 +4,10 @@ import TansuBSON
 struct ExplainCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Runs a query and tells how it was answered.",
+        abstract: "Runs a query and prints its plan.",
         discussion: """
-            Which index served it and over which bounds, how many keys and documents were looked at, how \
-            many were returned, and how long it took.
+            The command prints the access path (an index scan with its bounds, or a collection scan), the numbers \
+            of examined index keys and documents, the number of results, the time and the other candidate plans.
 
             EXAMPLE:
               tansu explain people.tansu people '{"name": {"$begin": "M"}}' --orderby name
@@ -18,16 +18,16 @@ struct ExplainCommand: Subcommand {
     @OptionGroup var options: QueryOptions
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let (query, hints) = try options.resolved()
-        return try Store.with(target.database, .read) { store in
-            let plan = try store.existingCollection(target.collection)
+        return try OpenDatabase.with(target.database, .read) { opened in
+            let plan = try opened.existingCollection(target.collection)
                 .find(query, hints: hints).explain().document
             if output.json {
-                try printAnswer(["plan": .document(plan)], text: "", asJSON: true)
+                try printResult(["plan": .document(plan)], text: "", asJSON: true)
             } else {
-                let text = PlanText(plan, terminal: .output) { keys in
-                    Store.indexCommand(target.database, target.collection, keys: keys)
+                let text = PlanFormatter(plan, terminal: .output) { keys in
+                    OpenDatabase.indexCommand(target.database, target.collection, keys: keys)
                 }
                 try printLine(text.lines().joined(separator: "\n"))
             }

@@ -5,8 +5,8 @@ struct FindCommand: Subcommand {
         commandName: "find",
         abstract: "Prints the documents that a query matches.",
         discussion: """
-            One JSON object a line (relaxed extended JSON), or a table, or with --json one object with \
-            all of them. Exits with 1 when no document matches.
+            The command prints one JSON object per line (relaxed extended JSON), a table, or with --json one \
+            object with all documents. The exit code is 1 when no document matches.
 
             EXAMPLES:
               tansu find people.tansu people '{"age": {"$gt": 30}}'
@@ -18,24 +18,24 @@ struct FindCommand: Subcommand {
     @OptionGroup var target: CollectionArgument
     @OptionGroup var options: QueryOptions
     @Flag(help: "Print a table, cut to the terminal's width.") var table = false
-    @Flag(help: "Print canonical extended JSON, which keeps every type.") var canonical = false
+    @Flag(help: "Print canonical extended JSON, which preserves all types.") var canonical = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if table, output.json || canonical {
-            throw ValidationError("--table is for people: it goes with neither --json nor --canonical.")
+            throw ValidationError("\"--table\" cannot be combined with \"--json\" or \"--canonical\"")
         }
     }
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let (query, hints) = try options.resolved()
-        return try Store.with(target.database, .read) { store in
-            let collection = try store.existingCollection(target.collection)
-            var answer = AnswerWriter(
-                style: table ? .table : output.json ? .json : .lines, canonical: canonical)
-            try collection.find(query, hints: hints).forEach { try answer.write($0) }
-            try answer.finish()
-            return answer.count == 0 ? .incomplete : .success
+        return try OpenDatabase.with(target.database, .read) { opened in
+            let collection = try opened.existingCollection(target.collection)
+            var writer = ResultWriter(
+                format: table ? .table : output.json ? .json : .lines, canonical: canonical)
+            try collection.find(query, hints: hints).forEach { try writer.write($0) }
+            try writer.finish()
+            return writer.count == 0 ? .incomplete : .success
         }
     }
 }

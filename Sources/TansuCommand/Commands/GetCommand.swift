@@ -4,10 +4,10 @@ import TansuBSON
 struct GetCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Prints the document with an _id.",
+        abstract: "Prints the document with a given _id.",
         discussion: """
-            The id is JSON, such as 7 or '"mike"' or '{"$oid": "…"}'; 24 hexadecimal digits are an \
-            ObjectID, and a word that is no JSON is that text. Exits with 1 when there is no such document.
+            The id is JSON, such as 7 or '"mike"' or '{"$oid": "…"}'. 24 hexadecimal digits are an ObjectID. \
+            Text that is not JSON is a string. The exit code is 1 when there is no such document.
 
             EXAMPLES:
               tansu get people.tansu people mike
@@ -17,17 +17,17 @@ struct GetCommand: Subcommand {
 
     @OptionGroup var target: CollectionArgument
     @Argument(help: "The document's _id.") var id: String
-    @Flag(help: "Print canonical extended JSON, which keeps every type.") var canonical = false
+    @Flag(help: "Print canonical extended JSON, which preserves all types.") var canonical = false
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let id = JSONArguments.id(id)
-        return try Store.with(target.database, .read) { store in
-            guard let document = try store.existingCollection(target.collection).get(id) else {
+        return try OpenDatabase.with(target.database, .read) { opened in
+            guard let document = try opened.existingCollection(target.collection).get(id) else {
                 if output.json {
                     try printLine("{\"ok\": true, \"document\": null}")
                 } else {
-                    writeError("tansu: No document has the _id \(id) in \(target.collection).")
+                    writeError("tansu: No document in collection \"\(target.collection)\" has the _id \(id)")
                 }
                 return .incomplete
             }

@@ -7,10 +7,10 @@ struct ImportCommand: Subcommand {
         commandName: "import",
         abstract: "Imports documents from NDJSON or a JSON array.",
         discussion: """
-            The file holds one JSON object a line, or one JSON array of objects; it may be compressed with \
-            gzip. The database is made if it is not there. A bad line is reported with its number, counted, \
-            and left out; the import goes on, and exits with 1 at its end. Documents are committed in \
-            batches, each of them whole or not at all whatever happens meanwhile.
+            The file has one JSON object per line or one JSON array of objects. It can be compressed with gzip. \
+            The command creates the database if it does not exist. It skips invalid lines, reports them with \
+            their numbers, and exits with 1 at the end. Documents are committed in batches. Each batch is an \
+            atomic and durable transaction.
 
             EXAMPLES:
               tansu import people.tansu people.ndjson
@@ -25,46 +25,46 @@ struct ImportCommand: Subcommand {
     var file: String
     @Option(
         help: ArgumentHelp(
-            "The collection; the file's name up to its first dot unless given.", valueName: "name"))
+            "The collection. The default is the file's name up to its first dot.", valueName: "name"))
     var collection: String?
     @Option(
         help: ArgumentHelp(
-            "Make this field's value the _id, so that importing again replaces instead of adding.",
+            "The field whose value becomes the _id, so that another import replaces the documents.",
             valueName: "field"))
     var id: String?
-    @Flag(help: "Remove the collection first, with its indexes.") var drop = false
-    @Flag(help: "Stop at the first bad line, with exit code 65; what stands before it is kept.")
+    @Flag(help: "Drop the collection and its indexes first.") var drop = false
+    @Flag(help: "Stop at the first invalid line with exit code 65. The documents before it are saved.")
     var strict = false
-    @Option(help: ArgumentHelp("Documents a commit.", valueName: "n"))
+    @Option(help: ArgumentHelp("The number of documents per commit.", valueName: "n"))
     var batch = 1000
-    @Flag(help: "Tell of every commit, a line each on standard error.") var verbose = false
+    @Flag(help: "Report every commit on standard error.") var verbose = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if !(1...1_000_000).contains(batch) {
-            throw ValidationError("--batch takes 1 to 1000000, not \(batch).")
+            throw ValidationError("\"--batch\" must be between 1 and 1000000, not \(batch)")
         }
-        if collection == nil, FileNames.collection(forFile: file) == nil {
-            throw ValidationError("The file's name gives no collection: name one with --collection.")
+        if collection == nil, ImportJob.collectionName(forFile: file) == nil {
+            throw ValidationError("The collection has no name; give one with \"--collection\"")
         }
     }
 
-    /// Bad documents that an answer in JSON lists; the others are only counted.
-    private static let listedBadLines = 1000
+    /// The maximum number of invalid lines that the JSON result lists. All of them are counted.
+    private static let listedLineLimit = 1000
 
-    func execute() throws -> Outcome {
-        let name = collection ?? FileNames.collection(forFile: file) ?? ""
-        // The file comes first: a slip in its name must not cost a collection or make a database.
-        let reader = RecordReader(try openByteSource(path: file))
-        return try Store.with(database, .create) { store in
-            if drop { try store.database.removeCollection(name) }
+    func execute() throws -> CommandExitCode {
+        let name = collection ?? ImportJob.collectionName(forFile: file) ?? ""
+        // Opening the file first ensures that a wrong name neither drops a collection nor creates a database.
+        let reader = DocumentReader(try openByteSource(path: file))
+        return try OpenDatabase.with(database, .create) { opened in
+            if drop { try opened.database.dropCollection(name) }
             var settings = ImportJob.Settings()
             settings.batchSize = batch
             settings.idField = id
             settings.isStrict = strict
-            let job = ImportJob(database: store.database, collection: name, settings: settings)
+            let job = ImportJob(database: opened.database, collection: name, settings: settings)
             let label = file == "-" ? "standard input" : (file as NSString).lastPathComponent
-            let progress = ProgressLine(label: label)
+            let progress = ProgressBar(label: label)
             var listed: [BSONValue] = []
             job.onProgress = { progress.update(documents: $0, fraction: $1) }
             job.onCommit = { line in
@@ -73,34 +73,34 @@ struct ImportCommand: Subcommand {
                     writeError("committed \(job.imported) documents, up to line \(line)")
                 }
             }
-            job.onBad = { record in
+            job.onRejection = { rejected in
                 if output.json {
-                    guard listed.count < Self.listedBadLines else { return }
-                    listed.append(["line": BSONValue(record.line), "message": .string(record.message)])
+                    guard listed.count < Self.listedLineLimit else { return }
+                    listed.append(["line": BSONValue(rejected.line), "message": .string(rejected.message)])
                 } else {
                     progress.clear()
-                    writeError("\(TextTable.printable(label)):\(record.line): \(record.message)")
+                    writeError("\(TextTable.printable(label)):\(rejected.line): \(rejected.message)")
                 }
             }
             defer { progress.clear() }
             try job.run(reader)
             progress.clear()
             try printSummary(job, collection: name, elapsed: progress.elapsed, badLines: listed)
-            return job.bad == 0 ? .success : .incomplete
+            return job.rejected == 0 ? .success : .incomplete
         }
     }
 
     private func printSummary(
         _ job: ImportJob, collection: String, elapsed: Duration, badLines: [BSONValue]
     ) throws {
-        let bad = job.bad == 0 ? "" : ", \(Numbers.count(job.bad, "bad line")) left out"
-        let count = Numbers.count(job.imported, "document")
-        try printAnswer(
+        let skipped = job.rejected == 0 ? "" : ", \(NumberFormat.count(job.rejected, "invalid line")) skipped"
+        let count = NumberFormat.count(job.imported, "document")
+        try printResult(
             [
                 "collection": .string(collection), "imported": BSONValue(job.imported),
-                "bad": BSONValue(job.bad), "badLines": BSONValue(badLines),
+                "bad": BSONValue(job.rejected), "badLines": BSONValue(badLines),
             ],
-            text: "\(count) imported into \(collection) in \(Numbers.duration(elapsed))\(bad)",
+            text: "\(count) imported into \(collection) in \(NumberFormat.duration(elapsed))\(skipped)",
             asJSON: output.json)
     }
 }

@@ -5,7 +5,7 @@ struct IndexCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "index",
         abstract: "Creates, lists and drops a collection's indexes.",
-        discussion: "An index makes queries and sorting fast; it never changes an answer.",
+        discussion: "Indexes make queries and sorts faster. They do not affect results.",
         subcommands: [Create.self, List.self, Drop.self]
     )
 
@@ -13,8 +13,8 @@ struct IndexCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Creates an index over one or more paths.",
             discussion: """
-                The keys are paths with commas between them, a minus for descending, or a JSON object. \
-                Creating the same index again does no harm. On a terminal, a line shows how far a long build is.
+                The keys are paths separated by commas, with a minus for descending order, or a JSON object. \
+                Creating an index that exists already has no effect. A terminal shows the progress of the build.
 
                 EXAMPLES:
                   tansu index create people.tansu people name,-age
@@ -27,35 +27,35 @@ struct IndexCommand: ParsableCommand {
         @OptionGroup var target: CollectionArgument
         @Argument(help: "The keys: \"name,-age\" or a JSON object such as {\"name\": 1, \"age\": -1}.")
         var keys: String
-        @Option(help: "The index's name; made from the keys unless given.") var name: String?
-        @Flag(help: "Refuse documents with values that another document has.") var unique = false
-        @Flag(help: "Leave out documents that have none of the paths.") var sparse = false
-        @Flag(help: "Index strings without regard to letter case, for queries that ask for that.")
+        @Option(help: "The index's name. The default is derived from the keys.") var name: String?
+        @Flag(help: "Reject documents whose values another document has already.") var unique = false
+        @Flag(help: "Do not index documents that have none of the paths.") var sparse = false
+        @Flag(help: "Index strings case-insensitively, for case-insensitive queries.")
         var caseInsensitive = false
         @Option(
             help: ArgumentHelp(
-                "Leave out documents that this query (of comparisons, $in, $exists and $begin) does not match.",
+                "Index only documents that match this query (of comparisons, $in, $exists and $begin).",
                 valueName: "query"))
         var partialFilter: String?
         @OptionGroup var output: OutputOptions
 
-        func execute() throws -> Outcome {
+        func execute() throws -> CommandExitCode {
             let keys = try JSONArguments.keys(keys)
             let filter = try partialFilter.map { try JSONArguments.document($0, name: "--partial-filter") }
-            return try Store.with(target.database, .write) { store in
-                _ = try store.existingCollection(target.collection)
-                let progress = ProgressLine(label: name ?? Store.indexName(for: keys))
+            return try OpenDatabase.with(target.database, .write) { opened in
+                _ = try opened.existingCollection(target.collection)
+                let progress = ProgressBar(label: name ?? OpenDatabase.indexName(for: keys))
                 defer { progress.clear() }
-                let name = try store.createIndex(
+                let name = try opened.createIndex(
                     name, on: target.collection, keys: keys, unique: unique, sparse: sparse,
                     caseInsensitive: caseInsensitive, partialFilter: filter
                 ) { state in
                     progress.update(documents: state.done, fraction: state.fraction)
                 }
                 progress.clear()
-                let elapsed = Numbers.duration(progress.elapsed)
-                try printAnswer(
-                    ["name": .string(name)], text: "Index \(name) is there (\(elapsed))",
+                let elapsed = NumberFormat.duration(progress.elapsed)
+                try printResult(
+                    ["name": .string(name)], text: "Index \(name) is ready (\(elapsed))",
                     asJSON: output.json)
                 return .success
             }
@@ -66,7 +66,7 @@ struct IndexCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists a collection's indexes.",
             discussion: """
-                Exits with 1 when there are none.
+                The exit code is 1 when the collection has no indexes.
 
                 EXAMPLE:
                   tansu index list people.tansu people
@@ -76,16 +76,16 @@ struct IndexCommand: ParsableCommand {
         @OptionGroup var target: CollectionArgument
         @OptionGroup var output: OutputOptions
 
-        func execute() throws -> Outcome {
-            try Store.with(target.database, .read) { store in
-                let indexes = try store.indexDocuments(of: target.collection)
+        func execute() throws -> CommandExitCode {
+            try OpenDatabase.with(target.database, .read) { opened in
+                let indexes = try opened.indexDocuments(of: target.collection)
                 if output.json {
-                    try printAnswer(
+                    try printResult(
                         ["indexes": BSONValue(indexes.map { .document($0) })], text: "", asJSON: true)
                 } else if indexes.isEmpty {
-                    writeError("tansu: The collection has no index but that of _id.")
+                    writeError("tansu: Collection \"\(target.collection)\" has no indexes")
                 } else {
-                    // Rare options have a column only when an index has one of them.
+                    // Optional properties have a column only when an index has one of them.
                     let options = ["sparse", "caseInsensitive", "partialFilter"].filter { option in
                         indexes.contains { $0[option] != nil }
                     }
@@ -100,7 +100,7 @@ struct IndexCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Drops an index by its name.",
             discussion: """
-                The documents stay; queries that used it get slower, not different.
+                Dropping an index does not affect documents or the results of queries.
 
                 EXAMPLE:
                   tansu index drop people.tansu people by_kind
@@ -111,11 +111,11 @@ struct IndexCommand: ParsableCommand {
         @Argument(help: "The index's name.") var name: String
         @OptionGroup var output: OutputOptions
 
-        func execute() throws -> Outcome {
-            try Store.with(target.database, .write) { store in
-                try store.existingCollection(target.collection).dropIndex(name)
-                try printAnswer(
-                    ["dropped": .string(name)], text: "Index \(name) is dropped", asJSON: output.json)
+        func execute() throws -> CommandExitCode {
+            try OpenDatabase.with(target.database, .write) { opened in
+                try opened.existingCollection(target.collection).dropIndex(name)
+                try printResult(
+                    ["dropped": .string(name)], text: "Index \(name) dropped", asJSON: output.json)
                 return .success
             }
         }

@@ -4,10 +4,10 @@ import TansuBSON
 struct RemoveCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Removes the document with an _id, or all that a query matches.",
+        abstract: "Removes the documents that a query matches, or one by its _id.",
         discussion: """
-            Either --id or a query must be given; the query {} removes every document. Exits with 1 when \
-            there was nothing to remove.
+            Give either --id or a query. The query {} removes all documents. The exit code is 1 when no document \
+            was removed.
 
             EXAMPLES:
               tansu remove people.tansu people --id mike
@@ -17,7 +17,7 @@ struct RemoveCommand: Subcommand {
 
     @OptionGroup var target: CollectionArgument
     @Argument(help: "The query, a JSON object.") var query: String?
-    @Argument(help: "Hints, a JSON object: with $orderby, $skip and $max not all matches go.")
+    @Argument(help: "Hints, a JSON object. $orderby, $skip and $max restrict the matches.")
     var hints: String = "{}"
     @Option(help: ArgumentHelp("The _id of the one document to remove.", valueName: "id"))
     var id: String?
@@ -25,23 +25,23 @@ struct RemoveCommand: Subcommand {
 
     func validate() throws {
         if (id == nil) == (query == nil) {
-            throw ValidationError("Say what to remove: either --id ID or a query.")
+            throw ValidationError("Expected either \"--id\" or a query")
         }
     }
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let query = try query.map { try JSONArguments.document($0, name: "query") }
         let hints = try JSONArguments.document(hints, name: "hints")
-        return try Store.with(target.database, .write) { store in
-            let collection = try store.existingCollection(target.collection)
+        return try OpenDatabase.with(target.database, .write) { opened in
+            let collection = try opened.existingCollection(target.collection)
             let removed: Int
             if let query {
                 removed = try collection.remove(query, hints: hints)
             } else {
                 removed = try collection.remove(id: JSONArguments.id(id ?? "")) ? 1 : 0
             }
-            try printAnswer(
-                ["removed": BSONValue(removed)], text: "\(Numbers.count(removed, "document")) removed",
+            try printResult(
+                ["removed": BSONValue(removed)], text: "\(NumberFormat.count(removed, "document")) removed",
                 asJSON: output.json)
             return removed == 0 ? .incomplete : .success
         }

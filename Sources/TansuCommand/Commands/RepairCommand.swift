@@ -5,34 +5,36 @@ import TansuBSON
 struct RepairCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Salvages a damaged database into a new one.",
+        abstract: "Salvages a corrupt database into a new one.",
         discussion: """
-            Every document that can be read goes into the new database, with its collections and indexes; \
-            the damaged one is not changed. When something was lost, it is listed on standard error, with \
-            the documents that may not be what they were, and the command exits with 1.
+            The command copies every readable document into a new database and rebuilds collections and indexes. \
+            It does not change the corrupt database. When data is lost, the command lists it on standard error, \
+            together with documents whose content is uncertain, and exits with 1.
 
             EXAMPLE:
-              tansu repair people.tansu mended.tansu
+              tansu repair people.tansu repaired.tansu
             """
     )
 
-    @Argument(help: "The damaged database's folder.", completion: .directory)
+    @Argument(help: "The folder of the corrupt database.", completion: .directory)
     var from: String
-    @Argument(help: "The new database's folder; nothing may be there yet.", completion: .directory)
+    @Argument(help: "The folder of the new database. It must not exist.", completion: .directory)
     var to: String
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
-        let report = try ProgressLine.telling(label: from) { progress in
-            try creating(to) { try Database.repair(from: from, to: to, progress: progress) }
+    func execute() throws -> CommandExitCode {
+        let report = try ProgressBar.showing(label: from) { progress in
+            try creatingDestination(to) { try Database.repair(from: from, to: to, progress: progress) }
         }
         if !output.json {
-            ReportText.tell(report.problems, of: report.problemCount)
-            ReportText.tell(
-                report.doubtful, of: report.unprotected + report.olderDocuments + report.uncertainDocuments)
+            let suspectCount = report.unprotected + report.olderDocuments + report.uncertainDocuments
+            let lines =
+                ProblemFormatter.lines(report.problems, of: report.problemCount)
+                + ProblemFormatter.lines(report.suspects, of: suspectCount)
+            for line in lines { writeError("tansu: \(line)") }
         }
         let lost = report.isComplete ? "" : "; \(losses(report))"
-        try printAnswer(
+        try printResult(
             [
                 "to": .string(to), "documents": BSONValue(report.documents),
                 "unprotected": BSONValue(report.unprotected),
@@ -41,24 +43,25 @@ struct RepairCommand: Subcommand {
                 "lostDocuments": BSONValue(report.lostDocuments),
                 "olderDocuments": BSONValue(report.olderDocuments),
                 "uncertainDocuments": BSONValue(report.uncertainDocuments),
-                "doubtful": ReportText.documents(report.doubtful),
-                "byCollection": BSONValue(report.byCollection.map { .document(figures($0)) }),
-                "problems": ReportText.documents(report.problems),
+                "suspects": ProblemFormatter.documents(report.suspects),
+                "byCollection": BSONValue(report.byCollection.map { .document(statistics($0)) }),
+                "problems": ProblemFormatter.documents(report.problems),
                 "problemCount": BSONValue(report.problemCount),
             ],
-            text: "\(Numbers.count(report.documents, "document")) of "
-                + "\(Numbers.count(report.collections, "collection")) salvaged to \(to)\(lost)",
+            text: "\(NumberFormat.count(report.documents, "document")) of "
+                + "\(NumberFormat.count(report.collections, "collection")) salvaged to \(to)\(lost)",
             asJSON: output.json)
         return report.isComplete ? .success : .incomplete
     }
 
-    /// What was lost, in words: "3 commits, 2 documents and 4 KB could not be read".
+    /// A summary of the losses: "3 commits, 2 known documents and 4.0 kB could not be read".
     private func losses(_ report: Database.RepairReport) -> String {
-        "\(Numbers.count(report.lostCommits, "commit")), \(Numbers.count(report.lostDocuments, "known document")) and "
-            + "\(Numbers.bytes(Int64(report.lostBytes))) could not be read"
+        "\(NumberFormat.count(report.lostCommits, "commit")), "
+            + "\(NumberFormat.count(report.lostDocuments, "known document")) and "
+            + "\(NumberFormat.bytes(Int64(report.lostBytes))) could not be read"
     }
 
-    private func figures(_ collection: Database.CollectionFigures) -> BSONDocument {
+    private func statistics(_ collection: Database.SalvagedCollection) -> BSONDocument {
         [
             "name": .string(collection.name), "documents": BSONValue(collection.documents),
             "unprotected": BSONValue(collection.unprotected), "older": BSONValue(collection.older),

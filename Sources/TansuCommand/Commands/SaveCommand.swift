@@ -4,12 +4,12 @@ import TansuBSON
 struct SaveCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "save",
-        abstract: "Saves documents: inserts them, or replaces those with the same _id.",
+        abstract: "Inserts documents, or replaces those with the same _id.",
         discussion: """
-            The documents are JSON objects given as arguments, or come from standard input (one a line, or \
-            one JSON array) when there is none. All of them are one commit: one bad document, and nothing \
-            is saved. A document without _id gets one; the ids are printed. The database is made if it is \
-            not there.
+            The documents are JSON objects given as arguments. Without arguments, standard input has one object \
+            per line or one JSON array. All documents are saved in one transaction; an invalid document aborts it. \
+            A document without _id gets an ObjectID. The command prints the ids. It creates the database if it \
+            does not exist.
 
             EXAMPLES:
               tansu save people.tansu people '{"_id": "mike", "name": "Mike", "age": 12}'
@@ -18,19 +18,19 @@ struct SaveCommand: Subcommand {
     )
 
     @OptionGroup var target: CollectionArgument
-    @Argument(help: "The documents; standard input when there is none.") var documents: [String] = []
-    @Flag(help: "Refuse documents whose _id is taken, instead of replacing those.") var insert = false
+    @Argument(help: "The documents. The default is standard input.") var documents: [String] = []
+    @Flag(help: "Fail when an _id exists already, instead of replacing the document.") var insert = false
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let documents =
             documents.isEmpty
             ? try readDocuments()
             : try documents.map { try JSONArguments.document($0, name: "document") }
-        return try Store.with(target.database, .create) { store in
-            let collection = try store.database.collection(target.collection)
+        return try OpenDatabase.with(target.database, .create) { opened in
+            let collection = try opened.database.collection(target.collection)
             let ids = insert ? try collection.insert(documents) : try collection.save(documents)
-            try printAnswer(
+            try printResult(
                 ["ids": BSONValue(ids)], text: ids.map(\.description).joined(separator: "\n"),
                 asJSON: output.json)
             return .success
@@ -38,22 +38,22 @@ struct SaveCommand: Subcommand {
     }
 
     private func readDocuments() throws -> [BSONDocument] {
-        let reader = RecordReader(try openByteSource(path: "-"))
+        let reader = DocumentReader(try openByteSource(path: "-"))
         var documents: [BSONDocument] = []
-        while let record = try reader.next() {
-            switch reader.document(of: record) {
+        while let raw = try reader.next() {
+            switch reader.parse(raw) {
             case .success(let document): documents.append(document)
             case .failure(let problem):
-                throw CommandFailure(
+                throw CommandError(
                     code: "INVALID_JSON", message: problem.message,
-                    path: "standard input, line \(record.line)",
-                    remedy: "Nothing was saved.")
+                    path: "standard input, line \(raw.line)",
+                    remedy: "no document was saved")
             }
         }
         guard !documents.isEmpty else {
-            throw CommandFailure(
-                code: "NO_INPUT", message: "There is no document to save.", path: "standard input",
-                remedy: "Give it as an argument or on standard input.", status: .noInput)
+            throw CommandError(
+                code: "NO_INPUT", message: "There is no document to save", path: "standard input",
+                remedy: "give it as an argument or on standard input", status: .noInput)
         }
         return documents
     }

@@ -4,7 +4,7 @@ import TansuBSON
 struct StatsCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Prints a database's figures.",
+        abstract: "Prints the statistics of a database.",
         discussion: """
             EXAMPLE:
               tansu stats people.tansu
@@ -14,13 +14,13 @@ struct StatsCommand: Subcommand {
     @OptionGroup var target: DatabaseArgument
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
-        try Store.with(target.database, .read) { store in
-            let stats = try store.database.stats()
+    func execute() throws -> CommandExitCode {
+        try OpenDatabase.with(target.database, .read) { opened in
+            let stats = try opened.database.stats()
             if output.json {
-                try printAnswer(["stats": .document(stats)], text: "", asJSON: true)
+                try printResult(["stats": .document(stats)], text: "", asJSON: true)
             } else {
-                try printLine(StatsText.lines(stats, terminal: .output).joined(separator: "\n"))
+                try printLine(StatisticsFormatter.lines(stats, terminal: .output).joined(separator: "\n"))
             }
             return .success
         }

@@ -1,14 +1,15 @@
 import ArgumentParser
+import Tansu
 import TansuBSON
 
 struct UpdateCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
-        abstract: "Changes the documents that a query matches.",
+        abstract: "Updates the documents that a query matches.",
         discussion: """
-            All of it is one commit: one document that an operation does not fit, and nothing is changed. \
-            The operations are a JSON object with operators such as $set, $inc and $push, or a whole \
-            document for the one match. Exits with 1 when nothing matched and nothing was inserted.
+            The operations are a JSON object with operators such as $set, $inc and $push, or a document that \
+            replaces a single match. All documents are updated in one transaction; an operation that fails for \
+            one document aborts it. The exit code is 1 when no document matched and none was inserted.
 
             EXAMPLES:
               tansu update people.tansu people '{"name": "Ann"}' '{"$inc": {"age": 1}}'
@@ -18,35 +19,45 @@ struct UpdateCommand: Subcommand {
     )
 
     @OptionGroup var target: CollectionArgument
-    @Argument(help: "The query, a JSON object; {} matches every document.") var query: String
-    @Argument(help: "What happens to each, a JSON object such as {\"$set\": {\"age\": 13}}.")
+    @Argument(help: "The query, a JSON object. {} matches every document.") var query: String
+    @Argument(help: "The update operations, a JSON object such as {\"$set\": {\"age\": 13}}.")
     var operations: String
     @Argument(help: "Hints, a JSON object such as {\"$arrayFilters\": [{\"big.n\": {\"$gt\": 5}}]}.")
     var hints: String = "{}"
     @OptionGroup var order: OrderOption
-    @Option(help: ArgumentHelp("Change that many documents at most.", valueName: "n")) var max: Int?
-    @Flag(help: "Insert a document when none matches.") var upsert = false
+    @Option(help: ArgumentHelp("Update n documents at most.", valueName: "n")) var max: Int?
+    @Flag(help: "Insert a document when no document matches.") var upsert = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if let max, max < 0 { throw ValidationError("--max takes 0 or more, not \(max).") }
+        if let max, max < 0 { throw ValidationError("\"--max\" must be 0 or more, not \(max)") }
     }
 
-    func execute() throws -> Outcome {
+    func execute() throws -> CommandExitCode {
         let query = try JSONArguments.document(query, name: "query")
         let operations = try JSONArguments.document(operations, name: "operations")
         let hints = try resolvedHints()
-        return try Store.with(target.database, .write) { store in
-            let collection = try store.existingCollection(target.collection)
+        return try OpenDatabase.with(target.database, .write) { opened in
+            let collection = try opened.existingCollection(target.collection)
             let result = try collection.update(query, operations, hints: hints)
-            try printAnswer(
+            try printResult(
                 [
                     "matched": BSONValue(result.matched), "modified": BSONValue(result.modified),
                     "upserted": BSONValue(result.upserted), "removed": BSONValue(result.removed),
                 ],
-                text: UpdateText.line(result), asJSON: output.json)
+                text: summary(result), asJSON: output.json)
             return result.matched == 0 && result.upserted.isEmpty ? .incomplete : .success
         }
+    }
+
+    /// A summary of the result: "2 documents matched, 1 modified".
+    private func summary(_ result: Database.UpdateResult) -> String {
+        var text = "\(NumberFormat.count(result.matched, "document")) matched"
+        text += result.removed > 0 ? ", \(result.removed) removed" : ", \(result.modified) modified"
+        if !result.upserted.isEmpty {
+            text += ", inserted: " + result.upserted.map(\.description).joined(separator: ", ")
+        }
+        return text
     }
 
     private func resolvedHints() throws -> BSONDocument {

@@ -5,11 +5,11 @@ import TansuBSON
 struct VerifyCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Checks everything that a database stores.",
+        abstract: "Verifies the integrity of a database.",
         discussion: """
-            It reads the log, every document and every index, and compares indexes with documents. \
-            Problems are listed on standard error, and the command then exits with 72. The database is \
-            not changed; `tansu repair` salvages what can be read into a new one.
+            The command verifies the checksums of the log, every document and every index, and compares the \
+            indexes with the documents. It lists problems on standard error and exits with 72. It does not change \
+            the database. `tansu repair` salvages the readable documents of a corrupt database.
 
             EXAMPLE:
               tansu verify people.tansu
@@ -19,29 +19,31 @@ struct VerifyCommand: Subcommand {
     @OptionGroup var target: DatabaseArgument
     @OptionGroup var output: OutputOptions
 
-    func execute() throws -> Outcome {
-        try Store.with(target.database, .read) { store in
+    func execute() throws -> CommandExitCode {
+        try OpenDatabase.with(target.database, .read) { opened in
             do {
-                let report = try ProgressLine.telling(label: target.database) { progress in
-                    try store.database.verify(progress: progress)
+                let report = try ProgressBar.showing(label: target.database) { progress in
+                    try opened.database.verify(progress: progress)
                 }
-                try printAnswer(
+                try printResult(
                     answer(report),
-                    text: "All is well: \(Numbers.count(report.documents, "document")) and "
-                        + "\(Numbers.count(report.entries, "index entry", "index entries")) checked",
+                    text: "No corruption found: \(NumberFormat.count(report.documents, "document")) and "
+                        + "\(NumberFormat.count(report.entries, "index entry", "index entries")) verified",
                     asJSON: output.json)
                 return .success
             } catch let error as TansuError {
                 guard let report = error.verifyReport else { throw error }
                 if output.json {
-                    try printAnswer(answer(report), text: "", asJSON: true)
+                    try printResult(answer(report), text: "", asJSON: true)
                 } else {
-                    ReportText.tell(report.problems, of: report.problemCount)
+                    for line in ProblemFormatter.lines(report.problems, of: report.problemCount) {
+                        writeError("tansu: \(line)")
+                    }
                     writeError(
-                        "tansu: The database is damaged: \(Numbers.count(report.problemCount, "problem")), "
-                            + "\(Numbers.count(report.damagedDocuments, "damaged document")).")
+                        "tansu: The database is corrupt: \(NumberFormat.count(report.problemCount, "problem")), "
+                            + "\(NumberFormat.count(report.damagedDocuments, "corrupt document"))")
                 }
-                return .damaged
+                return .corrupt
             }
         }
     }
@@ -52,7 +54,7 @@ struct VerifyCommand: Subcommand {
             "frames": BSONValue(report.frames), "records": BSONValue(report.records),
             "documents": BSONValue(report.documents), "entries": BSONValue(report.entries),
             "damagedDocuments": BSONValue(report.damagedDocuments),
-            "problems": ReportText.documents(report.problems), "problemCount": BSONValue(report.problemCount),
+            "problems": ProblemFormatter.documents(report.problems), "problemCount": BSONValue(report.problemCount),
         ]
     }
 }

@@ -1,12 +1,12 @@
 import Tansu
 import TansuBSON
 
-/// The demo's work, without its words.
+/// The steps of the demo.
 struct Demo {
-    let store: Store
+    let opened: OpenDatabase
 
-    /// Imports the file of cities.
-    /// - Returns: How many there were, and how long it took.
+    /// Imports the cities.
+    /// - Returns: The number of documents and the duration.
     func importCities(
         _ path: String, progress: @escaping (_ documents: Int, _ fraction: Double?) -> Void
     ) throws -> (imported: Int, elapsed: Duration) {
@@ -15,47 +15,47 @@ struct Demo {
         settings.idField = "geonameid"
         settings.isStrict = true
         let job = ImportJob(
-            database: store.database, collection: DemoQuery.collection, settings: settings)
+            database: opened.database, collection: DemoQuery.collection, settings: settings)
         job.onProgress = progress
-        try job.run(RecordReader(try openByteSource(path: path)))
+        try job.run(DocumentReader(try openByteSource(path: path)))
         return (job.imported, started.duration(to: .now))
     }
 
     /// Creates the index.
-    /// - Returns: How long it took.
+    /// - Returns: The duration.
     func createIndex() throws -> Duration {
         let started = ContinuousClock.now
-        _ = try store.createIndex(
+        _ = try opened.createIndex(
             DemoQuery.indexName, on: DemoQuery.collection, keys: DemoQuery.indexKeys)
         return started.duration(to: .now)
     }
 
-    /// The answer to the query.
-    func answer() throws -> [BSONDocument] {
+    /// The results of the query.
+    func results() throws -> [BSONDocument] {
         try cities().find(DemoQuery.query, hints: DemoQuery.hints).all()
     }
 
-    /// The answer as a table, its numbers grouped for reading.
-    func answerTable() throws -> TextTable {
-        let documents = try answer()
+    /// The results of the query as a table.
+    func resultTable() throws -> TextTable {
+        let documents = try results()
         let columns = documents.first?.keys ?? []
         var table = TextTable(headings: columns)
         table.rows = documents.map { document in
             columns.map { column in
                 guard let value = document[column] else { return TextTable.Cell("") }
                 guard let number = value.int64Value else { return TextTable.Cell(value) }
-                return TextTable.Cell(Numbers.grouped(number), alignment: .right)
+                return TextTable.Cell(NumberFormat.grouped(number), alignment: .right)
             }
         }
         return table
     }
 
-    /// How the answer was found.
+    /// The plan of the query.
     func plan() throws -> BSONDocument {
         try cities().find(DemoQuery.query, hints: DemoQuery.hints).explain().document
     }
 
     private func cities() throws -> Database.Collection<BSONDocument> {
-        try store.database.collection(DemoQuery.collection)
+        try opened.database.collection(DemoQuery.collection)
     }
 }

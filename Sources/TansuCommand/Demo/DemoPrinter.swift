@@ -1,6 +1,6 @@
 import TansuBSON
 
-/// Prints the demo's steps as they are done, so that something is to be seen all the time.
+/// The printer of the demo's steps. It flushes every line, so that the output shows the progress.
 struct DemoPrinter {
     private let writer = OutputWriter()
     private let terminal: Terminal
@@ -11,11 +11,11 @@ struct DemoPrinter {
 
     func title(path: String) throws {
         try line()
-        try line("  \(terminal.bold("Tansu")) keeps JSON documents in a folder and finds them again, fast.")
+        try line("  \(terminal.bold("Tansu")) is an embedded JSON document database.")
         try line()
-        try facts([
+        try labeledValues([
             ("Folder", path),
-            ("Data", BundledCities.attribution),
+            ("Data", DemoData.attribution),
         ])
     }
 
@@ -23,24 +23,24 @@ struct DemoPrinter {
         try line("  \(terminal.dim(text))")
     }
 
-    /// Begins a step: "1  Import the cities".
+    /// Prints the heading of a step: "1  Import the cities".
     func step(_ number: Int, _ title: String) throws {
         try line()
         try line("  \(terminal.cyan(String(number)))  \(terminal.bold(title))")
     }
 
-    /// A line that belongs to a step.
+    /// Prints a line of a step.
     func detail(_ text: String) throws {
         try line("     \(text)")
     }
 
-    /// What a step came to.
+    /// Prints the result of a step.
     func done(_ text: String) throws {
         try line("     \(terminal.green("✓")) \(text)")
     }
 
-    /// A query and its hints, a hint a line, so that they fit into a narrow terminal.
-    func question(_ query: BSONDocument, hints: BSONDocument) throws {
+    /// Prints a query and its hints, one hint per line, so that they fit into a narrow terminal.
+    func query(_ query: BSONDocument, hints: BSONDocument) throws {
         try detail("query  \(query)")
         let texts = hints.map { "\(jsonText($0.key)):\($0.value)" }
         for (number, text) in texts.enumerated() {
@@ -62,7 +62,7 @@ struct DemoPrinter {
 
     func next(_ commands: [(purpose: String, command: String)], path: String) throws {
         try line()
-        try line("  \(terminal.bold("What to type next"))")
+        try line("  \(terminal.bold("Next commands"))")
         for (purpose, command) in commands {
             if !purpose.isEmpty {
                 try line()
@@ -71,12 +71,12 @@ struct DemoPrinter {
             try line("  \(command)")
         }
         try line()
-        try line("  The database stays in \(path); remove that folder when you are done.")
+        try line("  The database remains in \(path). Delete that folder when you no longer need it.")
         try line()
     }
 
-    private func facts(_ facts: [(label: String, value: String)]) throws {
-        for text in Facts.lines(facts, terminal: terminal) { try line("  \(text)") }
+    private func labeledValues(_ values: [(label: String, value: String)]) throws {
+        for text in LabeledValues.lines(values, terminal: terminal) { try line("  \(text)") }
     }
 
     private func line(_ text: String = "") throws {

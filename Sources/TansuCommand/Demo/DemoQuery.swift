@@ -1,6 +1,6 @@
 import TansuBSON
 
-/// What the demo asks the database.
+/// The index, the query and the next commands of the demo.
 enum DemoQuery {
     static let collection = "cities"
     static let indexName = "by_country_and_population"
@@ -12,27 +12,27 @@ enum DemoQuery {
         "$max": 10,
     ]
 
-    /// Commands to go on with, each with what it shows; they work as they stand.
+    /// The suggested next commands with their purposes. Each can be run as printed.
     static func nextCommands(program: String, path: String) -> [(purpose: String, command: String)] {
-        let place = "\(FileNames.shellQuoted(path)) \(collection)"
+        let target = "\(shellQuoted(path)) \(collection)"
         return [
             (
                 "Find a city by any of its names, in any script",
-                "\(program) find \(place) '{\"alternatenames\": \"東京\"}' "
+                "\(program) find \(target) '{\"alternatenames\": \"東京\"}' "
                     + "--fields name,countrycode,population --table"
             ),
             (
-                "Make that fast, and see that it is",
-                "\(program) index create \(place) alternatenames"
+                "Create an index for this query, and explain the new plan",
+                "\(program) index create \(target) alternatenames"
             ),
-            ("", "\(program) explain \(place) '{\"alternatenames\": \"東京\"}'"),
+            ("", "\(program) explain \(target) '{\"alternatenames\": \"東京\"}'"),
             (
-                "Save a document of your own, and look at everything there is",
-                "\(program) save \(FileNames.shellQuoted(path)) notes "
+                "Save a document, and print the statistics of the database",
+                "\(program) save \(shellQuoted(path)) notes "
                     + "'{\"text\": \"Visit Tokyo\", \"done\": false}'"
             ),
-            ("", "\(program) stats \(FileNames.shellQuoted(path))"),
-            ("All that the program can do", "\(program) --help"),
+            ("", "\(program) stats \(shellQuoted(path))"),
+            ("List all commands", "\(program) --help"),
         ]
     }
 }

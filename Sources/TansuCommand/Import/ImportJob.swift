@@ -1,21 +1,22 @@
+import Foundation
 import Tansu
 import TansuBSON
 
-/// Brings an input's documents into a collection, batch by batch, one commit each.
+/// An import of documents into a collection, in batches of one commit each.
 final class ImportJob {
     struct Settings {
-        /// Documents a commit.
+        /// The number of documents per commit.
         var batchSize = 1000
-        /// Bytes after which a batch is committed even if it holds fewer documents.
+        /// The size in bytes at which a batch is committed even if it has fewer documents.
         var batchBytes = 8 << 20
         /// The field whose value becomes the `_id`, if any.
         var idField: String?
-        /// The first bad document ends the import.
+        /// Whether the first rejected document stops the import.
         var isStrict = false
     }
 
-    /// A document that could not be imported.
-    struct BadRecord: Equatable {
+    /// A document that is invalid or that the database rejected.
+    struct RejectedDocument: Equatable {
         var line: Int
         var message: String
     }
@@ -26,16 +27,16 @@ final class ImportJob {
     private var batch: [(line: Int, document: BSONDocument)] = []
     private var batchBytes = 0
 
-    /// Documents that are committed.
+    /// The number of committed documents.
     private(set) var imported = 0
-    /// Documents that were bad.
-    private(set) var bad = 0
+    /// The number of rejected documents.
+    private(set) var rejected = 0
 
-    /// Told of each bad document.
-    var onBad: (BadRecord) -> Void = { _ in }
-    /// Told after each commit, with the line on which the newest document began.
+    /// Called for each rejected document.
+    var onRejection: (RejectedDocument) -> Void = { _ in }
+    /// Called after each commit with the line on which its last document begins.
     var onCommit: (_ line: Int) -> Void = { _ in }
-    /// Told now and then of how much is read, 0 to 1.
+    /// Called regularly with the fraction of the input that was read, between 0 and 1.
     var onProgress: (_ documents: Int, _ fraction: Double?) -> Void = { _, _ in }
 
     init(database: Database, collection: String, settings: Settings) {
@@ -44,26 +45,34 @@ final class ImportJob {
         self.settings = settings
     }
 
-    /// Imports everything that the reader has.
-    /// - Throws: `CommandFailure` when reading or committing fails, or for a bad document if the import is strict;
-    ///   the commits so far stay.
-    func run(_ reader: RecordReader) throws {
+    /// The default collection of a file: the file's name up to its first dot, or nil when that is empty.
+    static func collectionName(forFile path: String) -> String? {
+        guard path != "-" else { return nil }
+        let file = (path as NSString).lastPathComponent
+        let name = file.split(separator: ".", omittingEmptySubsequences: false).first.map(String.init)
+        return name.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Imports all documents of a reader.
+    /// - Throws: `CommandError` when a read or a commit fails, or for a rejected document if the import is strict.
+    ///   Earlier commits are kept.
+    func run(_ reader: DocumentReader) throws {
         do {
-            while let record = try reader.next() {
-                switch reader.document(of: record) {
-                case .success(let document): try add(document, line: record.line)
+            while let raw = try reader.next() {
+                switch reader.parse(raw) {
+                case .success(let document): try add(document, line: raw.line)
                 case .failure(let problem):
-                    try report(BadRecord(line: record.line, message: problem.message))
+                    try report(RejectedDocument(line: raw.line, message: problem.message))
                 }
                 if (imported + batch.count).isMultiple(of: 256) {
                     onProgress(imported + batch.count, reader.fraction)
                 }
             }
         } catch {
-            // What was read well is kept, whatever is wrong with the rest.
+            // The documents before the error are saved.
             try commit()
-            var failure = CommandFailure(error)
-            if failure.remedy.isEmpty { failure.remedy = "\(kept)." }
+            var failure = CommandError(error)
+            if failure.remedy.isEmpty { failure.remedy = savedSummary }
             throw failure
         }
         try commit()
@@ -74,7 +83,7 @@ final class ImportJob {
         if let field = settings.idField, document["_id"] == nil {
             guard let id = document[field] else {
                 return try report(
-                    BadRecord(line: line, message: "The document has no field \"\(field)\" for its _id."))
+                    RejectedDocument(line: line, message: "The document has no field \"\(field)\" for its _id"))
             }
             document = document.withID(id)
         }
@@ -83,21 +92,20 @@ final class ImportJob {
         if batch.count >= settings.batchSize || batchBytes >= settings.batchBytes { try commit() }
     }
 
-    private func report(_ record: BadRecord) throws {
-        bad += 1
+    private func report(_ document: RejectedDocument) throws {
+        rejected += 1
         if settings.isStrict {
-            // The documents before it belong to those that are kept.
+            // The documents before it are saved.
             try commit()
-            throw CommandFailure(
-                code: "BAD_LINE", message: record.message, path: "line \(record.line)",
-                remedy: "The import stopped there; \(kept).",
-                status: .badData)
+            throw CommandError(
+                code: "BAD_LINE", message: document.message, path: "line \(document.line)",
+                remedy: savedSummary, status: .invalidInput)
         }
-        onBad(record)
+        onRejection(document)
     }
 
-    private var kept: String {
-        "\(Numbers.count(imported, "document")) before it \(imported == 1 ? "is" : "are") kept"
+    private var savedSummary: String {
+        "\(NumberFormat.count(imported, "document")) before it \(imported == 1 ? "is" : "are") saved"
     }
 
     private func commit() throws {
@@ -108,15 +116,15 @@ final class ImportJob {
         do {
             try database.collection(collectionName).save(documents.map(\.document))
             imported += documents.count
-        } catch let error as TansuError where error.isAboutDocument {
+        } catch let error as TansuError where error.isCausedByDocument {
             try saveOneByOne(documents)
         }
         onCommit(last.line)
     }
 
-    /// Saves a batch that holds a bad document: each alone, all the good ones in one commit still.
+    /// Saves a batch that has an invalid document: one call per document, and one commit for the valid ones.
     private func saveOneByOne(_ documents: [(line: Int, document: BSONDocument)]) throws {
-        var problems: [BadRecord] = []
+        var problems: [RejectedDocument] = []
         var saved = 0
         try database.write { transaction in
             problems = []
@@ -126,9 +134,9 @@ final class ImportJob {
                 do {
                     try collection.save(document)
                     saved += 1
-                } catch let error as TansuError where error.isAboutDocument {
-                    let failure = CommandFailure(error)
-                    problems.append(BadRecord(line: line, message: failure.message))
+                } catch let error as TansuError where error.isCausedByDocument {
+                    let failure = CommandError(error)
+                    problems.append(RejectedDocument(line: line, message: failure.message))
                     if settings.isStrict { break }
                 }
             }
@@ -139,8 +147,8 @@ final class ImportJob {
 }
 
 extension TansuError {
-    /// Whether a document is at fault, so that others may be saved all the same.
-    fileprivate var isAboutDocument: Bool {
+    /// Whether one document causes the error, so that other documents can be saved.
+    fileprivate var isCausedByDocument: Bool {
         [.invalidBSON, .invalidDocument, .invalidID, .tooLarge, .notUnique, .exists].contains(code)
     }
 }

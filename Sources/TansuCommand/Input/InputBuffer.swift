@@ -1,7 +1,7 @@
 import Foundation
 
-/// A window over a source's bytes that holds the record in hand and moves on with it, so that
-/// memory stays bounded however long the input is.
+/// A sliding window over the bytes of a source. It contains the current document, so memory stays bounded for inputs of
+/// any length.
 struct InputBuffer {
     private let source: any ByteSource
     private var storage: [UInt8]
@@ -16,13 +16,13 @@ struct InputBuffer {
 
     var fraction: Double? { source.fraction }
 
-    /// How many bytes are in the window.
+    /// The number of bytes in the window.
     var count: Int { end - start }
 
     subscript(offset: Int) -> UInt8 { storage[start + offset] }
 
-    /// Reads more bytes behind those in the window, which grows if they leave no room.
-    /// - Returns: Whether there were any.
+    /// Reads more bytes into the end of the window, which grows when it is full.
+    /// - Returns: Whether there were more bytes.
     mutating func fill() throws -> Bool {
         if isAtEnd { return false }
         if start > 0 {
@@ -43,12 +43,12 @@ struct InputBuffer {
         return got > 0
     }
 
-    /// Leaves the first bytes behind.
+    /// Removes the first bytes of the window.
     mutating func discard(_ count: Int) {
         start += count
     }
 
-    /// The offset of the first such byte at or after `offset`, or nil when the window has none.
+    /// The offset of the first byte of a value at or after `offset`, or nil when the window has none.
     func firstOffset(of byte: UInt8, from offset: Int) -> Int? {
         withBytes(offset..<count) { bytes in
             guard let base = bytes.baseAddress, let hit = memchr(base, Int32(byte), bytes.count)
@@ -57,7 +57,7 @@ struct InputBuffer {
         }
     }
 
-    /// Lends the bytes of a range of the window, for the length of the call.
+    /// Calls a closure with the bytes of a range of the window.
     func withBytes<R>(
         _ range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws -> R
     ) rethrows -> R {

@@ -1,22 +1,22 @@
-/// How many columns text takes in a terminal: two for East Asian wide characters and emoji, none
-/// for combining marks, one for the rest.
+/// The width of text in terminal columns: two for East Asian wide characters and emoji, none for combining marks, one
+/// for all other characters.
 enum DisplayWidth {
-    /// The columns of a whole text.
+    /// The width of a text.
     static func of(_ text: some StringProtocol) -> Int {
-        // Most cells are ASCII, where the answer is the number of bytes.
+        // The width of ASCII text is the number of its bytes.
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// The columns of one character with its combining marks.
+    /// The width of one character with its combining marks.
     static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
-        // U+FE0F asks for the emoji form of what stands before it, which is wide.
+        // U+FE0F selects the emoji form of the scalar before it, which is wide.
         if scalars.count > 1, scalars.contains(where: { $0.value == 0xFE0F }) { return 2 }
-        // Two letters of a country make its flag.
+        // Two regional indicators form a flag.
         if scalars.count == 2, scalars.allSatisfy({ (0x1F1E6...0x1F1FF).contains($0.value) }) { return 2 }
-        // Only the first counts: the rest combine with it. In the scripts of India a spacing mark
-        // takes a column of its own in most terminals.
+        // The first scalar determines the width because the others combine with it. Spacing marks of Indic scripts
+        // take an additional column in most terminals.
         var width = 0
         for (index, scalar) in scalars.enumerated() {
             let own = of(scalar)
@@ -29,7 +29,7 @@ enum DisplayWidth {
         return width
     }
 
-    /// The columns of one scalar on its own.
+    /// The width of one scalar.
     static func of(_ scalar: Unicode.Scalar) -> Int {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format, .control, .lineSeparator,
@@ -40,7 +40,7 @@ enum DisplayWidth {
         }
     }
 
-    /// Whether the scalar lies in a range that Unicode's EastAsianWidth calls wide or fullwidth.
+    /// Whether Unicode's EastAsianWidth property of the scalar is wide or fullwidth.
     private static func isWide(_ value: UInt32) -> Bool {
         if value < 0x1100 { return false }
         var low = 0

@@ -1,22 +1,22 @@
 import TansuBSON
 
-/// Documents as the rows of a table: a column for every field that one of them has.
+/// A table of documents with a column for every field.
 struct DocumentTable {
     private var columns: [String] = []
     private var documents: [BSONDocument] = []
     private let terminal: Terminal
-    /// So many rows are laid out at a time, so that a long answer neither waits for its end nor fills memory.
+    /// The number of rows that are written at a time. It bounds the memory for large results.
     private let rowsAtOnce: Int
     private var isFirst = true
 
-    /// - Parameter columns: The fields to begin with, in this order; others follow as documents have them.
+    /// - Parameter columns: The first columns. The other fields of documents follow in the order of their appearance.
     init(columns: [String] = [], terminal: Terminal, rowsAtOnce: Int = 500) {
         self.columns = columns
         self.terminal = terminal
         self.rowsAtOnce = rowsAtOnce
     }
 
-    /// Adds a document; now and then the rows so far are written.
+    /// Adds a document, and writes the rows when there are enough of them.
     mutating func append(_ document: BSONDocument, to writer: OutputWriter) throws {
         for key in document.keys where !columns.contains(key) { columns.append(key) }
         documents.append(document)
@@ -35,7 +35,7 @@ struct DocumentTable {
         try writer.flush()
     }
 
-    /// The table of the documents in hand.
+    /// The table of the documents that are not written yet.
     func table() -> TextTable {
         var table = TextTable(headings: columns)
         table.rows = documents.map { document in
@@ -46,7 +46,7 @@ struct DocumentTable {
 }
 
 extension TextTable.Cell {
-    /// A value as a person reads it: text without quotes, numbers to the right, the rest as JSON.
+    /// Creates the cell of a value: text without quotes, numbers aligned to the right, other values as JSON.
     init(_ value: BSONValue) {
         switch value {
         case .string(let text), .code(let text): self.init(text)
@@ -56,10 +56,23 @@ extension TextTable.Cell {
         case .double(let number): self.init(String(number), alignment: .right)
         case .decimal128(let number): self.init(number.description, alignment: .right)
         case .bool(let truth): self.init(truth ? "true" : "false")
-        // Outside the years 1 to 9999 a date has no such form.
-        case .date(let moment) where (-62_135_596_800_000...253_402_300_799_999).contains(moment):
+        // ISO 8601 covers only the years 1 to 9999.
+        case .date(let milliseconds) where (-62_135_596_800_000...253_402_300_799_999).contains(milliseconds):
             self.init(value.dateValue?.ISO8601Format() ?? "")
         default: self.init(value.description)
         }
     }
+}
+
+/// Prints documents as a table with the given columns.
+func printTable(_ documents: [BSONDocument], columns: [String]) throws {
+    let writer = OutputWriter()
+    var table = TextTable(headings: columns)
+    table.rows = documents.map { document in
+        columns.map { column in document[column].map(TextTable.Cell.init) ?? TextTable.Cell("") }
+    }
+    for line in table.lines(maximumWidth: Terminal.output.width, style: .output) {
+        try writer.writeLine(line)
+    }
+    try writer.flush()
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A buffered writer over a file descriptor. It exists because standard output must be fast for
-/// millions of lines and because a failed write (a full disk behind `>`) must be an error.
+/// A buffered writer of a file descriptor. Unlike `print`, it is fast for millions of lines and reports failed writes,
+/// for example when standard output is a file on a full disk.
 final class OutputWriter {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
@@ -12,26 +12,26 @@ final class OutputWriter {
         buffer.reserveCapacity(capacity + 4096)
     }
 
-    /// Adds text; it reaches the descriptor when the buffer is full or at `flush()`.
+    /// Adds text to the buffer, which is written when it is full or at `flush()`.
     func write(_ text: String) throws {
         buffer.append(contentsOf: text.utf8)
         if buffer.count >= capacity { try flush() }
     }
 
-    /// Adds bytes in the same way.
+    /// Adds bytes to the buffer.
     func write(bytes: [UInt8]) throws {
         buffer.append(contentsOf: bytes)
         if buffer.count >= capacity { try flush() }
     }
 
-    /// Adds text and the end of a line.
+    /// Adds text and a newline to the buffer.
     func writeLine(_ text: String = "") throws {
         try write(text)
         try write("\n")
     }
 
-    /// Writes out everything so far.
-    /// - Throws: `CommandFailure` when the descriptor takes no more.
+    /// Writes the buffer to the descriptor.
+    /// - Throws: `CommandError` when the write fails.
     func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         var offset = 0
@@ -41,8 +41,8 @@ final class OutputWriter {
             }
             if written < 0 {
                 if errno == EINTR { continue }
-                throw CommandFailure(
-                    code: "IO", message: "Writing the output failed: \(systemErrorText()).",
+                throw CommandError(
+                    code: "IO", message: "Cannot write the output: \(systemErrorText())",
                     status: .inputOutput)
             }
             offset += written
@@ -50,18 +50,18 @@ final class OutputWriter {
     }
 }
 
-/// The system's `write`, named apart because `OutputWriter.write` hides it.
+/// The system's `write`, under another name because `OutputWriter.write` hides it.
 private func systemWrite(_ descriptor: Int32, _ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
     let bytes = UnsafeRawBufferPointer(rebasing: bytes)
     return write(descriptor, bytes.baseAddress, bytes.count)
 }
 
-/// What the system says of the newest failed call.
+/// The system's description of `errno`.
 func systemErrorText() -> String {
     String(cString: strerror(errno))
 }
 
-/// Writes a line to standard error, where nothing is left to do if that fails.
+/// Writes a line to standard error and ignores a failure.
 func writeError(_ text: String) {
     let writer = OutputWriter(descriptor: STDERR_FILENO)
     try? writer.writeLine(text)

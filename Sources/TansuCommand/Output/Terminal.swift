@@ -1,12 +1,12 @@
 import Foundation
 
-/// What is known of the terminal behind a file descriptor.
+/// The properties of the terminal of a file descriptor.
 struct Terminal: Sendable {
-    /// Whether a person looks at it, rather than a file or a pipe.
+    /// Whether the descriptor is a terminal rather than a file or a pipe.
     let isInteractive: Bool
-    /// Its width in columns, or nil when it has none that counts.
+    /// The width in columns, or nil when the descriptor is not a terminal.
     let width: Int?
-    /// Whether bold and colours are welcome.
+    /// Whether bold text and colors are allowed.
     let allowsStyle: Bool
 
     static let output = Terminal(descriptor: STDOUT_FILENO)

@@ -1,4 +1,4 @@
-/// A table in plain text: columns aligned by what the terminal shows, not by what Swift counts.
+/// A table in plain text. Columns are aligned by display width, not by the number of characters.
 struct TextTable: Sendable {
     enum Alignment: Sendable { case left, right }
 
@@ -6,8 +6,8 @@ struct TextTable: Sendable {
         var text: String
         var alignment = Alignment.left
 
-        /// Characters that would move the cursor or turn the line around are shown as escapes: a
-        /// document is no program for the terminal.
+        /// Creates a cell. Control characters and characters that change the text direction are escaped, so that a
+        /// document cannot control the terminal.
         init(_ text: String, alignment: Alignment = .left) {
             self.text = TextTable.printable(text)
             self.alignment = alignment
@@ -21,16 +21,16 @@ struct TextTable: Sendable {
         self.headings = headings.map(TextTable.printable)
     }
 
-    /// The table's lines, none of them ended: headings, a rule, the rows.
+    /// The lines of the table without newlines: headings, a rule and the rows.
     ///
     /// - Parameters:
-    ///   - maximumWidth: Columns that a line may take; the widest cells are cut to fit.
-    ///   - style: Says how headings and rules look.
+    ///   - maximumWidth: The maximum width of a line. The widest columns are truncated to fit.
+    ///   - style: The terminal whose style applies to headings and rules.
     func lines(maximumWidth: Int? = nil, style: Terminal = .plain) -> [String] {
         guard !headings.isEmpty else { return [] }
         let widths = columnWidths(maximumWidth: maximumWidth)
         let alignments = headings.indices.map { column in
-            // A column is as its cells are; its heading stands over them.
+            // The heading has the alignment of the cells.
             rows.first { $0.indices.contains(column) && !$0[column].text.isEmpty }?[column]
                 .alignment ?? .left
         }
@@ -52,7 +52,7 @@ struct TextTable: Sendable {
 
     private static let gap = "  "
 
-    /// Joins the cells of a line; blanks at its end are of no use to anyone.
+    /// Joins the cells of a line and removes trailing spaces.
     private func joined(_ cells: [String]) -> String {
         var line = cells.joined(separator: TextTable.gap)
         while line.hasSuffix(" ") { line.removeLast() }
@@ -67,10 +67,10 @@ struct TextTable: Sendable {
             }
         }
         guard let maximumWidth else { return widths }
-        // Taking from the widest leaves narrow columns whole for as long as can be.
-        let room = max(
+        // Only the widest columns shrink, so that narrow columns stay complete if possible.
+        let available = max(
             maximumWidth - TextTable.gap.count * (widths.count - 1), widths.count * 4)
-        var excess = widths.reduce(0, +) - room
+        var excess = widths.reduce(0, +) - available
         while excess > 0 {
             guard let widest = widths.max(), widest > 4 else { break }
             let next = widths.filter { $0 < widest }.max() ?? 4
@@ -90,7 +90,7 @@ struct TextTable: Sendable {
         return alignment == .left ? text + padding : padding + text
     }
 
-    /// The text cut to that many columns, with an ellipsis where something is missing.
+    /// The text truncated to a width, with an ellipsis at the end if it was truncated.
     static func truncated(_ text: String, width: Int) -> String {
         guard DisplayWidth.of(text) > width else { return text }
         var result = ""
@@ -104,7 +104,7 @@ struct TextTable: Sendable {
         return result + "…"
     }
 
-    /// The text with control and direction-changing characters as visible escapes.
+    /// The text with control characters and characters that change the text direction escaped.
     static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnprintable) else { return text }
         var result = ""
@@ -131,6 +131,6 @@ struct TextTable: Sendable {
 }
 
 extension Terminal {
-    /// No terminal at all: text without any style.
+    /// Output that is not a terminal, without style.
     static let plain = Terminal(isInteractive: false, width: nil, allowsStyle: false)
 }

@@ -1,13 +1,13 @@
 import Foundation
 import TansuBSON
 
-/// Random numbers that are the same in every run of the tests.
+/// A random number generator with a seed, for reproducible tests.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
 
-    /// A generator whose numbers differ from run to run; the seed that it prints, given as `TANSU_SEED`, repeats them.
+    /// A generator with a random seed, which it prints. The environment variable `TANSU_SEED` repeats a run.
     static func fresh(_ test: String = #function) -> SeededGenerator {
         let given = ProcessInfo.processInfo.environment["TANSU_SEED"].flatMap { UInt64($0) }
         let seed = given ?? .random(in: 1...999_999_999)
@@ -47,7 +47,7 @@ extension SeededGenerator {
         ObjectID(bytes: (0..<12).map { _ in UInt8.random(in: 0...255, using: &self) }) ?? ObjectID()
     }
 
-    /// Any value; of the kinds that extended JSON keeps exactly.
+    /// A random value of the kinds that extended JSON preserves exactly.
     mutating func value(depth: Int = 0) -> BSONValue {
         switch Int.random(in: 0...(depth < 4 ? 21 : 19), using: &self) {
         case 0: return .double(double())

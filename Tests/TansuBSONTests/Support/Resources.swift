@@ -1,9 +1,9 @@
 import Foundation
 
-/// The files beside the tests.
+/// The resource files of the tests.
 enum Resource {
     static func files(in folder: String) throws -> [URL] {
-        // Not `resourceURL`: Foundation takes a folder named Resources for that of an application and steps into it.
+        // Not `resourceURL`, because Foundation takes a folder named Resources as that of an application.
         let root = Bundle.module.bundleURL.appendingPathComponent("Resources/\(folder)")
         return try FileManager.default.contentsOfDirectory(at: root, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "json" }
@@ -11,7 +11,17 @@ enum Resource {
     }
 }
 
-/// Bytes from hexadecimal digits, for input that tests spell out.
+extension EncodingError {
+    /// The context of the error.
+    var context: Context {
+        switch self {
+        case .invalidValue(_, let context): context
+        @unknown default: Context(codingPath: [], debugDescription: "unknown case")
+        }
+    }
+}
+
+/// Bytes from hexadecimal digits.
 func bytes(_ hex: String) -> [UInt8] {
     var bytes: [UInt8] = []
     var digits = hex.filter { $0 != " " }.makeIterator()
@@ -21,9 +31,9 @@ func bytes(_ hex: String) -> [UInt8] {
     return bytes
 }
 
-/// JSON text without what does not matter: space between tokens, and how a character is escaped.
+/// JSON text with white space removed and escape sequences normalized.
 ///
-/// Written without the parser under test, so that a mistake there cannot hide itself.
+/// It does not use the parser under test, so that it does not hide an error of the parser.
 func normalized(_ json: String) -> String {
     var out = ""
     var isInString = false

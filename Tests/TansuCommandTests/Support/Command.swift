@@ -2,7 +2,7 @@ import Foundation
 import TansuBSON
 import Testing
 
-/// What a run of the program came to.
+/// The result of a run of the program.
 struct CommandResult {
     var status: Int32
     var output: String
@@ -10,14 +10,14 @@ struct CommandResult {
 
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-    /// The answer as a document, for runs with --json.
+    /// The output of a run with --json.
     func json() throws -> BSONDocument { try BSONDocument(extendedJSON: output) }
 
-    /// The documents of an answer in lines.
+    /// The documents of an output with one document per line.
     func documents() throws -> [BSONDocument] { try lines.map { try BSONDocument(extendedJSON: $0) } }
 }
 
-/// A folder of its own for a test, and the program run in it.
+/// A temporary folder of a test, in which it runs the program.
 final class Command {
     let folder: URL
 
@@ -29,7 +29,7 @@ final class Command {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// The folder with the built program: the tests lie beside it.
+    /// The folder with the built program. The test bundle is in the same folder.
     static var products: URL {
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
         return bundle?.bundleURL.deletingLastPathComponent() ?? Bundle.main.bundleURL
@@ -39,6 +39,11 @@ final class Command {
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 
+    func isFolder(_ name: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path(name), isDirectory: &isFolder) && isFolder.boolValue
+    }
+
     func write(_ name: String, _ text: String) throws {
         try write(name, Array(text.utf8))
     }
@@ -47,23 +52,27 @@ final class Command {
         try Data(bytes).write(to: folder.appendingPathComponent(name))
     }
 
-    /// Runs `tansu` with these words in the folder.
-    @discardableResult
+    /// Runs `tansu` with these arguments in the folder.
     func tansu(_ words: String..., input: String = "") throws -> CommandResult {
         try run(Command.products.appendingPathComponent("tansu"), words, input: Array(input.utf8))
     }
 
-    @discardableResult
     func tansu(_ words: [String], input: [UInt8]) throws -> CommandResult {
         try run(Command.products.appendingPathComponent("tansu"), words, input: input)
     }
 
-    /// Runs a line as a shell does, with the built `tansu` found by its name.
+    /// Runs `tansu` as a preparation of a test. The test fails when the exit code is not 0.
+    func succeed(_ words: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let result = try run(Command.products.appendingPathComponent("tansu"), words, input: [])
+        try #require(result.status == 0, "\(words): \(result.error)", sourceLocation: sourceLocation)
+    }
+
+    /// Runs a line in a shell that finds the built `tansu` by its name.
     func shell(_ line: String) throws -> CommandResult {
         try run(URL(fileURLWithPath: "/bin/sh"), ["-c", line], input: [])
     }
 
-    /// Runs `tansu` with these words and with its standard error on the terminal.
+    /// Runs `tansu` with these arguments and with its standard error on a terminal.
     func tansu(_ words: [String], errorsOn terminal: PseudoTerminal) throws -> CommandResult {
         var result = try run(
             Command.products.appendingPathComponent("tansu"), words, input: [], errors: terminal.inner)
@@ -71,7 +80,7 @@ final class Command {
         return result
     }
 
-    /// - Parameter errors: Where standard error goes; into the result when `nil`.
+    /// - Parameter errors: The destination of standard error, or `nil` for the result.
     private func run(
         _ program: URL, _ words: [String], input: [UInt8], errors: FileHandle? = nil
     ) throws -> CommandResult {
@@ -82,7 +91,7 @@ final class Command {
         var environment = ProcessInfo.processInfo.environment
         environment["PATH"] = "\(Command.products.path):\(environment["PATH"] ?? "/usr/bin:/bin")"
         process.environment = environment
-        // Files rather than pipes: none of them can fill up and stop the program.
+        // Files, because a full pipe would block the program.
         let run = UUID().uuidString
         for (name, content) in [("input", input), ("output", []), ("error", [])] {
             try write(".\(run).\(name)", content)
@@ -101,7 +110,7 @@ final class Command {
     }
 }
 
-/// Three people and their pets, as several tests use them.
+/// Three people and their pets, the fixture of several tests.
 let people = """
     {"_id": "ann", "name": "Ann", "age": 41, "pets": [{"species": "dog"}]}
     {"_id": "bob", "name": "Bob", "age": 25, "pets": [{"species": "cat"}, {"species": "dog"}]}
@@ -110,7 +119,7 @@ let people = """
     """
 
 extension Command {
-    /// A folder with `people.tansu`, whose collection `people` holds those three.
+    /// A folder with `people.tansu`, whose collection `people` contains the fixture.
     static func withPeople() throws -> Command {
         let command = try Command()
         try command.write("people.ndjson", people)

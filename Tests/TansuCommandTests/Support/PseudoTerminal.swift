@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// A terminal that nobody sits at: what a program writes to it can be read.
+/// A pseudoterminal that captures the output of a program.
 final class PseudoTerminal {
     private let outer: FileHandle
-    /// The end that the program has.
+    /// The side of the program.
     let inner: FileHandle
 
     init() throws {
@@ -15,9 +15,9 @@ final class PseudoTerminal {
         inner = FileHandle(fileDescriptor: its, closeOnDealloc: true)
     }
 
-    /// What was written to the terminal until now.
+    /// The output that was written to the terminal so far.
     func shown() throws -> String {
-        // What is written comes out in its order but not at once: this comes last.
+        // The output arrives in order but with a delay, so a marker shows its end.
         let end = "[end]"
         try inner.write(contentsOf: Data(end.utf8))
         var text = ""

@@ -1,0 +1,240 @@
+/*
+ * api/api_clone.c -- a database copied into a new one of any store.
+ */
+#include "api/slow_log.h"
+#include "backup/task.h"
+#include "compact/compact.h"
+#include "query/plan/partial_filter.h"
+#include "store/handle.h"
+#include "store/write_lock.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Documents and bytes of one commit. */
+#define BATCH_DOCUMENTS 4096u
+#define BATCH_BYTES (4u * 1024u * 1024u)
+
+typedef struct cloning {
+    database *from;
+    const snapshot *snapshot;
+    database *to;
+    task *progress;
+    uint64_t faults; /* log_faults() of the source when it began */
+} cloning;
+
+/* begin -- a write transaction of the copy. */
+static tansu_status begin(const cloning *c, write_txn **result, tansu_error *error) {
+    tansu_status status = write_lock_acquire(c->to, NULL, error);
+    if (status != TANSU_OK)
+        return status;
+    status = write_txn_begin(c->to, result, error);
+    if (status != TANSU_OK)
+        write_lock_release(c->to);
+    return status;
+}
+
+/* end -- commits, or aborts after an error. What is copied is synced once, when all is there. */
+static tansu_status end(write_txn *c, tansu_status status, tansu_error *error) {
+    if (status == TANSU_OK)
+        return write_txn_commit(c, TANSU_DURABILITY_PROCESS, NULL, error);
+    write_txn_abort(c);
+    return status;
+}
+
+/* copy_batch -- some documents in one commit; TANSU_DONE after the last. */
+static tansu_status copy_batch(const cloning *c, table_scan *scan, const char *name,
+                               tansu_error *error) {
+    write_txn *to;
+    tansu_status status = begin(c, &to, error);
+    if (status != TANSU_OK)
+        return status;
+    uint64_t bytes = 0, count = 0;
+    while (status == TANSU_OK && count < BATCH_DOCUMENTS && bytes < BATCH_BYTES) {
+        uint64_t rid;
+        doc_ref ref;
+        const uint8_t *doc;
+        uint32_t size;
+        status = table_scan_next(scan, &rid, &ref, &doc, &size, error);
+        status = log_check(c->from->log, c->faults, status, error);
+        if (status != TANSU_OK)
+            break;
+        status = write_txn_save(to, name, doc, size, TANSU_INSERT, NULL, error);
+        bytes += size;
+        count++;
+    }
+    bool last = status == TANSU_DONE;
+    status = log_check(c->from->log, c->faults, status, error);
+    status = end(to, last ? TANSU_OK : status, error);
+    if (status == TANSU_OK)
+        status = task_advance(c->progress, count, error);
+    return status == TANSU_OK && last ? TANSU_DONE : status;
+}
+
+/* copy_index -- creates one index in the copy. */
+static tansu_status copy_index(const cloning *c, const char *name, const index_definition *model,
+                               tansu_error *error) {
+    tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
+    index_definition *definition;
+    tansu_status status = TANSU_OK;
+    if (!index_definition_keys(model, &keys) || !index_definition_options(model, &options))
+        status = error_memory(error);
+    if (status == TANSU_OK)
+        status = index_definition_parse(model->name, keys.data, keys.size, options.data,
+                                        options.size, &definition, error);
+    tansu_buffer_free(&keys);
+    tansu_buffer_free(&options);
+    if (status != TANSU_OK)
+        return status;
+    status = index_definition_compile(definition, &query_filters, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    write_txn *to;
+    status = begin(c, &to, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    return end(to, write_txn_index_create(to, name, definition, NULL, error), error);
+}
+
+/* copy_collection -- options, documents in their order, indexes. */
+static tansu_status copy_collection(const cloning *c, const collection_state *state,
+                                    tansu_error *error) {
+    write_txn *to;
+    tansu_status status = begin(c, &to, error);
+    if (status != TANSU_OK)
+        return status;
+    status =
+        end(to, write_txn_collection_ensure(to, state->name, state->local, true, error), error);
+    read_context v = {
+        .log = c->from->log, .trees = c->from->trees, .sequence = c->snapshot->sequence};
+    table_scan scan;
+    table_scan_init(&scan, &v, state);
+    while (status == TANSU_OK)
+        status = copy_batch(c, &scan, state->name, error);
+    if (status == TANSU_DONE)
+        status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
+        status = copy_index(c, state->name, state->indexes[i].definition, error);
+        if (status == TANSU_OK)
+            status = task_advance(c->progress, 0, error);
+    }
+    return status;
+}
+
+/* copy_all -- everything in the snapshot; a persistent copy is synced. */
+static tansu_status copy_all(const cloning *c, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; i < c->snapshot->count; i++)
+        c->progress->total += c->snapshot->collections[i]->count;
+    for (uint32_t i = 0; status == TANSU_OK && i < c->snapshot->count; i++)
+        status = copy_collection(c, c->snapshot->collections[i], error);
+    return status == TANSU_OK && c->to->store == TANSU_STORE_PERSISTENT
+               ? log_sync(c->to->log, c->to->head->sequence, error)
+               : status;
+}
+
+/* is_there -- whether something has that path. */
+static bool is_there(const fs *calls, const char *path) {
+    int fd = calls->open(path, O_RDONLY | O_NONBLOCK, 0);
+    if (fd >= 0)
+        calls->close(fd);
+    return fd >= 0 || errno != ENOENT;
+}
+
+/* Where a persistent copy is created. */
+typedef struct clone_target {
+    const fs *calls;
+    const char *path; /* NULL: not persistent */
+    bool folder;      /* was there before */
+} clone_target;
+
+/* check_target -- EXISTS when there is a database. */
+static tansu_status check_target(const tansu_options *target, clone_target *p, tansu_error *error) {
+    if (target->read_only || target->must_exist)
+        return error_set(
+            error, TANSU_E_INVALID_ARGUMENT, "target",
+            "A clone is a new database; set target.read_only and target.must_exist to 0");
+    if (target->store != TANSU_STORE_PERSISTENT || target->path == NULL || target->path[0] == 0)
+        return TANSU_OK; /* tansu_open() reports what is wrong with it */
+    p->path = target->path;
+    p->folder = is_there(p->calls, p->path);
+    char *manifest = fs_join(p->path, "MANIFEST");
+    if (manifest == NULL)
+        return error_memory(error);
+    bool exists = p->folder && is_there(p->calls, manifest);
+    free(manifest);
+    return exists ? error_set(error, TANSU_E_EXISTS, p->path,
+                              "The path exists already; choose another path, or remove it")
+                  : TANSU_OK;
+}
+
+/* remove_target -- removes the files of a persistent copy. */
+static void remove_target(const clone_target *p) {
+    static const char *const names[] = {"MANIFEST", "MANIFEST.new", "LOCK", "log", "index"};
+    if (p->path == NULL)
+        return;
+    if (!p->folder) {
+        fs_remove_all(p->calls, p->path);
+        return;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *path = fs_join(p->path, names[i]);
+        if (path != NULL)
+            fs_remove_all(p->calls, path);
+        free(path);
+    }
+}
+
+/* clone_database -- tansu_clone() with the source entered. */
+static tansu_status clone_database(database *from, const tansu_options *target, task *progress,
+                                   database **copy, tansu_error *error) {
+    clone_target p = {.calls = from->calls};
+    tansu_status status = check_target(target, &p, error);
+    database *to = NULL;
+    if (status == TANSU_OK)
+        status = database_open(target, from->calls, &query_filters, &to, error);
+    if (status != TANSU_OK)
+        return status;
+    slow_log_set(to, target);
+    compact_enable(to);
+    snapshot *v = snapshot_acquire(from);
+    cloning c = {.from = from,
+                 .snapshot = v,
+                 .to = to,
+                 .progress = progress,
+                 .faults = log_faults(from->log)};
+    status = copy_all(&c, error);
+    snapshot_release(from, v);
+    if (status == TANSU_OK) {
+        *copy = to;
+        return TANSU_OK;
+    }
+    to->discard = true; /* nothing of it is to be kept */
+    database_close(to, NULL);
+    remove_target(&p);
+    return status;
+}
+
+tansu_status tansu_clone(tansu_db *db, const tansu_options *target, tansu_progress progress,
+                         void *context, tansu_db **copy, tansu_error *error) {
+    if (db == NULL || target == NULL || copy == NULL)
+        return null_argument(db == NULL ? "db" : target == NULL ? "target" : "copy", error);
+    *copy = NULL;
+    tansu_options whole;
+    tansu_status status = options_complete(target, &whole, error);
+    if (status == TANSU_OK)
+        status = handle_acquire(db_inner(db), error);
+    if (status != TANSU_OK)
+        return status;
+    task t = {.progress = progress, .context = context};
+    status = clone_database(db_inner(db), &whole, &t, (database **)copy, error);
+    handle_release(db_inner(db));
+    return status;
+}

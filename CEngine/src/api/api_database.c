@@ -1,0 +1,109 @@
+/*
+ * api/api_database.c -- opening, closing, syncing and checkpoints.
+ */
+#include "api/slow_log.h"
+#include "compact/compact.h"
+#include "feed/feed.h"
+#include "query/plan/partial_filter.h"
+#include "store/checkpoint/checkpoint.h"
+#include "store/commit_wait.h"
+#include "store/index_files.h"
+#include "store/open/options.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <bson/bson.h>
+
+void tansu_options_init(tansu_options *options) {
+    if (options != NULL)
+        options_set_defaults(options);
+}
+
+/* The options of the first version of the library ended before this field. */
+#define OPTIONS_LEAST offsetof(tansu_options, compaction_percent)
+
+tansu_status options_complete(const tansu_options *given, tansu_options *whole,
+                              tansu_error *error) {
+    tansu_options_init(whole);
+    if (given->struct_size < OPTIONS_LEAST)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
+                         "The options were not initialized; call tansu_options_init() first");
+    if (given->struct_size > sizeof *whole)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
+                         "The options are of a newer header than this library; update the library");
+    memcpy(whole, given, given->struct_size);
+    whole->struct_size = sizeof *whole;
+    return TANSU_OK;
+}
+
+tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error) {
+    if (options == NULL || db == NULL)
+        return null_argument(db == NULL ? "db" : "options", error);
+    *db = NULL;
+    tansu_options whole;
+    tansu_status status = options_complete(options, &whole, error);
+    if (status == TANSU_OK)
+        status = database_open(&whole, &fs_system, &query_filters, (database **)db, error);
+    if (status == TANSU_OK) {
+        slow_log_set(db_inner(*db), &whole);
+        compact_enable(db_inner(*db));
+    }
+    return status;
+}
+
+tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_error *error) {
+    tansu_options options;
+    tansu_options_init(&options);
+    options.path = path;
+    options.store = path == NULL ? TANSU_STORE_MEMORY : TANSU_STORE_PERSISTENT;
+    return tansu_open(&options, db, error);
+}
+
+tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
+    if (db == NULL)
+        return TANSU_OK;
+    database *d = db_inner(db);
+    pthread_mutex_lock(&d->state_mutex);
+    uint64_t handles = d->handles;
+    if (handles == 0)
+        __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&d->state_mutex);
+    if (handles != 0)
+        return error_set(error, TANSU_E_BUSY, d->folder,
+                         "%llu transactions, cursors or feeds are open; end them first",
+                         (unsigned long long)handles);
+    return database_close(d, error);
+}
+
+void tansu_close(tansu_db *db) {
+    if (db == NULL)
+        return;
+    database *d = db_inner(db);
+    pthread_mutex_lock(&d->state_mutex);
+    bool now = d->handles == 0;
+    __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
+    if (!now) /* with the mutex held, so that the last handle cannot free the database meanwhile */
+        commit_wait_wake(d);
+    pthread_mutex_unlock(&d->state_mutex);
+    if (now)
+        database_close(d, NULL);
+}
+
+tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
+    if (db == NULL)
+        return null_argument("db", error);
+    database *d = db_inner(db);
+    snapshot *v = snapshot_acquire_head(d);
+    uint64_t sequence = v->sequence;
+    snapshot_release(d, v);
+    if (d->read_only)
+        return TANSU_OK;
+    if (log_failed(d->log))
+        return error_set(error, TANSU_E_SYNC_FAILED, d->folder,
+                         "An earlier sync failed; close the database and open it again");
+    return log_sync(d->log, sequence, error);
+}
+
+tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error) {
+    return db == NULL ? null_argument("db", error) : checkpoint_write(db_inner(db), error);
+}

@@ -1,0 +1,157 @@
+/*
+ * api/api_index.c -- creating, dropping and listing indexes.
+ */
+#include "api/slow_log.h"
+#include "query/plan/partial_filter.h"
+#include "store/collection.h"
+#include "store/handle.h"
+#include "store/name_check.h"
+#include "store/write_txn/online_index_build.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <bson/bson.h>
+
+/* read_definition -- the definition that a call's arguments make. */
+static tansu_status read_definition(const char *collection, const char *name, tansu_document keys,
+                                    tansu_document options, index_definition **definition,
+                                    tansu_error *error) {
+    tansu_status status = name_check(collection, "collection", error);
+    if (status == TANSU_OK)
+        status = check_bson(keys, false, "keys", error);
+    if (status == TANSU_OK)
+        status = check_bson(options, true, "options", error);
+    if (status == TANSU_OK && name != NULL && name[0] != 0)
+        status = name_check(name, "index", error);
+    if (status == TANSU_OK)
+        status = index_definition_parse(name, keys.data, keys.size, options.data, options.size,
+                                        definition, error);
+    if (status != TANSU_OK)
+        return status;
+    status = index_definition_compile(*definition, &query_filters, error);
+    if (status != TANSU_OK)
+        index_definition_free(*definition);
+    return status;
+}
+
+/* create_online -- builds the index while others write, and commits it. Takes the definition
+ * over. */
+static tansu_status create_online(tansu_db *db, const char *collection,
+                                  index_definition *definition, tansu_progress progress,
+                                  void *context, tansu_error *error) {
+    tansu_status status = handle_acquire(db_inner(db), error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    status = index_build_online(db_inner(db), collection, definition, progress, context, error);
+    handle_release(db_inner(db));
+    return status;
+}
+
+/* create_inside -- builds the index in a transaction. Takes the definition over. */
+static tansu_status create_inside(tansu_db *db, tansu_txn *txn, const char *collection,
+                                  index_definition *definition, tansu_progress progress,
+                                  void *context, tansu_error *error) {
+    write_call w;
+    tansu_status status = write_call_begin(&w, db, txn, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    const index_build_control control = {w.interrupt, progress, context};
+    status = write_call_check_savepoint(&w, error);
+    if (status == TANSU_OK)
+        status = write_txn_index_create(w.wtxn, collection, definition, &control, error);
+    else
+        index_definition_free(definition);
+    return write_call_end(&w, status, error);
+}
+
+/* index_create -- tansu_index_create() without the slow-operation log. */
+static tansu_status index_create(tansu_db *db, tansu_txn *txn, const char *collection,
+                                 const char *name, tansu_document keys, tansu_document options,
+                                 tansu_progress progress, void *context, tansu_error *error) {
+    if (db == NULL)
+        return null_argument("db", error);
+    index_definition *definition;
+    tansu_status status = read_definition(collection, name, keys, options, &definition, error);
+    if (status != TANSU_OK)
+        return status;
+    return txn == NULL ? create_online(db, collection, definition, progress, context, error)
+                       : create_inside(db, txn, collection, definition, progress, context, error);
+}
+
+tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collection,
+                                const char *name, tansu_document keys, tansu_document options,
+                                tansu_progress progress, void *context, tansu_error *error) {
+    const slow_log timer = slow_log_begin(db);
+    return slow_log_end(
+        &timer, TANSU_LOG_INDEX_CREATE,
+        index_create(db, txn, collection, name, keys, options, progress, context, error),
+        collection, TANSU_NO_DOCUMENT);
+}
+
+tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collection,
+                              const char *name, tansu_error *error) {
+    if (collection == NULL || name == NULL)
+        return null_argument(name == NULL ? "name" : "collection", error);
+    write_call w;
+    tansu_status status = write_call_begin(&w, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    status = write_call_check_savepoint(&w, error);
+    if (status == TANSU_OK)
+        status = write_txn_index_drop(w.wtxn, collection, name, error);
+    return write_call_end(&w, status, error);
+}
+
+/* append_index -- one index of the list. */
+static bool append_index(bson_t *list, uint32_t number, const collection_index *index) {
+    char key[16];
+    const char *at;
+    size_t length = bson_uint32_to_string(number, &at, key, sizeof key);
+    const index_definition *definition = index->definition;
+    bson_t one, keys_view, filter;
+    tansu_buffer keys = TANSU_BUFFER_INIT;
+    bool done = index_definition_keys(definition, &keys) &&
+                bson_init_static(&keys_view, keys.data, keys.size) &&
+                bson_append_document_begin(list, at, (int)length, &one) &&
+                BSON_APPEND_UTF8(&one, "name", definition->name) &&
+                BSON_APPEND_DOCUMENT(&one, "keys", &keys_view) &&
+                BSON_APPEND_BOOL(&one, "unique", definition->unique) &&
+                (!definition->sparse || BSON_APPEND_BOOL(&one, "sparse", true)) &&
+                (!definition->fold || BSON_APPEND_BOOL(&one, "caseInsensitive", true)) &&
+                (definition->filter_bson == NULL ||
+                 (bson_init_static(&filter, definition->filter_bson, definition->filter_size) &&
+                  BSON_APPEND_DOCUMENT(&one, "partialFilter", &filter))) &&
+                BSON_APPEND_BOOL(&one, "multikey", index->multikey) &&
+                BSON_APPEND_INT64(&one, "entries", (int64_t)index->entries.count) &&
+                bson_append_document_end(list, &one);
+    tansu_buffer_free(&keys);
+    return done;
+}
+
+tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
+                              tansu_buffer *result, tansu_error *error) {
+    if (collection == NULL || result == NULL)
+        return null_argument(result == NULL ? "result" : "collection", error);
+    read_call r;
+    tansu_status status = read_call_begin(&r, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    const collection_state *state = snapshot_collection(r.snapshot, collection);
+    if (state == NULL) {
+        status = error_set(error, TANSU_E_NOT_FOUND, collection, "Collection \"%s\" does not exist",
+                           collection);
+        return read_call_end(&r, status, error);
+    }
+    bson_t answer = BSON_INITIALIZER, list;
+    bool done = BSON_APPEND_ARRAY_BEGIN(&answer, "indexes", &list);
+    for (uint32_t i = 0; done && i < state->index_count; i++)
+        done = append_index(&list, i, &state->indexes[i]);
+    done = done && bson_append_array_end(&answer, &list) &&
+           buffer_set(result, bson_get_data(&answer), answer.len);
+    bson_destroy(&answer);
+    return read_call_end(&r, done ? TANSU_OK : error_memory(error), error);
+}

@@ -1,0 +1,63 @@
+/*
+ * api/api_maintenance.c -- compaction on demand, verification, and repair.
+ */
+#include "api/handles.h"
+#include "check/repair/repair.h"
+#include "check/verify/verify.h"
+#include "compact/compact.h"
+#include "query/plan/partial_filter.h"
+#include "store/handle.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <bson/bson.h>
+
+/* append_compact_report -- the result as BSON. */
+static bool append_compact_report(tansu_buffer *report, const compact_result *result) {
+    bson_t answer = BSON_INITIALIZER;
+    bool done = BSON_APPEND_INT64(&answer, "bytesBefore", (int64_t)result->before) &&
+                BSON_APPEND_INT64(&answer, "bytesAfter", (int64_t)result->after) &&
+                BSON_APPEND_INT64(&answer, "segments", (int64_t)result->segments) &&
+                BSON_APPEND_INT64(&answer, "records", (int64_t)result->records) &&
+                buffer_set(report, bson_get_data(&answer), answer.len);
+    bson_destroy(&answer);
+    return done;
+}
+
+tansu_status tansu_compact(tansu_db *db, tansu_progress progress, void *context,
+                           tansu_buffer *report, tansu_error *error) {
+    if (db == NULL)
+        return null_argument("db", error);
+    compact_result result;
+    tansu_status status = handle_acquire(db_inner(db), error);
+    if (status != TANSU_OK)
+        return status;
+    status = compact_all(db_inner(db), progress, context, &result, error);
+    handle_release(db_inner(db));
+    if (status == TANSU_OK && report != NULL && !append_compact_report(report, &result))
+        status = error_memory(error);
+    return status;
+}
+
+tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void *context,
+                          tansu_buffer *report, tansu_error *error) {
+    if (db == NULL)
+        return null_argument("db", error);
+    database *d = db_inner(db);
+    tansu_status status = handle_acquire(d, error);
+    if (status != TANSU_OK)
+        return status;
+    status = database_verify(d, progress, context, report, error);
+    handle_release(d);
+    return status;
+}
+
+tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress, void *context,
+                          tansu_buffer *report, tansu_error *error) {
+    if (from == NULL || to == NULL || to[0] == 0)
+        return null_argument(from == NULL ? "from" : "to", error);
+    tansu_options settings;
+    tansu_options_init(&settings);
+    return database_repair(from, to, &fs_system, &query_filters, &settings, progress, context,
+                           report, error);
+}

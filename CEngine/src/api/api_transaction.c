@@ -1,0 +1,150 @@
+/*
+ * api/api_transaction.c -- transactions.
+ */
+#include "api/slow_log.h"
+#include "store/handle.h"
+#include "store/write_lock.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
+                               tansu_txn **txn, tansu_error *error) {
+    if (txn == NULL)
+        return null_argument("txn", error);
+    *txn = NULL;
+    if (db == NULL)
+        return null_argument("db", error);
+    if ((unsigned)mode > TANSU_TXN_WRITE)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "mode",
+                         "The transaction mode is out of range; use a value of tansu_txn_mode");
+    if ((unsigned)durability > TANSU_DURABILITY_INTERVAL)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "durability",
+                         "The durability is out of range; use a value of tansu_durability");
+    database *d = db_inner(db);
+    tansu_status status = handle_acquire(d, error);
+    if (status != TANSU_OK)
+        return status;
+    tansu_txn *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        handle_release(d);
+        return error_memory(error);
+    }
+    t->db = d;
+    t->mode = mode;
+    t->durability = durability == TANSU_DURABILITY_DEFAULT ? d->durability : durability;
+    *txn = t;
+    return TANSU_OK;
+}
+
+/* begin_write -- waits for the write lock. */
+static tansu_status begin_write(tansu_txn *txn, tansu_error *error) {
+    tansu_status status = write_lock_acquire(txn->db, &txn->interrupt, error);
+    if (status != TANSU_OK)
+        return status;
+    status = write_txn_begin(txn->db, &txn->wtxn, error);
+    if (status == TANSU_OK)
+        txn->wtxn->keep_steps = true;
+    else
+        write_lock_release(txn->db);
+    return status;
+}
+
+tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error) {
+    if (txn == NULL)
+        return null_argument("txn", error);
+    if (txn->started || txn->ended)
+        return error_set(error, TANSU_E_INVALID_STATE, "txn",
+                         "The transaction has been started already");
+    if (interrupt_asked(&txn->interrupt))
+        return error_set(error, TANSU_E_CANCELLED, "txn",
+                         "The transaction was cancelled before it started; abort it");
+    tansu_status status = TANSU_OK;
+    if (txn->mode == TANSU_TXN_WRITE)
+        status = begin_write(txn, error);
+    else
+        txn->snapshot = snapshot_acquire(txn->db);
+    txn->started = status == TANSU_OK;
+    return status;
+}
+
+tansu_status tansu_txn_begin(tansu_db *db, tansu_txn_mode mode, tansu_durability durability,
+                             tansu_txn **txn, tansu_error *error) {
+    tansu_status status = tansu_txn_prepare(db, mode, durability, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    status = tansu_txn_start(*txn, error);
+    if (status != TANSU_OK) {
+        tansu_txn_abort(*txn);
+        *txn = NULL;
+    }
+    return status;
+}
+
+/* txn_free -- ends the handle. */
+static void txn_free(tansu_txn *txn) {
+    database *db = txn->db;
+    free(txn->savepoints);
+    free(txn);
+    handle_release(db);
+}
+
+/* commit -- tansu_txn_commit() without the slow-operation log. */
+static tansu_status commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error) {
+    if (txn == NULL)
+        return null_argument("txn", error);
+    if (sequence != NULL)
+        *sequence = 0;
+    if (txn->cursors != 0)
+        return error_set(error, TANSU_E_BUSY, "txn",
+                         "%u cursors of the transaction are open; close them first", txn->cursors);
+    tansu_status status = TANSU_OK;
+    bool cancelled = interrupt_asked(&txn->interrupt);
+    if (!txn->started)
+        status = error_set(error, TANSU_E_INVALID_STATE, "txn",
+                           "The transaction was not started; call tansu_txn_start() first");
+    else if (cancelled)
+        status = error_set(error, TANSU_E_CANCELLED, "txn",
+                           "The transaction was cancelled; nothing of it was kept");
+    if (txn->wtxn != NULL && cancelled)
+        write_txn_abort(txn->wtxn);
+    else if (txn->wtxn != NULL)
+        status = write_txn_commit(txn->wtxn, txn->durability, sequence, error);
+    else if (txn->started)
+        snapshot_release(txn->db, txn->snapshot);
+    txn_free(txn);
+    return status;
+}
+
+tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error) {
+    const slow_log timer = slow_log_begin(txn == NULL ? NULL : (const tansu_db *)txn->db);
+    return slow_log_end(&timer, TANSU_LOG_COMMIT, commit(txn, sequence, error), NULL,
+                        TANSU_NO_DOCUMENT);
+}
+
+void tansu_txn_cancel(tansu_txn *txn) {
+    if (txn == NULL)
+        return;
+    interrupt_ask(&txn->interrupt);
+    write_lock_wake_waiters(txn->db);
+}
+
+void tansu_txn_abort(tansu_txn *txn) {
+    if (txn == NULL || txn->ended)
+        return;
+    if (txn->cursors != 0 && txn->wtxn == NULL) {
+        txn->ended = true; /* its cursors still read its snapshot */
+        return;
+    }
+    if (txn->wtxn != NULL) {
+        write_txn_abort(txn->wtxn);
+        txn->wtxn = NULL;
+    } else if (txn->started) {
+        snapshot_release(txn->db, txn->snapshot);
+    }
+    txn->ended = true;
+    free(txn->savepoints);
+    txn->savepoints = NULL;
+    if (txn->cursors == 0)
+        txn_free(txn);
+}

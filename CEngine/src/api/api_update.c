@@ -1,0 +1,408 @@
+/*
+ * api/api_update.c -- updating documents by a query: in one commit, with counts of the result.
+ */
+#include "api/slow_log.h"
+
+#include "query/update/update.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* ---- The request ---- */
+
+/* A call's query and operations, taken apart and compiled. */
+typedef struct request {
+    tansu_buffer selector; /* the query without $upsert and $dropall */
+    tansu_buffer hints;    /* those that the query part knows */
+    tansu_buffer extra;    /* $upsert and $dropall from the query and the hints */
+    tansu_buffer filters;  /* {"$arrayFilters": […]}, or nothing */
+    query *query;
+    update *update; /* NULL: remove */
+    match_context context;
+    deadline time; /* what stops the call */
+    update_case how;
+} request;
+
+/* request_free -- ends what a request holds. */
+static void request_free(request *r) {
+    tansu_buffer_free(&r->selector);
+    tansu_buffer_free(&r->hints);
+    tansu_buffer_free(&r->extra);
+    tansu_buffer_free(&r->filters);
+    query_free(r->query);
+    update_free(r->update);
+    match_context_free(&r->context);
+}
+
+/* begin -- opens a document. */
+static bool begin(tansu_buffer *doc) {
+    doc->size = 0;
+    return buffer_append(doc, "\0\0\0", 4);
+}
+
+/* add -- appends an element. */
+static bool add(tansu_buffer *doc, const char *key, size_t key_size, const doc_value *value) {
+    return buffer_append_byte(doc, value->type) && buffer_append(doc, key, key_size) &&
+           buffer_append_byte(doc, 0) && buffer_append(doc, value->data, value->size);
+}
+
+/* finish -- closes a document. */
+static bool finish(tansu_buffer *doc) {
+    if (!buffer_append_byte(doc, 0))
+        return false;
+    store_u32(doc->data, (uint32_t)doc->size);
+    return true;
+}
+
+/* is_one_of -- whether a key is in a list. */
+static bool is_one_of(const char *key, const char *const *list) {
+    for (; *list != NULL; list++) {
+        if (strcmp(key, *list) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* split_query -- takes $upsert and $dropall out of a query. */
+static tansu_status split_query(request *r, tansu_document query, tansu_error *error) {
+    static const char *const ours[] = {"$upsert", "$dropall", NULL};
+    doc_iter iter;
+    bool done = begin(&r->selector);
+    if (query.data != NULL && doc_iter_init(&iter, query.data, query.size)) {
+        while (done && doc_iter_next(&iter))
+            done = add(is_one_of(iter.key, ours) ? &r->extra : &r->selector, iter.key,
+                       iter.key_size, &iter.value);
+    }
+    return done && finish(&r->selector) ? TANSU_OK : error_memory(error);
+}
+
+/* split_hints -- takes the hints of an update out, and refuses those that have no meaning in
+ * one. */
+static tansu_status split_hints(request *r, tansu_document hints, bool shows, tansu_error *error) {
+    static const char *const meaningless[] = {"$onlycount", "$explain", "$do", NULL};
+    doc_iter iter;
+    bool done = begin(&r->hints);
+    if (hints.data != NULL && doc_iter_init(&iter, hints.data, hints.size)) {
+        while (done && doc_iter_next(&iter)) {
+            if (is_one_of(iter.key, meaningless) || (!shows && strcmp(iter.key, "$fields") == 0)) {
+                char context[sizeof error->context];
+                snprintf(context, sizeof context, "hints.%s", iter.key);
+                return error_set(error, TANSU_E_INVALID_QUERY, context,
+                                 "The hint \"%s\" is not allowed in this call", iter.key);
+            }
+            if (strcmp(iter.key, "$arrayFilters") == 0) {
+                if (r->filters.size != 0)
+                    return error_set(error, TANSU_E_INVALID_QUERY, "hints.$arrayFilters",
+                                     "The hint \"$arrayFilters\" is given twice");
+                done = begin(&r->filters) &&
+                       add(&r->filters, iter.key, iter.key_size, &iter.value) &&
+                       finish(&r->filters);
+                continue;
+            }
+            bool upsert = strcmp(iter.key, "$upsert") == 0;
+            done = add(upsert ? &r->extra : &r->hints, iter.key, iter.key_size, &iter.value);
+        }
+    }
+    return done && finish(&r->hints) ? TANSU_OK : error_memory(error);
+}
+
+/* compile_update -- the operations, with $upsert and $dropall. */
+static tansu_status compile_update(request *r, tansu_document given, tansu_error *error) {
+    doc_value extra = {r->extra.data, (uint32_t)r->extra.size, DOC_DOCUMENT};
+    doc_value filters = {.type = DOC_MISSING};
+    if (r->filters.size != 0)
+        doc_find(r->filters.data, r->filters.size, "$arrayFilters", 13, &filters);
+    return update_compile(given.data, given.size, &extra, &filters, r->query, &r->update, error);
+}
+
+/* milliseconds_now -- since 1970. */
+static uint64_t milliseconds_now(void) {
+    struct timespec now;
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return (uint64_t)time(NULL) * 1000;
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* The arguments of a call. */
+typedef struct call {
+    tansu_document query;
+    tansu_document update;
+    tansu_document hints;
+    bool removes; /* there are no operations, and the match goes */
+    bool shows;   /* a document is returned, so that $fields has a meaning */
+} call;
+
+/* request_make -- checks and compiles the arguments. *r must be freed, also after an error. */
+static tansu_status request_make(request *r, const call *c, const interrupt *stop,
+                                 tansu_error *error) {
+    *r = (request){.how = {.now = milliseconds_now()}};
+    tansu_status status = check_bson(c->query, true, "query", error);
+    if (status == TANSU_OK)
+        status = check_bson(c->update, true, "update", error);
+    if (status == TANSU_OK)
+        status = check_bson(c->hints, true, "hints", error);
+    if (status == TANSU_OK && !begin(&r->extra))
+        status = error_memory(error);
+    if (status == TANSU_OK)
+        status = split_query(r, c->query, error);
+    if (status == TANSU_OK)
+        status = split_hints(r, c->hints, c->shows, error);
+    if (status != TANSU_OK)
+        return status;
+    bool extra = r->extra.size > 4;
+    if (c->removes && (extra || r->filters.size != 0))
+        return error_set(
+            error, TANSU_E_INVALID_QUERY, "hints",
+            "\"$upsert\", \"$dropall\" and \"$arrayFilters\" are not allowed in a removal");
+    if (!c->removes && c->update.data == NULL && !extra)
+        return null_argument("update", error);
+    if (!finish(&r->extra))
+        return error_memory(error);
+    status = query_compile(r->selector.data, r->selector.size, r->hints.data, r->hints.size, stop,
+                           &r->query, error);
+    if (status == TANSU_OK && !c->removes)
+        status = compile_update(r, c->update, error);
+    r->how.matched = r->query;
+    r->how.context = &r->context;
+    return status;
+}
+
+/* ---- At work ---- */
+
+/* What a call has come to. */
+typedef struct outcome {
+    int64_t matched;
+    int64_t modified;
+    int64_t removed;
+    bool inserted;
+    tansu_buffer id;     /* {"_id": …} of the document inserted */
+    tansu_buffer before; /* the last match as it was, if wanted */
+    tansu_buffer after;  /* the last document written */
+    bool keep_before;
+    bool counts;          /* `result` is for counts, not for a document */
+    tansu_buffer *result; /* may be NULL */
+} outcome;
+
+/* outcome_free -- ends what it holds. */
+static void outcome_free(outcome *o) {
+    tansu_buffer_free(&o->id);
+    tansu_buffer_free(&o->before);
+    tansu_buffer_free(&o->after);
+}
+
+/* update_match -- updates one document, or removes it. */
+static tansu_status update_match(const request *r, write_txn *c, const char *collection,
+                                 uint64_t rid, outcome *o, tansu_error *error) {
+    /* Any save may have moved the collection's state. */
+    const collection_state *state = snapshot_collection(c->next, collection);
+    read_context v = write_txn_read_context(c);
+    doc_ref ref;
+    uint32_t size;
+    tansu_status status = read_find(&v, state, rid, &ref, error);
+    if (status != TANSU_OK)
+        return status;
+    const uint8_t *doc = read_document(&v, ref, &size);
+    if (o->keep_before && !buffer_set(&o->before, doc, size))
+        return error_memory(error);
+    o->matched++;
+    if (r->update == NULL || update_get_facts(r->update)->drops) {
+        o->removed++;
+        return write_txn_remove(c, collection, rid, error);
+    }
+    status = update_apply(r->update, doc, size, &r->how, &o->after, error);
+    if (status != TANSU_OK)
+        return status;
+    if (o->after.size == size && memcmp(o->after.data, doc, size) == 0)
+        return TANSU_OK;
+    o->modified++;
+    return write_txn_save(c, collection, o->after.data, o->after.size, TANSU_REPLACE, NULL, error);
+}
+
+/* insert -- what an upsert does when nothing matched. */
+static tansu_status insert(request *r, write_txn *c, const char *collection, outcome *o,
+                           tansu_error *error) {
+    doc_value id;
+    r->how.inserting = true;
+    r->how.matched = NULL;
+    tansu_status status =
+        update_insert(r->update, r->selector.data, r->selector.size, &r->how, &o->after, error);
+    if (status == TANSU_OK)
+        status =
+            write_txn_save(c, collection, o->after.data, o->after.size, TANSU_INSERT, &id, error);
+    if (status != TANSU_OK)
+        return status;
+    o->inserted = true;
+    doc_value given;
+    if (!begin(&o->id) || !add(&o->id, "_id", 3, &id) || !finish(&o->id))
+        return error_memory(error);
+    if (doc_find(o->after.data, o->after.size, "_id", 3, &given))
+        return TANSU_OK;
+    /* The `_id` that the save generated is the first field, as in the stored document. */
+    tansu_buffer whole = TANSU_BUFFER_INIT;
+    bool done = begin(&whole) && add(&whole, "_id", 3, &id) &&
+                buffer_append(&whole, o->after.data + 4, o->after.size - 5) && finish(&whole) &&
+                buffer_set(&o->after, whole.data, whole.size);
+    tansu_buffer_free(&whole);
+    return done ? TANSU_OK : error_memory(error);
+}
+
+/* run -- determines the matches and changes them, in a write transaction. */
+static tansu_status run(request *r, const write_call *w, const char *collection, outcome *o,
+                        tansu_error *error) {
+    write_txn *c = w->wtxn;
+    uint64_t *rids = NULL;
+    size_t count = 0;
+    tansu_status status = TANSU_OK;
+    const update_facts *facts = r->update != NULL ? update_get_facts(r->update) : NULL;
+    const collection_state *state = snapshot_collection(c->next, collection);
+    r->time = query_deadline(r->query, w->interrupt);
+    r->context.deadline = &r->time;
+    if (state != NULL) {
+        read_context v = write_call_read_context(w);
+        status = query_rids(r->query, &v, state, &rids, &count, error);
+    }
+    if (status == TANSU_OK && facts != NULL && facts->replaces && count > 1)
+        status = error_set(error, TANSU_E_INVALID_QUERY, "update",
+                           "%zu documents match, and a whole document can replace only one; give "
+                           "the hint {\"$max\": 1}, or use \"$set\"",
+                           count);
+    for (size_t i = 0; status == TANSU_OK && i < count; i++) {
+        status = write_call_check(w, error);
+        if (status == TANSU_OK && i % CHANGE_STEP == 0)
+            status = deadline_check(&r->time, error);
+        if (status == TANSU_OK)
+            status = update_match(r, c, collection, rids[i], o, error);
+    }
+    free(rids);
+    if (status == TANSU_OK && count == 0 && facts != NULL && facts->inserts)
+        status = insert(r, c, collection, o, error);
+    return status;
+}
+
+/* ---- The calls ---- */
+
+/* add_count -- appends a number to the answer. */
+static bool add_count(tansu_buffer *doc, const char *key, int64_t count) {
+    uint8_t bytes[8];
+    store_u64(bytes, (uint64_t)count);
+    return add(doc, key, strlen(key), &(doc_value){bytes, 8, DOC_INT64});
+}
+
+/* write_counts -- the result of tansu_update(). */
+static bool write_counts(const outcome *o, bool drops, tansu_buffer *result) {
+    tansu_buffer ids = TANSU_BUFFER_INIT;
+    doc_value id;
+    bool done = begin(&ids);
+    if (done && o->inserted) {
+        doc_find(o->id.data, o->id.size, "_id", 3, &id);
+        done = add(&ids, "0", 1, &id);
+    }
+    done = done && finish(&ids) && begin(result) && add_count(result, "matched", o->matched) &&
+           add_count(result, "modified", o->modified) &&
+           add(result, "upserted", 8, &(doc_value){ids.data, (uint32_t)ids.size, DOC_ARRAY}) &&
+           (!drops || add_count(result, "removed", o->removed)) && finish(result);
+    tansu_buffer_free(&ids);
+    return done;
+}
+
+/* answer -- fills in the result. */
+static tansu_status answer(request *r, const outcome *o, tansu_error *error) {
+    if (o->counts)
+        return write_counts(o, update_get_facts(r->update)->drops, o->result) ? TANSU_OK
+                                                                              : error_memory(error);
+    const tansu_buffer *shown = o->keep_before ? &o->before : &o->after;
+    if (shown->size == 0)
+        return TANSU_OK;
+    return query_project(r->query, &r->context, shown->data, shown->size, o->result, error);
+}
+
+/* perform -- the whole call. The result is built before the commit, so that a call that fails
+ * changes nothing. */
+static tansu_status perform(request *r, tansu_db *db, tansu_txn *txn, const char *collection,
+                            outcome *o, tansu_error *error) {
+    write_call w;
+    tansu_status status = write_call_begin(&w, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    status = run(r, &w, collection, o, error);
+    if (status == TANSU_OK && o->result != NULL)
+        status = answer(r, o, error);
+    status = write_call_end(&w, status, error);
+    if (status != TANSU_OK && o->result != NULL)
+        o->result->size = 0;
+    return status;
+}
+
+/* update_documents -- tansu_update() without the slow-operation log. */
+static tansu_status update_documents(tansu_db *db, tansu_txn *txn, const char *collection,
+                                     tansu_document query, tansu_document update,
+                                     tansu_document hints, tansu_buffer *result,
+                                     tansu_error *error) {
+    if (collection == NULL)
+        return null_argument("collection", error);
+    if (result != NULL)
+        result->size = 0;
+    const call c = {.query = query, .update = update, .hints = hints};
+    request r;
+    outcome o = {.counts = true, .result = result};
+    tansu_status status = request_make(&r, &c, txn_stop(txn), error);
+    if (status == TANSU_OK)
+        status = perform(&r, db, txn, collection, &o, error);
+    outcome_free(&o);
+    request_free(&r);
+    return status;
+}
+
+tansu_status tansu_update(tansu_db *db, tansu_txn *txn, const char *collection,
+                          tansu_document query, tansu_document update, tansu_document hints,
+                          tansu_buffer *result, tansu_error *error) {
+    const slow_log timer = slow_log_begin(db);
+    return slow_log_end(&timer, TANSU_LOG_UPDATE,
+                        update_documents(db, txn, collection, query, update, hints, result, error),
+                        collection, query);
+}
+
+/* find_and_modify -- tansu_find_and_modify() without the slow-operation log. */
+static tansu_status find_and_modify(tansu_db *db, tansu_txn *txn, const char *collection,
+                                    tansu_document query, tansu_document update,
+                                    tansu_document hints, tansu_modify_mode mode,
+                                    tansu_buffer *result, tansu_error *error) {
+    if (collection == NULL)
+        return null_argument("collection", error);
+    if ((unsigned)mode > TANSU_MODIFY_REMOVE ||
+        (mode == TANSU_MODIFY_REMOVE && update.data != NULL))
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "mode",
+                         "The mode is out of range, or an update was passed with "
+                         "TANSU_MODIFY_REMOVE; use a value of tansu_modify_mode");
+    if (result != NULL)
+        result->size = 0;
+    const call c = {.query = query,
+                    .update = update,
+                    .hints = hints,
+                    .removes = mode == TANSU_MODIFY_REMOVE,
+                    .shows = true};
+    request r;
+    outcome o = {.keep_before = mode != TANSU_MODIFY_RETURN_AFTER, .result = result};
+    tansu_status status = request_make(&r, &c, txn_stop(txn), error);
+    if (status == TANSU_OK) {
+        query_limit_to_one(r.query);
+        status = perform(&r, db, txn, collection, &o, error);
+    }
+    outcome_free(&o);
+    request_free(&r);
+    return status;
+}
+
+tansu_status tansu_find_and_modify(tansu_db *db, tansu_txn *txn, const char *collection,
+                                   tansu_document query, tansu_document update,
+                                   tansu_document hints, tansu_modify_mode mode,
+                                   tansu_buffer *result, tansu_error *error) {
+    const slow_log timer = slow_log_begin(db);
+    return slow_log_end(
+        &timer, TANSU_LOG_UPDATE,
+        find_and_modify(db, txn, collection, query, update, hints, mode, result, error), collection,
+        query);
+}

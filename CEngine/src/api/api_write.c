@@ -1,0 +1,165 @@
+/*
+ * api/api_write.c -- saving and removing documents.
+ */
+#include "api/slow_log.h"
+#include "query/update/update.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ids_begin -- opens {"ids": [ in `ids`. */
+static bool ids_begin(tansu_buffer *ids) {
+    static const uint8_t head[] = {0, 0, 0, 0, DOC_ARRAY, 'i', 'd', 's', 0, 0, 0, 0, 0};
+    ids->size = 0;
+    return buffer_append(ids, head, sizeof head);
+}
+
+/* ids_add -- one more `_id`. */
+static bool ids_add(tansu_buffer *ids, size_t number, const doc_value *id) {
+    char key[24];
+    int length = snprintf(key, sizeof key, "%zu", number);
+    return buffer_append_byte(ids, id->type) && buffer_append(ids, key, (size_t)length + 1) &&
+           buffer_append(ids, id->data, id->size);
+}
+
+/* ids_end -- closes both levels and writes their sizes. */
+static bool ids_end(tansu_buffer *ids) {
+    if (!buffer_append(ids, "\0", 2))
+        return false;
+    store_u32(ids->data, (uint32_t)ids->size);
+    store_u32(ids->data + 9, (uint32_t)(ids->size - 9 - 1));
+    return true;
+}
+
+/* save -- tansu_save() without the slow-operation log. */
+static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
+                         const tansu_document *documents, size_t count, tansu_save_mode mode,
+                         tansu_buffer *ids, tansu_error *error) {
+    if (collection == NULL || (documents == NULL && count != 0))
+        return null_argument(collection == NULL ? "collection" : "documents", error);
+    if ((unsigned)mode > TANSU_REPLACE)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "mode",
+                         "The save mode is out of range; use a value of tansu_save_mode");
+    write_call w;
+    tansu_status status = write_call_begin(&w, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    if (ids != NULL && !ids_begin(ids))
+        status = error_memory(error);
+    for (size_t i = 0; status == TANSU_OK && i < count; i++) {
+        doc_value id;
+        if (documents[i].data == NULL)
+            status = null_argument("document", error);
+        else
+            status = write_txn_save(w.wtxn, collection, documents[i].data, documents[i].size, mode,
+                                    &id, error);
+        if (status == TANSU_OK && ids != NULL && !ids_add(ids, i, &id))
+            status = error_memory(error);
+        if (status != TANSU_OK && error != NULL)
+            error->offset = (int64_t)i;
+    }
+    if (status == TANSU_OK && ids != NULL && !ids_end(ids))
+        status = error_memory(error);
+    status = write_call_end(&w, status, error);
+    if (status != TANSU_OK && ids != NULL)
+        ids->size = 0;
+    return status;
+}
+
+tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *collection,
+                        const tansu_document *documents, size_t count, tansu_save_mode mode,
+                        tansu_buffer *ids, tansu_error *error) {
+    const slow_log timer = slow_log_begin(db);
+    return slow_log_end(&timer, TANSU_LOG_SAVE,
+                        save(db, txn, collection, documents, count, mode, ids, error), collection,
+                        TANSU_NO_DOCUMENT);
+}
+
+/* remove_matches -- tansu_remove() without the slow-operation log. */
+static tansu_status remove_matches(tansu_db *db, tansu_txn *txn, const char *collection,
+                                   tansu_document query_bson, tansu_document hints,
+                                   int64_t *removed, tansu_error *error) {
+    if (collection == NULL)
+        return null_argument("collection", error);
+    if (removed != NULL)
+        *removed = 0;
+    query *q;
+    tansu_status status = query_compile(query_bson.data, query_bson.size, hints.data, hints.size,
+                                        txn_stop(txn), &q, error);
+    if (status != TANSU_OK)
+        return status;
+    write_call w;
+    status = write_call_begin(&w, db, txn, error);
+    if (status != TANSU_OK) {
+        query_free(q);
+        return status;
+    }
+    uint64_t *rids = NULL;
+    size_t count = 0;
+    const deadline time = query_deadline(q, w.interrupt);
+    const collection_state *state = snapshot_collection(w.wtxn->next, collection);
+    if (state != NULL) {
+        read_context v = write_call_read_context(&w);
+        status = query_rids(q, &v, state, &rids, &count, error);
+    }
+    for (size_t i = 0; status == TANSU_OK && i < count; i++) {
+        status = write_call_check(&w, error);
+        if (status == TANSU_OK && i % CHANGE_STEP == 0)
+            status = deadline_check(&time, error);
+        if (status == TANSU_OK)
+            status = write_txn_remove(w.wtxn, collection, rids[i], error);
+    }
+    free(rids);
+    query_free(q);
+    status = write_call_end(&w, status, error);
+    if (status == TANSU_OK && removed != NULL)
+        *removed = (int64_t)count;
+    return status;
+}
+
+tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
+                          tansu_document query_bson, tansu_document hints, int64_t *removed,
+                          tansu_error *error) {
+    const slow_log timer = slow_log_begin(db);
+    return slow_log_end(&timer, TANSU_LOG_REMOVE,
+                        remove_matches(db, txn, collection, query_bson, hints, removed, error),
+                        collection, query_bson);
+}
+
+/* remove_id -- tansu_remove_id() without the slow-operation log. */
+static tansu_status remove_id(tansu_db *db, tansu_txn *txn, const char *collection,
+                              tansu_document id, int *removed, tansu_error *error) {
+    if (collection == NULL)
+        return null_argument("collection", error);
+    if (removed != NULL)
+        *removed = 0;
+    doc_value value;
+    tansu_status status = id_value(id, &value, error);
+    if (status != TANSU_OK)
+        return status;
+    write_call w;
+    status = write_call_begin(&w, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    bool found = false;
+    uint64_t rid;
+    const collection_state *state = snapshot_collection(w.wtxn->next, collection);
+    if (state != NULL)
+        status =
+            write_txn_find_id(w.wtxn->db->trees, state, &value, &w.wtxn->key, &found, &rid, error);
+    if (status == TANSU_OK && found)
+        status = write_txn_remove(w.wtxn, collection, rid, error);
+    status = write_call_end(&w, status, error);
+    if (status == TANSU_OK && removed != NULL)
+        *removed = found;
+    return status;
+}
+
+tansu_status tansu_remove_id(tansu_db *db, tansu_txn *txn, const char *collection,
+                             tansu_document id, int *removed, tansu_error *error) {
+    const slow_log timer = slow_log_begin(db);
+    return slow_log_end(&timer, TANSU_LOG_REMOVE,
+                        remove_id(db, txn, collection, id, removed, error), collection, id);
+}

@@ -1,0 +1,415 @@
+/*
+ * api/command_operations.c -- the operations of the JSON commands, each over one function of
+ * tansu.h.
+ */
+#include "api/command.h"
+#include "api/handles.h"
+
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+/* command_put -- see command.h. */
+bool command_put(command *c, const char *text) {
+    return buffer_append(c->answer, text, strlen(text));
+}
+
+/* text_of -- a member that is a text, or NULL. */
+static const char *text_of(const command *c, unsigned member) {
+    size_t size;
+    return command_has(c, member) ? doc_string(&c->given[member], &size) : NULL;
+}
+
+/* collection_of -- the collection's name. */
+static const char *collection_of(const command *c) {
+    return text_of(c, MEMBER_COLLECTION);
+}
+
+/* put_count -- appends a member whose value is a number. */
+static tansu_status put_count(command *c, const char *head, int64_t count, tansu_error *error) {
+    return command_put(c, head) && json_write_integer(c->answer, count) ? TANSU_OK
+                                                                        : error_memory(error);
+}
+
+/* put_document -- appends a document of the engine. */
+static tansu_status put_document(command *c, const char *head, const tansu_buffer *document,
+                                 tansu_error *error) {
+    return command_put(c, head) &&
+                   json_write_document(c->answer, document->data, document->size, c->canonical)
+               ? TANSU_OK
+               : error_memory(error);
+}
+
+/* put_members -- appends the members of a document of the engine. */
+static tansu_status put_members(command *c, const tansu_buffer *document, tansu_error *error) {
+    return command_put(c, ", ") &&
+                   json_write_members(c->answer, document->data, document->size, c->canonical)
+               ? TANSU_OK
+               : error_memory(error);
+}
+
+/* id_document -- {"_id": value} from the member "id". */
+static bool id_document(const command *c, tansu_buffer *document) {
+    const doc_value *id = &c->given[MEMBER_ID];
+    if (!buffer_append(document, "\0\0\0", 4) || !buffer_append_byte(document, id->type) ||
+        !buffer_append(document, "_id", 4) || !buffer_append(document, id->data, id->size) ||
+        !buffer_append_byte(document, 0))
+        return false;
+    store_u32(document->data, (uint32_t)document->size);
+    return true;
+}
+
+/* ---- Writing documents ---- */
+
+/* list_documents -- the documents of the member "documents", in place; the caller frees *list. */
+static tansu_status list_documents(command *c, tansu_document **list, size_t *count,
+                                   tansu_error *error) {
+    doc_iter iter;
+    *count = 0;
+    doc_iter_value(&iter, &c->given[MEMBER_DOCUMENTS]);
+    while (doc_iter_next(&iter))
+        ++*count;
+    *list = calloc(*count + 1, sizeof **list);
+    if (*list == NULL)
+        return error_memory(error);
+    doc_iter_value(&iter, &c->given[MEMBER_DOCUMENTS]);
+    for (size_t i = 0; doc_iter_next(&iter); i++) {
+        if (iter.value.type != DOC_DOCUMENT) {
+            c->fault->document = (int64_t)i;
+            return error_set(error, TANSU_E_INVALID_COMMAND, "documents",
+                             "Each of \"documents\" must be an object");
+        }
+        (*list)[i] = (tansu_document){iter.value.data, iter.value.size};
+    }
+    return TANSU_OK;
+}
+
+/* save -- both ways of saving. */
+static tansu_status save(command *c, tansu_save_mode mode, tansu_error *error) {
+    tansu_document *list = NULL;
+    tansu_buffer ids = TANSU_BUFFER_INIT;
+    size_t count;
+    tansu_status status = list_documents(c, &list, &count, error);
+    if (status == TANSU_OK) {
+        status = tansu_save(c->db, c->txn, collection_of(c), list, count, mode, &ids, error);
+        if (status == TANSU_OK) {
+            status = put_members(c, &ids, error);
+        } else {
+            c->fault->document = error->offset;
+            error->offset = -1;
+        }
+    }
+    free(list);
+    tansu_buffer_free(&ids);
+    return status;
+}
+
+/* command_save -- {"op": "save", "collection": …, "documents": […]}. */
+tansu_status command_save(command *c, tansu_error *error) {
+    return save(c, TANSU_SAVE, error);
+}
+
+/* command_insert -- the same with "insert". */
+tansu_status command_insert(command *c, tansu_error *error) {
+    return save(c, TANSU_INSERT, error);
+}
+
+/* command_remove -- by "query" or by "id". */
+tansu_status command_remove(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    int64_t removed = 0;
+    tansu_status status;
+    if (command_has(c, MEMBER_ID) == command_has(c, MEMBER_QUERY) ||
+        (command_has(c, MEMBER_ID) && command_has(c, MEMBER_HINTS)))
+        return error_set(error, TANSU_E_INVALID_COMMAND, "query",
+                         "The operation \"remove\" needs \"query\" (an empty one removes all "
+                         "documents) with optional \"hints\", or \"id\" alone");
+    if (command_has(c, MEMBER_ID)) {
+        tansu_buffer id = TANSU_BUFFER_INIT;
+        int found = 0;
+        status = id_document(c, &id)
+                     ? tansu_remove_id(c->db, c->txn, collection_of(c),
+                                       (tansu_document){id.data, id.size}, &found, error)
+                     : error_memory(error);
+        removed = found;
+        tansu_buffer_free(&id);
+    } else {
+        status = tansu_remove(c->db, c->txn, collection_of(c), value_document(query),
+                              value_document(hints), &removed, error);
+    }
+    return status == TANSU_OK ? put_count(c, ", \"removed\": ", removed, error) : status;
+}
+
+/* command_update -- the documents that match "query", by "update". */
+tansu_status command_update(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *update = &c->given[MEMBER_UPDATE],
+                    *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer counts = TANSU_BUFFER_INIT;
+    tansu_status status =
+        tansu_update(c->db, c->txn, collection_of(c), value_document(query), value_document(update),
+                     value_document(hints), &counts, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &counts, error);
+    tansu_buffer_free(&counts);
+    return status;
+}
+
+/* modify_mode -- what findAndModify is to do, from "remove", "update" and "return". */
+static tansu_status modify_mode(const command *c, tansu_modify_mode *mode, tansu_error *error) {
+    bool removes = command_has(c, MEMBER_REMOVE) && doc_bool(&c->given[MEMBER_REMOVE]);
+    const char *which = text_of(c, MEMBER_RETURN);
+    bool after = which != NULL && strcmp(which, "after") == 0;
+    if (removes == command_has(c, MEMBER_UPDATE) || (removes && which != NULL))
+        return error_set(error, TANSU_E_INVALID_COMMAND, "update",
+                         "The operation \"findAndModify\" needs \"update\" with optional "
+                         "\"return\", or \"remove\": true");
+    if (which != NULL && !after && strcmp(which, "before") != 0)
+        return error_set(error, TANSU_E_INVALID_COMMAND, "return",
+                         "The member \"return\" must be \"before\" or \"after\"");
+    *mode = removes ? TANSU_MODIFY_REMOVE
+            : after ? TANSU_MODIFY_RETURN_AFTER
+                    : TANSU_MODIFY_RETURN_BEFORE;
+    return TANSU_OK;
+}
+
+/* command_find_and_modify -- the first match, as it was or is, or null. */
+tansu_status command_find_and_modify(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *update = &c->given[MEMBER_UPDATE],
+                    *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer document = TANSU_BUFFER_INIT;
+    tansu_modify_mode mode = TANSU_MODIFY_RETURN_BEFORE;
+    tansu_status status = modify_mode(c, &mode, error);
+    if (status == TANSU_OK)
+        status = tansu_find_and_modify(c->db, c->txn, collection_of(c), value_document(query),
+                                       value_document(update), value_document(hints), mode,
+                                       &document, error);
+    if (status == TANSU_OK && document.size != 0)
+        status = put_document(c, ", \"document\": ", &document, error);
+    else if (status == TANSU_OK)
+        status = command_put(c, ", \"document\": null") ? TANSU_OK : error_memory(error);
+    tansu_buffer_free(&document);
+    return status;
+}
+
+/* ---- Reading ---- */
+
+/* command_get -- a document by its "id", or null. */
+tansu_status command_get(command *c, tansu_error *error) {
+    tansu_buffer id = TANSU_BUFFER_INIT, document = TANSU_BUFFER_INIT;
+    tansu_status status = TANSU_E_MEMORY;
+    if (id_document(c, &id))
+        status = tansu_get(c->db, c->txn, collection_of(c), (tansu_document){id.data, id.size},
+                           &document, error);
+    else
+        error_memory(error);
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"document\": ", &document, error);
+    else if (status == TANSU_E_NOT_FOUND)
+        status = command_put(c, ", \"document\": null") ? TANSU_OK : error_memory(error);
+    tansu_buffer_free(&id);
+    tansu_buffer_free(&document);
+    return status;
+}
+
+/* put_found -- appends the documents of a cursor. */
+static tansu_status put_found(command *c, tansu_cursor *cursor, tansu_error *error) {
+    tansu_document document;
+    tansu_status status;
+    bool first = true;
+    if (!command_put(c, ", \"documents\": ["))
+        return error_memory(error);
+    while ((status = tansu_cursor_next(cursor, &document, error)) == TANSU_OK) {
+        if ((!first && !command_put(c, ", ")) ||
+            !json_write_document(c->answer, document.data, document.size, c->canonical))
+            return error_memory(error);
+        first = false;
+    }
+    if (status != TANSU_DONE)
+        return status;
+    return command_put(c, "]") ? TANSU_OK : error_memory(error);
+}
+
+/* command_find -- the documents that match. */
+tansu_status command_find(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    tansu_cursor *cursor;
+    tansu_status status = tansu_find(c->db, c->txn, collection_of(c), value_document(query),
+                                     value_document(hints), &cursor, error);
+    if (status != TANSU_OK)
+        return status;
+    status = put_found(c, cursor, error);
+    tansu_cursor_close(cursor);
+    return status;
+}
+
+/* command_count -- how many documents match. */
+tansu_status command_count(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    int64_t count = 0;
+    tansu_status status = tansu_count(c->db, c->txn, collection_of(c), value_document(query),
+                                      value_document(hints), &count, error);
+    return status == TANSU_OK ? put_count(c, ", \"count\": ", count, error) : status;
+}
+
+/* command_explain -- how a query was run. */
+tansu_status command_explain(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer plan = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_explain(c->db, c->txn, collection_of(c), value_document(query),
+                                        value_document(hints), &plan, error);
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"plan\": ", &plan, error);
+    tansu_buffer_free(&plan);
+    return status;
+}
+
+/* command_distinct -- the different values of "path". */
+tansu_status command_distinct(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer values = TANSU_BUFFER_INIT;
+    tansu_status status =
+        tansu_distinct(c->db, c->txn, collection_of(c), text_of(c, MEMBER_PATH),
+                       value_document(query), value_document(hints), &values, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &values, error);
+    tansu_buffer_free(&values);
+    return status;
+}
+
+/* command_aggregate -- groups and their aggregates, as "group" says. */
+tansu_status command_aggregate(command *c, tansu_error *error) {
+    const doc_value *query = &c->given[MEMBER_QUERY], *group = &c->given[MEMBER_GROUP],
+                    *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer groups = TANSU_BUFFER_INIT;
+    tansu_status status =
+        tansu_aggregate(c->db, c->txn, collection_of(c), value_document(query),
+                        value_document(group), value_document(hints), &groups, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &groups, error);
+    tansu_buffer_free(&groups);
+    return status;
+}
+
+/* ---- Indexes ---- */
+
+/* put_index_name -- appends the name of the index in the request, or else the one derived from its
+ * keys: path, direction, and so on, with "_" between. */
+static tansu_status put_index_name(command *c, tansu_error *error) {
+    const char *given = text_of(c, MEMBER_NAME);
+    tansu_buffer name = TANSU_BUFFER_INIT;
+    doc_iter iter;
+    int64_t direction;
+    bool good = given == NULL || buffer_append(&name, given, strlen(given));
+    bool valid = name.size == 0 && doc_iter_value(&iter, &c->given[MEMBER_KEYS]);
+    while (good && valid && doc_iter_next(&iter)) {
+        const char *end = doc_as_int64(&iter.value, &direction) && direction < 0 ? "_-1" : "_1";
+        good = (name.size == 0 || buffer_append_byte(&name, '_')) &&
+               buffer_append(&name, iter.key, iter.key_size) &&
+               buffer_append(&name, end, strlen(end));
+    }
+    good = good && command_put(c, ", \"name\": ") &&
+           json_write_string(c->answer, (const char *)name.data, name.size);
+    tansu_buffer_free(&name);
+    return good ? TANSU_OK : error_memory(error);
+}
+
+/* command_create_index -- over "keys". */
+tansu_status command_create_index(command *c, tansu_error *error) {
+    const doc_value *keys = &c->given[MEMBER_KEYS], *options = &c->given[MEMBER_OPTIONS];
+    tansu_status status =
+        tansu_index_create(c->db, c->txn, collection_of(c), text_of(c, MEMBER_NAME),
+                           value_document(keys), value_document(options), NULL, NULL, error);
+    return status == TANSU_OK ? put_index_name(c, error) : status;
+}
+
+/* command_drop_index -- by "name". */
+tansu_status command_drop_index(command *c, tansu_error *error) {
+    return tansu_index_drop(c->db, c->txn, collection_of(c), text_of(c, MEMBER_NAME), error);
+}
+
+/* command_indexes -- the list of indexes. */
+tansu_status command_indexes(command *c, tansu_error *error) {
+    tansu_buffer list = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_index_list(c->db, c->txn, collection_of(c), &list, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &list, error);
+    tansu_buffer_free(&list);
+    return status;
+}
+
+/* ---- Collections ---- */
+
+/* command_create_collection -- unless it is there. */
+tansu_status command_create_collection(command *c, tansu_error *error) {
+    const doc_value *options = &c->given[MEMBER_OPTIONS];
+    return tansu_collection_ensure(c->db, c->txn, collection_of(c), value_document(options), error);
+}
+
+/* command_drop_collection -- with all that is in it. */
+tansu_status command_drop_collection(command *c, tansu_error *error) {
+    return tansu_collection_drop(c->db, c->txn, collection_of(c), error);
+}
+
+/* command_rename_collection -- to "to". */
+tansu_status command_rename_collection(command *c, tansu_error *error) {
+    return tansu_collection_rename(c->db, c->txn, collection_of(c), text_of(c, MEMBER_TO), error);
+}
+
+/* command_collections -- the list of collections. */
+tansu_status command_collections(command *c, tansu_error *error) {
+    tansu_buffer list = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_collection_list(c->db, c->txn, &list, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &list, error);
+    tansu_buffer_free(&list);
+    return status;
+}
+
+/* ---- The database ---- */
+
+/* command_stats -- statistics. */
+tansu_status command_stats(command *c, tansu_error *error) {
+    tansu_buffer stats = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_stats(c->db, &stats, error);
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"stats\": ", &stats, error);
+    tansu_buffer_free(&stats);
+    return status;
+}
+
+/* command_sync -- commits so far survive power loss. */
+tansu_status command_sync(command *c, tansu_error *error) {
+    return tansu_sync(c->db, error);
+}
+
+/* command_checkpoint -- the index files are brought up to date. */
+tansu_status command_checkpoint(command *c, tansu_error *error) {
+    return tansu_checkpoint(c->db, error);
+}
+
+/* command_verify -- everything that is stored is checked; of a corrupt database the report is a
+ * member of the error. */
+tansu_status command_verify(command *c, tansu_error *error) {
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_verify(c->db, NULL, NULL, &report, error);
+    if (status == TANSU_E_CORRUPT && report.size != 0) {
+        c->fault->report = report;
+        c->fault->canonical = c->canonical;
+        return status;
+    }
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"report\": ", &report, error);
+    tansu_buffer_free(&report);
+    return status;
+}
+
+/* command_compact -- reclaims the space of removed documents. */
+tansu_status command_compact(command *c, tansu_error *error) {
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    tansu_status status = tansu_compact(c->db, NULL, NULL, &report, error);
+    if (status == TANSU_OK)
+        status = put_document(c, ", \"report\": ", &report, error);
+    tansu_buffer_free(&report);
+    return status;
+}

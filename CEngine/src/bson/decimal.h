@@ -1,0 +1,42 @@
+/*
+ * bson/decimal.h -- decoding IEEE 754 decimal128 values and comparing them with doubles.
+ */
+#ifndef TANSU_BSON_DECIMAL_H
+#define TANSU_BSON_DECIMAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+__extension__ typedef unsigned __int128 u128;
+
+#define DECIMAL_MAX_DIGITS 34
+
+enum decimal_kind { DECIMAL_FINITE, DECIMAL_INFINITE, DECIMAL_NAN };
+
+/* A finite value is coefficient * 10^exponent; the coefficient is below 10^34. */
+typedef struct decimal {
+    u128 coefficient;
+    int32_t exponent;
+    enum decimal_kind kind;
+    bool negative;
+} decimal;
+
+/* decimal_read -- decodes the 16 bytes of a BSON decimal128. Coefficients that are too large for
+ * the format are zero, as IEEE 754 requires. */
+void decimal_read(decimal *decimal, const uint8_t *bytes);
+
+/* decimal_digits -- writes the decimal digits (0 to 9) of a non-zero number, most significant
+ * first, and returns their number. `digits` needs a capacity of 40. */
+uint32_t decimal_digits(u128 number, uint8_t *digits);
+
+/* decimal_cut -- the greatest double that is not above the magnitude of a finite, non-zero decimal
+ * (0 below the least double, DBL_MAX above the greatest); true when it is exactly the magnitude. */
+bool decimal_cut(const decimal *decimal, double *cut);
+
+/* decimal_as_int64 -- the value of the 16 bytes of a decimal128 if it is a whole int64. */
+bool decimal_as_int64(const uint8_t *bytes, int64_t *result);
+
+/* decimal_is_zero -- whether the 16 bytes of a decimal128 are a zero (of any sign and exponent). */
+bool decimal_is_zero(const uint8_t *bytes);
+
+#endif

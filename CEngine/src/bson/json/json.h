@@ -1,0 +1,34 @@
+/*
+ * bson/json/json.h -- JSON text to BSON and back: strict extended JSON v2.
+ *
+ * The parser reads the text once and writes BSON as it goes. It accepts only RFC 8259: one object,
+ * UTF-8, no duplicate keys, nothing after the end. The first key of an object decides whether it
+ * represents a BSON type, such as {"$oid": "…"}; then all members must be valid. `$regex`, `$type`
+ * and the other names of the query language are ordinary keys.
+ */
+#ifndef TANSU_BSON_JSON_JSON_H
+#define TANSU_BSON_JSON_JSON_H
+
+#include "bson/document.h"
+
+/* json_read -- replaces `result` by the BSON of a text with one object, at most `limit` bytes and
+ * `depth` levels of documents and arrays. Errors: INVALID_JSON (the offset is the invalid byte, the
+ * message has line and column), TOO_LARGE, MEMORY. */
+tansu_status json_read(const char *text, size_t length, size_t limit, uint32_t depth,
+                       tansu_buffer *result, tansu_error *error);
+
+/* json_write_document, json_write_value -- append the text of a document or value that doc_check()
+ * accepted; false when memory is exhausted. */
+bool json_write_document(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical);
+bool json_write_value(tansu_buffer *text, const doc_value *value, bool canonical);
+
+/* json_write_members -- appends the members of a document, without the braces. */
+bool json_write_members(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical);
+
+/* json_write_string -- appends a text in quotes. */
+bool json_write_string(tansu_buffer *text, const char *string, size_t size);
+
+/* json_write_integer -- appends a number. */
+bool json_write_integer(tansu_buffer *text, int64_t number);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * bson/writer.c -- appending BSON to a buffer: what is not inline in the header.
+ */
+#include "bson/writer.h"
+#include "util/bytes.h"
+
+bool writer_reserve(writer *w, size_t more) {
+    if (w->failed)
+        return false;
+    if (w->limit != 0 && (w->out->size > w->limit || more > w->limit - w->out->size))
+        w->failed = w->over_limit = true;
+    else if (!buffer_reserve(w->out, more))
+        w->failed = true;
+    return !w->failed;
+}
+
+void writer_index_head(writer *w, uint8_t type, uint32_t index) {
+    char key[10]; /* the digits of a uint32_t, written from the end */
+    size_t start = sizeof key;
+    do {
+        key[--start] = (char)('0' + index % 10);
+        index /= 10;
+    } while (index != 0);
+    writer_head(w, type, key + start, sizeof key - start);
+}
+
+void writer_index_value(writer *w, uint32_t index, const doc_value *value) {
+    writer_index_head(w, value->type, index);
+    writer_bytes(w, value->data, value->size);
+}
+
+size_t writer_open(writer *w, const char *key, uint8_t type) {
+    writer_head(w, type, key, strlen(key));
+    return writer_begin(w);
+}
+
+size_t writer_open_index(writer *w, uint32_t index, uint8_t type) {
+    writer_index_head(w, type, index);
+    return writer_begin(w);
+}
+
+void writer_value(writer *w, const char *key, const doc_value *value) {
+    if (value->type == DOC_MISSING)
+        writer_head(w, DOC_NULL, key, strlen(key));
+    else
+        writer_element(w, key, strlen(key), value);
+}
+
+void writer_string(writer *w, const char *key, const char *text) {
+    writer_head(w, DOC_STRING, key, strlen(key));
+    size_t start = writer_begin_string(w);
+    writer_bytes(w, text, strlen(text));
+    writer_end_string(w, start);
+}
+
+void writer_bool(writer *w, const char *key, bool value) {
+    uint8_t byte = value;
+    writer_head(w, DOC_BOOL, key, strlen(key));
+    writer_bytes(w, &byte, 1);
+}
+
+void writer_int32(writer *w, const char *key, int32_t value) {
+    writer_head(w, DOC_INT32, key, strlen(key));
+    writer_bytes(w, &value, 4);
+}
+
+void writer_int64(writer *w, const char *key, int64_t value) {
+    writer_head(w, DOC_INT64, key, strlen(key));
+    writer_bytes(w, &value, 8);
+}
+
+void writer_double(writer *w, const char *key, double value) {
+    writer_head(w, DOC_DOUBLE, key, strlen(key));
+    writer_bytes(w, &value, 8);
+}

@@ -1,0 +1,220 @@
+/*
+ * check/repair/repair.c -- salvaging a corrupt database: the order of the phases, and the folder
+ * that the new database is built in.
+ *
+ *  1. repair_find_segments: list the segment files and decide which belong to the database.
+ *  2. repair_find_frames: read every segment and find its runs of intact frames. A frame belongs to
+ *     the commit that its checksum vouches for, wherever it lies, so a misdirected write costs only
+ *     the bytes that it overwrote.
+ *  3. repair_build_history: of all runs, take the longest consistent history of commits.
+ *  4. repair_replay: apply its records in the order of commits. Records that no checksum protects
+ *     are used where their commit is missing.
+ *  5. repair_index_files_compare: learn from the index files which documents there were.
+ *  6. repair_build_catalog, repair_rebuild: create the collections of the new database, save each
+ *     document's newest version, build the indexes.
+ *
+ * The damaged database is read only. The new one gets its name when it is complete.
+ */
+#include "check/repair/repair.h"
+
+#include "check/repair/repair_catalog.h"
+#include "check/repair/repair_frames.h"
+#include "check/repair/repair_history.h"
+#include "check/repair/repair_index_files.h"
+#include "check/repair/repair_problems.h"
+#include "check/repair/repair_rebuild.h"
+#include "check/repair/repair_replay.h"
+#include "check/repair/repair_report.h"
+#include "check/repair/repair_segments.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Names that are tried for the folder in which the new database is built. */
+#define FOLDERS_TRIED 100
+
+/* ---- Folders ---- */
+
+/* note_nothing -- for listings that only ask whether there is a folder. */
+static bool note_nothing(void *context, const char *name) {
+    (void)context;
+    (void)name;
+    return false;
+}
+
+/* check_absent -- nothing exists at the target yet. Errors: EXISTS, IO, MEMORY. */
+static tansu_status check_absent(const fs *calls, const char *to, tansu_error *error) {
+    if (calls->list(to, note_nothing, NULL) != 0) {
+        if (errno == ENOENT)
+            return TANSU_OK;
+        if (errno == ENOMEM)
+            return error_memory(error);
+        if (errno != ENOTDIR)
+            return error_errno(error, to, "look at", errno);
+    }
+    return error_set(error, TANSU_E_EXISTS, to,
+                     "There is something at \"%s\" already; choose another path", to);
+}
+
+/* make_folder -- a folder next to `to`, which is renamed in the end; its path in new memory. */
+static tansu_status make_folder(const fs *calls, const char *to, char **folder,
+                                tansu_error *error) {
+    size_t size = strlen(to) + 32;
+    char *path = malloc(size);
+    if (path == NULL)
+        return error_memory(error);
+    for (int i = 0; i < FOLDERS_TRIED; i++) {
+        snprintf(path, size, "%s.repair-%d", to, i);
+        if (calls->mkdir(path, 0755) == 0) {
+            *folder = path;
+            return TANSU_OK;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    tansu_status status = error_errno(error, path, "create the folder", errno);
+    free(path);
+    return status;
+}
+
+/* lock_source -- keeps others from opening the database meanwhile. Without a LOCK file nobody has
+ * it open. */
+static tansu_status lock_source(const repair *r, int *fd, tansu_error *error) {
+    char *path = fs_join(r->from, "LOCK");
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    *fd = r->calls->open(path, O_RDONLY, 0);
+    if (*fd < 0 && errno != ENOENT && errno != ENOTDIR)
+        status = error_errno(error, path, "open", errno);
+    else if (*fd >= 0 && r->calls->lock(*fd, true) != 0)
+        status = errno == EWOULDBLOCK
+                     ? error_set(error, TANSU_E_LOCKED, path,
+                                 "The database is open in this process or another; close it first")
+                     : error_errno(error, path, "lock", errno);
+    free(path);
+    return status;
+}
+
+/* ---- The new database ---- */
+
+/* open_new -- the database that is filled. */
+static tansu_status open_new(repair *r, const char *folder, tansu_error *error) {
+    tansu_options options = *r->settings;
+    options.path = folder;
+    options.store = TANSU_STORE_PERSISTENT;
+    options.durability = TANSU_DURABILITY_PROCESS; /* closing syncs everything */
+    return database_open(&options, r->calls, r->filters, &r->db, error);
+}
+
+/* publish -- renames the complete database to `to`. */
+static tansu_status publish(const repair *r, const char *folder, const char *to,
+                            tansu_error *error) {
+    tansu_status status = check_absent(r->calls, to, error);
+    if (status != TANSU_OK)
+        return status;
+    if (r->calls->rename(folder, to) != 0)
+        return error_errno(error, to, "rename the new database to", errno);
+    status = fs_sync_parent(r->calls, to, error);
+    if (status != TANSU_OK)
+        fs_remove_all(r->calls, to);
+    return status;
+}
+
+/* salvage -- reads the log into r->locations and r->collections, with the help of a copy of the
+ * index files in `folder`. */
+static tansu_status salvage(repair *r, const char *folder, tansu_error *error) {
+    repair_index_files_open(r, folder);
+    tansu_status status = repair_find_frames(r, error);
+    if (status == TANSU_OK)
+        status = repair_build_history(r, error);
+    if (status == TANSU_OK)
+        status = repair_replay(r, error);
+    if (status == TANSU_OK)
+        repair_add_log_problems(r);
+    if (status == TANSU_OK)
+        status = repair_index_files_compare(r, error);
+    tansu_status closed = repair_index_files_close(r, folder, status == TANSU_OK ? error : NULL);
+    if (status == TANSU_OK)
+        status = closed;
+    return status == TANSU_OK ? repair_build_catalog(r, error) : status;
+}
+
+/* rebuild -- fills the new database in `folder` and closes it. */
+static tansu_status rebuild(repair *r, const char *folder, tansu_error *error) {
+    tansu_status status = open_new(r, folder, error);
+    if (status == TANSU_OK)
+        status = repair_rebuild(r, error);
+    if (r->db == NULL)
+        return status;
+    tansu_status closed = database_close(r->db, status == TANSU_OK ? error : NULL);
+    return status == TANSU_OK ? closed : status;
+}
+
+/* run -- all phases. The report is written before the database is published: nothing can fail after
+ * that. */
+static tansu_status run(repair *r, const char *to, tansu_buffer *report, tansu_error *error) {
+    char *folder = NULL;
+    tansu_status status = repair_find_segments(r, error);
+    if (status == TANSU_OK)
+        status = repair_progress(r, 0, error);
+    if (status == TANSU_OK)
+        status = make_folder(r->calls, to, &folder, error);
+    if (status != TANSU_OK)
+        return status;
+    status = salvage(r, folder, error);
+    if (status == TANSU_OK)
+        status = rebuild(r, folder, error);
+    if (status == TANSU_OK)
+        status = repair_progress(r, r->total, error);
+    if (status == TANSU_OK)
+        status = repair_report(r, report, error);
+    if (status == TANSU_OK)
+        status = publish(r, folder, to, error);
+    if (status != TANSU_OK)
+        fs_remove_all(r->calls, folder);
+    free(folder);
+    return status;
+}
+
+tansu_status database_repair(const char *from, const char *to, const fs *calls,
+                             const index_filter_calls *filters, const tansu_options *settings,
+                             tansu_progress progress, void *context, tansu_buffer *report,
+                             tansu_error *error) {
+    size_t length = strlen(to);
+    while (length > 1 && to[length - 1] == '/')
+        length--;
+    char *target = strndup(to, length);
+    repair r = {.calls = calls,
+                .filters = filters,
+                .settings = settings,
+                .from = from,
+                .progress = progress,
+                .context = context,
+                .log_folder = fs_join(from, "log")};
+    tansu_buffer made = TANSU_BUFFER_INIT;
+    int lock = -1;
+    tansu_status status = TANSU_OK;
+    if (target == NULL || r.log_folder == NULL)
+        status = error_memory(error);
+    else
+        status = check_absent(calls, target, error);
+    if (status == TANSU_OK)
+        status = lock_source(&r, &lock, error);
+    if (status == TANSU_OK)
+        status = run(&r, target, &made, error);
+    if (lock >= 0)
+        calls->unlock(lock);
+    if (status == TANSU_OK && report != NULL) {
+        tansu_buffer_free(report);
+        *report = made;
+    } else {
+        tansu_buffer_free(&made);
+    }
+    repair_free(&r);
+    free(target);
+    return status;
+}

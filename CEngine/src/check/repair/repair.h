@@ -1,0 +1,16 @@
+/*
+ * check/repair/repair.h -- salvaging every readable document of a corrupt database into a new one.
+ */
+#ifndef TANSU_CHECK_REPAIR_REPAIR_H
+#define TANSU_CHECK_REPAIR_REPAIR_H
+
+#include "store/database.h"
+
+/* database_repair -- all of tansu_repair(), with the given file system calls; `settings` of the new
+ * database. */
+tansu_status database_repair(const char *from, const char *to, const fs *calls,
+                             const index_filter_calls *filters, const tansu_options *settings,
+                             tansu_progress progress, void *context, tansu_buffer *report,
+                             tansu_error *error);
+
+#endif

@@ -1,0 +1,402 @@
+/*
+ * check/repair/repair_history.c -- which run each commit is read from, and which commits are
+ * missing.
+ *
+ * Where runs have the same commits, the longest run wins, and of equally long ones the run that
+ * lies where it was written. A compacted segment replaces all commits that it covers, as far as it
+ * is intact: of the segments before it only deletions count, because compaction may have dropped
+ * those together with what they deleted.
+ */
+#include "check/repair/repair_history.h"
+
+#include "check/repair/repair_order.h"
+#include "util/array.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+/* Commits that a compacted segment covers. */
+typedef struct covered_range {
+    uint64_t first;
+    uint64_t last;
+    uint32_t number; /* of the segment */
+    bool intact;     /* the segment is intact there, and replaces all of them */
+} covered_range;
+
+/* The state of the search. */
+typedef struct history {
+    repair *r;
+    covered_range *covered; /* by commit, without overlaps */
+    size_t covered_count;
+    size_t covered_capacity;
+    repair_slice *heap; /* candidates, the earliest on top */
+    size_t heap_count;
+    size_t heap_capacity;
+    repair_slice *removals;
+    size_t removal_count;
+    size_t removal_capacity;
+} history;
+
+/* ---- What compacted segments cover ---- */
+
+/* covered_from -- the first covered range that ends with a commit or later. */
+static size_t covered_from(const history *h, uint64_t sequence) {
+    size_t low = 0, high = h->covered_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (h->covered[middle].last < sequence)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* covered_add -- adds a range, which replaces what earlier segments cover. */
+static bool covered_add(history *h, covered_range p) {
+    size_t at = covered_from(h, p.first);
+    /* At most two ranges are split or shortened; those between them go. */
+    covered_range left = {.first = 1}, right = {.first = 1};
+    size_t end = at;
+    while (end < h->covered_count && h->covered[end].first <= p.last) {
+        if (h->covered[end].first < p.first)
+            left = (covered_range){h->covered[end].first, p.first - 1, h->covered[end].number,
+                                   h->covered[end].intact};
+        if (h->covered[end].last > p.last)
+            right = (covered_range){p.last + 1, h->covered[end].last, h->covered[end].number,
+                                    h->covered[end].intact};
+        end++;
+    }
+    covered_range made[3];
+    size_t count = 0;
+    if (left.last != 0)
+        made[count++] = left;
+    made[count++] = p;
+    if (right.last != 0)
+        made[count++] = right;
+    if (!ARRAY_RESERVE(h->covered, h->covered_count, h->covered_capacity, 3))
+        return false;
+    memmove(h->covered + at + count, h->covered + end,
+            (h->covered_count - end) * sizeof *h->covered);
+    memcpy(h->covered + at, made, count * sizeof *made);
+    h->covered_count += at + count - end;
+    return true;
+}
+
+/* cover_segment -- adds what a compacted segment covers. It is intact except between runs that are
+ * not adjacent. */
+static bool cover_segment(history *h, const repair_segment *s) {
+    if (!covered_add(h, (covered_range){s->first, s->last, s->named, false}))
+        return false;
+    uint64_t from = s->first, last = 0, at = SEGMENT_HEADER_SIZE;
+    for (size_t i = 0; i < s->run_count; i++) {
+        const repair_run *run = &h->r->runs[s->run + i];
+        if (!run->in_order)
+            continue;
+        if (run->from != at) { /* the bytes before it are corrupt */
+            if (last != 0 && !covered_add(h, (covered_range){from, last, s->named, true}))
+                return false;
+            from = run->first;
+        }
+        last = run->last;
+        at = run->to;
+    }
+    if (at == s->end)
+        last = s->last;
+    return last == 0 || covered_add(h, (covered_range){from, last, s->named, true});
+}
+
+/* by_number -- for sorting segments. */
+static int by_number(const void *a, const void *b) {
+    const repair_segment *const *x = a, *const *y = b;
+    return (*x)->named < (*y)->named ? -1 : (*x)->named > (*y)->named;
+}
+
+/* cover_all -- adds all compacted segments, the later over the earlier. */
+static tansu_status cover_all(history *h, tansu_error *error) {
+    repair *r = h->r;
+    const repair_segment **list = malloc((r->segment_count + 1) * sizeof *list);
+    if (list == NULL)
+        return error_memory(error);
+    size_t count = 0;
+    for (size_t i = 0; i < r->segment_count; i++)
+        if (!r->segments[i].left_out && r->segments[i].header && r->segments[i].last != 0 &&
+            r->segments[i].file == NULL)
+            list[count++] = &r->segments[i];
+    if (count > 1)
+        qsort(list, count, sizeof *list, by_number);
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++)
+        done = cover_segment(h, list[i]);
+    free(list);
+    return done ? TANSU_OK : error_memory(error);
+}
+
+/* ---- The heap ---- */
+
+/* heap_swap -- exchanges two items. */
+static void heap_swap(history *h, size_t a, size_t b) {
+    repair_slice saved = h->heap[a];
+    h->heap[a] = h->heap[b];
+    h->heap[b] = saved;
+}
+
+/* heap_push -- adds a slice. */
+static bool heap_push(history *h, repair_slice slice) {
+    if (!ARRAY_RESERVE(h->heap, h->heap_count, h->heap_capacity, 1))
+        return false;
+    size_t at = h->heap_count++;
+    h->heap[at] = slice;
+    for (; at > 0 && h->heap[(at - 1) / 2].first > h->heap[at].first; at = (at - 1) / 2)
+        heap_swap(h, at, (at - 1) / 2);
+    return true;
+}
+
+/* heap_pop -- removes the earliest. */
+static repair_slice heap_pop(history *h) {
+    repair_slice top = h->heap[0];
+    h->heap[0] = h->heap[--h->heap_count];
+    for (size_t at = 0;;) {
+        size_t least = at;
+        for (size_t k = 2 * at + 1; k <= 2 * at + 2; k++)
+            if (k < h->heap_count && h->heap[k].first < h->heap[least].first)
+                least = k;
+        if (least == at)
+            return top;
+        heap_swap(h, at, least);
+        at = least;
+    }
+}
+
+/* ---- Slices ---- */
+
+/* own_number -- compacted segments with numbers up to this one do not replace a run. */
+static uint32_t own_number(const repair *r, const repair_run *run) {
+    const repair_segment *s = &r->segments[run->segment];
+    return run->in_order && s->header && s->last != 0 ? s->named : 0;
+}
+
+/* push_run -- adds the slices of a run: what no compacted segment covers, and the deletions of the
+ * rest. */
+static bool push_run(history *h, size_t index) {
+    const repair_run *run = &h->r->runs[index];
+    uint32_t number = own_number(h->r, run);
+    uint64_t at = run->first;
+    for (size_t i = covered_from(h, at); i < h->covered_count && h->covered[i].first <= run->last;
+         i++) {
+        const covered_range *p = &h->covered[i];
+        if (p->number <= number)
+            continue;
+        uint64_t from = p->first > at ? p->first : at,
+                 to = p->last < run->last ? p->last : run->last;
+        if (from > at && !heap_push(h, (repair_slice){.first = at, .last = from - 1, .run = index}))
+            return false;
+        at = to + 1;
+        if (!p->intact) {
+            h->r->uncertain = true;
+            if (!heap_push(
+                    h, (repair_slice){.first = from, .last = to, .run = index, .uncertain = true}))
+                return false;
+            continue;
+        }
+        if (!ARRAY_RESERVE(h->removals, h->removal_count, h->removal_capacity, 1))
+            return false;
+        h->removals[h->removal_count++] =
+            (repair_slice){.first = from, .last = to, .run = index, .removals = true};
+    }
+    return at > run->last ||
+           heap_push(h, (repair_slice){.first = at, .last = run->last, .run = index});
+}
+
+/* better -- whether a commit is read from run `a` rather than `b`. */
+static bool better(const repair *r, size_t a, size_t b) {
+    const repair_run *x = &r->runs[a], *y = &r->runs[b];
+    const repair_segment *s = &r->segments[x->segment], *t = &r->segments[y->segment];
+    /* The log may have replaced what recovery moved out of it. */
+    if ((s->file == NULL) != (t->file == NULL))
+        return s->file == NULL;
+    if (x->frames != y->frames)
+        return x->frames > y->frames;
+    if (x->in_order != y->in_order)
+        return x->in_order;
+    return s->header != t->header ? s->header : a < b;
+}
+
+/* slice_add -- adds to the history. */
+static bool slice_add(repair *r, repair_slice slice) {
+    if (!ARRAY_RESERVE(r->slices, r->slice_count, r->slice_capacity, 1))
+        return false;
+    r->slices[r->slice_count++] = slice;
+    return true;
+}
+
+/* choose -- of all slices those that are read, in the order of commits. */
+static bool choose(history *h) {
+    repair *r = h->r;
+    while (h->heap_count != 0) {
+        repair_slice slice = heap_pop(h);
+        while (h->heap_count != 0 && h->heap[0].first <= slice.last) {
+            repair_slice other = heap_pop(h);
+            bool wins = better(r, other.run, slice.run);
+            const repair_slice *winner = wins ? &other : &slice;
+            repair_slice rest = wins ? slice : other; /* the part of the loser after the winner */
+            if (rest.last > winner->last) {
+                rest.first = winner->last + 1;
+                if (!heap_push(h, rest))
+                    return false;
+            }
+            if (!wins)
+                continue;
+            /* And the part before it. */
+            if (other.first > slice.first) {
+                slice.last = other.first - 1;
+                if (!slice_add(r, slice))
+                    return false;
+            }
+            slice = other;
+        }
+        if (!slice_add(r, slice))
+            return false;
+    }
+    for (size_t i = 0; i < h->removal_count; i++)
+        if (!slice_add(r, h->removals[i]))
+            return false;
+    return true;
+}
+
+/* ---- What is missing ---- */
+
+/* missing_add -- commits that no run has and no compacted segment covers. */
+static bool missing_add(repair *r, uint64_t first, uint64_t last) {
+    if (!ARRAY_RESERVE(r->missing, r->missing_count, r->missing_capacity, 1))
+        return false;
+    r->missing[r->missing_count++] = (repair_range){.first = first, .last = last};
+    r->last_missing = last;
+    return true;
+}
+
+/* find_missing -- all missing commits. */
+static bool find_missing(history *h) {
+    repair *r = h->r;
+    uint64_t known = 0;
+    size_t slice = 0, p = 0;
+    for (;;) {
+        while (slice < r->slice_count && r->slices[slice].removals)
+            slice++;
+        while (p < h->covered_count && !h->covered[p].intact)
+            p++;
+        bool more = slice < r->slice_count, more_covered = p < h->covered_count;
+        if (!more && !more_covered)
+            break;
+        bool first = more && (!more_covered || r->slices[slice].first <= h->covered[p].first);
+        uint64_t from = first ? r->slices[slice].first : h->covered[p].first;
+        uint64_t to = first ? r->slices[slice].last : h->covered[p].last;
+        if (from > known + 1 && !missing_add(r, known + 1, from - 1))
+            return false;
+        if (to > known)
+            known = to;
+        slice += first;
+        p += !first;
+    }
+    if (r->end_sequence > known && !missing_add(r, known + 1, r->end_sequence))
+        return false;
+    r->last_known = known > r->end_sequence ? known : r->end_sequence;
+    return true;
+}
+
+size_t repair_missing_from(const repair *r, uint64_t sequence) {
+    size_t low = 0, high = r->missing_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->missing[middle].last < sequence)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t repair_count_missing(const repair *r, uint64_t from, uint64_t to, uint64_t *first,
+                              uint64_t *last) {
+    uint64_t count = 0;
+    for (size_t i = repair_missing_from(r, from); i < r->missing_count && r->missing[i].first <= to;
+         i++) {
+        uint64_t a = r->missing[i].first > from ? r->missing[i].first : from;
+        uint64_t b = r->missing[i].last < to ? r->missing[i].last : to;
+        if (count == 0)
+            *first = a;
+        *last = b;
+        count += b - a + 1;
+    }
+    return count;
+}
+
+/* ---- Gaps ---- */
+
+/* bound_gaps -- between which commits the gaps of a segment lie. */
+static void bound_gaps(repair *r, uint32_t index, uint64_t bound, size_t *at) {
+    const repair_segment *s = &r->segments[index];
+    size_t run = 0;
+    uint64_t low = s->header ? s->first - 1 : 0;
+    for (; *at < r->gap_count && r->gaps[*at].segment == index; ++*at) {
+        repair_gap *gap = &r->gaps[*at];
+        for (; run < s->run_count && r->runs[s->run + run].from < gap->from; run++)
+            if (r->runs[s->run + run].in_order)
+                low = r->runs[s->run + run].last;
+        size_t next = run;
+        while (next < s->run_count && !r->runs[s->run + next].in_order)
+            next++;
+        gap->low = low;
+        gap->high = next < s->run_count   ? r->runs[s->run + next].first
+                    : bound == UINT64_MAX ? UINT64_MAX
+                                          : bound + 1;
+    }
+}
+
+/* bound_of -- the last commit that a segment may hold; UINT64_MAX: any. */
+static uint64_t bound_of(const repair *r, size_t index) {
+    const repair_segment *s = &r->segments[index];
+    if (s->header && s->last != 0)
+        return s->last;
+    for (size_t i = index + 1; i < r->segment_count; i++) {
+        const repair_segment *next = &r->segments[i];
+        if (!next->left_out && next->header && next->file == NULL && next->first > s->first)
+            return next->first - 1;
+    }
+    return UINT64_MAX;
+}
+
+/* note_log_end -- adds a commit at the log's very end of which a frame header exists. */
+static bool note_log_end(repair *r) {
+    for (size_t i = 0; i < r->gap_count; i++) {
+        const repair_gap *gap = &r->gaps[i];
+        if (gap->tail && !gap->unfinished && gap->high == UINT64_MAX && gap->low == r->last_known &&
+            r->segments[gap->segment].file == NULL)
+            return missing_add(r, r->last_known + 1, r->last_known + 1);
+    }
+    return true;
+}
+
+/* ---- All of it ---- */
+
+tansu_status repair_build_history(repair *r, tansu_error *error) {
+    history h = {.r = r};
+    tansu_status status = TANSU_OK;
+    size_t gap = 0;
+    for (size_t i = 0; status == TANSU_OK && i < r->segment_count; i++)
+        if (!r->segments[i].left_out)
+            status = repair_order_runs(r, &r->segments[i], bound_of(r, i), error);
+    if (status == TANSU_OK)
+        status = cover_all(&h, error);
+    bool done = true;
+    for (size_t i = 0; done && status == TANSU_OK && i < r->run_count; i++)
+        done = push_run(&h, i);
+    done = done && status == TANSU_OK && choose(&h) && find_missing(&h);
+    for (size_t i = 0; done && i < r->segment_count; i++)
+        bound_gaps(r, (uint32_t)i, bound_of(r, i), &gap);
+    done = done && note_log_end(r);
+    free(h.covered);
+    free(h.heap);
+    free(h.removals);
+    return done || status != TANSU_OK ? status : error_memory(error);
+}

@@ -1,0 +1,128 @@
+/*
+ * check/repair/repair_read.c -- reading the segments of a corrupt database.
+ */
+#include "check/repair/repair_read.h"
+
+#include "log/scan.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+/* Bytes of one read, and of one read after that has failed. */
+#define READ_STEP ((size_t)1 << 20)
+#define READ_LEAST ((size_t)4096)
+
+/* ---- Segments ---- */
+
+void repair_read_bytes(repair *r, const repair_segment *s, int fd, uint8_t *bytes, uint64_t offset,
+                       size_t size) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = r->calls->read(fd, bytes + done, size - done, (off_t)(offset + done));
+        if (got > 0) {
+            done += (size_t)got;
+            continue;
+        }
+        if (got == 0) {
+            memset(bytes + done, 0, size - done);
+            return;
+        }
+        size_t step = READ_LEAST - (offset + done) % READ_LEAST;
+        if (step > size - done)
+            step = size - done;
+        got = r->calls->read(fd, bytes + done, step, (off_t)(offset + done));
+        if (got != (ssize_t)step) {
+            char name[64];
+            repair_segment_name(r, s->number, name);
+            problem_location where = {
+                .file = name, .offset = (int64_t)(offset + done), .size = (int64_t)step};
+            problem_list_add(&r->problems, &where, "Can't read %zu bytes of \"%s\" at offset %llu",
+                             step, name, (unsigned long long)(offset + done));
+            memset(bytes + done, 0, step);
+        }
+        done += step;
+    }
+}
+
+tansu_status repair_read_segment(repair *r, const repair_segment *s, uint64_t from, uint64_t size,
+                                 uint8_t **bytes, tansu_error *error) {
+    char *path = repair_segment_path(r, s->number);
+    uint8_t *made = malloc((size_t)size + 8);
+    tansu_status status = path == NULL || made == NULL ? error_memory(error) : TANSU_OK;
+    int fd = status == TANSU_OK ? r->calls->open(path, O_RDONLY, 0) : -1;
+    if (status == TANSU_OK && fd < 0)
+        status = error_errno(error, path, "open", errno);
+    for (uint64_t at = 0; status == TANSU_OK && at < size; at += READ_STEP)
+        repair_read_bytes(r, s, fd, made + at, from + at,
+                          size - at < READ_STEP ? (size_t)(size - at) : READ_STEP);
+    if (fd >= 0)
+        r->calls->close(fd);
+    free(path);
+    if (status == TANSU_OK)
+        *bytes = made;
+    else
+        free(made);
+    return status;
+}
+
+/* ---- Records ---- */
+
+/* read_bytes -- `size` bytes from a location on, into reader->record. */
+static bool read_bytes(repair_reader *reader, log_location location, size_t size) {
+    const fs *calls = reader->r->calls;
+    uint32_t number = repair_number(location);
+    off_t offset = (off_t)repair_offset(location);
+    if (reader->fd < 0 || reader->number != number) {
+        repair_reader_end(&(repair_reader){.r = reader->r, .fd = reader->fd});
+        char *path = repair_segment_path(reader->r, number);
+        reader->fd = path == NULL ? -1 : calls->open(path, O_RDONLY, 0);
+        reader->number = number;
+        free(path);
+    }
+    size_t done = 0;
+    while (reader->fd >= 0 && done < size) {
+        ssize_t got =
+            calls->read(reader->fd, reader->record.data + done, size - done, offset + (off_t)done);
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    reader->record.size = done;
+    return done == size;
+}
+
+bool repair_read_record(repair_reader *reader, log_location location, const record_header **record,
+                        tansu_status *status, tansu_error *error) {
+    *status = TANSU_OK;
+    *record = NULL;
+    reader->record.size = 0;
+    if (!buffer_reserve(&reader->record, RECORD_HEADER_SIZE)) {
+        *status = error_memory(error);
+        return false;
+    }
+    if (!read_bytes(reader, location, RECORD_HEADER_SIZE))
+        return false;
+    uint32_t size = ((const record_header *)(const void *)reader->record.data)->size;
+    /* The largest that scan_record() could accept. */
+    if (size > RECORD_HEADER_SIZE + UINT16_MAX * 8u + TANSU_MAX_DOCUMENT_SIZE + 8u)
+        return false;
+    reader->record.size = 0;
+    if (!buffer_reserve(&reader->record, size)) {
+        *status = error_memory(error);
+        return false;
+    }
+    if (!read_bytes(reader, location, size))
+        return false;
+    *record = (const record_header *)(const void *)reader->record.data;
+    return scan_record(*record, size, 0) == NULL;
+}
+
+void repair_reader_end(repair_reader *reader) {
+    if (reader->fd >= 0)
+        reader->r->calls->close(reader->fd);
+    tansu_buffer_free(&reader->record);
+    reader->fd = -1;
+}

@@ -1,0 +1,33 @@
+/*
+ * check/repair/repair_read.h -- reading the segments of a corrupt database: bytes that can't be
+ * read become zeros and a problem, not an error.
+ */
+#ifndef TANSU_CHECK_REPAIR_REPAIR_READ_H
+#define TANSU_CHECK_REPAIR_REPAIR_READ_H
+
+#include "check/repair/repair_state.h"
+
+/* repair_read_bytes -- `size` bytes of an open segment file; those that can't be read are zero. */
+void repair_read_bytes(repair *r, const repair_segment *s, int fd, uint8_t *bytes, uint64_t offset,
+                       size_t size);
+
+/* repair_read_segment -- `size` bytes of a segment in new memory. Errors: IO (the file can't be
+ * opened), MEMORY. */
+tansu_status repair_read_segment(repair *r, const repair_segment *s, uint64_t from, uint64_t size,
+                                 uint8_t **bytes, tansu_error *error);
+
+/* Reads single records; keeps the segment's file open. */
+typedef struct repair_reader {
+    const repair *r;
+    uint32_t number; /* of the segment that is open */
+    int fd;          /* -1: none */
+    tansu_buffer record;
+} repair_reader;
+
+/* repair_read_record -- the record at a location, in reader->record. False when there is no valid
+ * one, or when memory is exhausted (*status). */
+bool repair_read_record(repair_reader *reader, log_location location, const record_header **record,
+                        tansu_status *status, tansu_error *error);
+void repair_reader_end(repair_reader *reader);
+
+#endif

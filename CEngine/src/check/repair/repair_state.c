@@ -1,0 +1,64 @@
+/*
+ * check/repair/repair_state.c -- what all phases of a repair use: progress, and the names of
+ * segment files.
+ */
+#include "check/repair/repair_state.h"
+
+#include "log/scan.h"
+#include "util/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void repair_free(repair *r) {
+    for (size_t i = 0; i < r->record_count; i++)
+        tansu_buffer_free(&r->records[i].payload);
+    for (size_t i = 0; i < r->collection_count; i++)
+        free(r->collections[i].indexes);
+    for (size_t i = 0; i < r->segment_count; i++)
+        free(r->segments[i].file);
+    free(r->records);
+    free(r->collections);
+    free(r->segments);
+    free(r->runs);
+    free(r->gaps);
+    free(r->orphans);
+    free(r->slices);
+    free(r->missing);
+    free(r->known_collections);
+    report_list_free(&r->suspects);
+    free(r->log_folder);
+    pending_free(&r->locations);
+    problem_list_free(&r->problems);
+}
+
+tansu_status repair_progress(repair *r, uint64_t work, tansu_error *error) {
+    r->done += work;
+    if (r->done > r->total)
+        r->done = r->total;
+    if (r->progress != NULL && !r->progress(r->context, r->done, r->total))
+        return error_set(error, TANSU_E_CANCELLED, r->from,
+                         "The repair was cancelled; no file of the new database is left");
+    return TANSU_OK;
+}
+
+/* leftover_file -- the file of a leftover; NULL when the number is that of a segment. */
+static const char *leftover_file(const repair *r, uint32_t number) {
+    for (size_t i = 0; number >= REPAIR_LEFTOVER && i < r->segment_count; i++)
+        if (r->segments[i].number == number)
+            return r->segments[i].file;
+    return NULL;
+}
+
+char *repair_segment_path(const repair *r, uint32_t number) {
+    const char *file = leftover_file(r, number);
+    return file != NULL ? fs_join(r->from, file) : segment_file(r->log_folder, number);
+}
+
+void repair_segment_name(const repair *r, uint32_t number, char name[64]) {
+    const char *file = leftover_file(r, number);
+    if (file != NULL)
+        snprintf(name, 64, "%s", file);
+    else
+        segment_name(number, name);
+}

@@ -1,0 +1,134 @@
+/*
+ * check/verify/verify.c -- verifying everything that is stored: the order of the phases, the block
+ * store's own records, and the report.
+ */
+#include "check/verify/verify.h"
+
+#include "check/verify/verify_collection.h"
+#include "check/verify/verify_log.h"
+#include "compact/compact.h"
+#include "store/database_internal.h"
+#include "store/handle.h"
+#include "store/index_files.h"
+#include "store/maintenance.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+/* ---- The block store's own records ---- */
+
+/* check_stored -- one record of the block store; a record that does not exist is no problem here.
+ * */
+static tansu_status check_stored(verification *c, enum block_store_kind kind, uint64_t number,
+                                 const char *collection, tansu_error *error) {
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    tansu_error found;
+    pthread_mutex_lock(&c->db->checkpoint_mutex);
+    tansu_status status =
+        c->db->bs == NULL ? TANSU_OK : block_store_get(c->db->bs, kind, number, &record, &found);
+    pthread_mutex_unlock(&c->db->checkpoint_mutex);
+    tansu_buffer_free(&record);
+    if (status == TANSU_E_CORRUPT) {
+        problem_location where = {
+            .file = BLOCK_STORE_FILE, .offset = -1, .size = -1, .collection = collection};
+        problem_list_add(&c->problems, &where, "%s", found.message);
+        return TANSU_OK;
+    }
+    if (status == TANSU_OK || status == TANSU_E_NOT_FOUND)
+        return TANSU_OK;
+    if (error != NULL)
+        *error = found;
+    return status;
+}
+
+/* verify_block_store -- META and the stored location tables; blocks of trees are read with the
+ * trees. */
+static tansu_status verify_block_store(verification *c, tansu_error *error) {
+    tansu_status status = check_stored(c, BLOCK_STORE_META, 0, NULL, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < c->v->count; i++) {
+        const collection_state *state = c->v->collections[i];
+        uint64_t chunks = (state->next_rid + LOCATIONS_CHUNK - 1) / LOCATIONS_CHUNK;
+        for (uint64_t k = locations_next_chunk(state->locations, 0, chunks);
+             status == TANSU_OK && k < chunks;
+             k = locations_next_chunk(state->locations, k + 1, chunks)) {
+            status = check_stored(c, BLOCK_STORE_LOCATIONS, (uint64_t)state->id << 40 | k,
+                                  state->name, error);
+            if (status == TANSU_OK && k % 64 == 0)
+                status = verify_progress(c, 0, error);
+        }
+    }
+    return status;
+}
+
+/* ---- All of it ---- */
+
+/* measure -- how much work there is. */
+static void measure(verification *c) {
+    for (uint32_t i = 0; i < c->extent_count; i++)
+        c->total += c->extents[i].end;
+    for (uint32_t i = 0; i < c->v->count; i++) {
+        const collection_state *state = c->v->collections[i];
+        c->total += state->count * DOCUMENT_WORK + state->ids.count * ENTRY_WORK;
+        for (uint32_t k = 0; k < state->index_count; k++)
+            c->total += state->indexes[k].entries.count * ENTRY_WORK;
+    }
+}
+
+/* write_report -- the report of a complete verification. */
+static tansu_status write_report(verification *c, tansu_buffer *result, tansu_error *error) {
+    tansu_buffer report = TANSU_BUFFER_INIT;
+    writer w = {.out = &report};
+    size_t document = writer_begin(&w);
+    writer_bool(&w, "ok", c->problems.count == 0);
+    writer_int64(&w, "segments", (int64_t)c->extent_count);
+    writer_int64(&w, "frames", (int64_t)c->frames);
+    writer_int64(&w, "records", (int64_t)c->records);
+    writer_int64(&w, "documents", (int64_t)c->documents);
+    writer_int64(&w, "entries", (int64_t)c->entries);
+    writer_int64(&w, "damagedDocuments", (int64_t)c->corrupt_documents);
+    report_list_append(&c->collections, &w, "byCollection");
+    problem_list_append(&c->problems, &w);
+    writer_end(&w, document);
+    bool done = !w.failed && (result == NULL || buffer_set(result, report.data, report.size));
+    tansu_buffer_free(&report);
+    return done ? TANSU_OK : error_memory(error);
+}
+
+tansu_status database_verify(database *db, tansu_progress progress, void *context,
+                             tansu_buffer *report, tansu_error *error) {
+    tansu_status status = maintenance_begin(db, error);
+    if (status != TANSU_OK)
+        return status;
+    snapshot *v = snapshot_acquire(db);
+    verification c = {.db = db, .v = v, .progress = progress, .context = context};
+    uint64_t faults = log_faults(db->log);
+    status = log_extents(db->log, v->sequence, v->position, &c.extents, &c.extent_count, error);
+    if (status == TANSU_OK) {
+        measure(&c);
+        status = verify_progress(&c, 0, error);
+    }
+    if (status == TANSU_OK)
+        status = verify_log(&c, error);
+    if (status == TANSU_OK)
+        status = verify_block_store(&c, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++)
+        status = verify_collection(&c, v->collections[i], error);
+    if (status == TANSU_OK)
+        status = verify_progress(&c, c.total, error);
+    if (status == TANSU_OK)
+        status = write_report(&c, report, error);
+    if (status == TANSU_OK && c.problems.count != 0) {
+        if (error != NULL)
+            *error = c.problems.first;
+        status = TANSU_E_CORRUPT;
+    }
+    /* Bytes that the system could not read are an I/O error, and no corruption. */
+    status = log_check(db->log, status == TANSU_OK ? faults : 0, status, error);
+    /* The index files can be rebuilt from the log, unless the log is corrupt, too. */
+    bool indexes_wrong = status == TANSU_E_CORRUPT && !c.log_corrupt;
+    verify_free(&c);
+    snapshot_release(db, v);
+    maintenance_end(db);
+    if (indexes_wrong)
+        index_files_mark_damaged(db);
+    return status;
+}

@@ -1,0 +1,72 @@
+/*
+ * compact/compact.h -- compaction: rewriting segments of the log to reclaim the space of dead
+ * records.
+ *
+ * Adjacent sealed segments become one compacted segment (log/rewrite.h) with the records that are
+ * live as of a commit that is on the disk. Then, with the write lock held, the locations of the
+ * moved records are updated, a commit records that the new segment is active, and a checkpoint
+ * lists it; only then are the old files removed. Readers of older snapshots keep reading the old
+ * segments, which stay mapped until those readers end.
+ */
+#ifndef TANSU_COMPACT_COMPACT_H
+#define TANSU_COMPACT_COMPACT_H
+
+#include "store/write_txn/write_txn.h"
+
+/* What a compaction has done. */
+typedef struct compact_result {
+    uint64_t before; /* bytes of the log's and the block store's files */
+    uint64_t after;
+    uint64_t segments; /* rewritten */
+    uint64_t records;  /* left out */
+} compact_result;
+
+/* compact_all -- tansu_compact(): all segments that are worth rewriting, the head included, and the
+ * block store. */
+tansu_status compact_all(database *db, tansu_progress progress, void *context,
+                         compact_result *result, tansu_error *error);
+
+/* compact_enable -- the database compacts in the background, as its options say. To be called after
+ * opening. */
+void compact_enable(database *db);
+
+/* compact_dead -- bytes of records in the log that no snapshot needs any more. */
+uint64_t compact_dead(database *db);
+
+/* ---- Within the part ---- */
+
+/* compact_due -- whether there is something to do in the background. */
+bool compact_due(database *db);
+
+/* A run of adjacent segments that become one. */
+typedef struct compact_run {
+    uint32_t *numbers; /* freed with compact_plan_free() */
+    uint32_t count;
+    uint64_t bytes; /* used by them */
+    uint64_t left;  /* what will be left of them, about */
+} compact_run;
+
+typedef struct compact_plan {
+    compact_run *runs;
+    uint32_t count;
+    uint32_t capacity;
+    uint64_t bytes;
+    bool head; /* the last run ends with the head, which must be sealed first */
+} compact_plan;
+
+/* compact_plan_make -- which runs are worth rewriting when segments with `percent` of dead bytes
+ * are. `with_head`: also the head; the write lock is held then. `limit`: the approximate size of
+ * each new segment; a single segment that needs more is included all the same. Errors: MEMORY. */
+tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, uint64_t limit,
+                               compact_plan *plan, tansu_error *error);
+void compact_plan_free(compact_plan *plan);
+
+/* Called between slices of the copying with the bytes read since the last call; an error ends
+ * it. */
+typedef tansu_status (*compact_pause)(void *context, uint64_t bytes, tansu_error *error);
+
+/* compact_segments -- one run, from beginning to end. The maintenance lock is held. */
+tansu_status compact_segments(database *db, const compact_run *run, compact_pause pause,
+                              void *context, compact_result *result, tansu_error *error);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * compact/compact_all.c -- compaction on demand, and one pass of background compaction.
+ */
+#include "compact/compact.h"
+#include "log/reserve.h"
+#include "log/rewrite.h"
+#include "store/background/compactor.h"
+#include "store/checkpoint/checkpoint.h"
+#include "store/database_internal.h"
+#include "store/handle.h"
+#include "store/maintenance.h"
+#include "store/write_lock.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* On demand, a segment with that many percent of dead bytes is rewritten. */
+#define PERCENT_ON_DEMAND 5
+
+/* ---- On demand ---- */
+
+typedef struct demand {
+    database *db;
+    tansu_progress progress;
+    void *context;
+    uint64_t done;
+    uint64_t total;
+} demand;
+
+/* report_progress -- a compact_pause: calls the progress function, and checks whether the database is being
+ * closed. */
+static tansu_status report_progress(void *context, uint64_t bytes, tansu_error *error) {
+    demand *d = context;
+    tansu_status status = handle_check_open(d->db, error);
+    d->done += bytes;
+    if (d->done > d->total)
+        d->total = d->done;
+    if (status == TANSU_OK && d->progress != NULL && !d->progress(d->context, d->done, d->total))
+        status = error_set(error, TANSU_E_CANCELLED, NULL,
+                           "The compaction was cancelled; segments that are done stay compacted");
+    return status;
+}
+
+/* make_plan -- what is worth it, with the write lock held; the head is sealed if it belongs to
+ * it. */
+static tansu_status make_plan(database *db, uint64_t limit, compact_plan *plan,
+                              tansu_error *error) {
+    tansu_status status = write_lock_acquire(db, NULL, error);
+    if (status != TANSU_OK)
+        return status;
+    status = compact_plan_make(db, PERCENT_ON_DEMAND, true, limit, plan, error);
+    if (status == TANSU_OK && plan->head) {
+        status = log_seal(db->log, error);
+        if (status != TANSU_OK)
+            compact_plan_free(plan);
+    }
+    write_lock_release(db);
+    return status;
+}
+
+/* sync_and_checkpoint -- syncs everything so far and writes a checkpoint. */
+static tansu_status sync_and_checkpoint(database *db, tansu_error *error) {
+    snapshot *v = snapshot_acquire_head(db);
+    uint64_t sequence = v->sequence;
+    snapshot_release(db, v);
+    tansu_status status = log_sync(db->log, sequence, error);
+    if (status != TANSU_OK)
+        return status;
+    snapshot_make_visible(db, sequence);
+    return checkpoint_write(db, error);
+}
+
+/* measure -- bytes of the files. */
+static uint64_t measure(database *db) {
+    return log_measure(db->log).bytes + (db->bs == NULL ? 0 : block_store_size(db->bs));
+}
+
+/* compact_within -- what is worth it and takes that much space at most. */
+static tansu_status compact_within(demand *d, uint64_t limit, compact_result *result,
+                                   tansu_error *error) {
+    database *db = d->db;
+    compact_plan plan;
+    tansu_status status = make_plan(db, limit, &plan, error);
+    if (status != TANSU_OK)
+        return status;
+    d->total += plan.bytes;
+    status = sync_and_checkpoint(db, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < plan.count; i++)
+        if (plan.runs[i].left <= limit || limit == db->log->segment_size)
+            status = compact_segments(db, &plan.runs[i], report_progress, d, result, error);
+    compact_plan_free(&plan);
+    return status;
+}
+
+/* What can always be tried on a full disk. */
+#define MIN_LIMIT (64u * 1024u)
+
+/* tight_capacity -- spends the reserve: how much a segment that is written may take of it. */
+static uint64_t tight_capacity(database *db) {
+    uint64_t spent = reserve_spend(db->log, true);
+    return spent > RESERVE_CHECKPOINT + MIN_LIMIT ? spent - RESERVE_CHECKPOINT : MIN_LIMIT;
+}
+
+/* compact_tight -- on a full disk: the reserve is used for segments of which little or nothing is
+ * left, and those free space for others. DONE when there are none. */
+static tansu_status compact_tight(demand *d, compact_result *result, tansu_error *error) {
+    uint64_t before = result->segments;
+    for (uint64_t limit = tight_capacity(d->db);; limit = MIN_LIMIT) {
+        tansu_status status = compact_within(d, limit, result, error);
+        if (status != TANSU_OK && (status != TANSU_E_FULL || limit == MIN_LIMIT))
+            return status;
+        if (result->segments != before)
+            return TANSU_OK;
+        if (limit == MIN_LIMIT)
+            return TANSU_DONE;
+    }
+}
+
+/* compact_held -- compact_all() as maintenance. */
+static tansu_status compact_held(demand *d, compact_result *result, tansu_error *error) {
+    database *db = d->db;
+    uint64_t all = db->log->segment_size;
+    result->before = measure(db);
+    /* Without the reserve there may be capacity for a segment, and none for the checkpoint that
+     * lets the old ones go. */
+    tansu_status status = TANSU_OK;
+    bool more = true;
+    while (more) {
+        int number = reserve_keep(db->log);
+        status = number != 0
+                     ? error_errno(error, db->folder, "reserve space for a compaction", number)
+                     : compact_within(d, all, result, error);
+        if (status != TANSU_E_FULL)
+            break;
+        tansu_status tight = compact_tight(d, result, error);
+        more = tight == TANSU_OK;
+        if (!more && tight != TANSU_DONE)
+            status = tight;
+    }
+    (void)reserve_keep(db->log);
+    if (status == TANSU_OK)
+        status = checkpoint_shrink(db, error);
+    result->after = measure(db);
+    return status;
+}
+
+tansu_status compact_all(database *db, tansu_progress progress, void *context,
+                         compact_result *result, tansu_error *error) {
+    *result = (compact_result){0};
+    tansu_status status = write_lock_check(db, error);
+    if (status != TANSU_OK)
+        return status;
+    status = maintenance_begin(db, error);
+    if (status != TANSU_OK)
+        return status;
+    demand d = {.db = db, .progress = progress, .context = context};
+    status = compact_held(&d, result, error);
+    maintenance_end(db);
+    return status;
+}
+
+/* ---- In the background ---- */
+
+typedef struct slices {
+    database *db;
+    clock_time began; /* the slice */
+} slices;
+
+/* rest -- a compact_pause: leaves the rest of the time to others. */
+static tansu_status rest(void *context, uint64_t bytes, tansu_error *error) {
+    (void)bytes;
+    slices *s = context;
+    uint64_t share = s->db->compaction_share, took = clock_now() - s->began;
+    bool go_on = compactor_wait(s->db, took * (100 - share) / share);
+    s->began = clock_now();
+    return go_on ? TANSU_OK
+                 : error_set(error, TANSU_E_CANCELLED, NULL, "Another task has priority");
+}
+
+/* background_within -- what the options ask for and takes that much space at most. */
+static tansu_status background_within(database *db, uint64_t limit, compact_result *result) {
+    compact_plan plan;
+    tansu_status status = compact_plan_make(db, db->compaction_percent, false, limit, &plan, NULL);
+    if (status != TANSU_OK)
+        return status;
+    if (plan.count > 0)
+        status = checkpoint_write(db, NULL);
+    for (uint32_t i = 0; status == TANSU_OK && i < plan.count; i++) {
+        slices s = {db, clock_now()};
+        if (plan.runs[i].left <= limit || limit == db->log->segment_size)
+            status = compact_segments(db, &plan.runs[i], rest, &s, result, NULL);
+    }
+    compact_plan_free(&plan);
+    return status;
+}
+
+/* background -- what the options ask for, at their share of the time; ends early when the database
+ * is being closed. The maintenance lock is held. */
+static void background(database *db) {
+    compact_result result = {0};
+    if (reserve_keep(db->log) == 0 &&
+        background_within(db, db->log->segment_size, &result) != TANSU_E_FULL)
+        return;
+    uint64_t limit = tight_capacity(db);
+    if (background_within(db, limit, &result) == TANSU_E_FULL && limit != MIN_LIMIT)
+        (void)background_within(db, MIN_LIMIT, &result);
+    (void)reserve_keep(db->log);
+}
+
+void compact_enable(database *db) {
+    static const compactor_calls calls = {.due = compact_due, .run = background};
+    compactor_enable(db, &calls);
+}

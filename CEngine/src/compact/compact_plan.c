@@ -1,0 +1,221 @@
+/*
+ * compact/compact_plan.c -- choosing the segments that are worth rewriting.
+ */
+#include "compact/compact.h"
+#include "store/database_internal.h"
+#include "util/array.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+/* Sources of one run have at most that many bytes together, whatever is alive of them. */
+#define RUN_BYTES_MOST ((uint64_t)2 << 30)
+
+/* A segment as the plan sees it. */
+typedef struct candidate {
+    uint32_t number;
+    bool empty; /* without a commit */
+    uint64_t used;
+    uint64_t dead;
+    uint64_t left; /* what will be, about: less than what is not known to be dead */
+} candidate;
+
+/* live_bytes -- the documents of a segment that are alive. */
+static uint64_t live_bytes(const snapshot *v, uint32_t number) {
+    uint64_t live = 0;
+    for (uint32_t i = 0; i < v->count; i++)
+        live += segment_usage_get(locations_live(v->collections[i]->locations), number);
+    return live;
+}
+
+/* dead_bytes -- what is dead in a segment, as far as is known. */
+static uint64_t dead_bytes(database *db, const snapshot *v, uint32_t number) {
+    uint64_t written = segment_usage_get(db->written, number), live = live_bytes(v, number);
+    return live < written ? written - live : 0;
+}
+
+/* left_bytes -- what will be left of a segment: the frames of dead documents go with them. */
+static uint64_t left_bytes(database *db, const snapshot *v, uint32_t number, uint64_t used) {
+    uint64_t written = segment_usage_get(db->written, number), live = live_bytes(v, number);
+    return written == 0 || live >= written ? used : (uint64_t)((double)used * live / written);
+}
+
+/* list_candidates -- the active segments in order, without the head or with it. */
+static tansu_status list_candidates(database *db, bool with_head, candidate **list, uint32_t *count,
+                                    tansu_error *error) {
+    log_extent *extents;
+    tansu_status status = log_sealed(db->log, with_head, &extents, count, error);
+    if (status != TANSU_OK)
+        return status;
+    *list = malloc((*count + 1) * sizeof **list);
+    if (*list == NULL) {
+        free(extents);
+        return error_memory(error);
+    }
+    snapshot *v = snapshot_acquire(db);
+    for (uint32_t i = 0; i < *count; i++) {
+        candidate *c = &(*list)[i];
+        *c = (candidate){.number = extents[i].number,
+                         .empty = extents[i].last < extents[i].first,
+                         .used = extents[i].end};
+        c->dead = dead_bytes(db, v, c->number);
+        if (c->dead > c->used)
+            c->dead = c->used;
+        c->left = left_bytes(db, v, c->number, c->used);
+    }
+    snapshot_release(db, v);
+    free(extents);
+    return TANSU_OK;
+}
+
+/* wanting -- whether enough of it is dead to make rewriting worth while. */
+static bool wanting(const candidate *c, uint32_t percent) {
+    return c->dead != 0 && c->dead * 100 >= c->used * percent;
+}
+
+/* alive -- what will be left of it, about. */
+static uint64_t alive(const candidate *c) {
+    return c->used - c->dead;
+}
+
+/* A run in the list. */
+typedef struct span {
+    uint32_t begin;
+    uint32_t end; /* after its last */
+} span;
+
+/* span_alive -- what will be left of a run; *most: of its largest segment. */
+static uint64_t span_alive(const candidate *list, span s, uint64_t *most) {
+    uint64_t sum = 0;
+    *most = 0;
+    for (uint32_t i = s.begin; i < s.end; i++) {
+        sum += alive(&list[i]);
+        if (alive(&list[i]) > *most)
+            *most = alive(&list[i]);
+    }
+    return sum;
+}
+
+/* trim -- leaves out at both ends what is clean and much larger than the rest. */
+static span trim(const candidate *list, span s, uint32_t percent) {
+    for (;;) {
+        uint64_t most, sum = span_alive(list, s, &most);
+        if (s.begin < s.end && !wanting(&list[s.begin], percent) &&
+            alive(&list[s.begin]) > (sum - alive(&list[s.begin])) * 3)
+            s.begin++;
+        else if (s.begin < s.end && !wanting(&list[s.end - 1], percent) &&
+                 alive(&list[s.end - 1]) > (sum - alive(&list[s.end - 1])) * 3)
+            s.end--;
+        else
+            return s;
+    }
+}
+
+/* worth -- whether a run frees space, or makes few segments of many at little cost. */
+static bool worth(const candidate *list, span s, uint32_t percent) {
+    if (s.begin == s.end)
+        return false;
+    for (uint32_t i = s.begin; i < s.end; i++)
+        if (wanting(&list[i], percent))
+            return true;
+    uint64_t most, sum = span_alive(list, s, &most);
+    return s.end - s.begin >= 2 && (sum - most) * 3 >= most;
+}
+
+/* next_span -- the longest run that begins at or after `from` and fits into one segment. */
+static span next_span(const candidate *list, uint32_t count, uint32_t from, uint32_t percent,
+                      uint64_t limit) {
+    uint32_t i = from;
+    while (i < count && !wanting(&list[i], percent) && alive(&list[i]) > limit / 2)
+        i++;
+    span s = {i, i};
+    uint64_t sum = 0, used = 0;
+    while (s.end < count && (s.begin == s.end || (sum + alive(&list[s.end]) <= limit &&
+                                                  used + list[s.end].used <= RUN_BYTES_MOST))) {
+        if (!wanting(&list[s.end], percent) && alive(&list[s.end]) > limit / 2)
+            break;
+        sum += alive(&list[s.end]);
+        used += list[s.end].used;
+        s.end++;
+    }
+    return s;
+}
+
+/* add_run -- one run more in the plan. */
+static bool add_run(compact_plan *plan, const candidate *list, span s) {
+    if (!ARRAY_RESERVE(plan->runs, plan->count, plan->capacity, 1))
+        return false;
+    compact_run *run = &plan->runs[plan->count];
+    *run = (compact_run){.numbers = malloc((s.end - s.begin) * sizeof *run->numbers)};
+    if (run->numbers == NULL)
+        return false;
+    plan->count++;
+    for (uint32_t i = s.begin; i < s.end; i++) {
+        run->numbers[run->count++] = list[i].number;
+        run->bytes += list[i].used;
+        run->left += list[i].left;
+    }
+    plan->bytes += run->bytes;
+    return true;
+}
+
+tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, uint64_t limit,
+                               compact_plan *plan, tansu_error *error) {
+    candidate *list;
+    uint32_t count;
+    *plan = (compact_plan){.runs = NULL};
+    tansu_status status = list_candidates(db, with_head, &list, &count, error);
+    if (status != TANSU_OK)
+        return status;
+    for (uint32_t from = 0; status == TANSU_OK && from < count;) {
+        span whole = next_span(list, count, from, percent, limit);
+        span s = trim(list, whole, percent);
+        /* What ends in a segment without a commit would not cover that one. */
+        while (s.end > s.begin && list[s.end - 1].empty)
+            s.end--;
+        if (worth(list, s, percent)) {
+            if (!add_run(plan, list, s))
+                status = error_memory(error);
+            plan->head = with_head && s.end == count;
+        }
+        from = whole.end > from ? whole.end : from + 1;
+    }
+    free(list);
+    if (status != TANSU_OK)
+        compact_plan_free(plan);
+    return status;
+}
+
+void compact_plan_free(compact_plan *plan) {
+    for (uint32_t i = 0; i < plan->count; i++)
+        free(plan->runs[i].numbers);
+    free(plan->runs);
+    *plan = (compact_plan){.runs = NULL};
+}
+
+bool compact_due(database *db) {
+    compact_plan plan;
+    if (db->compaction_percent == 0 ||
+        compact_plan_make(db, db->compaction_percent, false, db->log->segment_size, &plan, NULL) !=
+            TANSU_OK)
+        return false;
+    bool due = plan.count > 0;
+    compact_plan_free(&plan);
+    return due;
+}
+
+uint64_t compact_dead(database *db) {
+    candidate *list;
+    uint32_t count;
+    uint64_t sum = 0;
+    /* The head's length is the writer's to know; what is dead in it is not. */
+    if (list_candidates(db, false, &list, &count, NULL) != TANSU_OK)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += list[i].dead;
+    free(list);
+    snapshot *v = snapshot_acquire(db);
+    sum += dead_bytes(db, v, (uint32_t)(v->position >> 32));
+    snapshot_release(db, v);
+    return sum;
+}

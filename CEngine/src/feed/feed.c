@@ -1,0 +1,245 @@
+/*
+ * feed/feed.c -- opening feeds, waiting for commits, and what compaction must keep for them.
+ */
+#include "feed/feed.h"
+
+#include "feed/feed_commit.h"
+#include "feed/feed_log.h"
+#include "store/commit_wait.h"
+#include "store/database_internal.h"
+#include "store/handle.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+/* ---- The list ---- */
+
+/* list_add -- adds a feed to the database's list, where compactions find it. Errors: NOT_FOUND. */
+static tansu_status list_add(feed *f, uint64_t since, tansu_error *error) {
+    database *db = f->db;
+    pthread_mutex_lock(&db->feed_mutex);
+    uint64_t floor = db->feed_floor;
+    bool there = since == 0 || since >= floor;
+    if (there) {
+        f->position.delivered = since;
+        f->pinned_to = since == 0 ? floor : 0;
+        f->next = db->feeds;
+        db->feeds = f;
+    }
+    pthread_mutex_unlock(&db->feed_mutex);
+    return there ? TANSU_OK
+                 : error_set(error, TANSU_E_NOT_FOUND, db->folder,
+                             "The events after commit %llu are not complete any more, because "
+                             "compaction has dropped deletions up to commit %llu; read everything, "
+                             "and open a feed at the present or at 0",
+                             (unsigned long long)since, (unsigned long long)floor);
+}
+
+/* list_remove -- removes it. */
+static void list_remove(feed *f) {
+    pthread_mutex_lock(&f->db->feed_mutex);
+    for (feed **at = &f->db->feeds; *at != NULL; at = &(*at)->next) {
+        if (*at == f) {
+            *at = f->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&f->db->feed_mutex);
+}
+
+uint64_t feed_begin_compaction(database *db, uint64_t oldest, uint64_t last) {
+    pthread_mutex_lock(&db->feed_mutex);
+    for (const feed *f = db->feeds; f != NULL; f = f->next) {
+        uint64_t delivered = __atomic_load_n(&f->position.delivered, __ATOMIC_RELAXED);
+        if (delivered < oldest)
+            oldest = delivered;
+    }
+    uint64_t floor = oldest < last ? oldest : last;
+    if (floor > db->feed_floor)
+        db->feed_floor = floor;
+    pthread_mutex_unlock(&db->feed_mutex);
+    return oldest;
+}
+
+/* check_faults -- the status of a read from the log, or IO when the system could not read all of
+ * it: nobody knows which events the feed has missed then. */
+static tansu_status check_faults(feed *f, uint64_t faults, tansu_status status,
+                                 tansu_error *error) {
+    const log *l = f->db->log;
+    f->unreadable = f->unreadable || log_faults(l) != faults;
+    return log_check(l, status == TANSU_E_CORRUPT ? 0 : faults, status, error);
+}
+
+/* ---- Opening and closing ---- */
+
+/* find_start -- reads the log for the first time. */
+static tansu_status find_start(feed *f, uint64_t since, tansu_error *error) {
+    uint64_t faults = log_faults(f->db->log);
+    tansu_status status = feed_acquire(f, error);
+    if (status == TANSU_DONE && f->snapshot->sequence < since)
+        return error_set(error, TANSU_E_NOT_FOUND, f->db->folder,
+                         "Commit %llu is not in the database, whose newest commit is %llu; read "
+                         "everything, and open a feed at the present or at 0",
+                         (unsigned long long)since, (unsigned long long)f->snapshot->sequence);
+    if (status == TANSU_OK)
+        status = feed_find_names(f, error);
+    else if (status == TANSU_DONE)
+        status = TANSU_OK;
+    if (status == TANSU_OK && !feed_names_take(&f->names, f->snapshot))
+        status = error_memory(error);
+    return check_faults(f, faults, status, error);
+}
+
+/* skip_to_newest -- skips everything up to the snapshot. */
+static tansu_status skip_to_newest(feed *f, tansu_error *error) {
+    feed_names_clear(&f->names);
+    if (!feed_names_take(&f->names, f->snapshot))
+        return error_memory(error);
+    feed_set_delivered(&f->position, f->snapshot->sequence);
+    f->hint = f->snapshot->position;
+    return TANSU_OK;
+}
+
+tansu_status feed_open(database *db, uint64_t since, const feed_options *options, feed **result,
+                       tansu_error *error) {
+    tansu_status status = handle_acquire(db, error);
+    if (status != TANSU_OK)
+        return status;
+    feed *f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        handle_release(db);
+        return error_memory(error);
+    }
+    *f = (feed){.db = db, .before = options->before, .after = options->after};
+    bool now = since == UINT64_MAX;
+    if (!feed_names_filter(&f->names, options->collections, options->count))
+        status = error_memory(error);
+    if (status == TANSU_OK && now) {
+        f->snapshot = snapshot_acquire(db);
+        status = list_add(f, f->snapshot->sequence, error);
+        if (status == TANSU_OK)
+            status = skip_to_newest(f, error);
+    } else if (status == TANSU_OK) {
+        status = list_add(f, since, error);
+        if (status == TANSU_OK)
+            status = find_start(f, since, error);
+    }
+    if (status != TANSU_OK) {
+        feed_close(f);
+        return status;
+    }
+    if (f->position.delivered >= f->pinned_to)
+        feed_release(f);
+    *result = f;
+    return TANSU_OK;
+}
+
+void feed_cancel(feed *f) {
+    interrupt_ask(&f->interrupt);
+    commit_wait_wake(f->db);
+}
+
+void feed_close(feed *f) {
+    if (f == NULL)
+        return;
+    database *db = f->db;
+    list_remove(f);
+    feed_release(f);
+    feed_names_free(&f->names);
+    pending_free(&f->newest);
+    tansu_buffer_free(&f->copy);
+    tansu_buffer_free(&f->pre_images);
+    tansu_buffer_free(&f->pre_image_offsets);
+    tansu_buffer_free(&f->id);
+    free(f);
+    handle_release(db);
+}
+
+/* ---- Waiting ---- */
+
+/* check -- whether the feed may continue. Errors: CANCELLED, CLOSED, IO. */
+static tansu_status check(void *context, tansu_error *error) {
+    const feed *f = context;
+    if (interrupt_asked(&f->interrupt))
+        return error_set(error, TANSU_E_CANCELLED, "feed", "The feed was cancelled; close it");
+    if (f->unreadable)
+        return log_read_error(f->db->log, error);
+    return handle_check_open(f->db, error);
+}
+
+/* The deadline of a call. */
+typedef struct feed_deadline {
+    int64_t milliseconds;
+    clock_time until;
+    bool known; /* `until` is */
+} feed_deadline;
+
+/* wait_more -- waits until the deadline; the clock is read only when there is something to wait
+ * for. */
+static tansu_status wait_more(feed *f, feed_deadline *p, tansu_error *error) {
+    if (p->milliseconds == 0)
+        return commit_is_newer(f->db, f->position.delivered) ? TANSU_OK : TANSU_DONE;
+    if (p->milliseconds < 0)
+        return commit_wait(f->db, f->position.delivered, CLOCK_NEVER, check, f, error);
+    if (!p->known)
+        p->until = clock_in((uint64_t)p->milliseconds);
+    p->known = true;
+    return commit_wait(f->db, f->position.delivered, p->until, check, f, error);
+}
+
+/* release_unused -- releases the snapshot unless the current event, or the next one, lies in it. */
+static void release_unused(feed *f) {
+    if (f->position.delivered >= f->pinned_to && (f->commit.frame == NULL || f->commit.copied))
+        feed_release(f);
+}
+
+tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_error *error) {
+    feed_deadline p = {.milliseconds = timeout_ms};
+    release_unused(f);
+    for (;;) {
+        uint64_t faults = log_faults(f->db->log);
+        tansu_status status = check(f, error);
+        if (status == TANSU_OK && f->commit.frame == NULL) {
+            status = f->snapshot == NULL ? feed_acquire(f, error) : TANSU_OK;
+            if (status == TANSU_OK)
+                status = check_faults(f, faults, feed_next_commit(f, error), error);
+        }
+        if (status == TANSU_OK && f->commit.searching) {
+            status = check_faults(f, faults, feed_find_event(f, error), error);
+            if (status == TANSU_DONE)
+                continue;
+            if (status != TANSU_OK)
+                return status;
+        }
+        if (status == TANSU_OK) {
+            bool copied = f->commit.copied;
+            status = check_faults(f, faults, feed_fill_event(f, change, error), error);
+            if (copied)
+                release_unused(f);
+            return status;
+        }
+        feed_release(f);
+        if (status == TANSU_DONE)
+            status = wait_more(f, &p, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+}
+
+tansu_status feed_skip(feed *f, int64_t timeout_ms, uint64_t *sequence, tansu_error *error) {
+    feed_deadline p = {.milliseconds = timeout_ms};
+    feed_release(f);
+    f->commit.frame = NULL;
+    tansu_status status = check(f, error);
+    if (status == TANSU_OK)
+        status = wait_more(f, &p, error);
+    if (status == TANSU_OK)
+        status = feed_acquire(f, error);
+    if (status == TANSU_OK) {
+        status = skip_to_newest(f, error);
+        *sequence = f->position.delivered;
+    }
+    feed_release(f);
+    return status;
+}

@@ -1,0 +1,259 @@
+/*
+ * index/block_store/block_store.c -- transactions of the block store.
+ */
+#include "index/block_store/block_store.h"
+#include "index/block_store/block_store_internal.h"
+#include "util/bytes.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/* Records that lie in a row are written together, up to about that many bytes. */
+#define WRITE_BUFFER ((size_t)256 * 1024)
+
+/* Steps along the right edge of a tree; more would be a circle. */
+#define STEPS_MOST 65536
+
+/* That many records a bucket, and the file gets more buckets. */
+#define CROWDED 2
+
+/* ---- Beginning and ending ---- */
+
+/* grow -- rewrites a file whose buckets are crowded. A failure makes look-ups slower and has no
+ * other effect. */
+static void grow(block_store *bs) {
+    uint64_t crowded = bs->bucket_count * CROWDED;
+    if (bs->records <= crowded || bs->records < bs->grow_at ||
+        block_store_buckets_for(bs->records) <= bs->bucket_count)
+        return;
+    bs->grow_at = bs->records * 2;
+    (void)block_store_rewrite(bs, NULL);
+}
+
+tansu_status block_store_begin(block_store *bs, tansu_error *error) {
+    if (bs->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, bs->path, "The index file is open read-only");
+    if (bs->in_transaction)
+        return error_set(error, TANSU_E_INVALID_STATE, bs->path,
+                         "A checkpoint is being written already");
+    tansu_status status = block_store_apply_pending(bs, error);
+    if (status == TANSU_OK)
+        grow(bs);
+    if (status == TANSU_OK)
+        status = session_begin(bs, error);
+    if (status != TANSU_OK)
+        return status;
+    bs->buffer = malloc(WRITE_BUFFER);
+    if (bs->buffer == NULL || !space_begin(&bs->space, &bs->free, bs->size)) {
+        free(bs->buffer);
+        bs->buffer = NULL;
+        return error_memory(error);
+    }
+    bs->buffer_capacity = WRITE_BUFFER;
+    bs->buffer_used = 0;
+    bs->buffer_at = 0;
+    bs->records_then = bs->records;
+    bs->failed = false;
+    bs->in_transaction = true;
+    return TANSU_OK;
+}
+
+/* transaction_ends -- forgets what belongs to it alone. */
+static void transaction_ends(block_store *bs) {
+    bs->in_transaction = false;
+    words_free(&bs->words);
+    space_free(&bs->space);
+    extents_free(&bs->freed);
+    free(bs->buffer);
+    bs->buffer = NULL;
+    bs->buffer_used = 0;
+}
+
+void block_store_abort(block_store *bs) {
+    if (bs->in_transaction)
+        transaction_ends(bs);
+}
+
+/* ---- Changing ---- */
+
+/* writable -- whether a call may change anything. */
+static tansu_status writable(const block_store *bs, tansu_error *error) {
+    if (!bs->in_transaction)
+        return error_set(error, TANSU_E_INVALID_STATE, bs->path, "No checkpoint is being written");
+    if (bs->failed)
+        return error_set(error, TANSU_E_INVALID_STATE, bs->path,
+                         "The checkpoint failed; abort it and write another one");
+    return TANSU_OK;
+}
+
+/* flush -- writes the records in the buffer. */
+static tansu_status flush(block_store *bs, tansu_error *error) {
+    if (bs->buffer_used != 0 &&
+        fs_write_all(bs->calls, bs->fd, bs->buffer, bs->buffer_used, bs->buffer_at) != 0)
+        return error_errno(error, bs->path, "write", errno);
+    bs->buffer_used = 0;
+    return TANSU_OK;
+}
+
+/* make_capacity -- space in the buffer for a record that is to lie at `offset`. */
+static tansu_status make_capacity(block_store *bs, uint64_t offset, uint64_t size,
+                                  tansu_error *error) {
+    if (bs->buffer_used == 0 || offset != bs->buffer_at + bs->buffer_used ||
+        size > bs->buffer_capacity - bs->buffer_used) {
+        tansu_status status = flush(bs, error);
+        if (status != TANSU_OK)
+            return status;
+        bs->buffer_at = offset;
+    }
+    if (size <= bs->buffer_capacity)
+        return TANSU_OK;
+    uint8_t *larger = realloc(bs->buffer, size);
+    if (larger == NULL)
+        return error_memory(error);
+    bs->buffer = larger;
+    bs->buffer_capacity = size;
+    return TANSU_OK;
+}
+
+/* put -- what block_store_put() does once it may. */
+static tansu_status put(block_store *bs, const uint8_t key[BLOCK_STORE_KEY], const void *record,
+                        size_t size, tansu_error *error) {
+    block_store_path path;
+    tansu_status status = block_store_locate(bs, key, &path, error);
+    if (status != TANSU_OK)
+        return status;
+    if (path.found && !extents_add(&bs->freed, path.node.offset, path.node.size))
+        return error_memory(error);
+    uint8_t hash;
+    uint32_t body, value_size = (uint32_t)size + BLOCK_STORE_CRC;
+    block_store_hash(bs->bucket_count, key, &hash);
+    uint64_t left = path.found ? path.node.left : 0, right = path.found ? path.node.right : 0;
+    uint64_t whole = block_store_fill_record(bs, NULL, key, hash, left, right, value_size, &body);
+    uint64_t offset = space_allocate(&bs->space, whole);
+    if (!words_set(&bs->words, path.word, offset))
+        return error_memory(error);
+    status = make_capacity(bs, offset, whole, error);
+    if (status != TANSU_OK)
+        return status;
+    uint8_t *bytes = bs->buffer + bs->buffer_used;
+    block_store_fill_record(bs, bytes, key, hash, left, right, value_size, &body);
+    uint8_t *value = bytes + body + BLOCK_STORE_KEY;
+    if (size > 0)
+        memcpy(value, record, size);
+    store_u32(value + size, block_store_checksum(key, record, size));
+    memset(value + value_size, 0, whole - body - BLOCK_STORE_KEY - value_size);
+    bs->buffer_used += whole;
+    bs->records_then += !path.found;
+    return TANSU_OK;
+}
+
+tansu_status block_store_put(block_store *bs, enum block_store_kind kind, uint64_t number,
+                             const void *record, size_t size, tansu_error *error) {
+    tansu_status status = writable(bs, error);
+    if (status != TANSU_OK)
+        return status;
+    if (size > INT_MAX / 4)
+        status = error_set(error, TANSU_E_TOO_LARGE, bs->path, "An index block is too large");
+    uint8_t key[BLOCK_STORE_KEY];
+    block_store_fill_key(key, kind, number);
+    if (status == TANSU_OK)
+        status = put(bs, key, record, size, error);
+    bs->failed = status != TANSU_OK;
+    return status;
+}
+
+/* joined -- the children of a node that goes, as one tree. */
+static tansu_status joined(block_store *bs, const block_store_node *node, uint64_t *child,
+                           tansu_error *error) {
+    *child = node->left != 0 ? node->left : node->right;
+    if (node->left == 0 || node->right == 0)
+        return TANSU_OK;
+    block_store_node last = {.right = node->left};
+    for (int step = 0; last.right != 0; step++) {
+        if (step == STEPS_MOST)
+            return block_store_damaged(bs, last.offset, error);
+        tansu_status status = block_store_node_at(bs, last.right, &last, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return words_set(&bs->words, last.offset + BLOCK_STORE_RIGHT, node->right)
+               ? TANSU_OK
+               : error_memory(error);
+}
+
+tansu_status block_store_remove(block_store *bs, enum block_store_kind kind, uint64_t number,
+                                tansu_error *error) {
+    tansu_status status = writable(bs, error);
+    if (status != TANSU_OK)
+        return status;
+    uint8_t key[BLOCK_STORE_KEY];
+    block_store_path path;
+    uint64_t child = 0;
+    block_store_fill_key(key, kind, number);
+    status = block_store_locate(bs, key, &path, error);
+    if (status == TANSU_OK && !path.found)
+        return TANSU_OK;
+    if (status == TANSU_OK)
+        status = joined(bs, &path.node, &child, error);
+    if (status == TANSU_OK && (!words_set(&bs->words, path.word, child) ||
+                               !extents_add(&bs->freed, path.node.offset, path.node.size)))
+        status = error_memory(error);
+    bs->failed = status != TANSU_OK;
+    bs->records_then -= status == TANSU_OK;
+    return status;
+}
+
+/* ---- Committing ---- */
+
+/* publish -- lets readers see the commit: nothing of it can fail. */
+static void publish(block_store *bs, uint64_t size) {
+    pthread_rwlock_wrlock(&bs->gate);
+    uint64_t buckets_end = BLOCK_STORE_HEAD + 8 * bs->bucket_count;
+    for (size_t i = 0; i < bs->words.capacity; i++) {
+        uint64_t offset = bs->words.pairs[2 * i];
+        if (offset != 0 && offset < buckets_end)
+            bs->buckets[(offset - BLOCK_STORE_HEAD) / 8] = bs->words.pairs[2 * i + 1];
+    }
+    bs->pending = bs->words; /* what was pending before was written when this one began */
+    bs->words = (block_store_words){NULL, 0, 0};
+    bs->size = size;
+    bs->records = bs->records_then;
+    pthread_rwlock_unlock(&bs->gate);
+    bs->commit++;
+}
+
+/* commit -- what block_store_commit() does once it may. */
+static tansu_status commit(block_store *bs, tansu_error *error) {
+    tansu_status status = flush(bs, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!bs->passing && bs->calls->sync(bs->fd, NULL, 0) != 0) {
+        /* The system may have dropped anything that was written since the sync before. */
+        bs->rewrite_words = true;
+        return error_errno(error, bs->path, "sync", errno);
+    }
+    if (!space_remaining(&bs->space, &bs->freed))
+        return error_memory(error);
+    uint64_t size = extents_merge(&bs->freed, bs->space.end);
+    status =
+        journal_write(bs, &bs->words, &bs->freed, bs->commit + 1, bs->records_then, size, error);
+    if (status != TANSU_OK)
+        return status;
+    publish(bs, size);
+    extents_free(&bs->free);
+    bs->free = bs->freed;
+    bs->freed = (block_store_extents){NULL, 0, 0};
+    (void)journal_apply(bs, NULL); /* the commit counts: the next transaction tries again */
+    return TANSU_OK;
+}
+
+tansu_status block_store_commit(block_store *bs, tansu_error *error) {
+    tansu_status status = writable(bs, error);
+    if (status == TANSU_OK)
+        status = commit(bs, error);
+    if (bs->in_transaction)
+        transaction_ends(bs);
+    return status;
+}

@@ -1,0 +1,404 @@
+/*
+ * index/block_store/block_store_open.c -- opening and closing the block store's file.
+ *
+ * A file is either closed (its head and all its content are Tokyo Cabinet's format) or in session:
+ * then its head carries another type, which Tokyo Cabinet and earlier releases of the library
+ * refuse, and its content is defined by the newest valid journal of that session. Opening writes
+ * nothing; the first transaction begins a session.
+ */
+#include "index/block_store/block_store_internal.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <sys/random.h>
+#endif
+
+/* What Tokyo Cabinet writes where new files are made. */
+#ifdef __APPLE__
+#define NEW_BIG_ENDIAN false
+#else
+#define NEW_BIG_ENDIAN true
+#endif
+
+/* new_gate -- a lock in which readers do not starve the writer; 0 or an errno. */
+static int new_gate(pthread_rwlock_t *gate) {
+    pthread_rwlockattr_t how;
+    int number = pthread_rwlockattr_init(&how);
+    if (number != 0)
+        return number;
+#ifdef __GLIBC__
+    number = pthread_rwlockattr_setkind_np(&how, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+    if (number == 0)
+        number = pthread_rwlock_init(gate, &how);
+    pthread_rwlockattr_destroy(&how);
+    return number;
+}
+
+/* handle_free -- the end of a handle; its descriptors are closed. */
+static void handle_free(block_store *bs) {
+    journal_end(bs, false);
+    if (bs->fd >= 0)
+        bs->calls->unlock(bs->fd);
+    words_free(&bs->pending);
+    words_free(&bs->words);
+    space_free(&bs->space);
+    extents_free(&bs->free);
+    extents_free(&bs->freed);
+    pthread_rwlock_destroy(&bs->gate);
+    free(bs->buckets);
+    free(bs->buffer);
+    free(bs->path);
+    free(bs->journal_path[0]);
+    free(bs->journal_path[1]);
+    free(bs);
+}
+
+/* with_suffix -- a path with something after it, in new memory. */
+static char *with_suffix(const char *path, const char *suffix) {
+    size_t size = strlen(path) + strlen(suffix) + 1;
+    char *result = malloc(size);
+    if (result != NULL)
+        snprintf(result, size, "%s%s", path, suffix);
+    return result;
+}
+
+/* handle_new -- without a file. */
+static tansu_status handle_new(const fs *calls, const char *path, unsigned flags,
+                               block_store **result, tansu_error *error) {
+    block_store *bs = calloc(1, sizeof *bs);
+    if (bs == NULL)
+        return error_memory(error);
+    int number = new_gate(&bs->gate);
+    if (number != 0) {
+        free(bs);
+        return error_errno(error, path, "create a lock", number);
+    }
+    bs->calls = calls;
+    bs->read_only = (flags & BLOCK_STORE_READ_ONLY) != 0;
+    bs->passing = (flags & BLOCK_STORE_TEMPORARY) != 0;
+    bs->fd = bs->journal_fd[0] = bs->journal_fd[1] = -1;
+    bs->path = with_suffix(path, "");
+    bs->journal_path[0] = with_suffix(path, ".redo.0");
+    bs->journal_path[1] = with_suffix(path, ".redo.1");
+    if (bs->path == NULL || bs->journal_path[0] == NULL || bs->journal_path[1] == NULL) {
+        handle_free(bs);
+        return error_memory(error);
+    }
+    *result = bs;
+    return TANSU_OK;
+}
+
+/* open_file -- the descriptor and its lock. */
+static tansu_status open_file(block_store *bs, bool create, tansu_error *error) {
+    int flags = bs->read_only ? O_RDONLY : create ? O_RDWR | O_CREAT : O_RDWR;
+    int fd = bs->calls->open(bs->path, flags, 0644);
+    if (fd < 0)
+        return errno == ENOENT
+                   ? error_set(error, TANSU_E_NOT_FOUND, bs->path, "The index file does not exist")
+                   : error_errno(error, bs->path, "open", errno);
+    if (bs->calls->lock(fd, !bs->read_only) != 0) {
+        tansu_status status =
+            errno == EWOULDBLOCK
+                ? error_set(error, TANSU_E_LOCKED, bs->path,
+                            "The index file is open elsewhere; close it there first")
+                : error_errno(error, bs->path, "lock", errno);
+        (void)bs->calls->close(fd); /* the first error is the one that is reported */
+        return status;
+    }
+    bs->fd = fd;
+    return TANSU_OK;
+}
+
+/* new_buckets -- memory for them, empty. */
+static tansu_status new_buckets(block_store *bs, uint64_t count, tansu_error *error) {
+    free(bs->buckets);
+    bs->bucket_count = count;
+    bs->buckets = calloc(count, sizeof *bs->buckets);
+    return bs->buckets == NULL ? error_memory(error) : TANSU_OK;
+}
+
+/* make_file -- turns an empty file into one without records. */
+static tansu_status make_file(block_store *bs, uint64_t buckets, tansu_error *error) {
+    tansu_status status = new_buckets(bs, buckets, error);
+    if (status != TANSU_OK)
+        return status;
+    bs->big_endian = NEW_BIG_ENDIAN;
+    bs->first = bs->size = block_store_first(buckets);
+    block_store_head_fill(bs);
+    if (bs->calls->truncate(bs->fd, bs->size) != 0 ||
+        fs_write_all(bs->calls, bs->fd, bs->head, BLOCK_STORE_HEAD, 0) != 0)
+        return error_errno(error, bs->path, "write", errno);
+    return TANSU_OK;
+}
+
+/* bad_head -- the error for a file that is none of ours. */
+static tansu_status bad_head(block_store *bs, tansu_error *error) {
+    return error_set(error, TANSU_E_CORRUPT, bs->path,
+                     "The header of the index file is corrupt; delete the folder \"index\" of the "
+                     "closed database to have it rebuilt");
+}
+
+/* load_head -- the head, checked against the file's size. */
+static tansu_status load_head(block_store *bs, block_store_head *head, tansu_error *error) {
+    uint64_t size = 0;
+    if (bs->calls->size(bs->fd, &size) != 0)
+        return error_errno(error, bs->path, "examine", errno);
+    if (size < BLOCK_STORE_HEAD)
+        return bad_head(bs, error);
+    tansu_status status = block_store_read_at(bs, 0, bs->head, BLOCK_STORE_HEAD, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!block_store_head_read(bs->head, size, head))
+        return bad_head(bs, error);
+    bs->big_endian = head->big_endian;
+    bs->first = head->first;
+    bs->size = head->size;
+    bs->records = head->records;
+    bs->session = head->session;
+    bs->commit = head->commit;
+    bs->in_session = head->in_session;
+    return TANSU_OK;
+}
+
+/* load_buckets -- into memory. */
+static tansu_status load_buckets(block_store *bs, uint64_t count, tansu_error *error) {
+    tansu_status status = new_buckets(bs, count, error);
+    if (status == TANSU_OK)
+        status = block_store_read_at(bs, BLOCK_STORE_HEAD, bs->buckets, count * 8, error);
+    for (uint64_t i = 0; status == TANSU_OK && i < count; i++)
+        bs->buckets[i] = block_store_word(bs, (const uint8_t *)&bs->buckets[i]) * BLOCK_STORE_ALIGN;
+    return status;
+}
+
+/* load_pool -- the free extents of a file as it was closed. */
+static tansu_status load_pool(block_store *bs, tansu_error *error) {
+    uint64_t begin = BLOCK_STORE_HEAD + 8 * bs->bucket_count;
+    size_t size = (size_t)(bs->first - begin);
+    uint8_t *bytes = malloc(size);
+    if (bytes == NULL)
+        return error_memory(error);
+    tansu_status status = block_store_read_at(bs, begin, bytes, size, error);
+    if (status == TANSU_OK && !block_store_pool_read(bs, bytes, size, &bs->free))
+        status = error_memory(error);
+    free(bytes);
+    return status;
+}
+
+/* load -- everything that is kept in memory, of a file that is not empty. */
+static tansu_status load(block_store *bs, bool lost, tansu_error *error) {
+    block_store_head head;
+    tansu_status status = load_head(bs, &head, error);
+    if (status == TANSU_OK && lost && !head.in_session)
+        return error_set(error, TANSU_E_CORRUPT, bs->path,
+                         "The machine stopped while the index files were written");
+    if (status == TANSU_OK && head.unclean && !head.in_session) {
+        status = recover_rollback(bs, error);
+        if (status == TANSU_OK)
+            status = load_head(bs, &head, error);
+        else if (status == TANSU_DONE)
+            status = TANSU_OK;
+    }
+    if (status == TANSU_OK)
+        status = load_buckets(bs, head.buckets, error);
+    if (status == TANSU_OK && head.in_session)
+        status = journal_recover(bs, error);
+    /* The pool is as of the last closing: it is stale after the session's first commit, and after
+     * an earlier release of the library crashed. */
+    if (status == TANSU_OK && !bs->read_only && bs->commit == 0 &&
+        (head.in_session || !head.unclean))
+        status = load_pool(bs, error);
+    return status;
+}
+
+tansu_status block_store_open(const fs *calls, const char *path, unsigned flags,
+                              block_store **result, tansu_error *error) {
+    block_store *bs;
+    uint64_t size = 0;
+    tansu_status status = handle_new(calls, path, flags, &bs, error);
+    if (status != TANSU_OK)
+        return status;
+    status = open_file(bs, (flags & BLOCK_STORE_CREATE) != 0, error);
+    if (status == TANSU_OK && calls->size(bs->fd, &size) != 0)
+        status = error_errno(error, path, "examine", errno);
+    if (status == TANSU_OK)
+        status = size == 0 && !bs->read_only
+                     ? make_file(bs, block_store_buckets_for(0), error)
+                     : load(bs, (flags & BLOCK_STORE_POWER_LOST) != 0, error);
+    if (status != TANSU_OK) {
+        handle_free(bs);
+        return status;
+    }
+    *result = bs;
+    return TANSU_OK;
+}
+
+tansu_status block_store_create(const fs *calls, const char *path, uint64_t buckets,
+                                block_store **result, tansu_error *error) {
+    block_store *bs;
+    tansu_status status = block_store_delete(calls, path, error);
+    if (status == TANSU_OK)
+        status = handle_new(calls, path, BLOCK_STORE_TEMPORARY, &bs, error);
+    if (status != TANSU_OK)
+        return status;
+    status = open_file(bs, true, error);
+    if (status == TANSU_OK)
+        status = make_file(bs, buckets, error);
+    if (status != TANSU_OK) {
+        handle_free(bs);
+        return status;
+    }
+    *result = bs;
+    return TANSU_OK;
+}
+
+tansu_status block_store_delete(const fs *calls, const char *path, tansu_error *error) {
+    /* .wal is Tokyo Cabinet's own, .new what a shrinking that was ended left. The file itself goes
+     * last: what is left of the others means nothing without it. */
+    static const char *const suffixes[] = {".wal", ".new", ".redo.0", ".redo.1", ""};
+    tansu_status status = TANSU_OK;
+    for (size_t i = 0; status == TANSU_OK && i < sizeof suffixes / sizeof *suffixes; i++) {
+        char *file = with_suffix(path, suffixes[i]);
+        if (file == NULL)
+            return error_memory(error);
+        if (calls->unlink(file) != 0 && errno != ENOENT)
+            status = error_errno(error, file, "remove", errno);
+        free(file);
+    }
+    return status;
+}
+
+/* ---- Sessions ---- */
+
+tansu_status session_mark(block_store *bs, tansu_error *error) {
+    bs->commit = 0;
+    if (getentropy(&bs->session, sizeof bs->session) != 0)
+        return error_errno(error, bs->path, "create a number for", errno);
+    if (block_store_head_session(bs) != 0)
+        return error_errno(error, bs->path, "write", errno);
+    if (!bs->passing && bs->calls->sync(bs->fd, NULL, 0) != 0)
+        return error_errno(error, bs->path, "sync", errno);
+    bs->in_session = true;
+    return TANSU_OK;
+}
+
+tansu_status session_begin(block_store *bs, tansu_error *error) {
+    bool opened = bs->journal_fd[0] >= 0 && bs->journal_fd[1] >= 0;
+    tansu_status status = bs->in_session ? TANSU_OK : session_mark(bs, error);
+    if (status != TANSU_OK || opened || bs->passing)
+        return status;
+    status = journal_open(bs, error);
+    /* Its own name may be new, too. */
+    if (status == TANSU_OK)
+        status = fs_sync_parent(bs->calls, bs->path, error);
+    if (status != TANSU_OK)
+        journal_end(bs, false); /* so that the next attempt repeats this */
+    return status;
+}
+
+tansu_status block_store_apply_pending(block_store *bs, tansu_error *error) {
+    tansu_status status = bs->commit_unknown ? journal_invalidate(bs, error) : TANSU_OK;
+    if (status != TANSU_OK)
+        return status;
+    if (bs->rewrite_words && bs->commit != 0 && !bs->passing) {
+        status = journal_reload(bs, error);
+        if (status == TANSU_OK)
+            bs->rewrite_words = false; /* `pending` has it now */
+    } else if (bs->rewrite_words) {
+        bs->in_session = bs->rewrite_words = false; /* its mark may be what was not written */
+    }
+    if (status == TANSU_OK && bs->unsafe_journal)
+        status = journal_open(bs, error);
+    if (status == TANSU_OK && (bs->pending.count != 0 || bs->unsafe_journal))
+        status = journal_apply(bs, error);
+    return status;
+}
+
+/* mark_free -- creates the file a row of records and free extents. -1 with errno. */
+static int mark_free(block_store *bs) {
+    uint8_t mark[5];
+    for (size_t i = 0; i < bs->free.count; i++) {
+        block_store_extent e = bs->free.items[i];
+        for (uint64_t done = 0, size; done < e.size; done += size) {
+            size = e.size - done < BLOCK_STORE_MAX_FREE ? e.size - done : BLOCK_STORE_MAX_FREE;
+            block_store_fill_free(bs, mark, size);
+            if (fs_write_all(bs->calls, bs->fd, mark, sizeof mark, e.offset + done) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* save_pool -- what is free, for the next opening. */
+static tansu_status save_pool(block_store *bs, tansu_error *error) {
+    uint64_t begin = BLOCK_STORE_HEAD + 8 * bs->bucket_count;
+    size_t size = (size_t)(bs->first - begin);
+    uint8_t *bytes = calloc(1, size);
+    if (bytes == NULL)
+        return error_memory(error);
+    block_store_pool_write(&bs->free, bytes, size);
+    tansu_status status = TANSU_OK;
+    /* Without a commit nothing else says what is free: should this be cut short, the pool must
+     * still be what it was. */
+    bool changed = bs->commit != 0 || bs->passing;
+    if (mark_free(bs) != 0 || (changed && fs_write_all(bs->calls, bs->fd, bytes, size, begin) != 0))
+        status = error_errno(error, bs->path, "write", errno);
+    else if (bs->calls->truncate(bs->fd, bs->size) != 0)
+        status = error_errno(error, bs->path, "cut", errno);
+    free(bytes);
+    return status;
+}
+
+/* session_end -- leaves a closed file. Everything else is on the disk before its head says so. */
+static tansu_status session_end(block_store *bs, tansu_error *error) {
+    tansu_status status = block_store_apply_pending(bs, error);
+    if (status != TANSU_OK || !bs->in_session)
+        return status;
+    status = save_pool(bs, error);
+    if (status == TANSU_OK && block_store_head_sizes(bs) != 0)
+        status = error_errno(error, bs->path, "write", errno);
+    if (status == TANSU_OK && bs->calls->sync(bs->fd, NULL, 0) != 0)
+        status = error_errno(error, bs->path, "sync", errno);
+    if (status != TANSU_OK)
+        return status;
+    if (block_store_head_closed(bs) != 0)
+        return error_errno(error, bs->path, "write", errno);
+    if (bs->calls->sync(bs->fd, NULL, 0) != 0)
+        return error_errno(error, bs->path, "sync", errno);
+    bs->in_session = false;
+    journal_end(bs, true);
+    return TANSU_OK;
+}
+
+tansu_status block_store_close(block_store *bs, tansu_error *error) {
+    if (bs == NULL)
+        return TANSU_OK;
+    block_store_abort(bs);
+    tansu_status status = TANSU_OK;
+    if (!bs->read_only && !bs->passing && !block_store_is_damaged(bs) &&
+        (bs->in_session || bs->pending.count != 0))
+        status = session_end(bs, error);
+    handle_free(bs);
+    return status;
+}
+
+void block_store_mark_damaged(block_store *bs) {
+    atomic_store_explicit(&bs->damaged, true, memory_order_relaxed);
+}
+
+bool block_store_is_damaged(const block_store *bs) {
+    return atomic_load_explicit(&bs->damaged, memory_order_relaxed);
+}
+
+uint64_t block_store_size(block_store *bs) {
+    pthread_rwlock_rdlock(&bs->gate);
+    uint64_t size = bs->size;
+    pthread_rwlock_unlock(&bs->gate);
+    return size;
+}

@@ -1,0 +1,413 @@
+/*
+ * index/locations.c -- location tables.
+ *
+ * Chunks are allocated in segments that double in size: segment k has 64 * 2^k of them, so that no
+ * slot ever moves and readers need no lock, and a few pointers to segments reach all possible
+ * record ids.
+ */
+#include "index/locations.h"
+#include "index/definition.h"
+#include "util/buffer.h"
+#include "util/bytes.h"
+#include "util/error.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SEGMENT 64
+#define SEGMENTS 24 /* 64 * (2^24 - 1) chunks: more than 2^39 record ids need */
+#define MAX_CHUNK ((MAX_RID + 1) / LOCATIONS_CHUNK)
+
+typedef struct chunk {
+    atomic_bool dirty;   /* changed since it was last written */
+    atomic_bool written; /* by the checkpoint that is running, or was the last */
+    bool kept;           /* it was loaded from the block store, or written to it */
+    uint64_t words[LOCATIONS_CHUNK];
+} chunk;
+
+typedef _Atomic(chunk *) chunk_slot;
+
+struct locations {
+    uint32_t collection;
+    uint64_t stored; /* chunks below may be in the block store */
+    bool gaps_known; /* and must be, but for the gaps */
+    uint64_t *gaps;  /* alternately the first chunk and the number of chunks */
+    size_t gap_count;
+    block_store *bs;
+    segment_usage *live;
+    _Atomic(chunk_slot *) segments[SEGMENTS];
+};
+
+/* Stands for a chunk that the block store was asked for and does not have. Never written to. */
+static const chunk absent;
+#define ABSENT ((chunk *)&absent)
+
+/* segment_of -- the segment that a chunk's slot is in, and where. */
+static uint32_t segment_of(uint64_t number, uint64_t *index) {
+    uint64_t scaled = number / FIRST_SEGMENT + 1;
+    uint32_t segment = 63 - (uint32_t)__builtin_clzll(scaled);
+    *index = number - FIRST_SEGMENT * (((uint64_t)1 << segment) - 1);
+    return segment;
+}
+
+/* slot_of -- a chunk's slot; NULL when its segment was not made yet. */
+static chunk_slot *slot_of(locations *p, uint64_t number) {
+    uint64_t index;
+    uint32_t segment = segment_of(number, &index);
+    chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
+    return slots == NULL ? NULL : slots + index;
+}
+
+/* slot_make -- a chunk's slot, its segment made if need be; NULL: memory. */
+static chunk_slot *slot_make(locations *p, uint64_t number) {
+    uint64_t index;
+    uint32_t segment = segment_of(number, &index);
+    chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
+    if (slots != NULL)
+        return slots + index;
+    size_t count = (size_t)FIRST_SEGMENT << segment;
+    chunk_slot *made = calloc(count, sizeof(*made));
+    if (made == NULL)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&p->segments[segment], &slots, made)) {
+        free(made);
+        return slots + index;
+    }
+    return made + index;
+}
+
+/* record_number -- where a chunk is in the block store. */
+static uint64_t record_number(uint32_t collection, uint64_t number) {
+    return (uint64_t)collection << 40 | number;
+}
+
+/* locations_new -- chunks are allocated later. */
+tansu_status locations_new(uint32_t collection, block_store *bs, uint64_t count, locations **result,
+                           tansu_error *error) {
+    if (count > MAX_RID + 1)
+        return error_set(error, TANSU_E_CORRUPT, "places",
+                         "The stored number of locations is corrupt");
+    locations *p = calloc(1, sizeof(*p));
+    if (p == NULL || (p->live = segment_usage_new()) == NULL) {
+        free(p);
+        return error_memory(error);
+    }
+    p->collection = collection;
+    p->stored = (count + LOCATIONS_CHUNK - 1) / LOCATIONS_CHUNK;
+    p->bs = bs;
+    *result = p;
+    return TANSU_OK;
+}
+
+/* locations_free -- fine on NULL. */
+void locations_free(locations *p) {
+    if (p == NULL)
+        return;
+    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
+        chunk_slot *slots = atomic_load(&p->segments[segment]);
+        for (size_t i = 0; slots != NULL && i < (size_t)FIRST_SEGMENT << segment; i++) {
+            chunk *c = atomic_load_explicit(&slots[i], memory_order_relaxed);
+            if (c != ABSENT)
+                free(c);
+        }
+        free(slots);
+    }
+    segment_usage_free(p->live);
+    free(p->gaps);
+    free(p);
+}
+
+/* locations_live -- made and freed with the locations. */
+segment_usage *locations_live(const locations *p) {
+    return p->live;
+}
+
+/* locations_gaps_read -- before there are readers. */
+tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
+                                 tansu_error *error) {
+    size_t count = size / 16;
+    uint64_t behind = 0;
+    bool sound = size % 16 == 0;
+    uint64_t *list = malloc(size + 1);
+    if (list == NULL)
+        return error_memory(error);
+    for (size_t i = 0; sound && i < count; i++) {
+        list[2 * i] = load_u64(gaps + 16 * i);
+        list[2 * i + 1] = load_u64(gaps + 16 * i + 8);
+        sound = list[2 * i] >= behind && list[2 * i] < p->stored && list[2 * i + 1] > 0 &&
+                list[2 * i + 1] <= p->stored - list[2 * i];
+        behind = list[2 * i] + list[2 * i + 1];
+    }
+    if (!sound) {
+        free(list);
+        return error_set(error, TANSU_E_CORRUPT, "places",
+                         "The stored gaps of the location table are corrupt");
+    }
+    p->gaps = list;
+    p->gap_count = count;
+    p->gaps_known = true;
+    return TANSU_OK;
+}
+
+/* gap_end -- the end of the gap that a chunk is in; 0 when it is in none. */
+static uint64_t gap_end(const locations *p, uint64_t number) {
+    size_t low = 0, high = p->gap_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->gaps[2 * middle] + p->gaps[2 * middle + 1] <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->gap_count && p->gaps[2 * low] <= number
+               ? p->gaps[2 * low] + p->gaps[2 * low + 1]
+               : 0;
+}
+
+/* load -- a chunk from the block store; ABSENT when it has none. */
+static tansu_status load(locations *p, uint64_t number, chunk **result, tansu_error *error) {
+    *result = ABSENT;
+    block_store *bs = p->bs;
+    if (bs == NULL || number >= p->stored)
+        return TANSU_OK;
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    tansu_status status = block_store_get(bs, BLOCK_STORE_LOCATIONS,
+                                          record_number(p->collection, number), &record, error);
+    if (status == TANSU_E_NOT_FOUND && (!p->gaps_known || gap_end(p, number) != 0))
+        return TANSU_OK;
+    if (status == TANSU_E_NOT_FOUND) {
+        block_store_mark_damaged(p->bs);
+        return error_set(error, TANSU_E_CORRUPT, "places",
+                         "A stored chunk of the location table is missing; close the database and "
+                         "open it again to have the index files rebuilt");
+    }
+    if (status != TANSU_OK)
+        return status;
+    if (record.size != sizeof((*result)->words)) {
+        tansu_buffer_free(&record);
+        block_store_mark_damaged(p->bs);
+        return error_set(error, TANSU_E_CORRUPT, "places",
+                         "A stored chunk of the location table is corrupt; close the database and "
+                         "open it again to have the index files rebuilt");
+    }
+    chunk *c = calloc(1, sizeof(*c));
+    if (c != NULL) {
+        memcpy(c->words, record.data, sizeof(c->words));
+        c->kept = true;
+    }
+    tansu_buffer_free(&record);
+    if (c == NULL)
+        return error_memory(error);
+    *result = c;
+    return TANSU_OK;
+}
+
+/* publish -- puts a chunk where `expected` is; *result: the one that is there then. */
+static void publish(chunk_slot *slot, chunk *expected, chunk *made, chunk **result) {
+    if (atomic_compare_exchange_strong(slot, &expected, made)) {
+        *result = made;
+        return;
+    }
+    if (made != ABSENT)
+        free(made);
+    *result = expected;
+}
+
+/* find -- the chunk with that number, loaded if need be; NULL when none of its record ids was
+ * stored. */
+static tansu_status find(locations *p, uint64_t number, chunk **result, tansu_error *error) {
+    *result = NULL;
+    if (number >= MAX_CHUNK)
+        return TANSU_OK;
+    chunk_slot *slot = slot_of(p, number);
+    if (slot == NULL) {
+        if (number >= p->stored)
+            return TANSU_OK;
+        slot = slot_make(p, number);
+        if (slot == NULL)
+            return error_memory(error);
+    }
+    chunk *c = atomic_load_explicit(slot, memory_order_acquire);
+    if (c == NULL) {
+        if (number >= p->stored)
+            return TANSU_OK;
+        tansu_status status = load(p, number, &c, error);
+        if (status != TANSU_OK)
+            return status;
+        publish(slot, NULL, c, &c);
+    }
+    *result = c == ABSENT ? NULL : c;
+    return TANSU_OK;
+}
+
+/* locations_get -- one word. */
+tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu_error *error) {
+    *location = 0;
+    chunk *c;
+    tansu_status status = find(p, rid / LOCATIONS_CHUNK, &c, error);
+    if (status == TANSU_OK && c != NULL)
+        *location = locations_load(&c->words[rid % LOCATIONS_CHUNK]);
+    return status;
+}
+
+/* locations_word -- never loads anything. */
+const uint64_t *locations_word(locations *p, uint64_t rid) {
+    if (rid > MAX_RID)
+        return NULL;
+    chunk_slot *slot = slot_of(p, rid / LOCATIONS_CHUNK);
+    chunk *c = slot == NULL ? NULL : atomic_load_explicit(slot, memory_order_acquire);
+    return c == NULL || c == ABSENT ? NULL : &c->words[rid % LOCATIONS_CHUNK];
+}
+
+/* locations_chunk -- the words stay where they are as long as the locations do. */
+tansu_status locations_chunk(locations *p, uint64_t number, const uint64_t **words,
+                             tansu_error *error) {
+    chunk *c;
+    tansu_status status = find(p, number, &c, error);
+    *words = status == TANSU_OK && c != NULL ? c->words : NULL;
+    return status;
+}
+
+/* locations_prepare -- a chunk that does not exist yet is allocated here. */
+tansu_status locations_prepare(locations *p, uint64_t rid, tansu_error *error) {
+    if (rid > MAX_RID)
+        return error_set(
+            error, TANSU_E_TOO_LARGE, NULL,
+            "The collection has used up its record ids; copy its documents to a new collection");
+    chunk *c;
+    tansu_status status = find(p, rid / LOCATIONS_CHUNK, &c, error);
+    if (status != TANSU_OK || c != NULL)
+        return status;
+    chunk_slot *slot = slot_make(p, rid / LOCATIONS_CHUNK);
+    chunk *made = slot == NULL ? NULL : calloc(1, sizeof(*made));
+    if (made == NULL)
+        return error_memory(error);
+    /* A reader may change NULL to ABSENT meanwhile, but nothing else: only the writer allocates
+     * chunks. */
+    chunk *there = atomic_load(slot);
+    publish(slot, there, made, &c);
+    if (c == ABSENT) {
+        made = calloc(1, sizeof(*made));
+        if (made == NULL)
+            return error_memory(error);
+        publish(slot, ABSENT, made, &c);
+    }
+    return TANSU_OK;
+}
+
+/* locations_set -- the mark is set after the word: a checkpoint that clears the mark sees the
+ * word. */
+void locations_set(locations *p, uint64_t rid, uint64_t location) {
+    chunk *c = atomic_load_explicit(slot_of(p, rid / LOCATIONS_CHUNK), memory_order_relaxed);
+    __atomic_store_n(&c->words[rid % LOCATIONS_CHUNK], location, __ATOMIC_RELEASE);
+    atomic_store(&c->dirty, true);
+}
+
+/* locations_relocate -- no other thread stores words meanwhile. */
+bool locations_relocate(locations *p, uint64_t rid, uint64_t from, uint64_t to) {
+    const uint64_t *word = locations_word(p, rid);
+    if (word == NULL || locations_load(word) != from)
+        return false;
+    locations_set(p, rid, to);
+    return true;
+}
+
+/* nobody_has -- whether a chunk is neither in memory nor in the block store. *there: it is in
+ * memory. */
+static bool nobody_has(locations *p, uint64_t number, chunk **there) {
+    chunk_slot *slot = slot_of(p, number);
+    chunk *c = slot == NULL ? NULL : atomic_load_explicit(slot, memory_order_acquire);
+    *there = c == ABSENT ? NULL : c;
+    return c == ABSENT || (c == NULL && (number >= p->stored || gap_end(p, number) != 0));
+}
+
+uint64_t locations_next_chunk(locations *p, uint64_t number, uint64_t end) {
+    chunk *there;
+    while (number < end && nobody_has(p, number, &there))
+        number++;
+    return number;
+}
+
+/* locations_gaps_write -- a chunk that was made and never stored to is written all the same: it is
+ * there, and would not be in the block store. */
+tansu_status locations_gaps_write(locations *p, uint64_t count, tansu_buffer *gaps,
+                                  tansu_error *error) {
+    uint64_t chunks = (count + LOCATIONS_CHUNK - 1) / LOCATIONS_CHUNK;
+    gaps->size = 0;
+    for (uint64_t number = 0; number < chunks; number++) {
+        chunk *there;
+        uint64_t first = number;
+        while (number < chunks && nobody_has(p, number, &there))
+            number++;
+        if (number < chunks && there != NULL && !there->kept)
+            atomic_store(&there->dirty, true);
+        uint8_t gap[16];
+        store_u64(gap, first);
+        store_u64(gap + 8, number - first);
+        if (number != first && !buffer_append(gaps, gap, sizeof gap))
+            return error_memory(error);
+    }
+    return TANSU_OK;
+}
+
+/* write_chunk -- copies the words one by one, for the writer continues storing. */
+static tansu_status write_chunk(locations *p, block_store *bs, uint64_t number, chunk *c,
+                                tansu_error *error) {
+    uint64_t words[LOCATIONS_CHUNK];
+    for (size_t i = 0; i < LOCATIONS_CHUNK; i++)
+        words[i] = __atomic_load_n(&c->words[i], __ATOMIC_RELAXED);
+    c->kept = true;
+    return block_store_put(bs, BLOCK_STORE_LOCATIONS, record_number(p->collection, number), words,
+                           sizeof(words), error);
+}
+
+/* locations_checkpoint -- all chunks in memory are examined. */
+tansu_status locations_checkpoint(locations *p, uint64_t *written, tansu_error *error) {
+    block_store *bs = p->bs;
+    if (bs == NULL)
+        return error_set(error, TANSU_E_INVALID_STATE, NULL, "A memory store has no checkpoint");
+    uint64_t number = 0, count = 0;
+    tansu_status status = TANSU_OK;
+    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
+        size_t slots_count = (size_t)FIRST_SEGMENT << segment;
+        chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
+        for (size_t i = 0; slots != NULL && i < slots_count; i++) {
+            chunk *c = atomic_load_explicit(&slots[i], memory_order_acquire);
+            if (c == NULL || c == ABSENT)
+                continue;
+            atomic_store(&c->written, false);
+            if (status != TANSU_OK || !atomic_exchange(&c->dirty, false))
+                continue;
+            atomic_store(&c->written, true);
+            status = write_chunk(p, bs, number + i, c, error);
+            count++;
+        }
+        number += slots_count;
+    }
+    if (written != NULL)
+        *written = count;
+    return status;
+}
+
+/* locations_checkpoint_failed -- what it wrote is to be written again. */
+void locations_checkpoint_failed(locations *p) {
+    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
+        chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
+        for (size_t i = 0; slots != NULL && i < (size_t)FIRST_SEGMENT << segment; i++) {
+            chunk *c = atomic_load_explicit(&slots[i], memory_order_acquire);
+            if (c != NULL && c != ABSENT && atomic_exchange(&c->written, false))
+                atomic_store(&c->dirty, true);
+        }
+    }
+}
+
+/* locations_remove_stored -- chunks that were never stored are no error. */
+tansu_status locations_remove_stored(block_store *bs, uint32_t collection, uint64_t count,
+                                     tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    uint64_t chunks = (count + LOCATIONS_CHUNK - 1) / LOCATIONS_CHUNK;
+    for (uint64_t i = 0; status == TANSU_OK && i < chunks; i++)
+        status = block_store_remove(bs, BLOCK_STORE_LOCATIONS, record_number(collection, i), error);
+    return status;
+}

@@ -1,0 +1,86 @@
+/*
+ * index/locations.h -- location tables: for each record id of a collection the location in the log
+ * of the document's newest version.
+ *
+ * One table a collection, shared by all snapshots: an array of 8-byte words in chunks that are
+ * loaded from the block store on first use. The writer stores with release, readers load with
+ * acquire; a reader that finds a location newer than its snapshot follows the record's `previous`
+ * link (log/format.h) back to the version that it may see.
+ */
+#ifndef TANSU_INDEX_LOCATIONS_H
+#define TANSU_INDEX_LOCATIONS_H
+
+#include "index/block_store/block_store.h"
+#include "index/segment_usage.h"
+
+typedef struct locations locations;
+
+/* Locations in one chunk: 8 KiB of them, which is what a checkpoint writes at least. */
+#define LOCATIONS_CHUNK 1024
+
+/* locations_new -- `collection` is its number, `bs` may be NULL (memory store), `count` says how
+ * many record ids (0 … count - 1) the block store's chunks cover: chunks below are loaded when
+ * asked for (one that the block store does not have is all zero), chunks above start zeroed. */
+tansu_status locations_new(uint32_t collection, block_store *bs, uint64_t count, locations **result,
+                           tansu_error *error);
+void locations_free(locations *p);
+
+/* locations_gaps_read -- after locations_new(): the block store has every chunk that the count
+ * covers but those that locations_gaps_write() listed; any other missing chunk is corruption.
+ * Errors: CORRUPT (invalid gaps), MEMORY. */
+tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
+                                 tansu_error *error);
+
+/* locations_get -- the location of a record id, 0 when it was never stored (or is out of range).
+ * Any thread. Errors: IO, CORRUPT, MEMORY (loading a chunk). */
+tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu_error *error);
+
+/* locations_word -- for prefetching: where a record id's word is if it is in memory, otherwise
+ * NULL. */
+const uint64_t *locations_word(locations *p, uint64_t rid);
+
+/* locations_chunk -- for scans: the words of the chunk with that number, NULL when none of its
+ * record ids was ever stored. Words are read with locations_load(). */
+tansu_status locations_chunk(locations *p, uint64_t chunk, const uint64_t **words,
+                             tansu_error *error);
+static inline uint64_t locations_load(const uint64_t *word) {
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* locations_prepare -- ensures that locations_set() of that record id can't fail. The writer
+ * only. */
+tansu_status locations_prepare(locations *p, uint64_t rid, tansu_error *error);
+
+/* locations_set -- stores a location that was prepared. The writer only; cannot fail. */
+void locations_set(locations *p, uint64_t rid, uint64_t location);
+
+/* locations_relocate -- stores `to` if the word is `from`: the record was moved. False when it is
+ * not, or the chunk is not in memory. The writer only; cannot fail. */
+bool locations_relocate(locations *p, uint64_t rid, uint64_t from, uint64_t to);
+
+/* locations_live -- bytes of the collection's newest records by segment. Any thread. */
+segment_usage *locations_live(const locations *p);
+
+/* locations_gaps_write -- before locations_checkpoint(): the chunks of the record ids 0 … count - 1
+ * that it will not write to the block store, because they are empty: their record ids were assigned
+ * and rolled back, or their documents were removed and compacted. Runs concurrently with the
+ * writer. Errors: MEMORY. */
+tansu_status locations_gaps_write(locations *p, uint64_t count, tansu_buffer *gaps,
+                                  tansu_error *error);
+
+/* locations_next_chunk -- the first chunk from that number on, below `end`, that is not known to be
+ * empty; `end` when there is none. */
+uint64_t locations_next_chunk(locations *p, uint64_t number, uint64_t end);
+
+/* locations_checkpoint -- writes the chunks that changed since the last one, within the caller's
+ * block store transaction. Runs concurrently with the writer. locations_checkpoint_failed: it was
+ * rolled back, and those chunks count as changed again. */
+tansu_status locations_checkpoint(locations *p, uint64_t *written, tansu_error *error);
+void locations_checkpoint_failed(locations *p);
+
+/* locations_remove_stored -- removes all chunks of a dropped collection from the block store,
+ * within a block store transaction. `count`: record ids that were ever assigned. */
+tansu_status locations_remove_stored(block_store *bs, uint32_t collection, uint64_t count,
+                                     tansu_error *error);
+
+#endif

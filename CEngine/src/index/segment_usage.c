@@ -1,0 +1,130 @@
+/*
+ * index/segment_usage.c -- bytes by segment, as a sorted list: there are few segments.
+ */
+#include "index/segment_usage.h"
+
+#include "util/array.h"
+#include "util/buffer.h"
+#include "util/bytes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define ITEM_SIZE 12u
+
+typedef struct segment_usage_item {
+    uint32_t segment;
+    uint64_t bytes;
+} segment_usage_item;
+
+struct segment_usage {
+    pthread_mutex_t mutex;
+    segment_usage_item *items; /* sorted by segment */
+    uint32_t count;
+    uint32_t capacity;
+};
+
+segment_usage *segment_usage_new(void) {
+    segment_usage *u = calloc(1, sizeof *u);
+    if (u != NULL && pthread_mutex_init(&u->mutex, NULL) != 0) {
+        free(u);
+        return NULL;
+    }
+    return u;
+}
+
+void segment_usage_free(segment_usage *u) {
+    if (u == NULL)
+        return;
+    pthread_mutex_destroy(&u->mutex);
+    free(u->items);
+    free(u);
+}
+
+/* slot_of -- where a segment is, or would be. Most questions are about the last one. */
+static uint32_t slot_of(const segment_usage *u, uint32_t segment) {
+    if (u->count > 0 && u->items[u->count - 1].segment <= segment)
+        return u->items[u->count - 1].segment == segment ? u->count - 1 : u->count;
+    uint32_t low = 0, high = u->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (u->items[middle].segment < segment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* has -- whether the slot is the segment's. */
+static bool has(const segment_usage *u, uint32_t slot, uint32_t segment) {
+    return slot < u->count && u->items[slot].segment == segment;
+}
+
+/* insert -- an item with nothing in it; false when memory is exhausted. */
+static bool insert(segment_usage *u, uint32_t slot, uint32_t segment) {
+    if (!ARRAY_RESERVE(u->items, u->count, u->capacity, 1))
+        return false;
+    memmove(u->items + slot + 1, u->items + slot, (u->count - slot) * sizeof *u->items);
+    u->items[slot] = (segment_usage_item){.segment = segment};
+    u->count++;
+    return true;
+}
+
+void segment_usage_add(segment_usage *u, uint32_t segment, int64_t bytes) {
+    pthread_mutex_lock(&u->mutex);
+    uint32_t slot = slot_of(u, segment);
+    if (has(u, slot, segment) || (bytes > 0 && insert(u, slot, segment))) {
+        segment_usage_item *item = &u->items[slot];
+        if (bytes >= 0)
+            item->bytes += (uint64_t)bytes;
+        else
+            item->bytes -= (uint64_t)-bytes < item->bytes ? (uint64_t)-bytes : item->bytes;
+    }
+    pthread_mutex_unlock(&u->mutex);
+}
+
+uint64_t segment_usage_get(segment_usage *u, uint32_t segment) {
+    pthread_mutex_lock(&u->mutex);
+    uint32_t slot = slot_of(u, segment);
+    uint64_t bytes = has(u, slot, segment) ? u->items[slot].bytes : 0;
+    pthread_mutex_unlock(&u->mutex);
+    return bytes;
+}
+
+void segment_usage_forget(segment_usage *u, uint32_t segment) {
+    pthread_mutex_lock(&u->mutex);
+    uint32_t slot = slot_of(u, segment);
+    if (has(u, slot, segment)) {
+        u->count--;
+        memmove(u->items + slot, u->items + slot + 1, (u->count - slot) * sizeof *u->items);
+    }
+    pthread_mutex_unlock(&u->mutex);
+}
+
+bool segment_usage_encode(segment_usage *u, tansu_buffer *bytes) {
+    bool done = true;
+    pthread_mutex_lock(&u->mutex);
+    for (uint32_t i = 0; done && i < u->count; i++) {
+        uint8_t item[ITEM_SIZE];
+        store_u32(item, u->items[i].segment);
+        store_u64(item + 4, u->items[i].bytes);
+        done = buffer_append(bytes, item, sizeof item);
+    }
+    pthread_mutex_unlock(&u->mutex);
+    return done;
+}
+
+bool segment_usage_decode(segment_usage *u, const uint8_t *bytes, size_t size) {
+    bool done = size % ITEM_SIZE == 0;
+    pthread_mutex_lock(&u->mutex);
+    u->count = 0;
+    for (size_t i = 0; done && i < size; i += ITEM_SIZE) {
+        uint32_t segment = load_u32(bytes + i), slot = slot_of(u, segment);
+        done = slot == u->count && insert(u, slot, segment);
+        if (done)
+            u->items[slot].bytes = load_u64(bytes + i + 4);
+    }
+    pthread_mutex_unlock(&u->mutex);
+    return done;
+}

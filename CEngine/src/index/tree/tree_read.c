@@ -1,0 +1,381 @@
+/*
+ * index/tree/tree_read.c -- cursors, ranks and look-ups.
+ */
+#include "index/tree/tree_block.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+/* tree_cursor_init -- before seeking; the path is filled in by that. */
+void tree_cursor_init(tree_cursor *cursor, tree_store *store, const tree *t) {
+    cursor->store = store;
+    cursor->t = *t;
+    cursor->height = 0;
+    cursor->leaf = NULL;
+}
+
+/* tree_cursor_end -- releases the leaf. */
+void tree_cursor_end(tree_cursor *cursor) {
+    if (cursor->leaf != NULL)
+        block_unpin(cursor->leaf);
+    cursor->leaf = NULL;
+    cursor->height = 0;
+}
+
+/* leave -- the leaf is no longer examined; the steps above it stay. */
+static inline void leave(tree_cursor *cursor) {
+    block_unpin(cursor->leaf);
+    cursor->leaf = NULL;
+}
+
+/* enter -- one level down, into a content whose block has been pinned. */
+static inline void enter(tree_cursor *cursor, tree_block *block, const tree_content *content,
+                         uint32_t slot) {
+    cursor->path[cursor->height++] = (struct tree_step){content, slot};
+    if (content->level == 0)
+        cursor->leaf = block;
+}
+
+/* page_at -- the leaf that the cursor is in. */
+static inline const tree_page *page_at(const tree_cursor *cursor) {
+    return &as_leaf(cursor->path[cursor->height - 1].content)->page;
+}
+
+/* slot_at -- the slot in that leaf. */
+static inline uint32_t *slot_at(tree_cursor *cursor) {
+    return &cursor->path[cursor->height - 1].slot;
+}
+
+/* go_down -- from the child that the lowest step of the path has chosen to the first (or last)
+ * entry below it. */
+static tansu_status go_down(tree_cursor *cursor, bool last, tansu_error *error) {
+    for (;;) {
+        struct tree_step *step = &cursor->path[cursor->height - 1];
+        if (step->content->level == 0)
+            return TANSU_OK;
+        const tree_content *child;
+        const tree_inner *inner = as_inner(step->content);
+        tansu_status status = child_content(cursor->store, inner, step->slot, &child, error);
+        if (status != TANSU_OK) {
+            cursor->height = 0;
+            return status;
+        }
+        uint32_t slot = 0;
+        if (last)
+            slot = child->level == 0 ? as_leaf(child)->page.count - 1 : as_inner(child)->keys.count;
+        enter(cursor, inner->child[step->slot], child, slot);
+    }
+}
+
+/* next_leaf -- to the first entry of the leaf after; *valid false after the last. */
+static tansu_status next_leaf(tree_cursor *cursor, bool *valid, tansu_error *error) {
+    *valid = false;
+    leave(cursor);
+    for (cursor->height--; cursor->height > 0; cursor->height--) {
+        struct tree_step *step = &cursor->path[cursor->height - 1];
+        if (step->slot + 1 < inner_children(as_inner(step->content))) {
+            step->slot++;
+            *valid = true;
+            tansu_status status = go_down(cursor, false, error);
+            *valid = status == TANSU_OK;
+            return status;
+        }
+    }
+    return TANSU_OK;
+}
+
+/* previous_leaf -- to the last entry of the leaf before. */
+static tansu_status previous_leaf(tree_cursor *cursor, bool *valid, tansu_error *error) {
+    *valid = false;
+    leave(cursor);
+    for (cursor->height--; cursor->height > 0; cursor->height--) {
+        struct tree_step *step = &cursor->path[cursor->height - 1];
+        if (step->slot > 0) {
+            step->slot--;
+            tansu_status status = go_down(cursor, true, error);
+            *valid = status == TANSU_OK;
+            return status;
+        }
+    }
+    return TANSU_OK;
+}
+
+/* The slots of a full leaf of usual keys, with what stands before them. */
+#define LEAF_FRONT 896
+
+/* search_child -- child_content() for a search: all of the slots of a leaf are asked for at once,
+ * for a binary search that waits for one cache line after the other takes several times as long. */
+static inline tansu_status search_child(tree_store *store, const tree_inner *inner, uint32_t slot,
+                                        const tree_content **content, tansu_error *error) {
+    tansu_status status = child_content(store, inner, slot, content, error);
+    if (status == TANSU_OK && inner->base.level == 1)
+        for (uint32_t at = 0; at < LEAF_FRONT; at += 64)
+            __builtin_prefetch((const uint8_t *)*content + at);
+    return status;
+}
+
+/* descend -- to where the key is or belongs in the leaf that covers it; the slot may be one
+ * after the leaf's last. The tree is not empty. */
+static tansu_status descend(tree_cursor *cursor, const uint8_t *key, size_t size,
+                            tansu_error *error) {
+    const tree_content *content;
+    tree_block *block = cursor->t.root;
+    tansu_status status = block_content(cursor->store, block, -1, cursor->t.count, &content, error);
+    uint32_t height = 0;
+    while (status == TANSU_OK && content->level > 0) {
+        const tree_inner *inner = as_inner(content);
+        uint32_t slot = inner_slot(inner, key, size);
+        cursor->path[height++] = (struct tree_step){content, slot};
+        block = inner->child[slot];
+        status = search_child(cursor->store, inner, slot, &content, error);
+    }
+    if (status != TANSU_OK)
+        return status;
+    bool exact;
+    uint32_t slot = page_search(&as_leaf(content)->page, key, size, &exact);
+    cursor->height = height;
+    enter(cursor, block, content, slot);
+    return TANSU_OK;
+}
+
+/* tree_cursor_seek -- the entry may be the first of the next leaf. */
+tansu_status tree_cursor_seek(tree_cursor *cursor, const uint8_t *key, size_t size, bool *valid,
+                              tansu_error *error) {
+    *valid = false;
+    tree_cursor_end(cursor);
+    if (cursor->t.root == NULL)
+        return TANSU_OK;
+    tansu_status status = descend(cursor, key, size, error);
+    if (status != TANSU_OK)
+        return status;
+    if (*slot_at(cursor) == page_at(cursor)->count)
+        return next_leaf(cursor, valid, error);
+    *valid = true;
+    return TANSU_OK;
+}
+
+/* tree_cursor_seek_before -- the entry may be the last of the leaf before. */
+tansu_status tree_cursor_seek_before(tree_cursor *cursor, const uint8_t *key, size_t size,
+                                     bool *valid, tansu_error *error) {
+    *valid = false;
+    tree_cursor_end(cursor);
+    if (cursor->t.root == NULL)
+        return TANSU_OK;
+    tansu_status status = descend(cursor, key, size, error);
+    if (status != TANSU_OK)
+        return status;
+    if (*slot_at(cursor) == 0)
+        return previous_leaf(cursor, valid, error);
+    *slot_at(cursor) -= 1;
+    *valid = true;
+    return TANSU_OK;
+}
+
+/* tree_cursor_seek_rank -- by the counts of the inner blocks. */
+tansu_status tree_cursor_seek_rank(tree_cursor *cursor, uint64_t rank, bool *valid,
+                                   tansu_error *error) {
+    *valid = false;
+    tree_cursor_end(cursor);
+    if (cursor->t.root == NULL || rank >= cursor->t.count)
+        return TANSU_OK;
+    const tree_content *content;
+    tree_block *block = cursor->t.root;
+    uint32_t height = 0;
+    tansu_status status = block_content(cursor->store, block, -1, cursor->t.count, &content, error);
+    while (status == TANSU_OK && content->level > 0) {
+        const tree_inner *inner = as_inner(content);
+        uint32_t slot = 0;
+        while (slot + 1 < inner_children(inner) && rank >= inner->count[slot])
+            rank -= inner->count[slot++];
+        cursor->path[height++] = (struct tree_step){content, slot};
+        block = inner->child[slot];
+        status = child_content(cursor->store, inner, slot, &content, error);
+    }
+    if (status != TANSU_OK)
+        return status;
+    cursor->height = height;
+    enter(cursor, block, content, (uint32_t)rank);
+    *valid = true;
+    return TANSU_OK;
+}
+
+/* tree_cursor_next -- a cursor that is nowhere stays there. */
+tansu_status tree_cursor_next(tree_cursor *cursor, bool *valid, tansu_error *error) {
+    *valid = false;
+    if (cursor->height == 0)
+        return TANSU_OK;
+    if (++*slot_at(cursor) == page_at(cursor)->count)
+        return next_leaf(cursor, valid, error);
+    *valid = true;
+    return TANSU_OK;
+}
+
+/* tree_cursor_previous -- a cursor that is nowhere stays there. */
+tansu_status tree_cursor_previous(tree_cursor *cursor, bool *valid, tansu_error *error) {
+    *valid = false;
+    if (cursor->height == 0)
+        return TANSU_OK;
+    if (*slot_at(cursor) == 0)
+        return previous_leaf(cursor, valid, error);
+    *slot_at(cursor) -= 1;
+    *valid = true;
+    return TANSU_OK;
+}
+
+/* tree_cursor_rid -- the cursor is on an entry. */
+uint64_t tree_cursor_rid(const tree_cursor *cursor) {
+    return page_rid(page_at(cursor), cursor->path[cursor->height - 1].slot);
+}
+
+/* tree_cursor_key -- prefix and suffix. */
+bool tree_cursor_key(const tree_cursor *cursor, tansu_buffer *key) {
+    tree_ref ref = page_ref(page_at(cursor), cursor->path[cursor->height - 1].slot);
+    key->size = 0;
+    if (!buffer_reserve(key, (size_t)ref_size(&ref) + 1))
+        return false;
+    ref_copy(key->data, &ref, 0, ref_size(&ref));
+    key->size = ref_size(&ref);
+    return true;
+}
+
+/* take_rids -- of the slots from `slot` to `end` of one leaf. */
+static void take_rids(const tree_page *page, uint32_t slot, uint32_t end, uint64_t *rids) {
+    for (; slot < end; slot++)
+        *rids++ = page_rid(page, slot);
+}
+
+/* tree_cursor_rids -- a leaf whose last entry is below the bound is taken whole. */
+tansu_status tree_cursor_rids(tree_cursor *cursor, const uint8_t *bound, size_t bound_size,
+                              uint64_t *rids, size_t capacity, size_t *count, tansu_error *error) {
+    *count = 0;
+    while (*count < capacity && cursor->height > 0) {
+        const tree_page *page = page_at(cursor);
+        uint32_t slot = *slot_at(cursor), end = page->count;
+        if (bound != NULL && page_compare(page, end - 1, bound, bound_size) >= 0) {
+            bool exact;
+            end = page_search(page, bound, bound_size, &exact);
+        }
+        if (end <= slot)
+            return TANSU_OK;
+        uint32_t take = end - slot;
+        if (take > capacity - *count)
+            take = (uint32_t)(capacity - *count);
+        take_rids(page, slot, slot + take, rids + *count);
+        *count += take;
+        *slot_at(cursor) = slot + take;
+        if (slot + take < page->count)
+            return TANSU_OK;
+        bool valid;
+        tansu_status status = next_leaf(cursor, &valid, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return TANSU_OK;
+}
+
+/* take_entries -- of the slots from `slot` to `end` of one leaf, until there are bytes enough;
+ * *taken of them. */
+static tansu_status take_entries(const tree_page *page, uint32_t slot, uint32_t end,
+                                 uint64_t *items, tansu_buffer *bytes, size_t most, uint32_t *taken,
+                                 tansu_error *error) {
+    for (*taken = 0; slot < end && bytes->size < most; slot++, ++*taken) {
+        tree_ref ref = page_ref(page, slot);
+        uint32_t size = ref_size(&ref);
+        if (!buffer_reserve(bytes, (size_t)size + 4))
+            return error_memory(error);
+        *items++ = page_rid(page, slot) << TREE_POSITION_BITS | bytes->size;
+        store_u32(bytes->data + bytes->size, size);
+        ref_copy(bytes->data + bytes->size + 4, &ref, 0, size);
+        bytes->size += (size_t)size + 4;
+    }
+    return TANSU_OK;
+}
+
+/* tree_cursor_entries -- leaf by leaf, as above. */
+tansu_status tree_cursor_entries(tree_cursor *cursor, const uint8_t *bound, size_t bound_size,
+                                 uint64_t *items, size_t capacity, tansu_buffer *bytes, size_t most,
+                                 size_t *count, bool *done, tansu_error *error) {
+    *count = 0;
+    *done = false;
+    while (*count < capacity && bytes->size < most && cursor->height > 0) {
+        const tree_page *page = page_at(cursor);
+        uint32_t slot = *slot_at(cursor), end = page->count, taken;
+        if (bound != NULL && page_compare(page, end - 1, bound, bound_size) >= 0) {
+            bool exact;
+            end = page_search(page, bound, bound_size, &exact);
+            *done = true;
+        }
+        if (end <= slot)
+            return TANSU_OK;
+        uint32_t last = end - slot > capacity - *count ? slot + (uint32_t)(capacity - *count) : end;
+        tansu_status status =
+            take_entries(page, slot, last, items + *count, bytes, most, &taken, error);
+        if (status != TANSU_OK)
+            return status;
+        *count += taken;
+        *slot_at(cursor) = slot + taken;
+        *done = *done && slot + taken == end;
+        if (slot + taken < page->count)
+            return TANSU_OK;
+        bool valid;
+        status = next_leaf(cursor, &valid, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    *done = *done || cursor->height == 0;
+    return TANSU_OK;
+}
+
+/* tree_rank -- sums the counts of the children to the left of the path. */
+tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, size_t size,
+                       uint64_t *rank, tansu_error *error) {
+    *rank = 0;
+    if (t->root == NULL)
+        return TANSU_OK;
+    uint64_t before = 0;
+    const tree_content *content;
+    tree_block *block = t->root;
+    tansu_status status = block_content(store, block, -1, t->count, &content, error);
+    while (status == TANSU_OK && content->level > 0) {
+        const tree_inner *inner = as_inner(content);
+        uint32_t slot = inner_slot(inner, key, size);
+        for (uint32_t i = 0; i < slot; i++)
+            before += inner->count[i];
+        block = inner->child[slot];
+        status = search_child(store, inner, slot, &content, error);
+    }
+    if (status != TANSU_OK)
+        return status;
+    bool exact;
+    *rank = before + page_search(&as_leaf(content)->page, key, size, &exact);
+    block_unpin(block);
+    return TANSU_OK;
+}
+
+/* begins_with -- whether a page's string begins with the bytes. */
+static bool begins_with(const tree_page *page, uint32_t slot, const uint8_t *bytes, size_t size) {
+    tree_ref ref = page_ref(page, slot);
+    if (ref_size(&ref) < size)
+        return false;
+    size_t shared = ref.prefix_size < size ? ref.prefix_size : size;
+    return memcmp(ref.prefix, bytes, shared) == 0 &&
+           memcmp(ref.suffix, bytes + shared, size - shared) == 0;
+}
+
+/* tree_find_prefix -- the entry is the first that is not less than the prefix. */
+tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *prefix, size_t size,
+                              bool *found, uint64_t *rid, tansu_error *error) {
+    *found = false;
+    if (t->root == NULL)
+        return TANSU_OK;
+    tree_cursor cursor;
+    tree_cursor_init(&cursor, store, t);
+    bool valid;
+    tansu_status status = tree_cursor_seek(&cursor, prefix, size, &valid, error);
+    if (status == TANSU_OK && valid &&
+        begins_with(page_at(&cursor), *slot_at(&cursor), prefix, size)) {
+        *rid = tree_cursor_rid(&cursor);
+        *found = true;
+    }
+    tree_cursor_end(&cursor);
+    return status;
+}

@@ -1,0 +1,71 @@
+/*
+ * log/scan.h -- reading the bytes of segments without trusting them: for verification, which runs
+ * concurrently with writers, and for repair, which reads files that may be damaged anywhere.
+ */
+#ifndef TANSU_LOG_SCAN_H
+#define TANSU_LOG_SCAN_H
+
+#include "log/log.h"
+#include "log/segment_name.h"
+
+/* ---- Bytes ---- */
+
+/* scan_frame -- the frame at an offset of `bytes` (`size` of them), if its header, its bounds, its
+ * CRC and the sizes of its records are valid; otherwise NULL. */
+const frame_header *scan_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t size,
+                               uint64_t offset);
+
+/* scan_find -- the offset of the first frame from `offset` on that is valid and whose number is at
+ * least `least`; `size` when there is none. */
+uint64_t scan_find(uint32_t crc_seed, const uint8_t *bytes, uint64_t size, uint64_t offset,
+                   uint64_t least);
+
+/* scan_record -- the fault of a record of which `room` bytes are available, as the middle of a
+ * sentence; NULL when it is valid: sizes, type, and a payload that is the BSON document of such a
+ * record. `sequence`: the commit that it must belong to; 0 for any. */
+const char *scan_record(const record_header *record, uint64_t room, uint64_t sequence);
+
+/* record_document -- the document that a put of that record id holds; NULL when the record is no
+ * such put, or its sizes are invalid: what lies in the log is not read at opening, and may be
+ * damaged. */
+static inline const uint8_t *record_document(const record_header *record, uint64_t where,
+                                             uint32_t *size) {
+    uint64_t front = RECORD_HEADER_SIZE + (uint64_t)record->meta_words * 8;
+    if (record->where != where || record->type != RECORD_PUT || record->size < front + 5)
+        return NULL;
+    const uint8_t *doc = (const uint8_t *)record + front;
+    *size = load_u32(doc);
+    return *size >= 5 && *size <= record->size - front ? doc : NULL;
+}
+
+/* scan_salvage -- the offset of the first record from `offset` on that scan_record() accepts,
+ * searched for at every eighth byte up to `end`; `end` when there is none. */
+uint64_t scan_salvage(const uint8_t *bytes, uint64_t offset, uint64_t end);
+
+/* scan_header -- whether a segment's header is valid, apart from uuid and number. */
+bool scan_header(const segment_header *header);
+
+/* ---- Segments of an open log ---- */
+
+/* log_capacity -- how many bytes of a active segment may be examined; 0 when there is none of that
+ * number. Any thread. */
+uint64_t log_capacity(log *l, uint32_t number);
+
+/* log_bytes -- the memory of a active segment, and how much of it may be examined; NULL when there
+ * is none of that number. Any thread that holds a snapshot, which keeps it mapped. */
+const uint8_t *log_bytes(log *l, uint32_t number, uint64_t *room);
+
+/* log_from -- the active segments from the one on that covers a commit, in order, in new memory,
+ * which the caller frees. `end` is how much may be examined; `last` is UINT64_MAX in the head. As
+ * log_bytes(). Errors: MEMORY. */
+tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *count,
+                      tansu_error *error);
+
+/* log_compacted_to -- the last commit of a compacted segment at the log's beginning, of which
+ * deletions may have been left out; 0 without one. */
+uint64_t log_compacted_to(log *l);
+
+/* log_has_segment -- whether the segment of that number is mapped, active or not. */
+bool log_has_segment(const log *l, uint32_t number);
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * log/set_aside.c -- segments that recovery removes from the log although they may contain commits.
+ */
+#include "log/set_aside.h"
+
+#include "log/scan.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define COPY_STEP ((size_t)256 * 1024)
+/* That many files of one segment's name are kept; a log that is cut more often than that needs an
+ * administrator. */
+#define NAMES_MOST 1000
+
+bool bytes_not_zero(const uint8_t *bytes, uint64_t size, uint64_t offset) {
+    for (; offset + 8 <= size; offset += 8)
+        if (load_u64(bytes + offset) != 0)
+            return true;
+    for (; offset < size; offset++)
+        if (bytes[offset] != 0)
+            return true;
+    return false;
+}
+
+/* free_path -- a name for a segment's file that the folder does not have yet, in new memory. */
+static tansu_status free_path(const log *l, uint32_t number, char **result, tansu_error *error) {
+    for (unsigned i = 0; i < NAMES_MOST; i++) {
+        char name[48];
+        snprintf(name, sizeof name, i == 0 ? "%08u.seg" : "%08u.seg.%u", number, i);
+        char *path = fs_join(l->set_aside_folder, name);
+        if (path == NULL)
+            return error_memory(error);
+        int fd = l->calls->open(path, O_RDONLY, 0);
+        if (fd < 0 && errno == ENOENT) {
+            *result = path;
+            return TANSU_OK;
+        }
+        tansu_status status = fd < 0 ? error_errno(error, path, "check for", errno) : TANSU_OK;
+        if (fd >= 0)
+            l->calls->close(fd);
+        free(path);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return error_set(error, TANSU_E_EXISTS, l->set_aside_folder,
+                     "The folder \"%s\" holds too many files; move them elsewhere and open again",
+                     l->set_aside_folder);
+}
+
+/* make_folder -- the folder, its own name on the disk. */
+static tansu_status make_folder(const log *l, tansu_error *error) {
+    if (l->calls->mkdir(l->set_aside_folder, 0755) == 0)
+        return fs_sync_parent(l->calls, l->set_aside_folder, error);
+    return errno == EEXIST ? TANSU_OK
+                           : error_errno(error, l->set_aside_folder, "create the folder", errno);
+}
+
+tansu_status set_aside_move(log *l, uint32_t number, tansu_error *error) {
+    char *from = segment_path(l, number), *to = NULL;
+    tansu_status status = from == NULL ? error_memory(error) : make_folder(l, error);
+    if (status == TANSU_OK)
+        status = free_path(l, number, &to, error);
+    if (status == TANSU_OK && l->calls->rename(from, to) != 0)
+        status = error_errno(error, from, "move", errno);
+    else if (status == TANSU_OK && (l->calls->sync_folder(l->set_aside_folder) != 0 ||
+                                    l->calls->sync_folder(l->folder) != 0))
+        status = error_errno(error, l->set_aside_folder, "sync", errno);
+    free(from);
+    free(to);
+    return status;
+}
+
+/* copy_to -- the bytes of a segment into a new file. */
+static tansu_status copy_to(const log *l, const segment *s, const char *path, tansu_error *error) {
+    uint8_t *step = malloc(COPY_STEP);
+    int fd = step == NULL ? -1 : l->calls->open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    tansu_status status = step == NULL ? error_memory(error)
+                          : fd < 0     ? error_errno(error, path, "open", errno)
+                                       : TANSU_OK;
+    for (uint64_t at = 0; status == TANSU_OK && at < s->allocated; at += COPY_STEP) {
+        size_t size = s->allocated - at < COPY_STEP ? (size_t)(s->allocated - at) : COPY_STEP;
+        memcpy(step, s->base + at, size);
+        if (fs_write_all(l->calls, fd, step, size, at) != 0)
+            status = error_errno(error, path, "write", errno);
+    }
+    if (status == TANSU_OK && l->calls->sync(fd, NULL, 0) != 0)
+        status = error_errno(error, path, "sync", errno);
+    if (fd >= 0) {
+        l->calls->close(fd);
+        if (status != TANSU_OK)
+            l->calls->unlink(path);
+    }
+    free(step);
+    return status;
+}
+
+tansu_status set_aside_copy(log *l, const segment *s, uint64_t offset, tansu_error *error) {
+    if (scan_find(l->crc_seed, s->base, s->allocated, offset, 0) >= s->allocated)
+        return TANSU_OK;
+    char *to = NULL;
+    tansu_status status = make_folder(l, error);
+    if (status == TANSU_OK)
+        status = free_path(l, s->number, &to, error);
+    if (status == TANSU_OK)
+        status = copy_to(l, s, to, error);
+    if (status == TANSU_OK && l->calls->sync_folder(l->set_aside_folder) != 0)
+        status = error_errno(error, l->set_aside_folder, "sync", errno);
+    free(to);
+    return status;
+}
+
+/* frame_proves -- whether a frame in the bytes of a segment shows that commits up to `expected`
+ * were there. */
+static bool frame_proves(const log *l, const uint8_t *bytes, uint64_t size, uint64_t expected) {
+    uint64_t at = scan_find(l->crc_seed, bytes, size, SEGMENT_HEADER_SIZE, expected);
+    while (at < size) {
+        const frame_header *frame = (const frame_header *)(bytes + at);
+        if (l->page_cache_valid || frame->synced >= expected)
+            return true;
+        at = scan_find(l->crc_seed, bytes, size, at + frame->size, expected);
+    }
+    return false;
+}
+
+tansu_status headerless_inspect(log *l, uint32_t number, uint64_t expected,
+                                headerless_content *content, tansu_error *error) {
+    *content = (headerless_content){0};
+    uint64_t size = 0;
+    char *path = segment_path(l, number);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    int fd = l->calls->open(path, O_RDONLY, 0);
+    if (fd < 0 || l->calls->size(fd, &size) != 0)
+        status = error_errno(error, path, "open", errno);
+    if (status == TANSU_OK && size > SEGMENT_HEADER_SIZE) {
+        uint8_t *bytes = l->calls->map(fd, size, false);
+        if (bytes == NULL) {
+            status = error_errno(error, path, "map", errno);
+        } else {
+            content->holds = bytes_not_zero(bytes, size, SEGMENT_HEADER_SIZE);
+            content->damaged = content->holds && frame_proves(l, bytes, size, expected);
+            l->calls->unmap(bytes, size);
+        }
+    }
+    if (fd >= 0)
+        l->calls->close(fd);
+    free(path);
+    return status;
+}

@@ -1,0 +1,351 @@
+/*
+ * query/exec/execute.c -- from a plan to documents.
+ *
+ * Unless an index provides the order of $orderby, every scan returns record ids in ascending order,
+ * so that the order of the results does not depend on the plan.
+ */
+#include "query/exec/covering.h"
+#include "query/exec/run.h"
+#include "util/error.h"
+#include <stdlib.h>
+
+/* begin_streams -- opens the scans of a streamed plan. */
+static tansu_status begin_streams(query_run *run, tansu_error *error) {
+    const plan *p = run->plan;
+    const access_path *a = p->accesses[0];
+    index_scan_options options = {.access = a,
+                                  .ranges = a->ranges,
+                                  .range_count = a->range_count,
+                                  .group_paths = p->group_paths,
+                                  .backward = p->backward,
+                                  .keep_entries = p->covered != NULL};
+    if (p->streams > 1)
+        return merge_scan_init(&run->merge, run, &options, p->streams, p->fixed_paths, error);
+    index_scan_init(&run->index_scan, run, &options);
+    return TANSU_OK;
+}
+
+tansu_status run_begin(const query *q, const read_context *rctx, const collection_state *collection,
+                       enum plan_purpose purpose, query_run **result, tansu_error *error) {
+    query_run *run = calloc(1, sizeof *run);
+    *result = run;
+    if (!run)
+        return error_memory(error);
+    run->q = q;
+    run->rctx = *rctx;
+    run->collection = collection;
+    run->purpose = purpose;
+    run->to_skip = q->hints.skip;
+    run->left = q->hints.max;
+    run_begin_deadline(run);
+    run->match.deadline = run->cancellable ? &run->deadline : NULL;
+    planner *p = &run->planner;
+    *p = (planner){.q = q,
+                   .rctx = &run->rctx,
+                   .collection = collection,
+                   .purpose = purpose,
+                   .memory = {.arena = &run->memory},
+                   .deadline = run->cancellable ? &run->deadline : NULL,
+                   .error = error};
+    run->memory.limit = PLAN_MEMORY;
+    tansu_status status = run->cancellable ? run_check(run, error) : TANSU_OK;
+    if (status == TANSU_OK)
+        status = plan_choose(p);
+    run->memory.limit = 0;
+    tansu_buffer_free(&p->memory.scratch);
+    if (status != TANSU_OK)
+        return status;
+    run->plan = p->chosen;
+    p->error = NULL;
+    if (run->plan->kind == PLAN_SCAN)
+        table_scan_init(&run->scan, &run->rctx, collection);
+    run->rids.keep_entries = run->plan->covered != NULL;
+    return run->plan->streamed ? begin_streams(run, error) : TANSU_OK;
+}
+
+void run_close_indexes(query_run *run) {
+    index_scan_free(&run->index_scan);
+    merge_scan_free(&run->merge);
+}
+
+void query_end(query_run *run) {
+    if (!run)
+        return;
+    run_close_indexes(run);
+    tansu_buffer_free(&run->values);
+    rid_list_free(&run->rids);
+    free(run->hits);
+    sorter_free(run->sorter);
+    tansu_buffer_free(&run->output);
+    tansu_buffer_free(&run->joined);
+    tansu_buffer_free(&run->results);
+    match_context_free(&run->match);
+    arena_free(&run->memory);
+    free(run);
+}
+
+/* ---- Record ids of candidates ---- */
+
+/* collect_intersection -- collects the record ids that are in the ranges of both indexes. */
+static tansu_status collect_intersection(query_run *run, tansu_error *error) {
+    const plan *p = run->plan;
+    rid_list other = {.items = NULL};
+    tansu_status status = rid_list_add_access(&run->rids, run, p->accesses[0], error);
+    if (status == TANSU_OK)
+        status = rid_list_add_access(&other, run, p->accesses[1], error);
+    run->keys_examined += run->rids.count + other.count;
+    if (status == TANSU_OK && (!rid_list_sort(&run->rids) || !rid_list_sort(&other)))
+        status = error_memory(error);
+    if (status == TANSU_OK)
+        rid_list_intersect(&run->rids, &other);
+    rid_list_free(&other);
+    return status;
+}
+
+/* collect_rids -- collects all record ids of the ranges, sorted and without duplicates. */
+static tansu_status collect_rids(query_run *run, tansu_error *error) {
+    const plan *p = run->plan;
+    if (p->kind == PLAN_INTERSECTION)
+        return collect_intersection(run, error);
+    if (!rid_list_clear(&run->rids))
+        return error_memory(error);
+    for (uint32_t i = 0; i < p->access_count; i++) {
+        tansu_status status = run->cancellable ? run_check(run, error) : TANSU_OK;
+        if (status != TANSU_OK)
+            return status;
+        status = rid_list_add_access(&run->rids, run, p->accesses[i], error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    run->keys_examined += run->rids.count;
+    return rid_list_sort(&run->rids) ? TANSU_OK : error_memory(error);
+}
+
+/* next_streamed -- the next record id of a streamed plan. */
+static tansu_status next_streamed(query_run *run, bool fetched, uint64_t *rid, tansu_error *error) {
+    index_scan *scan = &run->index_scan;
+    tansu_status status;
+    if (run->plan->streams > 1) {
+        status = merge_scan_next(&run->merge, rid, error);
+        run->keys_examined = run->merge.keys_examined;
+        if (status == TANSU_OK)
+            run->entry = merge_scan_entry(&run->merge);
+        return status;
+    }
+    status = index_scan_next(scan, rid, error);
+    if (status == TANSU_OK && scan->batch.keep_entries)
+        run->entry = index_scan_entry(scan);
+    else if (status == TANSU_OK && fetched)
+        read_prefetch(&run->rctx, run->collection, scan->batch.items, scan->batch.count,
+                      scan->next - 1);
+    return status;
+}
+
+/* next_rid -- the next record id of an index scan; `fetched`: its document will be read. */
+static tansu_status next_rid(query_run *run, bool fetched, uint64_t *rid, tansu_error *error) {
+    rid_list *list = &run->rids;
+    if (run->plan->streamed)
+        return next_streamed(run, fetched, rid, error);
+    if (run->next_rid == 0 && list->capacity == 0) {
+        tansu_status status = collect_rids(run, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    if (run->next_rid == list->count)
+        return TANSU_DONE;
+    if (list->keep_entries)
+        run->entry = rid_list_next_entry(list, run->next_rid);
+    else if (fetched)
+        read_prefetch(&run->rctx, run->collection, list->items, list->count, run->next_rid);
+    *rid = rid_list_at(list, run->next_rid++);
+    return TANSU_OK;
+}
+
+/* fetch -- reads the document of a record id. */
+static tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                          tansu_error *error) {
+    tansu_status status = read_find(&run->rctx, run->collection, h->rid, &h->ref, error);
+    if (status == TANSU_DONE)
+        return error_set(error, TANSU_E_CORRUPT, run->plan->accesses[0]->name,
+                         "Index \"%.120s\" has an entry for a document that does not exist; run "
+                         "tansu_verify()",
+                         run->plan->accesses[0]->name);
+    if (status != TANSU_OK)
+        return status;
+    *doc = read_document(&run->rctx, h->ref, size);
+    run->documents_examined++;
+    return TANSU_OK;
+}
+
+/* needs_documents -- whether documents must be read: to return them, or to sort them. */
+static bool needs_documents(const query_run *run) {
+    return plan_returns_documents(run->purpose) || run->plan->sort == PLAN_SORT_MEMORY;
+}
+
+/* matches -- the residual filter. Also true when matching fails, so that the search ends there; the
+ * context has the error. */
+static inline bool matches(query_run *run, const uint8_t *doc, size_t size) {
+    return matcher_run(run->q->matcher, &run->match, doc, size) || run->match.status != TANSU_OK;
+}
+
+/* next_match -- the next match, in the order of the scan. */
+static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                               tansu_error *error) {
+    const plan *p = run->plan;
+    tansu_status status;
+    if (p->kind == PLAN_NONE)
+        return TANSU_DONE;
+    if (p->kind == PLAN_SCAN) {
+        do {
+            status = run_step(run, error);
+            if (status != TANSU_OK)
+                return status;
+            status = table_scan_next(&run->scan, &h->rid, &h->ref, doc, size, error);
+            if (status != TANSU_OK)
+                return status;
+            run->documents_examined++;
+        } while (!p->exact && !matches(run, *doc, *size));
+        return match_context_status(&run->match, error);
+    }
+    bool fetched = !p->exact || needs_documents(run);
+    do {
+        status = run_step(run, error);
+        if (status != TANSU_OK)
+            return status;
+        status = next_rid(run, fetched, &h->rid, error);
+        if (status != TANSU_OK)
+            return status;
+        if (!fetched || (p->covered && covering_has_values(run->entry))) {
+            h->ref = 0;
+            *doc = NULL;
+            *size = 0;
+            return TANSU_OK;
+        }
+        status = fetch(run, h, doc, size, error);
+        if (status != TANSU_OK)
+            return status;
+    } while (!p->exact && !matches(run, *doc, *size));
+    return match_context_status(&run->match, error);
+}
+
+/* ---- Sort and window ---- */
+
+/* sort_matches -- reads and sorts all matches. */
+static tansu_status sort_matches(query_run *run, tansu_error *error) {
+    const hints *order = &run->q->hints;
+    const sorter_options options = {.order = order->order,
+                                    .order_count = order->order_count,
+                                    .collation = run->q->collation,
+                                    .keep = run->planner.limit,
+                                    .rctx = &run->rctx,
+                                    .deadline = &run->deadline,
+                                    .may_spill = !order->no_disk};
+    run->sorter = sorter_new(&options);
+    tansu_status status = run->sorter ? TANSU_OK : error_memory(error);
+    while (status == TANSU_OK) {
+        hit h;
+        const uint8_t *doc;
+        uint32_t size;
+        status = next_match(run, &h, &doc, &size, error);
+        if (status == TANSU_OK)
+            status = sorter_add(run->sorter, &h, doc, size, error);
+    }
+    if (status == TANSU_DONE)
+        status = sorter_finish(run->sorter, error);
+    run->materialized = status == TANSU_OK;
+    return status;
+}
+
+/* next_materialized -- the next of the materialized results. */
+static tansu_status next_materialized(query_run *run, hit *h, tansu_error *error) {
+    if (run->unread) {
+        run->unread = false;
+        *h = run->last_hit;
+        return TANSU_OK;
+    }
+    if (run->sorter) {
+        tansu_status status = sorter_next(run->sorter, h, error);
+        if (status == TANSU_OK)
+            run->last_hit = *h;
+        run->spilled = sorter_spilled(run->sorter);
+        return status;
+    }
+    if (run->next_hit == run->hit_count)
+        return TANSU_DONE;
+    *h = run->hits[run->next_hit++];
+    return TANSU_OK;
+}
+
+/* next_in_order -- the next document of the results, disregarding $skip and $max. */
+static tansu_status next_in_order(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                                  tansu_error *error) {
+    if (!run->materialized && run->plan->sort == PLAN_SORT_MEMORY) {
+        tansu_status status = sort_matches(run, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    if (!run->materialized)
+        return next_match(run, h, doc, size, error);
+    tansu_status status = next_materialized(run, h, error);
+    if (status != TANSU_OK)
+        return status;
+    *doc = NULL;
+    *size = 0;
+    if (plan_returns_documents(run->purpose))
+        *doc = read_document(&run->rctx, h->ref, size);
+    return TANSU_OK;
+}
+
+tansu_status run_hit(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                     tansu_error *error) {
+    if (run->left == 0)
+        return TANSU_DONE;
+    for (;;) {
+        tansu_status status = next_in_order(run, h, doc, size, error);
+        if (status != TANSU_OK)
+            return status;
+        if (run->to_skip == 0)
+            break;
+        run->to_skip--;
+    }
+    run->left--;
+    run->returned++;
+    return TANSU_OK;
+}
+
+/* ---- Counting ---- */
+
+/* windowed -- the number of results after $skip and $max. */
+static uint64_t windowed(const query_run *run, uint64_t matches) {
+    uint64_t left = matches > run->to_skip ? matches - run->to_skip : 0;
+    return left < run->left ? left : run->left;
+}
+
+tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error) {
+    const plan *p = run->plan;
+    if (p->exact && p->kind == PLAN_SCAN) {
+        *count = windowed(run, run->collection->count);
+    } else if (p->exact && p->kind == PLAN_INDEX && p->accesses[0]->distinct) {
+        /* Each match has one entry in the ranges, and all entries are matches: count the
+         * entries. */
+        access_path *a = p->accesses[0];
+        tansu_status status =
+            a->counted ? TANSU_OK
+                       : access_path_measure(&run->rctx, a, true, run->match.deadline, error);
+        if (status != TANSU_OK)
+            return status;
+        *count = windowed(run, p->accesses[0]->keys);
+    } else {
+        hit h;
+        const uint8_t *doc;
+        uint32_t size;
+        tansu_status status;
+        while ((status = run_hit(run, &h, &doc, &size, error)) == TANSU_OK)
+            ;
+        if (status != TANSU_DONE)
+            return status;
+        *count = run->returned;
+    }
+    run->returned = *count;
+    return TANSU_OK;
+}

@@ -1,0 +1,130 @@
+/*
+ * query/match/first_element.c -- which element of an array satisfied the selector.
+ */
+#include "query/match/first_element.h"
+#include "query/match/match_value.h"
+#include <stdlib.h>
+
+/* A search among the elements of one array. */
+typedef struct element_search {
+    match_context *context;
+    const path *array;
+    const doc_value *element;
+    uint32_t position;
+    const test *test;
+} element_search;
+
+/* visit -- tests a value below an element; ends the walk at the first that passes. */
+static bool visit(void *context, const doc_value *value) {
+    const element_search *s = context;
+    doc_iter iter;
+    if (test_value(s->test, s->context, value))
+        return false;
+    if (s->test->on_array || value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
+        return true;
+    while (doc_iter_next(&iter)) {
+        if (test_value(s->test, s->context, &iter.value))
+            return false;
+    }
+    return true;
+}
+
+/* leads_through -- whether a path is the array's or continues below it. */
+static bool leads_through(const path *p, const path *array) {
+    if (p->count < array->count)
+        return false;
+    path beginning = {p->parts, array->count, NULL};
+    return path_equal(&beginning, array);
+}
+
+/* element_passes -- whether a test of the array holds by this element. */
+static bool element_passes(element_search *s, const test *t) {
+    path rest = {t->path->parts + s->array->count, t->path->count - s->array->count, NULL};
+    if (rest.count == 0) {
+        if (t->op == TEST_ELEMENT || t->op == TEST_ALL_ELEMENTS)
+            return subcondition_holds(t->condition, s->context, s->element);
+        return test_value(t, s->context, s->element);
+    }
+    s->test = t;
+    if (rest.parts[0].index >= 0 && (uint32_t)rest.parts[0].index == s->position) {
+        path below = {rest.parts + 1, rest.count - 1, NULL};
+        if (below.count == 0)
+            return !visit(s, s->element);
+        if (s->element->type == DOC_DOCUMENT &&
+            !path_walk(&below, s->element->data, s->element->size, visit, s, NULL))
+            return true;
+    }
+    return s->element->type == DOC_DOCUMENT &&
+           !path_walk(&rest, s->element->data, s->element->size, visit, s, NULL);
+}
+
+/* tests_elements -- whether a test applies to the elements of an array. */
+static bool tests_elements(const test *t, const path *array) {
+    return !t->negated && t->wild == WILD_NONE && t->op != TEST_SIZE &&
+           leads_through(t->path, array);
+}
+
+/* list_tests -- stores the tests of the array in `list`, unless it is NULL, and returns their
+ * number. */
+static size_t list_tests(const node *n, const path *array, const test **list) {
+    size_t count = 0;
+    if (n->kind == NODE_TEST && tests_elements(n->test, array)) {
+        if (list)
+            list[0] = n->test;
+        return 1;
+    }
+    if (n->kind != NODE_AND && n->kind != NODE_OR)
+        return 0;
+    for (const node *child = n->first; child; child = child->next)
+        count += list_tests(child, array, list ? list + count : NULL);
+    return count;
+}
+
+/* visit_array -- keeps the first array that a path leads to. */
+static bool visit_array(void *context, const doc_value *value) {
+    doc_value *found = context;
+    if (value->type != DOC_ARRAY)
+        return true;
+    *found = *value;
+    return false;
+}
+
+/* search_elements -- match_first_element() for tests that were listed. */
+static bool search_elements(element_search *s, const doc_value *value, const test *const *tests,
+                            size_t count, uint32_t *position) {
+    doc_iter iter;
+    bool any = false, valid = doc_iter_value(&iter, value);
+    for (uint32_t i = 0; valid && doc_iter_next(&iter); i++) {
+        size_t passed = 0;
+        s->element = &iter.value;
+        s->position = i;
+        for (size_t k = 0; k < count; k++) {
+            if (!match_step(s->context, 1))
+                return false;
+            passed += element_passes(s, tests[k]);
+        }
+        if (passed != 0 && (!any || passed == count))
+            *position = i;
+        any = any || passed != 0;
+        if (passed == count)
+            return true;
+    }
+    return any;
+}
+
+bool match_first_element(const node *root, match_context *context, const uint8_t *doc, size_t size,
+                         const path *array, uint32_t *position) {
+    doc_value value = {NULL, 0, DOC_MISSING};
+    (void)path_walk(array, doc, size, visit_array, &value, NULL);
+    size_t count = value.type == DOC_ARRAY ? list_tests(root, array, NULL) : 0;
+    if (count == 0)
+        return false;
+    const test **tests = malloc(count * sizeof *tests);
+    if (!tests)
+        return match_fail(context, TANSU_E_MEMORY, NULL, NULL);
+    list_tests(root, array, tests);
+    element_search s = {.context = context, .array = array};
+    bool found = search_elements(&s, &value, tests, count, position);
+    free(tests);
+    return found;
+}

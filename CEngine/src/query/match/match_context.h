@@ -1,0 +1,54 @@
+/*
+ * query/match/match_context.h -- the state of matching: reused memory, cancellation, and the error
+ * that ended it.
+ */
+#ifndef TANSU_QUERY_MATCH_MATCH_CONTEXT_H
+#define TANSU_QUERY_MATCH_MATCH_CONTEXT_H
+
+#include "query/util/deadline.h"
+#include "util/buffer.h"
+
+/*
+ * Memory that is reused from document to document, and the error that ended matching (a regular
+ * expression over its step limit, exhausted memory, the deadline). Zero-initialised, it is ready.
+ * One thread uses it at a time. A result is valid only while `status` is TANSU_OK.
+ */
+typedef struct match_context {
+    tansu_status status;
+    const deadline *deadline; /* NULL: none */
+    uint64_t steps;           /* tests and values examined */
+    tansu_buffer text;        /* a collated value */
+    tansu_buffer key;         /* a key as a string, for $keyMapMatch */
+    tansu_buffer marks;       /* a byte for each of many operands that must all be found */
+    struct regex_memory *regex;
+    char error_context[256]; /* path and operator */
+    const char *message;     /* of the error; NULL: exhausted memory */
+} match_context;
+
+/* match_context_free -- frees its memory and zeroes it. */
+void match_context_free(match_context *c);
+
+/* match_context_status -- returns its status and fills in *error unless it is TANSU_OK. */
+tansu_status match_context_status(const match_context *c, tansu_error *error);
+
+/* match_fail -- sets the error unless there is one. Returns false. `message` NULL: exhausted
+ * memory. */
+bool match_fail(match_context *c, tansu_status status, const char *error_context,
+                const char *message);
+
+/* match_continues -- checks the deadline. False when matching is over. */
+bool match_continues(match_context *c);
+
+#define MATCH_STEPS 4096 /* between two checks of the deadline */
+
+/* match_step -- counts tests and values that are about to be examined, wherever one document may
+ * need many. False when matching is over. */
+static inline bool match_step(match_context *c, uint32_t count) {
+    if (!c)
+        return true;
+    uint64_t before = c->steps;
+    c->steps += count;
+    return c->status == TANSU_OK && ((before ^ c->steps) < MATCH_STEPS || match_continues(c));
+}
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * query/match/match_value.c -- the less frequent tests of one value: strings other than prefixes,
+ * arrays, types, and comparisons with a collation. The frequent ones are inlined in matcher.c.
+ */
+#include "query/match/match_value.h"
+#include "query/match/collation.h"
+#include "query/match/regex.h"
+#include "query/match/string_operands.h"
+
+bool test_collate(const test *t, match_context *c, const doc_value *value, doc_value *collated) {
+    *collated = *value;
+    if (!t->collation || !collation_applies(value))
+        return true;
+    return collation_value(t->collation, &c->text, value, collated) ||
+           match_fail(c, TANSU_E_MEMORY, NULL, NULL);
+}
+
+/* ---- Comparisons ---- */
+
+/* compares -- the comparisons with one operand, or with two. */
+static bool compares(const test *t, match_context *c, const doc_value *value) {
+    doc_value collated;
+    if (value_kind_of(value->type) != t->kind || !test_collate(t, c, value, &collated))
+        return false;
+    int order = value_compare(&collated, &t->operand);
+    switch (t->op) {
+    case TEST_GT: return order > 0;
+    case TEST_GTE: return order >= 0;
+    case TEST_LT: return order < 0;
+    case TEST_LTE: return order <= 0;
+    case TEST_BETWEEN: return order >= 0 && value_compare(&collated, &t->operands[0]) <= 0;
+    default: return order == 0;
+    }
+}
+
+/* is_among -- $in with a collation: the operands are sorted as collated. */
+static bool is_among(const test *t, match_context *c, const doc_value *value) {
+    doc_value collated;
+    if (!test_collate(t, c, value, &collated))
+        return false;
+    return test_has_operand(t, &collated);
+}
+
+/* ---- Strings ---- */
+
+/* contains -- whether a text contains one of the operands. */
+static bool contains(const test *t, match_context *c, const char *text, size_t size) {
+    for (uint32_t i = 0; i < t->operand_count; i++) {
+        size_t part_size;
+        const char *part = doc_string(&t->operands[i], &part_size);
+        /* memmem() is linear. A loop of memchr() and memcmp() is not: "aaaab" in a text of "a". */
+        if (!match_step(c, 1 + (uint32_t)(size / 256)))
+            return false;
+        if (part_size == 0 || memmem(text, size, part, part_size))
+            return true;
+    }
+    return false;
+}
+
+/* has_token -- whether a token of the text is one of the operands. */
+static bool has_token(const test *t, match_context *c, const char *text, size_t size) {
+    const char *token;
+    size_t token_size, at = 0;
+    while (next_token(text, size, &at, &token, &token_size)) {
+        if (!match_step(c, 1))
+            return false;
+        if (strings_find(t, token, token_size) != UINT32_MAX)
+            return true;
+    }
+    return false;
+}
+
+/* Steps that a regular expression counts as. */
+#define REGEX_STEPS 64
+
+/* string_passes -- an operator on strings; one of its operands is enough. */
+static bool string_passes(const test *t, match_context *c, const doc_value *value) {
+    if (value->type != DOC_STRING && value->type != DOC_SYMBOL)
+        return false;
+    doc_value collated;
+    if (!test_collate(t, c, value, &collated))
+        return false;
+    size_t size;
+    const char *text = doc_string(&collated, &size);
+    switch (t->op) {
+    case TEST_REGEX:
+        return match_step(c, REGEX_STEPS) && regex_matches(t->regex, c, text, size, t->context);
+    case TEST_BEGIN: return strings_match_prefix(t, text, size);
+    case TEST_END: return strings_match_suffix(t, text, size);
+    case TEST_CONTAINS: return contains(t, c, text, size);
+    default: return has_token(t, c, text, size);
+    }
+}
+
+/* ---- Conditions ---- */
+
+/* value_holds -- AND and OR of tests of the value itself. */
+static bool value_holds(const node *n, match_context *c, const doc_value *value) {
+    switch (n->kind) {
+    case NODE_TRUE: return true;
+    case NODE_FALSE: return false;
+    case NODE_TEST: return test_value(n->test, c, value) != n->test->negated;
+    case NODE_NOT: return !value_holds(n->first, c, value);
+    default: break;
+    }
+    bool all = n->kind == NODE_AND;
+    for (const node *child = n->first; child && match_step(c, 1); child = child->next) {
+        if (value_holds(child, c, value) != all)
+            return !all;
+    }
+    return all;
+}
+
+/* The elements of an array are its fields by position. */
+bool subcondition_holds(const subcondition *s, match_context *c, const doc_value *value) {
+    if (s->value)
+        return value_holds(s->value, c, value);
+    return (value->type == DOC_DOCUMENT || value->type == DOC_ARRAY) &&
+           matcher_run(s->matcher, c, value->data, value->size);
+}
+
+/* ---- Numbers, arrays, keys ---- */
+
+/* has_remainder -- $mod: whole numbers only. The remainder has the sign of the value. */
+static bool has_remainder(const test *t, const doc_value *value) {
+    int64_t number;
+    if (!doc_is_number(value) || !doc_as_int64(value, &number))
+        return false;
+    /* INT64_MIN % -1 is not defined in C. */
+    return (t->divisor == -1 ? 0 : number % t->divisor) == t->integer;
+}
+
+/* has_size -- $size; counts no further than necessary. */
+static bool has_size(const test *t, const doc_value *value) {
+    doc_iter iter;
+    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
+        return false;
+    int64_t count = 0;
+    while (count <= t->integer && doc_iter_next(&iter))
+        count++;
+    return count == t->integer;
+}
+
+/* elements_pass -- $elemMatch and $allMatch. */
+static bool elements_pass(const test *t, match_context *c, const doc_value *value) {
+    doc_iter iter;
+    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
+        return false;
+    bool every = t->op == TEST_ALL_ELEMENTS, any = false;
+    while (match_step(c, 1) && doc_iter_next(&iter)) {
+        any = true;
+        if (subcondition_holds(t->condition, c, &iter.value) != every)
+            return !every;
+    }
+    return every && any;
+}
+
+/* keys_pass -- $keyMapMatch: a key of the document, as a string. */
+static bool keys_pass(const test *t, match_context *c, const doc_value *value) {
+    doc_iter iter;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
+        return false;
+    while (match_step(c, 1) && doc_iter_next(&iter)) {
+        uint8_t size[4];
+        store_u32(size, iter.key_size + 1);
+        if (!buffer_set(&c->key, size, 4) || !buffer_append(&c->key, iter.key, iter.key_size + 1))
+            return match_fail(c, TANSU_E_MEMORY, NULL, NULL);
+        doc_value key = {c->key.data, (uint32_t)c->key.size, DOC_STRING};
+        if (subcondition_holds(t->condition, c, &key))
+            return true;
+    }
+    return false;
+}
+
+bool test_special_value(const test *t, match_context *c, const doc_value *value) {
+    switch (t->op) {
+    case TEST_IN: return is_among(t, c, value);
+    case TEST_BEGIN:
+    case TEST_END:
+    case TEST_CONTAINS:
+    case TEST_TOKEN:
+    case TEST_REGEX: return string_passes(t, c, value);
+    case TEST_TYPE:
+        return value->type != DOC_MISSING && t->types[value->type / 32] >> value->type % 32 & 1;
+    case TEST_MOD: return has_remainder(t, value);
+    case TEST_SIZE: return has_size(t, value);
+    case TEST_ELEMENT:
+    case TEST_ALL_ELEMENTS: return elements_pass(t, c, value);
+    case TEST_KEY: return keys_pass(t, c, value);
+    default: return compares(t, c, value);
+    }
+}

@@ -1,0 +1,252 @@
+/*
+ * query/parse/hints.c -- parses the hints document.
+ */
+#include "query/parse/hints.h"
+#include "query/match/collation.h"
+#include "query/parse/join_spec.h"
+#include "query/parse/projection.h"
+#include "util/error.h"
+#include <stdio.h>
+
+#define MAX_MILLISECONDS INT32_MAX
+
+typedef tansu_status (*hint_parser)(query *q, const char *context, const doc_value *value,
+                                    tansu_error *error);
+
+/* bad -- INVALID_QUERY at a hint. */
+static tansu_status bad(tansu_error *error, const char *context, const char *message) {
+    return error_set(error, TANSU_E_INVALID_QUERY, context, "%s", message);
+}
+
+/* read_orderby -- {path: 1 | -1, …}. */
+static tansu_status read_orderby(query *q, const char *context, const doc_value *value,
+                                 tansu_error *error) {
+    doc_iter iter;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
+        return bad(error, context,
+                   "\"$orderby\" must be a document of paths; set each path to 1 (ascending) or -1 "
+                   "(descending)");
+    while (doc_iter_next(&iter)) {
+        char inner[sizeof error->context];
+        snprintf(inner, sizeof inner, "%s.%s", context, iter.key);
+        int64_t direction;
+        if (!doc_as_int64(&iter.value, &direction) || (direction != 1 && direction != -1))
+            return bad(error, inner, "Direction must be 1 (ascending) or -1 (descending)");
+        if (q->hints.order_count == MAX_ORDER_PATHS)
+            return bad(error, inner, "\"$orderby\" has more than 32 paths; remove some");
+        order_path *by = &q->hints.order[q->hints.order_count];
+        tansu_status status = query_path(q, iter.key, iter.key_size, inner, &by->path, error);
+        if (status != TANSU_OK)
+            return status;
+        by->descending = direction < 0;
+        for (uint32_t i = 0; i < q->hints.order_count; i++) {
+            if (path_equal(q->hints.order[i].path, by->path))
+                return bad(error, inner, "\"$orderby\" names this path twice; remove one of them");
+        }
+        q->hints.order_count++;
+    }
+    return TANSU_OK;
+}
+
+/* read_count -- a non-negative whole number. */
+static tansu_status read_count(const char *context, const doc_value *value, uint64_t *result,
+                               tansu_error *error) {
+    int64_t number;
+    if (!doc_as_int64(value, &number) || number < 0)
+        return bad(error, context, "Value must be a whole number, 0 or greater");
+    *result = (uint64_t)number;
+    return TANSU_OK;
+}
+
+/* read_skip -- the number of results to skip. */
+static tansu_status read_skip(query *q, const char *context, const doc_value *value,
+                              tansu_error *error) {
+    return read_count(context, value, &q->hints.skip, error);
+}
+
+/* read_max -- the maximum number of results; 0 is none. */
+static tansu_status read_max(query *q, const char *context, const doc_value *value,
+                             tansu_error *error) {
+    if (q->hints.max != UINT64_MAX)
+        return bad(error, context,
+                   "\"$max\" and \"$limit\" are the same hint; use one of them, once");
+    return read_count(context, value, &q->hints.max, error);
+}
+
+/* read_fields -- the projection. */
+static tansu_status read_fields(query *q, const char *context, const doc_value *value,
+                                tansu_error *error) {
+    (void)context;
+    return projection_parse(q, value, &q->hints.fields, error);
+}
+
+/* read_flag -- a bool, or a number as a bool. */
+static tansu_status read_flag(const char *context, const doc_value *value, bool *result,
+                              tansu_error *error) {
+    return doc_as_bool(value, result) ? TANSU_OK
+                                      : bad(error, context, "Value must be true or false");
+}
+
+/* read_onlycount -- the count instead of the documents. */
+static tansu_status read_onlycount(query *q, const char *context, const doc_value *value,
+                                   tansu_error *error) {
+    return read_flag(context, value, &q->hints.only_count, error);
+}
+
+/* read_explain -- the plan instead of the documents. */
+static tansu_status read_explain(query *q, const char *context, const doc_value *value,
+                                 tansu_error *error) {
+    return read_flag(context, value, &q->hints.explain, error);
+}
+
+/* read_disk_use -- whether sorts and groups may use temporary files. */
+static tansu_status read_disk_use(query *q, const char *context, const doc_value *value,
+                                  tansu_error *error) {
+    bool allowed;
+    tansu_status status = read_flag(context, value, &allowed, error);
+    q->hints.no_disk = status == TANSU_OK && !allowed;
+    return status;
+}
+
+/* read_index -- the name of an index; null or false for none. */
+static tansu_status read_index(query *q, const char *context, const doc_value *value,
+                               tansu_error *error) {
+    if (value->type == DOC_NULL || (value->type == DOC_BOOL && !doc_bool(value))) {
+        q->hints.index_choice = INDEX_NONE;
+        return TANSU_OK;
+    }
+    if (value->type != DOC_STRING)
+        return bad(error, context, "Value must be the name of an index, or false to use none");
+    size_t size;
+    const char *name = doc_string(value, &size);
+    q->hints.index_choice = INDEX_NAMED;
+    q->hints.index_name = arena_copy(&q->memory, name, size);
+    return q->hints.index_name ? TANSU_OK : error_memory(error);
+}
+
+/* read_do -- the joins, which may be in the query as well. */
+static tansu_status read_do(query *q, const char *context, const doc_value *value,
+                            tansu_error *error) {
+    return join_parse(q, value, context, error);
+}
+
+/* read_max_time -- the time limit; 0 is none. */
+static tansu_status read_max_time(query *q, const char *context, const doc_value *value,
+                                  tansu_error *error) {
+    tansu_status status = read_count(context, value, &q->hints.max_milliseconds, error);
+    if (status == TANSU_OK && q->hints.max_milliseconds > MAX_MILLISECONDS)
+        return bad(error, context,
+                   "Time limit is too large; use at most 2147483647 milliseconds, or 0 for none");
+    return status;
+}
+
+/* read_collation -- hints_parse_collation() has parsed it before the selector. */
+static tansu_status read_collation(query *q, const char *context, const doc_value *value,
+                                   tansu_error *error) {
+    (void)q;
+    (void)context;
+    (void)value;
+    (void)error;
+    return TANSU_OK;
+}
+
+/* collation_flag -- the member of that name, or NULL. */
+static bool *collation_flag(collation *c, const char *name) {
+    if (strcmp(name, "caseInsensitive") == 0)
+        return &c->fold;
+    return strcmp(name, "numeric") == 0 ? &c->numeric : NULL;
+}
+
+void hints_parse_deadline(query *q, const uint8_t *doc, size_t size) {
+    doc_value value;
+    int64_t number;
+    if (doc_find(doc, size, "$maxTimeMS", 10, &value) && doc_as_int64(&value, &number) &&
+        number > 0 && number <= MAX_MILLISECONDS)
+        q->deadline = deadline_begin(q->deadline.interrupt, (uint64_t)number);
+}
+
+tansu_status hints_parse_collation(query *q, const uint8_t *doc, size_t size, tansu_error *error) {
+    static const char context[] = "hints.$collation";
+    doc_value value;
+    doc_iter iter;
+    if (!doc_find(doc, size, "$collation", 10, &value))
+        return TANSU_OK;
+    collation *c = arena_alloc(&q->memory, sizeof *c);
+    if (!c)
+        return error_memory(error);
+    if (value.type == DOC_STRING) {
+        size_t length;
+        const char *name = doc_string(&value, &length);
+        bool *flag = collation_flag(c, name);
+        if (!flag && strcmp(name, "binary") != 0)
+            return bad(error, context,
+                       "Unknown collation; use \"binary\", \"caseInsensitive\" or \"numeric\"");
+        if (flag)
+            *flag = true;
+    } else if (value.type != DOC_DOCUMENT || !doc_iter_value(&iter, &value)) {
+        return bad(error, context,
+                   "Collation must be a name, or a document such as {\"caseInsensitive\": true, "
+                   "\"numeric\": true}");
+    } else {
+        while (doc_iter_next(&iter)) {
+            bool *flag = collation_flag(c, iter.key);
+            if (!flag || !doc_as_bool(&iter.value, flag))
+                return bad(
+                    error, context,
+                    "Unknown member of the collation; use \"caseInsensitive\" and \"numeric\", "
+                    "each true or false");
+        }
+    }
+    q->collation = c->fold || c->numeric ? c : NULL;
+    return TANSU_OK;
+}
+
+/* All hints of the language. `parse` NULL: of updates, which remove them from the hints before. */
+static const struct hint {
+    const char *name;
+    hint_parser parse;
+} known_hints[] = {
+    {"$orderby", read_orderby},
+    {"$skip", read_skip},
+    {"$max", read_max},
+    {"$limit", read_max},
+    {"$fields", read_fields},
+    {"$onlycount", read_onlycount},
+    {"$explain", read_explain},
+    {"$index", read_index},
+    {"$maxTimeMS", read_max_time},
+    {"$allowDiskUse", read_disk_use},
+    {"$collation", read_collation},
+    {"$do", read_do},
+    {"$upsert", NULL},
+    {"$dropall", NULL},
+};
+
+/* read_hint -- one hint. */
+static tansu_status read_hint(query *q, const doc_iter *iter, uint64_t *seen, tansu_error *error) {
+    char context[sizeof error->context];
+    snprintf(context, sizeof context, "hints.%s", iter->key);
+    for (size_t i = 0; i < sizeof known_hints / sizeof *known_hints; i++) {
+        if (strcmp(known_hints[i].name, iter->key) != 0)
+            continue;
+        if (!known_hints[i].parse)
+            return error_set(error, TANSU_E_INVALID_QUERY, context,
+                             "Hint \"%s\" is for updates only; remove it", iter->key);
+        if (*seen & (uint64_t)1 << i)
+            return bad(error, context, "Hint is given twice; remove one of them");
+        *seen |= (uint64_t)1 << i;
+        return known_hints[i].parse(q, context, &iter->value, error);
+    }
+    return bad(error, context, "Unknown hint; docs/query-language.md lists all hints");
+}
+
+tansu_status hints_parse(query *q, const uint8_t *doc, size_t size, tansu_error *error) {
+    doc_iter iter;
+    uint64_t seen = 0;
+    tansu_status status = TANSU_OK;
+    if (doc_iter_init(&iter, doc, size)) {
+        while (status == TANSU_OK && doc_iter_next(&iter))
+            status = read_hint(q, &iter, &seen, error);
+    }
+    return status;
+}

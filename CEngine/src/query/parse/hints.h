@@ -1,0 +1,48 @@
+/*
+ * query/parse/hints.h -- the hints of a query: order, window, projection, index, output.
+ */
+#ifndef TANSU_QUERY_PARSE_HINTS_H
+#define TANSU_QUERY_PARSE_HINTS_H
+
+#include "query/parse/query_compile.h"
+#include "query/util/key_set.h"
+
+#define MAX_ORDER_PATHS 32
+
+typedef struct order_path {
+    const struct path *path;
+    bool descending;
+} order_path;
+
+typedef struct projection projection;
+
+enum index_choice { INDEX_ANY, INDEX_NONE, INDEX_NAMED };
+
+typedef struct hints {
+    order_path order[MAX_ORDER_PATHS];
+    uint32_t order_count;
+    uint64_t skip;
+    uint64_t max; /* UINT64_MAX: no limit */
+    bool only_count;
+    bool explain;
+    bool no_disk; /* $allowDiskUse is false: exceeding the memory limit is an error */
+    enum index_choice index_choice;
+    const char *index_name;
+    projection *fields;        /* NULL: whole documents */
+    key_set *joins;            /* of join_spec; NULL: none */
+    uint64_t max_milliseconds; /* 0: no limit */
+} hints;
+
+/* hints_parse -- sets q->hints from a validated document that outlives the query. Errors:
+ * INVALID_QUERY, MEMORY. */
+tansu_status hints_parse(query *q, const uint8_t *doc, size_t size, tansu_error *error);
+
+/* hints_parse_deadline -- starts the clock of $maxTimeMS for the rest of compiling. hints_parse()
+ * reports an invalid value later. */
+void hints_parse_deadline(query *q, const uint8_t *doc, size_t size);
+
+/* hints_parse_collation -- sets q->collation, which selector_parse() needs. Errors: INVALID_QUERY,
+ * MEMORY. */
+tansu_status hints_parse_collation(query *q, const uint8_t *doc, size_t size, tansu_error *error);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * query/parse/parsed_query.h -- what a compiled query consists of, for the later stages.
+ */
+#ifndef TANSU_QUERY_PARSE_PARSED_QUERY_H
+#define TANSU_QUERY_PARSE_PARSED_QUERY_H
+
+#include "query/match/matcher.h"
+#include "query/parse/hints.h"
+
+/* A parsed path. path_parse() allocates each by itself, and its owner frees the list. */
+typedef struct path_link {
+    struct path_link *next;
+    path path;
+} path_link;
+
+struct query {
+    arena memory;
+    deadline deadline; /* of the compilation */
+    uint64_t spent;    /* nanoseconds of $maxTimeMS that compiling took */
+    uint32_t nodes;    /* created so far */
+    path_link *paths;
+    regex *regexes;
+    const collation *collation; /* $collation; NULL: strings compare by their bytes */
+    node *root;
+    matcher *matcher;
+    hints hints;
+};
+
+/* query_path -- parses a path that lives as long as the query. Errors: INVALID_QUERY (with the
+ * given context), MEMORY. */
+tansu_status query_path(query *q, const char *text, size_t size, const char *context,
+                        const path **result, tansu_error *error);
+
+/* query_free_members -- frees what the struct owns, but not the struct. */
+void query_free_members(query *q);
+
+/* query_too_large -- turns MEMORY into TOO_LARGE where the cause was QUERY_MEMORY. */
+tansu_status query_too_large(const query *q, tansu_status status, tansu_error *error);
+
+#endif

@@ -1,0 +1,266 @@
+/*
+ * query/parse/projection.c -- parses $fields.
+ */
+#include "query/parse/projection.h"
+#include "query/parse/selector.h"
+#include "util/error.h"
+#include <stdio.h>
+
+/* The kinds of entries seen so far. */
+typedef struct entry_kinds {
+    bool include;
+    bool exclude;
+    bool element;
+    uint32_t positions;
+} entry_kinds;
+
+/* Limit of paths "path.$": each evaluates all tests of the query. */
+#define MAX_POSITIONS 32
+
+/* bad -- INVALID_QUERY at a path of $fields. */
+static tansu_status bad(tansu_error *error, const char *context, const char *message) {
+    return error_set(error, TANSU_E_INVALID_QUERY, context, "%s", message);
+}
+
+/* set_array_path -- sets the path of a field: the first parts of a path. */
+static tansu_status set_array_path(query *q, field *f, const path *path, uint32_t parts,
+                                   tansu_error *error) {
+    struct path *own = arena_alloc(&q->memory, sizeof *own);
+    if (!own)
+        return error_memory(error);
+    *own = *path;
+    own->count = parts;
+    f->array = own;
+    return TANSU_OK;
+}
+
+/* add_path -- adds a path to the tree; `leaf` is its last field. */
+static tansu_status add_path(query *q, projection *p, const path *path, const field *leaf,
+                             const char *context, tansu_error *error) {
+    key_set *list = &p->fields;
+    for (uint32_t i = 0; i < path->count; i++) {
+        const path_part *part = &path->parts[i];
+        bool last = i + 1 == path->count, added;
+        size_t used = 0;
+        field *found = (field *)key_set_add(list, &q->memory, (const uint8_t *)part->name,
+                                            part->size + 1, sizeof *found, &added, &used);
+        if (!found)
+            return error_memory(error);
+        if (!added && (last || found->children.count == 0))
+            return bad(
+                error, context,
+                "Two paths name the same field, or one is below the other; remove one of them");
+        if (added && last) {
+            key_set_item head = found->head;
+            *found = *leaf;
+            found->head = head;
+        }
+        if (leaf->form == FORM_POSITION && !found->array) {
+            tansu_status status = set_array_path(q, found, path, i + 1, error);
+            if (status != TANSU_OK)
+                return status;
+        }
+        list = &found->children;
+    }
+    return TANSU_OK;
+}
+
+/* read_slice -- {"$slice": n} or {"$slice": [skip, n]}. */
+static tansu_status read_slice(field *leaf, const doc_value *value, const char *context,
+                               tansu_error *error) {
+    static const char message[] = "\"$slice\" must be a whole number, or an array [skip, count] "
+                                  "with a count greater than 0";
+    doc_iter iter;
+    leaf->form = FORM_SLICE;
+    if (doc_as_int64(value, &leaf->count)) {
+        /* A negative number counts from the end. */
+        leaf->skip = leaf->count < 0 ? leaf->count : 0;
+        if (leaf->count < 0)
+            leaf->count = INT64_MAX;
+        return TANSU_OK;
+    }
+    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value) || !doc_iter_next(&iter) ||
+        !doc_as_int64(&iter.value, &leaf->skip) || !doc_iter_next(&iter) ||
+        !doc_as_int64(&iter.value, &leaf->count) || leaf->count <= 0 || doc_iter_next(&iter))
+        return bad(error, context, message);
+    return TANSU_OK;
+}
+
+/* read_form -- parses the operator of a field. */
+static tansu_status read_form(query *q, field *leaf, const doc_value *value, const char *context,
+                              tansu_error *error) {
+    doc_iter iter, rest;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value) || !doc_iter_next(&iter) ||
+        (rest = iter, doc_iter_next(&rest)))
+        return bad(error, context,
+                   "Value must be 1 (include), 0 (exclude), {\"$slice\": ...} or "
+                   "{\"$elemMatch\": ...}");
+    char inner[2 * sizeof error->context];
+    snprintf(inner, sizeof inner, "%s.%.*s", context, (int)sizeof error->context - 1, iter.key);
+    if (strcmp(iter.key, "$slice") == 0)
+        return read_slice(leaf, &iter.value, inner, error);
+    if (strcmp(iter.key, "$elemMatch") != 0)
+        return bad(error, inner, "Unknown projection operator; use \"$slice\" or \"$elemMatch\"");
+    if (iter.value.type != DOC_DOCUMENT)
+        return bad(error, inner, "Operand must be a document");
+    subcondition *condition = NULL;
+    leaf->form = FORM_ELEMENT;
+    tansu_status status = subcondition_parse(q, &iter.value, inner, &condition, error);
+    if (status == TANSU_OK)
+        leaf->condition = condition;
+    return status;
+}
+
+/* overlaps -- whether one of two paths leads to the other, disregarding array positions. */
+static bool overlaps(const path *a, const path *b) {
+    uint32_t i = 0, j = 0;
+    for (;;) {
+        while (i > 0 && i < a->count && a->parts[i].index >= 0)
+            i++;
+        while (j > 0 && j < b->count && b->parts[j].index >= 0)
+            j++;
+        if (i == a->count || j == b->count)
+            return true;
+        const path_part *left = &a->parts[i++], *right = &b->parts[j++];
+        if (left->size != right->size || memcmp(left->name, right->name, left->size) != 0)
+            return false;
+    }
+}
+
+/* has_test -- whether the selector has a test that an element at the path could pass. */
+static bool has_test(const node *n, const path *path) {
+    if (n->kind == NODE_TEST)
+        return n->test->path && n->test->wild == WILD_NONE && overlaps(n->test->path, path);
+    for (const node *child = n->first; child; child = child->next) {
+        if (has_test(child, path))
+            return true;
+    }
+    return false;
+}
+
+/* read_leaf -- parses the value of an entry of $fields; *size is the size of its path. */
+static tansu_status read_leaf(query *q, const doc_iter *iter, const char *context, field *leaf,
+                              bool *include, uint32_t *size, tansu_error *error) {
+    bool position = iter->key_size > 2 && strcmp(iter->key + iter->key_size - 2, ".$") == 0;
+    *size = position ? iter->key_size - 2 : iter->key_size;
+    *leaf = (field){.form = position ? FORM_POSITION : FORM_WHOLE};
+    *include = true;
+    if (!doc_as_bool(&iter->value, include))
+        return position ? bad(error, context, "Value must be 1")
+                        : read_form(q, leaf, &iter->value, context, error);
+    if (position && !*include)
+        return bad(error, context, "Matching element cannot be excluded; set the value to 1");
+    return TANSU_OK;
+}
+
+/* read_field -- parses an entry of $fields. */
+static tansu_status read_field(query *q, projection *p, const doc_iter *iter, entry_kinds *kinds,
+                               tansu_error *error) {
+    char context[sizeof error->context];
+    snprintf(context, sizeof context, "hints.$fields.%s", iter->key);
+    bool include;
+    field leaf;
+    uint32_t size;
+    const path *path;
+    tansu_status status = read_leaf(q, iter, context, &leaf, &include, &size, error);
+    if (status == TANSU_OK)
+        status = query_path(q, iter->key, size, context, &path, error);
+    if (status != TANSU_OK)
+        return status;
+    bool id = path->count == 1 && strcmp(path->parts[0].name, "_id") == 0;
+    if (id && leaf.form == FORM_WHOLE) {
+        *(include ? &p->keep_id : &p->drop_id) = true;
+        return TANSU_OK;
+    }
+    if (leaf.form == FORM_POSITION && ++kinds->positions > MAX_POSITIONS)
+        return bad(error, context, "More than 32 paths end in \".$\"; remove some");
+    if (leaf.form == FORM_POSITION && !has_test(q->root, path))
+        return bad(error, context,
+                   "Query has no condition on this array, so no element of it is the matching one; "
+                   "add a condition, or use \"$elemMatch\"");
+    kinds->element = kinds->element || leaf.form == FORM_ELEMENT;
+    kinds->include =
+        kinds->include || leaf.form == FORM_POSITION || (leaf.form == FORM_WHOLE && include);
+    kinds->exclude = kinds->exclude || (leaf.form == FORM_WHOLE && !include);
+    if (kinds->include && kinds->exclude)
+        return bad(error, context,
+                   "Projection both includes and excludes fields; use only 1 or only 0 (\"_id\" "
+                   "excepted)");
+    return add_path(q, p, path, &leaf, context, error);
+}
+
+tansu_status projection_parse(query *q, const doc_value *fields, projection **result,
+                              tansu_error *error) {
+    doc_iter iter;
+    *result = NULL;
+    if (fields->type != DOC_DOCUMENT || !doc_iter_value(&iter, fields))
+        return bad(error, "hints.$fields",
+                   "\"$fields\" must be a document of paths, each 1 (include) or 0 (exclude)");
+    projection *p = arena_alloc(&q->memory, sizeof *p);
+    if (!p)
+        return error_memory(error);
+    entry_kinds kinds = {.positions = 0};
+    bool any = false;
+    while (doc_iter_next(&iter)) {
+        any = true;
+        tansu_status status = read_field(q, p, &iter, &kinds, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    if (!any)
+        return TANSU_OK;
+    if (p->keep_id && p->drop_id)
+        return bad(error, "hints.$fields._id",
+                   "Projection both includes and excludes \"_id\"; remove one of them");
+    const field *id = projection_find(&p->fields, "_id", 3);
+    if (id && (p->keep_id || p->drop_id))
+        return bad(error, "hints.$fields._id",
+                   "Projection names \"_id\" and a path below it; remove one of them");
+    /* {_id: 1} alone includes nothing but the id; {_id: 0} alone excludes nothing but the id. */
+    bool include = kinds.include || (!kinds.exclude && (kinds.element || p->keep_id));
+    p->exclude = !include;
+    p->keep_id = include && !p->drop_id && !id;
+    *result = p;
+    return TANSU_OK;
+}
+
+/* ---- Covering indexes ---- */
+
+/* count_whole -- the number of paths that the fields name; UINT32_MAX when one of them selects a
+ * part of an array. */
+static uint32_t count_whole(const key_set *fields) {
+    uint32_t count = 0;
+    for (const key_set_item *item = fields->first; item; item = item->next) {
+        const field *f = (const field *)item;
+        uint32_t below = f->children.count != 0 ? count_whole(&f->children) : 1;
+        if (f->form != FORM_WHOLE || f->array || below == UINT32_MAX)
+            return UINT32_MAX;
+        count += below;
+    }
+    return count;
+}
+
+/* names -- whether the fields name exactly this path. */
+static bool names(const key_set *fields, const path *path) {
+    for (uint32_t i = 0; i < path->count; i++) {
+        const field *f = projection_find(fields, path->parts[i].name, path->parts[i].size);
+        if (!f || (i + 1 == path->count) != (f->children.count == 0))
+            return false;
+        fields = &f->children;
+    }
+    return true;
+}
+
+bool projection_covered(const projection *p, const path *paths, uint32_t count, bool *included) {
+    uint32_t found = 0;
+    bool id = false;
+    if (p->exclude)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        bool own = p->keep_id && paths[i].count == 1 && strcmp(paths[i].parts[0].name, "_id") == 0;
+        included[i] = own || names(&p->fields, &paths[i]);
+        id = id || own;
+        found += included[i] && !own;
+    }
+    return (id || !p->keep_id) && found == count_whole(&p->fields);
+}

@@ -1,0 +1,156 @@
+/*
+ * query/parse/query_compile.c -- compiles and frees queries.
+ */
+#include "query/parse/query_compile.h"
+#include "bson/writer.h"
+#include "query/match/regex.h"
+#include "query/parse/join_spec.h"
+#include "query/parse/selector.h"
+#include "util/error.h"
+#include <stdlib.h>
+
+/* check_parts -- rejects parts that begin with `$`: only the keys of a DBRef do. */
+static tansu_status check_parts(const path *path, const char *context, tansu_error *error) {
+    for (uint32_t i = 0; i < path->count; i++) {
+        const char *name = path->parts[i].name;
+        if (name[0] == '$' && strcmp(name, "$ref") != 0 && strcmp(name, "$id") != 0 &&
+            strcmp(name, "$db") != 0)
+            return error_set(error, TANSU_E_INVALID_QUERY, context,
+                             "Path has a part \"%.64s\", but no stored key begins with $; use the "
+                             "name of a field",
+                             name);
+    }
+    return TANSU_OK;
+}
+
+tansu_status query_path(query *q, const char *text, size_t size, const char *context,
+                        const path **result, tansu_error *error) {
+    path_link *link = arena_alloc(&q->memory, sizeof *link);
+    if (!link || !arena_charge(&q->memory, 2 * size))
+        return error_memory(error);
+    tansu_status status = path_parse(&link->path, text, size, error);
+    if (status != TANSU_OK)
+        return status;
+    link->next = q->paths;
+    q->paths = link;
+    *result = &link->path;
+    return check_parts(&link->path, context, error);
+}
+
+/* keep_document -- validates a document and copies it for the life of the query. */
+static tansu_status keep_document(query *q, const uint8_t *doc, size_t size, const uint8_t **copy,
+                                  tansu_error *error) {
+    tansu_status status = doc_check(doc, size, DOC_CHECK_BSON, error);
+    if (status != TANSU_OK)
+        return status;
+    *copy = arena_copy(&q->memory, doc, size);
+    return *copy ? TANSU_OK : error_memory(error);
+}
+
+/* extract_joins -- $do may be in the query as well as in the hints: parses it and replaces
+ * *selector by a copy without it. */
+static tansu_status extract_joins(query *q, const uint8_t **selector, size_t *size,
+                                  tansu_error *error) {
+    tansu_buffer rest = TANSU_BUFFER_INIT;
+    writer w = {.out = &rest};
+    doc_value join;
+    doc_iter iter;
+    if (!doc_find(*selector, *size, "$do", 3, &join))
+        return TANSU_OK;
+    tansu_status status = TANSU_OK;
+    size_t start = writer_begin(&w);
+    bool valid = doc_iter_init(&iter, *selector, *size);
+    while (valid && status == TANSU_OK && doc_iter_next(&iter)) {
+        if (strcmp(iter.key, "$do") == 0)
+            status = join_parse(q, &iter.value, "$do", error);
+        else
+            writer_value(&w, iter.key, &iter.value);
+    }
+    writer_end(&w, start);
+    if (status == TANSU_OK) {
+        *size = rest.size;
+        *selector = w.failed ? NULL : arena_copy(&q->memory, rest.data, rest.size);
+        if (!*selector)
+            status = error_memory(error);
+    }
+    tansu_buffer_free(&rest);
+    return status;
+}
+
+/* compile -- runs all stages. */
+static tansu_status compile(query *q, const uint8_t *selector, size_t selector_size,
+                            const uint8_t *hints, size_t hints_size, tansu_error *error) {
+    static const uint8_t empty[5] = {5};
+    const uint8_t *copy, *hints_copy = NULL;
+    q->hints.max = UINT64_MAX;
+    if (!selector) {
+        selector = empty;
+        selector_size = sizeof empty;
+    }
+    tansu_status status = keep_document(q, selector, selector_size, &copy, error);
+    if (status == TANSU_OK)
+        status = extract_joins(q, &copy, &selector_size, error);
+    if (status == TANSU_OK && hints)
+        status = keep_document(q, hints, hints_size, &hints_copy, error);
+    if (status == TANSU_OK && hints) {
+        hints_parse_deadline(q, hints_copy, hints_size);
+        status = hints_parse_collation(q, hints_copy, hints_size, error);
+    }
+    if (status == TANSU_OK)
+        status = selector_parse(q, copy, selector_size, error);
+    if (status == TANSU_OK && hints)
+        status = hints_parse(q, hints_copy, hints_size, error);
+    if (status != TANSU_OK)
+        return status;
+    q->root = normalise(q->root);
+    q->matcher = matcher_compile(&q->memory, q->root);
+    status = q->matcher ? deadline_check(&q->deadline, error) : error_memory(error);
+    q->spent = deadline_spent(&q->deadline);
+    return status;
+}
+
+tansu_status query_too_large(const query *q, tansu_status status, tansu_error *error) {
+    if (status != TANSU_E_MEMORY || !q->memory.full)
+        return status;
+    return error_set(
+        error, TANSU_E_TOO_LARGE, "query",
+        "Query needs more than %zu MiB of memory to compile; use fewer operands or shorter paths",
+        QUERY_MEMORY / (1024 * 1024));
+}
+
+tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
+                           size_t hints_size, const interrupt *stop, query **result,
+                           tansu_error *error) {
+    query *q = calloc(1, sizeof *q);
+    if (!q)
+        return error_memory(error);
+    q->memory.limit = QUERY_MEMORY;
+    q->deadline = deadline_begin(stop, 0);
+    tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
+    status = query_too_large(q, status, error);
+    q->deadline.interrupt = NULL; /* it may be shorter-lived than the query */
+    if (status != TANSU_OK) {
+        query_free(q);
+        return status;
+    }
+    *result = q;
+    return TANSU_OK;
+}
+
+void query_free_members(query *q) {
+    for (path_link *link = q->paths; link; link = link->next)
+        path_free(&link->path);
+    regex_free_all(q->regexes);
+    arena_free(&q->memory);
+}
+
+void query_free(query *q) {
+    if (!q)
+        return;
+    query_free_members(q);
+    free(q);
+}
+
+bool query_matches(const query *q, match_context *context, const uint8_t *doc, size_t size) {
+    return matcher_run(q->matcher, context, doc, size);
+}

@@ -1,0 +1,32 @@
+/*
+ * query/parse/query_compile.h -- from a selector and hints, both BSON, to a compiled query.
+ */
+#ifndef TANSU_QUERY_PARSE_QUERY_COMPILE_H
+#define TANSU_QUERY_PARSE_QUERY_COMPILE_H
+
+#include "query/match/match_context.h"
+
+/* A validated and compiled query. Immutable: it may be run many times and by many threads. */
+typedef struct query query;
+
+/* The memory limit of a compiled query. */
+#define QUERY_MEMORY ((size_t)256 * 1024 * 1024)
+
+/*
+ * query_compile -- validates and compiles. NULL bytes are an empty document. `stop` (NULL: none)
+ * and $maxTimeMS end it. Errors: INVALID_BSON, INVALID_QUERY (context: dotted path and operator,
+ * such as "age.$gt" or "hints.$orderby"), TOO_LARGE (over QUERY_MEMORY), TIMEOUT, CANCELLED,
+ * MEMORY.
+ */
+tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
+                           size_t hints_size, const struct interrupt *stop, query **result,
+                           tansu_error *error);
+
+/* query_free -- NULL is allowed. */
+void query_free(query *q);
+
+/* query_matches -- whether a document matches the selector; context->status says whether the result
+ * is valid. */
+bool query_matches(const query *q, match_context *context, const uint8_t *doc, size_t size);
+
+#endif

@@ -1,0 +1,331 @@
+/*
+ * query/parse/selector.c -- from a selector document to nodes (rules 1, 2, 3 and 9 of
+ * docs/query-language.md).
+ *
+ * The depth that doc_check() allows bounds the recursion.
+ */
+#include "query/match/merged_test.h"
+#include "query/parse/selector_parser.h"
+#include "util/error.h"
+
+#define MAX_CONTEXT sizeof((tansu_error *)0)->context /* bytes */
+#define PARSE_STEPS 1024                              /* nodes between two deadline checks */
+
+/* ---- Errors ---- */
+
+const char *parse_context(parser *p, const char *name) {
+    tansu_buffer *out = &p->context;
+    const char *parts[] = {(const char *)p->prefix.data, (const char *)p->path.data, name};
+    size_t sizes[] = {p->prefix.size, p->path.size, strlen(name)};
+    out->size = 0;
+    bool fine = true;
+    for (int i = 0; i < 3; i++) {
+        /* Cut here, since a long path may have many tests. */
+        size_t left = out->size < MAX_CONTEXT ? MAX_CONTEXT - out->size : 0;
+        if (sizes[i] == 0 || left == 0)
+            continue;
+        fine = fine && (out->size == 0 || buffer_append_byte(out, '.')) &&
+               buffer_append(out, parts[i], sizes[i] < left ? sizes[i] : left);
+    }
+    fine = fine && buffer_append_byte(out, 0);
+    return fine ? (const char *)out->data : name;
+}
+
+tansu_status parse_bad(parser *p, const char *name, const char *message) {
+    return error_set(p->error, TANSU_E_INVALID_QUERY, parse_context(p, name), "%s", message);
+}
+
+/* at_top -- whether the parser is at the top level of a selector, where fields and $and, $or are
+ * expected. */
+static bool at_top(const parser *p) {
+    return p->path.size == 0 && !p->self;
+}
+
+/* ---- Creating nodes ---- */
+
+/* new_node -- NULL when memory is exhausted. */
+static node *new_node(parser *p, enum node_kind kind) {
+    node *n = arena_alloc(&p->q->memory, sizeof *n);
+    if (n)
+        n->kind = kind;
+    return n;
+}
+
+tansu_status parse_add(parser *p, node *parent, enum node_kind kind, node **result) {
+    *result = new_node(p, kind);
+    if (!*result)
+        return error_memory(p->error);
+    node_append(parent, *result);
+    return ++p->q->nodes % PARSE_STEPS == 0 ? deadline_check(&p->q->deadline, p->error) : TANSU_OK;
+}
+
+tansu_status parse_add_test(parser *p, node *parent, enum test_op op, const char *name,
+                            test **result) {
+    node *n;
+    tansu_status status = parse_add(p, parent, NODE_TEST, &n);
+    if (status != TANSU_OK)
+        return status;
+    n->test = arena_alloc(&p->q->memory, sizeof *n->test);
+    if (!n->test)
+        return error_memory(p->error);
+    n->test->op = op;
+    n->test->wild = p->wild;
+    *result = n->test;
+    if (p->self)
+        return TANSU_OK;
+    if (!p->current)
+        status = query_path(p->q, (const char *)p->path.data, p->path.size, parse_context(p, name),
+                            &p->current, p->error);
+    n->test->path = p->current;
+    return status;
+}
+
+tansu_status parse_add_not(parser *p, node **parent) {
+    return parse_add(p, *parent, NODE_NOT, parent);
+}
+
+/* ---- Conditions and selectors ---- */
+
+/* path_push -- appends a key, which is path text itself (rule 2), to the current path. *before: the
+ * size to restore. False when memory is exhausted. */
+static bool path_push(parser *p, const doc_iter *iter, size_t *before) {
+    *before = p->path.size;
+    p->current = NULL;
+    return (p->path.size == 0 || buffer_append_byte(&p->path, '.')) &&
+           buffer_append(&p->path, iter->key, iter->key_size);
+}
+
+/* wild_of -- whether a path is "*" or "**". */
+static enum wild wild_of(const parser *p, const char *key) {
+    if (p->path.size != 0)
+        return WILD_NONE;
+    return strcmp(key, "*") == 0 ? WILD_FIELDS : strcmp(key, "**") == 0 ? WILD_ANYWHERE : WILD_NONE;
+}
+
+/* read_field -- the condition of a key that is a path. */
+static tansu_status read_field(parser *p, node *parent, const doc_iter *iter) {
+    if (iter->key_size == 0)
+        return parse_bad(p, "", "Path is empty; use the name of a field");
+    if (p->self)
+        return parse_bad(
+            p, iter->key,
+            "Condition mixes operators on the value itself with fields; use one of the two");
+    if (p->wild != WILD_NONE)
+        return parse_bad(p, iter->key,
+                         "Wildcard paths take no sub-query; use \"$eq\" for a whole document, or "
+                         "\"$elemMatch\"");
+    size_t before;
+    p->wild = wild_of(p, iter->key);
+    tansu_status status = path_push(p, iter, &before) ? parse_condition(p, parent, &iter->value)
+                                                      : error_memory(p->error);
+    p->path.size = before;
+    p->current = NULL;
+    p->wild = WILD_NONE;
+    return status;
+}
+
+/* read_operators -- the operators on the current path; $options belongs to $regex. */
+static tansu_status read_operators(parser *p, node *parent, const doc_value *value) {
+    doc_iter iter;
+    doc_value options, regex;
+    bool with_options = doc_find(value->data, value->size, "$options", 8, &options) &&
+                        doc_find(value->data, value->size, "$regex", 6, &regex);
+    const doc_value *outer = p->regex_options;
+    p->regex_options = with_options ? &options : NULL;
+    tansu_status status = TANSU_OK;
+    bool valid = doc_iter_value(&iter, value);
+    while (valid && status == TANSU_OK && doc_iter_next(&iter)) {
+        if (iter.key[0] != '$')
+            status = parse_bad(p, "",
+                               "Document mixes operators and fields; nest the fields under their "
+                               "own key, or use \"$and\"");
+        else
+            status = parse_operator(p, parent, iter.key, &iter.value);
+    }
+    p->regex_options = outer;
+    return status;
+}
+
+/* parse_condition -- operators, a sub-query (rule 3) or a value. */
+tansu_status parse_condition(parser *p, node *parent, const doc_value *value) {
+    if (value->type == DOC_REGEX)
+        return parse_regex_value(p, parent, "", value);
+    doc_iter iter;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value) || !doc_iter_next(&iter))
+        return parse_eq(p, parent, "", value); /* also {}, which has no conditions */
+    if (iter.key[0] == '$')
+        return read_operators(p, parent, value);
+    tansu_status status = TANSU_OK;
+    do {
+        if (iter.key[0] == '$')
+            return parse_bad(p, iter.key,
+                             "Document mixes operators and fields; nest the fields under their own "
+                             "key, or use \"$and\"");
+        status = read_field(p, parent, &iter);
+    } while (status == TANSU_OK && doc_iter_next(&iter));
+    return status;
+}
+
+static tansu_status read_selector(parser *p, node *parent, doc_iter *iter);
+
+/* read_branch -- an element of $and, $or, $nor: at the top level a selector, else a condition. */
+static tansu_status read_branch(parser *p, node *parent, const char *name, const doc_value *value) {
+    doc_iter iter;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
+        return parse_bad(p, name, "Operand must be an array of documents");
+    node *all;
+    tansu_status status = parse_add(p, parent, NODE_AND, &all);
+    if (status != TANSU_OK)
+        return status;
+    return at_top(p) ? read_selector(p, all, &iter) : parse_condition(p, all, value);
+}
+
+tansu_status parse_branches(parser *p, node *parent, const char *name, const doc_value *operand) {
+    doc_iter iter;
+    if (operand->type != DOC_ARRAY || !doc_iter_value(&iter, operand))
+        return parse_bad(p, name, "Operand must be an array of documents");
+    tansu_status status = TANSU_OK;
+    if (strcmp(name, "$nor") == 0)
+        status = parse_add_not(p, &parent);
+    node *branches;
+    if (status == TANSU_OK)
+        status = parse_add(p, parent, strcmp(name, "$and") == 0 ? NODE_AND : NODE_OR, &branches);
+    while (status == TANSU_OK && doc_iter_next(&iter))
+        status = read_branch(p, branches, name, &iter.value);
+    if (status == TANSU_OK && !branches->first)
+        return parse_bad(p, name, "Array of conditions is empty; give at least one");
+    return status;
+}
+
+/* read_logic -- an operator at the top level of a selector. */
+static tansu_status read_logic(parser *p, node *parent, const char *name,
+                               const doc_value *operand) {
+    static const char *const options[] = {"$do", "$upsert", "$dropall"};
+    if (strcmp(name, "$and") == 0 || strcmp(name, "$or") == 0 || strcmp(name, "$nor") == 0)
+        return parse_branches(p, parent, name, operand);
+    if (strcmp(name, "$not") == 0) {
+        doc_iter iter;
+        if (operand->type != DOC_DOCUMENT || !doc_iter_value(&iter, operand))
+            return parse_bad(p, name, "Operand must be a document");
+        node *all;
+        tansu_status status = parse_add_not(p, &parent);
+        if (status == TANSU_OK)
+            status = parse_add(p, parent, NODE_AND, &all);
+        return status == TANSU_OK ? read_selector(p, all, &iter) : status;
+    }
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (strcmp(name, options[i]) == 0)
+            return parse_bad(
+                p, name,
+                "Operator is allowed only at the top level of a whole query; move it there");
+    }
+    return parse_bad(
+        p, name,
+        "Unknown operator at the top level of a query; docs/query-language.md lists all operators");
+}
+
+/* read_selector -- the keys of a whole selector, joined by AND (rule 1). */
+static tansu_status read_selector(parser *p, node *parent, doc_iter *iter) {
+    tansu_status status = TANSU_OK;
+    while (status == TANSU_OK && doc_iter_next(iter))
+        status = iter->key[0] == '$' ? read_logic(p, parent, iter->key, &iter->value)
+                                     : read_field(p, parent, iter);
+    return status;
+}
+
+/* ---- Conditions on elements and keys ---- */
+
+/* is_value_condition -- whether a condition consists of operators on the value itself, not of
+ * fields. For $and, $or, $nor and $not the first branch decides. */
+static bool is_value_condition(const doc_value *condition) {
+    doc_iter iter;
+    if (condition->type == DOC_ARRAY)
+        return doc_iter_value(&iter, condition) && doc_iter_next(&iter) &&
+               is_value_condition(&iter.value);
+    if (condition->type != DOC_DOCUMENT)
+        return true;
+    if (!doc_iter_value(&iter, condition) || !doc_iter_next(&iter) || iter.key[0] != '$')
+        return false;
+    bool logic = strcmp(iter.key, "$and") == 0 || strcmp(iter.key, "$or") == 0 ||
+                 strcmp(iter.key, "$nor") == 0 || strcmp(iter.key, "$not") == 0;
+    return !logic || is_value_condition(&iter.value);
+}
+
+/* read_inner -- a condition with its own root. */
+static tansu_status read_inner(parser *p, const doc_value *operand, subcondition *s) {
+    doc_iter iter;
+    node *root = new_node(p, NODE_AND);
+    if (!root)
+        return error_memory(p->error);
+    p->self = is_value_condition(operand);
+    tansu_status status = TANSU_OK;
+    if (p->self)
+        status = parse_condition(p, root, operand);
+    else if (doc_iter_value(&iter, operand))
+        status = read_selector(p, root, &iter);
+    if (status != TANSU_OK)
+        return status;
+    root = normalise(root);
+    if (p->self)
+        s->value = merge_value_tests(&p->q->memory, root);
+    else
+        s->matcher = matcher_compile(&p->q->memory, root);
+    return s->value || s->matcher ? TANSU_OK : error_memory(p->error);
+}
+
+tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
+                         const subcondition **result) {
+    subcondition *s = arena_alloc(&p->q->memory, sizeof *s);
+    if (!s)
+        return error_memory(p->error);
+    const char *context = parse_context(p, name);
+    parser outer = *p;
+    p->prefix = p->path = (tansu_buffer){0};
+    p->current = NULL;
+    p->wild = WILD_NONE;
+    p->regex_options = NULL;
+    tansu_status status = buffer_append(&p->prefix, context, strlen(context))
+                              ? read_inner(p, operand, s)
+                              : error_memory(p->error);
+    tansu_buffer_free(&p->prefix);
+    tansu_buffer_free(&p->path);
+    p->prefix = outer.prefix;
+    p->path = outer.path;
+    p->current = outer.current;
+    p->wild = outer.wild;
+    p->self = outer.self;
+    p->regex_options = outer.regex_options;
+    *result = s;
+    return status;
+}
+
+/* parser_free -- frees its buffers. */
+static void parser_free(parser *p) {
+    tansu_buffer_free(&p->prefix);
+    tansu_buffer_free(&p->path);
+    tansu_buffer_free(&p->context);
+    tansu_buffer_free(&p->scratch);
+}
+
+tansu_status subcondition_parse(query *q, const doc_value *operand, const char *context,
+                                subcondition **result, tansu_error *error) {
+    parser p = {.q = q, .error = error, .collation = q->collation};
+    const subcondition *read = NULL;
+    tansu_status status = parse_inner(&p, context, operand, &read);
+    parser_free(&p);
+    *result = (subcondition *)read;
+    return status;
+}
+
+tansu_status selector_parse(query *q, const uint8_t *doc, size_t size, tansu_error *error) {
+    parser p = {.q = q, .error = error, .collation = q->collation};
+    doc_iter iter;
+    tansu_status status = TANSU_OK;
+    q->root = new_node(&p, NODE_AND);
+    if (!q->root)
+        status = error_memory(error);
+    else if (doc_iter_init(&iter, doc, size))
+        status = read_selector(&p, q->root, &iter);
+    parser_free(&p);
+    return status;
+}

@@ -1,0 +1,76 @@
+/*
+ * query/parse/selector_parser.h -- the parser of selectors, split into selector.c (structure),
+ * operators_value.c (comparisons and strings) and operators_field.c (arrays, types, keys). Private
+ * to these three.
+ */
+#ifndef TANSU_QUERY_PARSE_SELECTOR_PARSER_H
+#define TANSU_QUERY_PARSE_SELECTOR_PARSER_H
+
+#include "query/match/collation.h"
+#include "query/match/match_value.h"
+#include "query/parse/selector.h"
+
+typedef struct parser {
+    query *q;
+    tansu_error *error;
+    tansu_buffer prefix;  /* inside an $elemMatch: the context of the enclosing condition */
+    tansu_buffer path;    /* the text of the current path; empty at the top level */
+    tansu_buffer context; /* scratch, for the context of an error */
+    tansu_buffer scratch;
+    const path *current;            /* `path`, parsed; NULL: not parsed yet */
+    bool self;                      /* a condition on a value itself: there is no path */
+    bool ignore_case;               /* inside $icase */
+    enum wild wild;                 /* of the path */
+    const collation *collation;     /* of string comparisons; NULL: by bytes */
+    const doc_value *regex_options; /* $options next to the current $regex, or NULL */
+} parser;
+
+/* parse_context -- "path.name", the context of an error. */
+const char *parse_context(parser *p, const char *name);
+
+/* parse_bad -- INVALID_QUERY at an operator of the current path. */
+tansu_status parse_bad(parser *p, const char *name, const char *message);
+
+/* parse_add -- adds a child to `parent`. */
+tansu_status parse_add(parser *p, node *parent, enum node_kind kind, node **result);
+
+/* parse_add_not -- adds a NOT to *parent and sets *parent to it. */
+tansu_status parse_add_not(parser *p, node **parent);
+
+/* parse_add_test -- adds a test of the current path to `parent`. */
+tansu_status parse_add_test(parser *p, node *parent, enum test_op op, const char *name,
+                            test **result);
+
+/* parse_condition -- the condition on the current path: operators, a sub-query or a value. */
+tansu_status parse_condition(parser *p, node *parent, const doc_value *value);
+
+/* parse_branches -- $and, $or, $nor. */
+tansu_status parse_branches(parser *p, node *parent, const char *name, const doc_value *operand);
+
+/* parse_inner -- the operand of an operator on elements or keys: a condition with its own root. */
+tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
+                         const subcondition **result);
+
+/* parse_operator -- one operator on the current path. */
+tansu_status parse_operator(parser *p, node *parent, const char *name, const doc_value *operand);
+
+/* parse_eq -- equality with a value. */
+tansu_status parse_eq(parser *p, node *parent, const char *name, const doc_value *operand);
+
+/* parse_regex_value -- a BSON regex as an operand. */
+tansu_status parse_regex_value(parser *p, node *parent, const char *name, const doc_value *operand);
+
+/* parse_array_size -- the number of elements; false when the value is not an array. */
+bool parse_array_size(const doc_value *value, uint32_t *count);
+
+/* Parsers of operators, for the table in operators_value.c. */
+typedef tansu_status (*operator_parser)(parser *p, node *parent, const char *name,
+                                        const doc_value *operand);
+tansu_status parse_exists(parser *p, node *parent, const char *name, const doc_value *operand);
+tansu_status parse_all(parser *p, node *parent, const char *name, const doc_value *operand);
+tansu_status parse_size(parser *p, node *parent, const char *name, const doc_value *operand);
+tansu_status parse_element(parser *p, node *parent, const char *name, const doc_value *operand);
+tansu_status parse_type(parser *p, node *parent, const char *name, const doc_value *operand);
+tansu_status parse_mod(parser *p, node *parent, const char *name, const doc_value *operand);
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * query/plan/partial_filter.c -- compiles partial filters, and proves implications between
+ * conditions.
+ */
+#include "query/plan/partial_filter.h"
+#include "query/parse/parsed_query.h"
+#include "query/plan/plan.h"
+
+/* allowed -- whether a filter has only tests of the allowed kinds. */
+static bool allowed(const node *n) {
+    if (n->kind == NODE_TEST) {
+        if (n->test->collation || n->test->wild != WILD_NONE)
+            return false;
+        switch (n->test->op) {
+        case TEST_EQ:
+        case TEST_GT:
+        case TEST_GTE:
+        case TEST_LT:
+        case TEST_LTE:
+        case TEST_IN:
+        case TEST_EXISTS:
+        case TEST_BEGIN: return true;
+        default: return false;
+        }
+    }
+    bool all =
+        n->kind == NODE_TRUE || n->kind == NODE_FALSE || n->kind == NODE_AND || n->kind == NODE_OR;
+    for (const node *child = n->first; all && child; child = child->next)
+        all = allowed(child);
+    return all;
+}
+
+/* compile -- a query without hints. */
+static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
+                            tansu_error *error) {
+    query *q;
+    tansu_status status = query_compile(selector, size, NULL, 0, NULL, &q, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!allowed(q->root)) {
+        query_free(q);
+        return error_set(error, TANSU_E_INVALID_INDEX, "partialFilter",
+                         "Partial filter has an operator that is not allowed; use comparisons, "
+                         "\"$in\", \"$exists\" and \"$begin\", combined by \"$and\", \"$or\", "
+                         "\"$nor\" and \"$not\"");
+    }
+    *filter = q;
+    return TANSU_OK;
+}
+
+/* matches -- whether the index contains the document. */
+static bool matches(const void *filter, const uint8_t *doc, size_t size) {
+    const query *q = filter;
+    /* The allowed tests need no memory and cannot fail. */
+    return matcher_run(q->matcher, NULL, doc, size);
+}
+
+/* release -- frees a compiled filter. */
+static void release(void *filter) {
+    query_free(filter);
+}
+
+const index_filter_calls query_filters = {compile, matches, release};
+
+/* ---- Proofs ---- */
+
+const node *filter_node(const void *filter) {
+    return ((const query *)filter)->root;
+}
+
+/* $exists, or a test that neither null nor a missing value passes. */
+bool test_finds_value(bounds_memory *memory, const test *t) {
+    interval_list list;
+    bool usable, exact;
+    if (t->negated || !t->path || t->wild != WILD_NONE)
+        return false;
+    switch (t->op) {
+    case TEST_EXISTS:
+    case TEST_END:
+    case TEST_CONTAINS:
+    case TEST_TOKEN:
+    case TEST_MOD:
+    case TEST_SIZE: return true;
+    default: break;
+    }
+    return bounds_of_test(memory, t, false, &list, &usable, &exact) && usable &&
+           !bounds_include_missing(&list);
+}
+
+/*
+ * positive_implies -- for two tests of one path, disregarding negation. A document passes the first
+ * with some value. If the keys of all such values are among those of the second, the same value
+ * passes the second. This holds for arrays as well, since either test needs only one value.
+ */
+static bool positive_implies(bounds_memory *memory, const test *one, const test *other) {
+    test a = *one, b = *other;
+    interval_list a_list, b_list;
+    bool usable, exact;
+    a.negated = b.negated = false;
+    if (b.op == TEST_EXISTS)
+        return test_finds_value(memory, &a);
+    if (a.op == TEST_EXISTS || !bounds_of_test(memory, &b, false, &b_list, &usable, &exact) ||
+        !usable || !exact)
+        return false;
+    return bounds_of_test(memory, &a, false, &a_list, &usable, &exact) && usable &&
+           bounds_within(&a_list, &b_list);
+}
+
+/* test_implies -- for negated tests the reverse implication holds: what is not in the larger set is
+ * not in the smaller one. A positive test implies no negated one, since another value of the
+ * document may fail it. */
+static bool test_implies(bounds_memory *memory, const test *one, const test *other) {
+    bool plain = one->path && other->path && one->wild == WILD_NONE && other->wild == WILD_NONE &&
+                 !one->on_array && !other->on_array && one->collation == other->collation;
+    if (!plain || one->negated != other->negated || !path_equal(one->path, other->path))
+        return false;
+    /* With memory of its own, since there may be many proofs. */
+    arena own = {.limit = PLAN_MEMORY};
+    bounds_memory inner = {.arena = &own, .scratch = memory->scratch};
+    bool implied =
+        one->negated ? positive_implies(&inner, other, one) : positive_implies(&inner, one, other);
+    memory->scratch = inner.scratch;
+    memory->proofs += (one->operand_count + other->operand_count) / 4;
+    arena_free(&own);
+    return implied;
+}
+
+/* any_implies -- whether one of the children implies a condition. */
+static bool any_implies(bounds_memory *memory, const node *group, const node *other) {
+    for (const node *child = group->first; child; child = child->next) {
+        if (node_implies(memory, child, other))
+            return true;
+    }
+    return false;
+}
+
+/* all_imply -- whether all children do. */
+static bool all_imply(bounds_memory *memory, const node *group, const node *other) {
+    for (const node *child = group->first; child; child = child->next) {
+        if (!node_implies(memory, child, other))
+            return false;
+    }
+    return true;
+}
+
+bool node_implies(bounds_memory *memory, const node *one, const node *other) {
+    if (other->kind == NODE_TRUE || one->kind == NODE_FALSE)
+        return true;
+    if (memory->proofs > MAX_PROOFS)
+        return false;
+    memory->proofs++;
+    if (other->kind == NODE_AND) {
+        for (const node *child = other->first; child; child = child->next) {
+            if (!node_implies(memory, one, child))
+                return false;
+        }
+        return true;
+    }
+    if (one->kind == NODE_OR)
+        return all_imply(memory, one, other);
+    for (const node *child = other->kind == NODE_OR ? other->first : NULL; child;
+         child = child->next) {
+        if (node_implies(memory, one, child))
+            return true;
+    }
+    if (one->kind == NODE_AND)
+        return any_implies(memory, one, other);
+    return one->kind == NODE_TEST && other->kind == NODE_TEST &&
+           test_implies(memory, one->test, other->test);
+}

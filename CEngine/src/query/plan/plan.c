@@ -1,0 +1,435 @@
+/*
+ * query/plan/plan.c -- the candidate plans: a table scan, a scan of each index that is selective or
+ * provides the order, a union of indexes for an $or, an intersection of two indexes; and the choice
+ * of the cheapest.
+ */
+#include "query/plan/plan.h"
+#include <math.h>
+
+/* Rough nanoseconds on the machine of docs/architecture.md; only their ratios matter. */
+#define COST_SCAN_DOCUMENT 70.0
+#define COST_FETCH 110.0     /* in record id order, nearly sequential in the log */
+#define COST_FETCH_FAR 180.0 /* in key order */
+#define COST_SEEK 300.0
+#define COST_KEY 4.0
+#define COST_SORT_RID 12.0
+#define COST_GROUP 700.0   /* two seeks for each group of equal values */
+#define COST_SORT_KEY 90.0 /* making and inserting one sort key */
+#define COST_STREAM 400.0  /* of a merge: a cursor and the first entries */
+#define COST_MERGE 12.0    /* for each doubling of the streams */
+#define COST_PROJECT 30.0  /* projecting a document, and for each of its bytes: */
+#define COST_PROJECT_BYTE 0.15
+#define COST_COVER 45.0 /* projecting an entry */
+#define COST_KEEP 70.0  /* copying an entry, and reading it in record id order */
+
+#define USUAL_SIZE 200.0 /* bytes of a document, where none was sampled */
+
+/* ---- Costs ---- */
+
+/* examined -- how many of `total` candidates are examined until the limit is reached. */
+static double examined(const planner *p, double total, bool sorted_later) {
+    if (sorted_later || p->limit == UINT64_MAX)
+        return total;
+    double matches = p->matches == 0 ? 1 : (double)p->matches;
+    double needed = (double)p->limit * (total / matches);
+    return needed < total ? needed : total;
+}
+
+/* sort_cost -- sorting in memory: all matches, or the first few in a heap. */
+static double sort_cost(const planner *p) {
+    double matches = (double)p->matches;
+    double kept = p->limit < p->matches ? (double)p->limit : matches;
+    return matches * COST_SORT_KEY + matches * 4 * log2(kept + 2);
+}
+
+/* project_cost -- projecting that many documents or entries. */
+static double project_cost(const planner *p, const plan *c, double results) {
+    if (p->purpose != PLAN_PROJECTED)
+        return 0;
+    double bytes = p->document_size != 0 ? (double)p->document_size : USUAL_SIZE;
+    return results * (c->covered ? COST_COVER : COST_PROJECT + COST_PROJECT_BYTE * bytes);
+}
+
+/* streamed_cost -- reading an index in the order of $orderby, up to the limit. */
+static double streamed_cost(const plan *c, double rows, bool fetched) {
+    bool grouped =
+        c->group_paths != 0 && (c->backward || c->group_paths < c->accesses[0]->path_count);
+    double key = grouped ? COST_GROUP : COST_KEY;
+    if (c->streams > 1)
+        key += COST_MERGE * log2((double)c->streams);
+    return c->streams * (c->streams > 1 ? COST_STREAM : 0.0) +
+           rows * (key + (fetched ? COST_FETCH_FAR : 0));
+}
+
+/* cost_of -- the cost of a candidate, given p->matches. */
+static double cost_of(const planner *p, const plan *c) {
+    bool sorted_later = c->sort == PLAN_SORT_MEMORY;
+    bool fetched = (plan_returns_documents(p->purpose) && !c->covered) || !c->exact || sorted_later;
+    double cost = sorted_later ? sort_cost(p) : 0;
+    double keys = (double)c->keys; /* of an intersection: estimated common record ids */
+    if (c->kind == PLAN_NONE)
+        return 0;
+    cost += project_cost(p, c, examined(p, (double)p->matches, false));
+    if (c->kind == PLAN_SCAN) {
+        double documents = (double)p->collection->count;
+        bool counted = p->purpose == PLAN_COUNT && c->exact;
+        return counted ? 0 : cost + COST_SCAN_DOCUMENT * examined(p, documents, sorted_later);
+    }
+    for (uint32_t i = 0; i < c->access_count; i++)
+        cost += COST_SEEK * c->accesses[i]->range_count;
+    if (p->purpose == PLAN_COUNT && c->exact && c->kind == PLAN_INDEX && c->accesses[0]->distinct)
+        return cost;
+    double rows = examined(p, keys, sorted_later);
+    if (c->streamed)
+        return cost + streamed_cost(c, rows, fetched);
+    double entries = 0;
+    for (uint32_t i = 0; i < c->access_count; i++)
+        entries += (double)c->accesses[i]->keys;
+    cost += entries * (COST_KEY + COST_SORT_RID + (c->covered ? COST_KEEP : 0));
+    return cost + (fetched ? rows * COST_FETCH : 0);
+}
+
+/* ---- Candidates ---- */
+
+/* add_candidate -- adds an empty candidate at the head of the list. NULL when memory is
+ * exhausted. */
+static plan *add_candidate(planner *p, enum plan_kind kind) {
+    plan *c = arena_alloc(p->memory.arena, sizeof *c);
+    if (!c)
+        return NULL;
+    c->kind = kind;
+    c->sort = p->order_count != 0 ? PLAN_SORT_MEMORY : PLAN_SORT_NONE;
+    c->next = p->candidates;
+    p->candidates = c;
+    return c;
+}
+
+/* add_index -- a candidate that reads one index. */
+static tansu_status add_index(planner *p, access_path *a, plan **result) {
+    plan *c = add_candidate(p, PLAN_INDEX);
+    access_path **list = arena_alloc(p->memory.arena, sizeof *list);
+    if (!c || !list)
+        return error_memory(p->error);
+    *list = a;
+    c->accesses = list;
+    c->access_count = 1;
+    c->exact = a->exact;
+    c->keys = a->keys;
+    c->streams = 1;
+    *result = c;
+    return TANSU_OK;
+}
+
+/* bad_index -- the error for an index that $index names and that may lack matches. */
+static tansu_status bad_index(const planner *p, const access_path *a) {
+    return error_set(
+        p->error, TANSU_E_INVALID_QUERY, "hints.$index",
+        "Index \"%.120s\" is sparse or partial and may lack documents that the query selects; add "
+        "the condition of the index to the query, or remove the hint",
+        a->name);
+}
+
+/* add_ordered -- a candidate that reads one index in the order of $orderby. */
+static tansu_status add_ordered(planner *p, access_path *a, const index_order *order,
+                                const bool *covered) {
+    plan *c;
+    tansu_status status = add_index(p, a, &c);
+    if (status != TANSU_OK)
+        return status;
+    c->sort = PLAN_SORT_INDEX;
+    c->streamed = true;
+    c->backward = order->backward;
+    c->group_paths = order->group_paths;
+    c->streams = order->streams;
+    c->fixed_paths = order->fixed_paths;
+    c->covered = covered;
+    return TANSU_OK;
+}
+
+/* consider_index -- adds the candidates that use one index. */
+static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number, bool named) {
+    access_path *a = arena_alloc(p->memory.arena, sizeof *a);
+    if (!a)
+        return error_memory(p->error);
+    access_path_begin(p->collection, number, a);
+    tansu_status status = access_path_bind(p, c, a);
+    const bool *covered = NULL;
+    if (status == TANSU_OK && !a->complete)
+        return named ? bad_index(p, a) : TANSU_OK;
+    if (status == TANSU_OK)
+        status = plan_covering(p, a, &covered);
+    if (status != TANSU_OK)
+        return status;
+    index_order order;
+    bool ordered = plan_order(p, a, &order), sorted = p->order_count == 0;
+    bool selective = a->bound_paths != 0 || a->subset;
+    if (!selective && !ordered && !named && !(covered && sorted))
+        return TANSU_OK;
+    status = access_path_measure(p->rctx, a, false, p->deadline, p->error);
+    if (status != TANSU_OK)
+        return status;
+    if (a->keys < p->matches)
+        p->matches = a->keys;
+    if (ordered && order.group_paths != 0)
+        status = add_ordered(p, a, &order, covered);
+    if (status != TANSU_OK || (!selective && !named && !(covered && sorted)))
+        return status;
+    if (selective)
+        p->selective[p->selective_count++] = a;
+    plan *candidate;
+    status = add_index(p, a, &candidate);
+    if (status != TANSU_OK)
+        return status;
+    candidate->streamed = a->in_order;
+    if (ordered && order.group_paths == 0)
+        candidate->sort = PLAN_SORT_NONE;
+    if (candidate->sort == PLAN_SORT_NONE)
+        candidate->covered = covered;
+    return TANSU_OK;
+}
+
+/* best_access -- the most selective access path for a branch, or NULL. */
+static tansu_status best_access(planner *p, const node *branch, access_path **result) {
+    tansu_status stopped = plan_step(p, 16);
+    if (stopped != TANSU_OK)
+        return stopped;
+    conjunction *c = arena_alloc(p->memory.arena, sizeof *c);
+    if (!c)
+        return error_memory(p->error);
+    *result = NULL;
+    conjunction_of(branch, c);
+    for (uint32_t i = 0; i < access_path_count(p->collection); i++) {
+        access_path *a = arena_alloc(p->memory.arena, sizeof *a);
+        if (!a)
+            return error_memory(p->error);
+        access_path_begin(p->collection, i, a);
+        tansu_status status = access_path_bind(p, c, a);
+        bool selective = a->complete && (a->bound_paths != 0 || a->subset);
+        if (status == TANSU_OK && selective)
+            status = access_path_measure(p->rctx, a, false, p->deadline, p->error);
+        if (status != TANSU_OK)
+            return status;
+        if (selective && (!*result || a->keys < (*result)->keys))
+            *result = a;
+    }
+    return TANSU_OK;
+}
+
+#define MAX_BRANCHES 1000
+
+/* consider_union -- adds a candidate with an access path for each branch of an OR. `whole`: the OR
+ * is the whole selector. */
+static tansu_status consider_union(planner *p, const node *disjunction, bool whole) {
+    uint32_t count = 0;
+    for (const node *branch = disjunction->first; branch; branch = branch->next)
+        count++;
+    if (count > MAX_BRANCHES)
+        return TANSU_OK;
+    access_path **list = arena_alloc(p->memory.arena, count * sizeof *list);
+    if (!list)
+        return error_memory(p->error);
+    bool exact = whole;
+    uint64_t keys = 0;
+    count = 0;
+    for (const node *branch = disjunction->first; branch; branch = branch->next) {
+        tansu_status status = best_access(p, branch, &list[count]);
+        if (status != TANSU_OK || !list[count])
+            return status;
+        exact = exact && list[count]->exact;
+        keys += list[count++]->keys;
+    }
+    plan *c = add_candidate(p, PLAN_UNION);
+    if (!c)
+        return error_memory(p->error);
+    c->accesses = list;
+    c->access_count = count;
+    c->exact = exact;
+    c->keys = keys;
+    if (keys < p->matches)
+        p->matches = keys;
+    return TANSU_OK;
+}
+
+/* The state of planning, to return to when a candidate needs too much memory. */
+typedef struct attempt {
+    arena_mark memory;
+    plan *candidates;
+    uint32_t selective_count;
+    uint64_t matches;
+} attempt;
+
+/* attempt_begin -- saves the state. */
+static attempt attempt_begin(const planner *p) {
+    return (attempt){arena_get_mark(p->memory.arena), p->candidates, p->selective_count,
+                     p->matches};
+}
+
+/* attempt_end -- restores the state after MEMORY by PLAN_MEMORY: the candidate is left out. The
+ * table scan always remains. */
+static tansu_status attempt_end(planner *p, const attempt *before, tansu_status status) {
+    if (status != TANSU_E_MEMORY || !p->memory.arena->full)
+        return status;
+    arena_release(p->memory.arena, before->memory);
+    p->candidates = before->candidates;
+    p->selective_count = before->selective_count;
+    p->matches = before->matches;
+    p->skipped++;
+    return TANSU_OK;
+}
+
+/* try_union -- considers a union, unless it needs too much memory. */
+static tansu_status try_union(planner *p, const node *disjunction, bool whole) {
+    attempt before = attempt_begin(p);
+    return attempt_end(p, &before, consider_union(p, disjunction, whole));
+}
+
+/* consider_unions -- considers each OR that every match must satisfy, unless it is a clause. */
+static tansu_status consider_unions(planner *p, const conjunction *c) {
+    const node *root = p->q->root;
+    if (root->kind == NODE_OR)
+        return conjunction_has(c, root) ? TANSU_OK : try_union(p, root, true);
+    tansu_status status = TANSU_OK;
+    for (const node *n = root->kind == NODE_AND ? root->first : NULL; status == TANSU_OK && n;
+         n = n->next) {
+        if (n->kind == NODE_OR && !conjunction_has(c, n))
+            status = try_union(p, n, false);
+    }
+    return status;
+}
+
+/* ---- Intersections ---- */
+
+/* The most selective indexes, of which pairs are considered. */
+#define MAX_PAIRED 8
+
+/* adds_to -- whether an access path is exact for a clause for which the other is not. */
+static bool adds_to(const conjunction *c, const access_path *a, const access_path *other) {
+    for (uint32_t i = 0; i < c->count + c->disjunction_count; i++) {
+        if (a->used[i] && !other->used[i])
+            return true;
+    }
+    return false;
+}
+
+/* add_intersection -- adds the candidate that intersects the record ids of two indexes. A document
+ * that satisfies the clauses of both has an entry in the ranges of each, and a clause for which one
+ * of them is exact is exact in the intersection. So arrays make no difference. */
+static tansu_status add_intersection(planner *p, const conjunction *c, access_path *a,
+                                     access_path *b, uint64_t common) {
+    plan *candidate = add_candidate(p, PLAN_INTERSECTION);
+    access_path **list = arena_alloc(p->memory.arena, 2 * sizeof *list);
+    if (!candidate || !list)
+        return error_memory(p->error);
+    list[0] = a;
+    list[1] = b;
+    candidate->accesses = list;
+    candidate->access_count = 2;
+    candidate->keys = common;
+    candidate->exact = c->whole;
+    for (uint32_t i = 0; i < c->count + c->disjunction_count; i++)
+        candidate->exact = candidate->exact && (a->used[i] || b->used[i]);
+    if (common < p->matches)
+        p->matches = common;
+    return TANSU_OK;
+}
+
+/* sort_selective -- sorts them by the number of entries. */
+static void sort_selective(planner *p) {
+    for (uint32_t i = 1; i < p->selective_count; i++) {
+        access_path *moved = p->selective[i];
+        uint32_t at = i;
+        for (; at > 0 && p->selective[at - 1]->keys > moved->keys; at--)
+            p->selective[at] = p->selective[at - 1];
+        p->selective[at] = moved;
+    }
+}
+
+/* consider_intersection -- considers the pair with the fewest common documents, assuming that their
+ * conditions are independent. */
+static tansu_status consider_intersection(planner *p, const conjunction *c) {
+    double documents = (double)p->collection->count, least = documents;
+    access_path *first = NULL, *second = NULL;
+    sort_selective(p);
+    for (uint32_t i = 0; i < p->selective_count && i < MAX_PAIRED; i++) {
+        for (uint32_t k = i + 1; k < p->selective_count && k < MAX_PAIRED; k++) {
+            access_path *a = p->selective[i], *b = p->selective[k];
+            double common = documents == 0 ? 0 : (double)a->keys * (double)b->keys / documents;
+            if (common < least && adds_to(c, a, b) && adds_to(c, b, a)) {
+                least = common;
+                first = a;
+                second = b;
+            }
+        }
+    }
+    return first ? add_intersection(p, c, first, second, (uint64_t)ceil(least)) : TANSU_OK;
+}
+
+/* consider_named -- considers only the index that $index names. */
+static tansu_status consider_named(planner *p, const conjunction *c) {
+    const char *name = p->q->hints.index_name;
+    for (uint32_t i = 0; i < access_path_count(p->collection); i++) {
+        access_path a;
+        access_path_begin(p->collection, i, &a);
+        if (strcmp(a.name, name) != 0)
+            continue;
+        tansu_status status = consider_index(p, c, i, true);
+        if (status != TANSU_E_MEMORY || !p->memory.arena->full)
+            return status;
+        return error_set(
+            p->error, TANSU_E_TOO_LARGE, "hints.$index",
+            "Query needs more than %zu MiB of memory to plan with index \"%.120s\"; use fewer "
+            "operands, or remove the hint",
+            PLAN_MEMORY / (1024 * 1024), name);
+    }
+    return error_set(p->error, TANSU_E_INVALID_QUERY, "hints.$index",
+                     "Index \"%.120s\" does not exist in the collection; list its indexes with "
+                     "tansu_index_list()",
+                     name);
+}
+
+/* consider_all -- considers a table scan and every index that helps. */
+static tansu_status consider_all(planner *p, const conjunction *c) {
+    tansu_status status = TANSU_OK;
+    plan *scan = add_candidate(p, PLAN_SCAN);
+    if (!scan)
+        return error_memory(p->error);
+    scan->exact = p->q->root->kind == NODE_TRUE;
+    if (p->q->hints.index_choice == INDEX_NONE)
+        return TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < access_path_count(p->collection); i++) {
+        attempt before = attempt_begin(p);
+        status = attempt_end(p, &before, consider_index(p, c, i, false));
+    }
+    if (status == TANSU_OK)
+        status = consider_unions(p, c);
+    return status == TANSU_OK ? consider_intersection(p, c) : status;
+}
+
+tansu_status plan_choose(planner *p) {
+    const hints *h = &p->q->hints;
+    p->order_count = p->purpose == PLAN_COUNT ? 0 : h->order_count;
+    p->limit = h->max > UINT64_MAX - h->skip ? UINT64_MAX : h->max + h->skip;
+    p->matches = p->collection ? p->collection->count : 0;
+    tansu_status status = TANSU_OK;
+    bool named = h->index_choice == INDEX_NAMED && p->collection;
+    if (!p->collection || (p->q->root->kind == NODE_FALSE && !named)) {
+        if (!add_candidate(p, PLAN_NONE))
+            return error_memory(p->error);
+        p->candidates->sort = PLAN_SORT_NONE;
+        p->candidates->exact = true;
+    } else {
+        conjunction *c = arena_alloc(p->memory.arena, sizeof *c);
+        if (!c)
+            return error_memory(p->error);
+        conjunction_of(p->q->root, c);
+        status = named ? consider_named(p, c) : consider_all(p, c);
+    }
+    if (status != TANSU_OK)
+        return status;
+    for (plan *c = p->candidates; c; c = c->next) {
+        c->cost = cost_of(p, c);
+        if (!p->chosen || c->cost < p->chosen->cost)
+            p->chosen = c;
+    }
+    return TANSU_OK;
+}

@@ -1,0 +1,310 @@
+/*
+ * query/update/update_target.c -- resolves paths with `$`, `$[]` and `$[name]` to targets in one
+ * document, and detects conflicts. Targets are changed in sorted order, so new fields are in the
+ * order of their names, numbers first and by value.
+ */
+#include "query/match/first_element.h"
+#include "query/update/update_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* part_compare -- array positions first, by number, then names by bytes. */
+static int part_compare(const path_part *a, const path_part *b) {
+    if (a->index >= 0 && b->index >= 0)
+        return a->index < b->index ? -1 : a->index > b->index;
+    if (a->index >= 0 || b->index >= 0)
+        return a->index >= 0 ? -1 : 1;
+    int order = memcmp(a->name, b->name, a->size < b->size ? a->size : b->size);
+    return order != 0 ? order : a->size < b->size ? -1 : a->size > b->size;
+}
+
+/* target_compare -- by parts; a target that contains another comes first. */
+static int target_compare(const void *left, const void *right) {
+    const target *a = left, *b = right;
+    uint32_t count = a->count < b->count ? a->count : b->count;
+    for (uint32_t i = 0; i < count; i++) {
+        int order = part_compare(&a->parts[i], &b->parts[i]);
+        if (order != 0)
+            return order;
+    }
+    return a->count < b->count ? -1 : a->count > b->count;
+}
+
+/* text_of -- a target as a dotted path. */
+static void text_of(const target *t, char *text, size_t capacity) {
+    size_t size = 0;
+    for (uint32_t i = 0; i < t->count && size < capacity; i++) {
+        int more = snprintf(text + size, capacity - size, i == 0 ? "%s" : ".%s", t->parts[i].name);
+        size += (size_t)more;
+    }
+}
+
+tansu_status targets_check(target *targets, uint32_t count, tansu_error *error) {
+    if (count > 1)
+        qsort(targets, count, sizeof *targets, target_compare);
+    /* Targets within a target directly follow it. */
+    for (uint32_t i = 1; i < count; i++) {
+        const target *a = &targets[i - 1], *b = &targets[i];
+        target cut = *b;
+        if (a->count > b->count)
+            continue;
+        cut.count = a->count;
+        if (target_compare(a, &cut) != 0)
+            continue;
+        char first[160], second[160];
+        text_of(a, first, sizeof first);
+        text_of(b, second, sizeof second);
+        return bad_context(
+            error, second,
+            "\"%s\" of \"%s\" and \"%s\" of \"%s\" conflict; an update can change a path "
+            "only once",
+            a->operation->name, first, b->operation->name, second);
+    }
+    return TANSU_OK;
+}
+
+/* A lookup of a key or position, and its result. */
+typedef struct step {
+    const uint8_t *in; /* the document's bytes */
+    const char *name;
+    uint32_t name_size;
+    doc_value child;
+} step;
+
+/* A search in one document. */
+typedef struct search {
+    arena *memory;
+    target *targets;
+    uint32_t count;
+    uint32_t capacity;
+    const update_case *how;
+    const uint8_t *doc;
+    size_t size;
+    const operation *operation;
+    path_part parts[TANSU_MAX_DEPTH + 1];
+    step steps[TANSU_MAX_DEPTH + 1]; /* the last lookup at each depth */
+    tansu_error *error;
+    path_part *last_parts; /* the array of the last `$`; NULL: none */
+    uint32_t last_count;
+    bool last_known;
+    uint32_t last_position;
+    const path **query_paths; /* NULL: not listed yet */
+    uint32_t query_path_count;
+    bool other_known; /* an array on one of them has an element that matched */
+    uint32_t other_position;
+} search;
+
+/* add_target -- adds a target: the parts so far and the rest of the operator's path. */
+static tansu_status add_target(search *s, uint32_t depth) {
+    const path *p = s->operation->path;
+    if (s->count == s->capacity) {
+        uint32_t capacity = s->capacity == 0 ? 16 : s->capacity * 2;
+        target *targets = arena_alloc(s->memory, capacity * sizeof *targets);
+        if (targets == NULL)
+            return error_memory(s->error);
+        if (s->count != 0)
+            memcpy(targets, s->targets, s->count * sizeof *targets);
+        s->targets = targets;
+        s->capacity = capacity;
+    }
+    path_part *parts = arena_alloc(s->memory, p->count * sizeof *parts);
+    if (parts == NULL)
+        return error_memory(s->error);
+    memcpy(parts, s->parts, depth * sizeof *parts);
+    memcpy(parts + depth, p->parts + depth, (p->count - depth) * sizeof *parts);
+    s->targets[s->count++] = (target){.operation = s->operation, .parts = parts, .count = p->count};
+    return TANSU_OK;
+}
+
+/* position_part -- a position in an array as a part of a path. */
+static tansu_status position_part(search *s, int64_t position, path_part *part) {
+    char text[24];
+    int size = snprintf(text, sizeof text, "%lld", (long long)position);
+    part->name = arena_copy(s->memory, text, (size_t)size);
+    part->size = (uint32_t)size;
+    part->index = (int32_t)position;
+    return part->name != NULL ? TANSU_OK : error_memory(s->error);
+}
+
+static tansu_status resolve(search *s, uint32_t depth, const doc_value *at);
+
+/* resolve_part -- continues below a part that is known. */
+static tansu_status resolve_part(search *s, uint32_t depth, const doc_value *at) {
+    const path_part *part = &s->parts[depth];
+    step *last = &s->steps[depth];
+    doc_value child = {.type = DOC_MISSING};
+    if (at->type != DOC_DOCUMENT && (at->type != DOC_ARRAY || part->index < 0))
+        return resolve(s, depth + 1, &child);
+    /* Consecutive operators often share the first parts. */
+    if (last->in != at->data || last->name_size != part->size ||
+        memcmp(last->name, part->name, part->size) != 0) {
+        doc_find(at->data, at->size, part->name, part->size, &child);
+        *last = (step){at->data, part->name, part->size, child};
+    }
+    child = last->child;
+    return resolve(s, depth + 1, &child);
+}
+
+/* resolve_elements -- continues with all elements of an array, or with those that a filter
+ * passes. */
+static tansu_status resolve_elements(search *s, uint32_t depth, const doc_value *at) {
+    const operation *o = s->operation;
+    const array_filter *filter = o->dynamics[depth] == DYNAMIC_FILTERED ? o->filters[depth] : NULL;
+    if (at->type == DOC_MISSING)
+        return bad_update(s->error, o,
+                          "Path leads to the elements of an array that the document does not have; "
+                          "create it with \"$set\" first");
+    if (at->type != DOC_ARRAY)
+        return bad_update(
+            s->error, o,
+            "Path leads to the elements of an array, but the value in the document is "
+            "not an array; set it to one with \"$set\"");
+    doc_iter iter;
+    int64_t number = 0;
+    doc_iter_value(&iter, at);
+    for (; doc_iter_next(&iter); number++) {
+        bool passes = true;
+        tansu_status status = match_step(s->how->context, 1)
+                                  ? TANSU_OK
+                                  : match_context_status(s->how->context, s->error);
+        if (status == TANSU_OK && filter != NULL)
+            status = filter_passes(filter, s->how->context, &iter.value, &passes, s->error);
+        if (status == TANSU_OK && passes)
+            status = position_part(s, number, &s->parts[depth]);
+        if (status == TANSU_OK && passes)
+            status = resolve(s, depth + 1, &iter.value);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return TANSU_OK;
+}
+
+/* find_element -- the position of the first element by which the query matched an array. */
+static bool find_element(search *s, const path *array, uint32_t *position) {
+    return match_first_element(s->how->matched->root, s->how->context, s->doc, s->size, array,
+                               position);
+}
+
+/* list_paths -- the paths of the query in the order in which they were written, which is the
+ * reverse of the linked list. */
+static bool list_paths(search *s) {
+    uint32_t count = 0;
+    for (const path_link *link = s->how->matched->paths; link != NULL; link = link->next)
+        count++;
+    s->query_paths = arena_alloc(s->memory, (count + 1) * sizeof *s->query_paths);
+    if (s->query_paths == NULL)
+        return false;
+    s->query_path_count = count;
+    for (const path_link *link = s->how->matched->paths; link != NULL; link = link->next)
+        s->query_paths[--count] = &link->path;
+    return true;
+}
+
+/* find_on_query_paths -- the same for the first array on any path of the query. It does not depend
+ * on the operator. */
+static tansu_status find_on_query_paths(search *s) {
+    if (s->query_paths != NULL)
+        return TANSU_OK;
+    if (!list_paths(s))
+        return error_memory(s->error);
+    for (uint32_t i = 0; i < s->query_path_count && !s->other_known; i++) {
+        path front = *s->query_paths[i];
+        for (front.count = 1; front.count <= s->query_paths[i]->count && !s->other_known;
+             front.count++) {
+            s->other_known =
+                match_step(s->how->context, 1) && find_element(s, &front, &s->other_position);
+        }
+    }
+    return match_context_status(s->how->context, s->error);
+}
+
+/* find_in_array -- the position in the array before the `$`. Consecutive operators often have the
+ * same array. */
+static tansu_status find_in_array(search *s, const path *array) {
+    const path last = {.parts = s->last_parts, .count = s->last_count};
+    if (s->last_parts == NULL || !path_equal(&last, array)) {
+        s->last_parts = arena_alloc(s->memory, array->count * sizeof *s->last_parts);
+        if (s->last_parts == NULL)
+            return error_memory(s->error);
+        memcpy(s->last_parts, array->parts, array->count * sizeof *s->last_parts);
+        s->last_count = array->count;
+        s->last_known = find_element(s, array, &s->last_position);
+    }
+    return match_context_status(s->how->context, s->error);
+}
+
+/* first_element -- resolves `$`: to a position in the array before it, if the query has a condition
+ * on that array; otherwise in the first array on which it has one, as with two parallel arrays. */
+static tansu_status first_element(search *s, uint32_t depth) {
+    const operation *o = s->operation;
+    const path array = {.parts = s->parts, .count = depth, .text = o->path->text};
+    uint32_t position = 0;
+    bool known = false;
+    if (s->how->matched != NULL) {
+        tansu_status status = find_in_array(s, &array);
+        if (status == TANSU_OK && !s->last_known)
+            status = find_on_query_paths(s);
+        if (status != TANSU_OK)
+            return status;
+        known = s->last_known || s->other_known;
+        position = s->last_known ? s->last_position : s->other_position;
+    }
+    if (!known)
+        return bad_update(
+            s->error, o,
+            "Path has a $, but the query has no condition that determines the element; "
+            "add one, or use \"$[]\" or \"$[name]\"");
+    return position_part(s, position, &s->parts[depth]);
+}
+
+/* resolve -- finds the targets below a value; `at` is DOC_MISSING where there is none. The length
+ * of the path bounds the recursion. */
+static tansu_status resolve(search *s, uint32_t depth, const doc_value *at) {
+    const operation *o = s->operation;
+    uint32_t next = depth;
+    while (next < o->path->count && (o->dynamics == NULL || o->dynamics[next] == DYNAMIC_NONE))
+        next++;
+    if (next == o->path->count)
+        return add_target(s, depth);
+    tansu_status status = TANSU_OK;
+    switch (o->dynamics[depth]) {
+    case DYNAMIC_NONE: s->parts[depth] = o->path->parts[depth]; return resolve_part(s, depth, at);
+    case DYNAMIC_FIRST:
+        status = first_element(s, depth);
+        return status == TANSU_OK ? resolve_part(s, depth, at) : status;
+    default: return resolve_elements(s, depth, at);
+    }
+}
+
+tansu_status targets_find(const update *u, arena *memory, const uint8_t *doc, size_t size,
+                          const update_case *how, target **targets, uint32_t *count,
+                          tansu_error *error) {
+    if (!u->dynamic) {
+        *targets = u->targets;
+        *count = u->target_count;
+        return TANSU_OK;
+    }
+    search s = {.memory = memory, .how = how, .doc = doc, .size = size, .error = error};
+    doc_value whole = {.data = doc, .size = (uint32_t)size, .type = DOC_DOCUMENT};
+    for (const operation *o = u->first; o != NULL; o = o->next) {
+        if (o->kind == OPERATOR_SET_ON_INSERT && !how->inserting)
+            continue;
+        s.operation = o;
+        tansu_status status = resolve(&s, 0, &whole);
+        if (status == TANSU_OK && o->kind == OPERATOR_RENAME) {
+            status = add_target(&s, 0);
+            if (status == TANSU_OK) {
+                target *to = &s.targets[s.count - 1];
+                to->source = true;
+                s.targets[s.count - 2].parts = o->to->parts;
+                s.targets[s.count - 2].count = o->to->count;
+            }
+        }
+        if (status != TANSU_OK)
+            return status;
+    }
+    *targets = s.targets;
+    *count = s.count;
+    return targets_check(s.targets, s.count, error);
+}

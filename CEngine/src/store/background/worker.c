@@ -1,0 +1,108 @@
+/*
+ * store/background/worker.c -- the background thread: interval syncs and checkpoints.
+ */
+#include "store/background/worker.h"
+
+#include "store/background/compactor.h"
+#include "store/checkpoint/checkpoint.h"
+#include "store/database_internal.h"
+#include "store/memory.h"
+#include "util/clock.h"
+#include "util/file_size_limit.h"
+
+/* sync_interval -- makes what was committed survive power loss. A failure shows at the next
+ * write. */
+static void sync_interval(database *db) {
+    snapshot *v = snapshot_acquire_head(db);
+    uint64_t sequence = v->sequence;
+    snapshot_release(db, v);
+    log_sync(db->log, sequence, NULL);
+}
+
+/* work -- waits for requests until it is to stop. */
+static void *work(void *context) {
+    database *db = context;
+    clock_time until = 0;
+    limit_leave_out();
+    bool waiting = false; /* a commit waits to be synced at `until` */
+    pthread_mutex_lock(&db->state_mutex);
+    while (!db->worker_stop) {
+        bool due = false;
+        if (!waiting && db->sync_wanted) {
+            until = clock_in(db->interval_ms);
+            waiting = true;
+        }
+        if (!db->checkpoint_wanted && waiting)
+            due = clock_wait(&db->worker_wanted, &db->state_mutex, until);
+        else if (!db->checkpoint_wanted)
+            pthread_cond_wait(&db->worker_wanted, &db->state_mutex);
+        if (due) { /* commits from here on wait for the next time */
+            __atomic_store_n(&db->sync_wanted, false, __ATOMIC_RELAXED);
+            waiting = false;
+        }
+        bool checkpoint = db->checkpoint_wanted && !db->worker_stop;
+        db->checkpoint_wanted = false;
+        if (checkpoint) /* writers that wait for it see no gap */
+            __atomic_store_n(&db->checkpoint_busy, true, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&db->state_mutex);
+        if (due)
+            sync_interval(db);
+        /* One that fails is tried again after as many bytes more, and at closing. */
+        if (checkpoint && checkpoint_write(db, NULL) == TANSU_OK)
+            compactor_request_if_due(db);
+        bool again = checkpoint && memory_checkpoint_due(db);
+        pthread_mutex_lock(&db->state_mutex);
+        db->checkpoint_wanted |= again;
+    }
+    pthread_mutex_unlock(&db->state_mutex);
+    return NULL;
+}
+
+/* request -- sets one of the worker's requests and wakes it, or starts it with the first one: most
+ * openings never need a thread. False when no thread could be started. */
+static bool request(database *db, bool *wanted) {
+    pthread_mutex_lock(&db->state_mutex);
+    if (!db->worker_running && !db->worker_stop)
+        db->worker_running = pthread_create(&db->worker, NULL, work, db) == 0;
+    bool running = db->worker_running;
+    if (running) {
+        __atomic_store_n(wanted, true, __ATOMIC_RELAXED);
+        pthread_cond_signal(&db->worker_wanted);
+    }
+    pthread_mutex_unlock(&db->state_mutex);
+    return running;
+}
+
+void worker_stop(database *db) {
+    pthread_mutex_lock(&db->state_mutex);
+    db->worker_stop = true; /* a compaction that ends now starts it no more, either */
+    bool running = db->worker_running;
+    pthread_cond_signal(&db->worker_wanted);
+    pthread_mutex_unlock(&db->state_mutex);
+    if (running)
+        pthread_join(db->worker, NULL);
+    pthread_mutex_lock(&db->state_mutex);
+    db->worker_running = false;
+    pthread_mutex_unlock(&db->state_mutex);
+}
+
+void worker_note_commit(database *db, uint64_t bytes, bool sync_later) {
+    bool memory = db->store == TANSU_STORE_MEMORY;
+    if (!memory && sync_later && !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED) &&
+        !request(db, &db->sync_wanted))
+        sync_interval(db); /* sooner than promised */
+    uint64_t written = __atomic_add_fetch(&db->log_written, bytes, __ATOMIC_RELAXED);
+    uint64_t since = __atomic_load_n(&db->checkpoint_at, __ATOMIC_RELAXED);
+    if (written - since < db->checkpoint_bytes) {
+        if (memory_checkpoint_due(db))
+            request(db, &db->checkpoint_wanted);
+        return;
+    }
+    /* The next request follows after as many bytes again, whether this checkpoint succeeds or
+     * not. */
+    __atomic_store_n(&db->checkpoint_at, written, __ATOMIC_RELAXED);
+    if (!memory)
+        request(db, &db->checkpoint_wanted);
+    else
+        compactor_request_if_due(db);
+}

@@ -1,0 +1,16 @@
+/*
+ * store/background/worker.h -- the thread that syncs the log at intervals and writes checkpoints.
+ */
+#ifndef TANSU_STORE_BACKGROUND_WORKER_H
+#define TANSU_STORE_BACKGROUND_WORKER_H
+
+#include "store/database.h"
+
+/* worker_stop -- ends the thread, which the first request of worker_note_commit() starts. */
+void worker_stop(database *db);
+
+/* worker_note_commit -- called by the writer after each commit of that many log bytes.
+ * `sync_later`: the commit must be on the disk within the sync interval. */
+void worker_note_commit(database *db, uint64_t bytes, bool sync_later);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * store/checkpoint/checkpoint.h -- checkpoints: writing a snapshot's indexes and locations to the
+ * block store, and loading them at opening.
+ *
+ * The block store's META record names the snapshot that its blocks make up: the commit's sequence
+ * number, its end in the log, and the catalog with the root block of every index. Everything of one
+ * checkpoint, META included, is one transaction of the block store.
+ */
+#ifndef TANSU_STORE_CHECKPOINT_CHECKPOINT_H
+#define TANSU_STORE_CHECKPOINT_CHECKPOINT_H
+
+#include "store/snapshot.h"
+
+/* checkpoint_write -- brings the block store up to the visible snapshot. Errors: IO, FULL, MEMORY,
+ * CORRUPT, READ_ONLY, SYNC_FAILED. */
+tansu_status checkpoint_write(database *db, tansu_error *error);
+
+/* checkpoint_write_locked -- the same with checkpoint_mutex held. */
+tansu_status checkpoint_write_locked(database *db, tansu_error *error);
+
+/* checkpoint_shrink -- rewrites the block store when much of its file is free. Errors: as above. */
+tansu_status checkpoint_shrink(database *db, tansu_error *error);
+
+/* checkpoint_load -- opens the block store and creates the snapshot that it holds. *v is NULL when
+ * there is none that can be used: the block store has been replaced by an empty one, everything
+ * must be replayed, and db->rebuilt says why. */
+tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error);
+
+/* checkpoint_discard -- closes the block store and, unless the database is read-only, creates an
+ * empty one instead. */
+tansu_status checkpoint_discard(database *db, tansu_error *error);
+
+/* checkpoint_close -- at a clean end: closes the block store, syncs it, and records in the MANIFEST
+ * that it and the log are whole. */
+tansu_status checkpoint_close(database *db, tansu_error *error);
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * store/checkpoint/meta_read.c -- the snapshot that a META record describes.
+ */
+#include "store/checkpoint/checkpoint_internal.h"
+
+#include "bson/document.h"
+#include "store/checkpoint/log_state.h"
+#include "store/collection.h"
+#include "store/database_internal.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+/* int_of -- a whole number of the META; false without one. */
+static bool int_of(const uint8_t *doc, size_t size, const char *key, uint64_t *result) {
+    doc_value value;
+    int64_t number;
+    if (!doc_find(doc, size, key, strlen(key), &value) || !doc_as_int64(&value, &number))
+        return false;
+    *result = (uint64_t)number;
+    return true;
+}
+
+/* bool_of -- a bool of the META; false without one. */
+static bool bool_of(const uint8_t *doc, size_t size, const char *key) {
+    doc_value value;
+    return doc_find(doc, size, key, strlen(key), &value) && value.type == DOC_BOOL &&
+           doc_bool(&value);
+}
+
+/* usage_of -- a usage of the META; false without one. */
+static bool usage_of(const uint8_t *doc, size_t size, const char *key, segment_usage *result) {
+    doc_value value;
+    return doc_find(doc, size, key, strlen(key), &value) && value.type == DOC_BINARY &&
+           value.size >= 5 && segment_usage_decode(result, value.data + 5, value.size - 5);
+}
+
+/* load_segments -- the numbers of the log's segments. */
+static tansu_status load_segments(database *db, const uint8_t *meta, size_t size,
+                                  tansu_error *error) {
+    doc_value list;
+    doc_iter iter;
+    if (!doc_find(meta, size, "segments", 8, &list) || list.type != DOC_ARRAY)
+        return TANSU_E_CORRUPT;
+    free(db->checkpoint_segments);
+    db->checkpoint_segment_count = 0;
+    db->checkpoint_segments = malloc(
+        (size_t)list.size * sizeof *db->checkpoint_segments); /* an item takes more than one byte */
+    if (db->checkpoint_segments == NULL)
+        return error_memory(error);
+    for (doc_iter_value(&iter, &list); doc_iter_next(&iter);) {
+        int64_t number;
+        if (!doc_as_int64(&iter.value, &number) || number <= 0 || number > UINT32_MAX)
+            return TANSU_E_CORRUPT;
+        db->checkpoint_segments[db->checkpoint_segment_count++] = (uint32_t)number;
+    }
+    return TANSU_OK;
+}
+
+/* load_index -- one secondary index. */
+static tansu_status load_index(database *db, const doc_value *part, collection_index *index,
+                               tansu_error *error) {
+    doc_value name, keys, options;
+    uint64_t id, block, count;
+    size_t length;
+    if (part->type != DOC_DOCUMENT || !int_of(part->data, part->size, "id", &id) ||
+        !int_of(part->data, part->size, "block", &block) ||
+        !int_of(part->data, part->size, "count", &count) ||
+        !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
+        !doc_find(part->data, part->size, "keys", 4, &keys) || keys.type != DOC_DOCUMENT ||
+        !doc_find(part->data, part->size, "options", 7, &options) || options.type != DOC_DOCUMENT)
+        return TANSU_E_CORRUPT;
+    index_definition *definition;
+    tansu_status status = index_definition_parse(doc_string(&name, &length), keys.data, keys.size,
+                                                 options.data, options.size, &definition, error);
+    if (status != TANSU_OK)
+        return status;
+    definition->id = (uint32_t)id;
+    status = index_definition_compile(definition, db->filters, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    *index = (collection_index){.definition = definition,
+                                .multikey = bool_of(part->data, part->size, "multikey")};
+    return tree_open(db->trees, block, count, &index->entries, error);
+}
+
+/* load_collection -- one collection, appended to the snapshot. */
+static tansu_status load_collection(database *db, snapshot *v, const doc_value *part,
+                                    tansu_error *error) {
+    doc_value name, indexes, gaps;
+    uint64_t id, next_rid, count, block, ids_count;
+    if (part->type != DOC_DOCUMENT || !int_of(part->data, part->size, "id", &id) ||
+        !int_of(part->data, part->size, "nextDocno", &next_rid) ||
+        !int_of(part->data, part->size, "count", &count) ||
+        !int_of(part->data, part->size, "idsBlock", &block) ||
+        !int_of(part->data, part->size, "idsCount", &ids_count) ||
+        !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
+        !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY ||
+        !doc_find(part->data, part->size, "gaps", 4, &gaps) || gaps.type != DOC_BINARY ||
+        next_rid > MAX_RID || next_rid > log_max_rid(db->log) || id == 0 ||
+        id > RECORD_MAX_COLLECTION)
+        return TANSU_E_CORRUPT;
+    size_t length;
+    const char *text = doc_string(&name, &length);
+    uint32_t index_count = 0;
+    doc_iter iter;
+    for (doc_iter_value(&iter, &indexes); doc_iter_next(&iter);)
+        index_count++;
+    collection_state *state = calloc(1, sizeof *state + index_count * sizeof(collection_index));
+    if (state == NULL)
+        return error_memory(error);
+    state->id = (uint32_t)id;
+    state->local = bool_of(part->data, part->size, "local");
+    state->next_rid = next_rid;
+    state->count = count;
+    memcpy(state->name, text, length < TANSU_MAX_NAME ? length : TANSU_MAX_NAME);
+    v->collections[v->count++] = state;
+    tansu_status status = locations_new(state->id, db->bs, next_rid, &state->locations, error);
+    if (status == TANSU_OK)
+        status = locations_gaps_read(state->locations, gaps.data + 5, gaps.size - 5, error);
+    if (status == TANSU_OK &&
+        !usage_of(part->data, part->size, "live", locations_live(state->locations)))
+        status = TANSU_E_CORRUPT;
+    if (status == TANSU_OK)
+        status = tree_open(db->trees, block, ids_count, &state->ids, error);
+    for (doc_iter_value(&iter, &indexes); status == TANSU_OK && doc_iter_next(&iter);) {
+        status = load_index(db, &iter.value, &state->indexes[state->index_count], error);
+        if (state->indexes[state->index_count].definition != NULL)
+            state->index_count++;
+    }
+    return status;
+}
+
+tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot **result,
+                       tansu_error *error) {
+    doc_value uuid, list;
+    uint64_t format, sequence, position, next_collection, next_index, next_block;
+    if (doc_check(meta, size, DOC_CHECK_BSON, error) != TANSU_OK ||
+        !int_of(meta, size, "format", &format) || format != META_FORMAT ||
+        !int_of(meta, size, "sequence", &sequence) || !int_of(meta, size, "position", &position) ||
+        !int_of(meta, size, "nextCollection", &next_collection) ||
+        !int_of(meta, size, "nextIndex", &next_index) ||
+        !int_of(meta, size, "nextBlock", &next_block) || !doc_find(meta, size, "uuid", 4, &uuid) ||
+        uuid.type != DOC_BINARY || uuid.size != 21 ||
+        memcmp(uuid.data + 5, db->manifest.uuid, 16) != 0 ||
+        !doc_find(meta, size, "collections", 11, &list) || list.type != DOC_ARRAY ||
+        !log_state_matches(db, meta, size))
+        return TANSU_E_CORRUPT;
+    /* A checkpoint without the log's segments was written by an earlier release. */
+    if (!usage_of(meta, size, "written", db->written))
+        return TANSU_E_CORRUPT;
+    tansu_status status = load_segments(db, meta, size, error);
+    if (status != TANSU_OK)
+        return status;
+    uint32_t count = 0;
+    doc_iter iter;
+    for (doc_iter_value(&iter, &list); doc_iter_next(&iter);)
+        count++;
+    snapshot *v = snapshot_new(count);
+    if (v == NULL)
+        return error_memory(error);
+    v->sequence = sequence;
+    v->position = position;
+    tree_store_attach(db->trees, db->bs, next_block);
+    for (doc_iter_value(&iter, &list); status == TANSU_OK && doc_iter_next(&iter);)
+        status = load_collection(db, v, &iter.value, error);
+    if (status != TANSU_OK) {
+        for (uint32_t i = 0; i < v->count; i++)
+            collection_release(db->trees, v->collections[i]);
+        snapshot_free(v);
+        return status;
+    }
+    db->next_collection = (uint32_t)next_collection;
+    db->next_index = (uint32_t)next_index;
+    db->checkpoint_sequence = sequence;
+    *result = v;
+    return TANSU_OK;
+}

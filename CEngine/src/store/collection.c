@@ -1,0 +1,49 @@
+/*
+ * store/collection.c -- creating, copying and freeing collection states.
+ */
+#include "store/collection.h"
+
+#include "bson/document.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+tansu_status collection_new(uint32_t id, const char *name, bool local, block_store *bs,
+                            uint64_t epoch, collection_state **result, tansu_error *error) {
+    collection_state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return error_memory(error);
+    state->epoch = epoch;
+    state->id = id;
+    state->local = local;
+    size_t length = strlen(name);
+    memcpy(state->name, name, length < TANSU_MAX_NAME ? length : TANSU_MAX_NAME);
+    tansu_status status = locations_new(id, bs, 0, &state->locations, error);
+    if (status != TANSU_OK) {
+        free(state);
+        return status;
+    }
+    *result = state;
+    return TANSU_OK;
+}
+
+collection_state *collection_copy(const collection_state *state, uint32_t extra, uint64_t epoch) {
+    size_t used = sizeof *state + state->index_count * sizeof state->indexes[0];
+    collection_state *copy = malloc(used + extra * sizeof state->indexes[0]);
+    if (copy != NULL) {
+        memcpy(copy, state, used);
+        copy->epoch = epoch;
+    }
+    return copy;
+}
+
+void collection_release(tree_store *trees, collection_state *state) {
+    tree_release(trees, &state->ids);
+    for (uint32_t i = 0; i < state->index_count; i++) {
+        tree_release(trees, &state->indexes[i].entries);
+        index_definition_free((index_definition *)state->indexes[i].definition);
+    }
+    locations_free(state->locations);
+    free(state);
+}

@@ -1,0 +1,139 @@
+/*
+ * store/database_internal.h -- the members of an open database. For the files that touch them;
+ * others include the header of what they call.
+ */
+#ifndef TANSU_STORE_DATABASE_INTERNAL_H
+#define TANSU_STORE_DATABASE_INTERNAL_H
+
+#include "log/log.h"
+#include "store/database.h"
+#include "store/manifest.h"
+#include "store/snapshot.h"
+
+#include <pthread.h>
+
+/* The stored chunks of a dropped collection's location table, which the next checkpoint removes
+ * from the block store. */
+typedef struct dropped_locations {
+    uint32_t collection;
+    uint64_t count;
+} dropped_locations;
+
+/* Where the eviction of index blocks resumes. */
+typedef struct eviction_position {
+    uint32_t collection; /* in the order of names */
+    uint32_t tree;       /* 0: the `_id` index */
+    uint64_t entry;
+} eviction_position;
+
+/* Where operations that take long are reported (options.log), and when one of them began. */
+typedef struct slow_log {
+    tansu_log function; /* NULL: nowhere */
+    void *context;
+    uint32_t milliseconds;
+    uint64_t began;
+} slow_log;
+
+struct database {
+    const fs *calls;
+    const index_filter_calls *filters; /* of partial indexes */
+    tansu_store store;
+    bool read_only;
+    bool discard; /* closing only frees: nothing is written */
+    tansu_durability durability;
+    uint32_t interval_ms;
+    uint32_t busy_timeout_ms;
+    uint64_t checkpoint_bytes;
+    uint64_t index_cache_bytes;
+    uint32_t compaction_percent; /* 0: no compaction in the background */
+    uint32_t compaction_share;
+    slow_log slow_log;
+    char *folder; /* NULL in a memory store */
+    int lock_fd;
+    int folder_fd;     /* locked as well; -1 where folders can't be */
+    manifest manifest; /* guarded by checkpoint_mutex; also used at opening and closing */
+    tansu_status (*close)(database *db, tansu_error *error); /* database_close() */
+
+    struct log *log;
+    /* Bytes of documents and deletions that were written to each segment. What is not among the
+     * collections' locations_live() is dead. */
+    segment_usage *written;
+    /* at opening: those that the checkpoint lists, NULL without one */
+    uint32_t *checkpoint_segments;
+    uint32_t checkpoint_segment_count;
+    tree_store *trees;
+    bool index_damaged; /* the index files are not trusted any more; atomic */
+    char rebuilt[256];  /* why opening rebuilt the index files; empty: it did not */
+    block_store *bs; /* NULL in a memory store, and until the first checkpoint of a new database */
+
+    /* Snapshots, oldest to newest; guarded by snapshot_mutex. */
+    pthread_mutex_t snapshot_mutex;
+    snapshot *oldest;
+    snapshot *visible; /* what new readers get */
+    snapshot *head;    /* what the next writer builds on: not visible before it is durable */
+    dropped_locations *dropped;
+    size_t dropped_count;
+    size_t dropped_reserved; /* those on retire lists included: each drop reserves one */
+    size_t dropped_capacity;
+
+    /* The write lock, handles, and requests to the worker; guarded by state_mutex. */
+    pthread_mutex_t state_mutex;
+    pthread_cond_t state_changed;
+    bool write_locked;
+    /* valid while `write_locked`: detects a thread that waits for itself */
+    pthread_t writer_thread;
+    uint64_t handles; /* open transactions, cursors and feeds */
+    bool closing;     /* tansu_close() was called while handles were open; stored atomically */
+    pthread_cond_t worker_wanted;
+    bool worker_running;
+    bool worker_stop;
+    pthread_t worker;
+    bool checkpoint_wanted;
+    bool checkpoint_busy;   /* one is running; also read atomically */
+    bool checkpoint_failed; /* the last one did; also read atomically */
+    uint64_t write_stalls;  /* writers that waited for a checkpoint in memory_wait(); atomic */
+    uint64_t write_stall_us;
+    bool sync_wanted; /* commits wait for the sync interval to end; atomic */
+
+    /* The thread that compacts in the background; guarded by state_mutex. */
+    const struct compactor_calls *compactor_calls; /* NULL: it is not enabled */
+    pthread_cond_t compactor_wanted;
+    bool compactor_running;
+    bool compactor_stop;
+    bool compaction_wanted;
+    pthread_t compactor;
+    uint64_t compactions; /* since opening; atomic */
+
+    /* One compaction at a time, and none while the log's segments are copied or checked: taken
+     * before the snapshot that is worked on is acquired. Guarded by state_mutex; changes signal
+     * state_changed. */
+    enum maintenance { MAINTENANCE_NONE, MAINTENANCE_BACKGROUND, MAINTENANCE_CALLED } maintenance;
+    uint32_t maintenance_waiting;     /* tasks that background compaction yields to */
+    pthread_mutex_t checkpoint_mutex; /* one checkpoint at a time */
+    pthread_mutex_t evict_mutex;      /* one eviction at a time; guards evict_at */
+    eviction_position evict_at;
+    uint64_t checkpoint_sequence; /* the commit up to which the block store holds everything */
+    /* the commit of the last compaction: locations name its segment, so that no earlier snapshot
+     * can be written to the block store */
+    uint64_t installed_sequence;
+    uint64_t checkpoint_at; /* log_written at the last request of a checkpoint; atomic */
+    uint64_t log_written;   /* bytes of commits since opening; atomic */
+
+    /* Those that wait for a commit to become visible (store/commit_wait.h). */
+    pthread_mutex_t commit_mutex;
+    pthread_cond_t commit_visible;
+    uint32_t commit_waiters; /* changed with the mutex held, read atomically by every commit */
+
+    /* The open change feeds; guarded by feed_mutex. */
+    pthread_mutex_t feed_mutex;
+    struct feed *feeds;
+    uint64_t feed_floor; /* deletions up to this commit may have been compacted away */
+
+    /* The writer's. */
+    struct write_txn *spare; /* of the last transaction, with its memory, for the next */
+    uint64_t next_epoch;
+    uint32_t next_collection;
+    uint32_t next_index;
+};
+
+#endif

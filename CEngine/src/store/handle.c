@@ -1,0 +1,35 @@
+/*
+ * store/handle.c -- counting the handles of a database.
+ */
+#include "store/handle.h"
+
+#include "store/database_internal.h"
+#include "store/index_files.h"
+#include "util/error.h"
+
+/* closed -- the error for a database that waits for its last handles to end. */
+static tansu_status closed(tansu_error *error) {
+    return error_set(error, TANSU_E_CLOSED, NULL, "The database is being closed; open it again");
+}
+
+tansu_status handle_acquire(database *db, tansu_error *error) {
+    pthread_mutex_lock(&db->state_mutex);
+    bool closing = db->closing;
+    if (!closing)
+        db->handles++;
+    pthread_mutex_unlock(&db->state_mutex);
+    return closing ? closed(error) : TANSU_OK;
+}
+
+tansu_status handle_check_open(database *db, tansu_error *error) {
+    return __atomic_load_n(&db->closing, __ATOMIC_RELAXED) ? closed(error) : TANSU_OK;
+}
+
+void handle_release(database *db) {
+    index_files_note_damage(db);
+    pthread_mutex_lock(&db->state_mutex);
+    bool last = --db->handles == 0 && db->closing;
+    pthread_mutex_unlock(&db->state_mutex);
+    if (last)
+        (void)db->close(db, NULL);
+}

@@ -1,0 +1,47 @@
+/*
+ * store/manifest.h -- the MANIFEST file: the identity of a database and the known state of its
+ * files.
+ *
+ * A few lines of text with a CRC, replaced as a whole (write new, sync, rename):
+ *
+ *   tansu 1 | 2
+ *   uuid 32 hex digits
+ *   index clean | open | damaged
+ *   boot text
+ *   end sequence
+ *   crc 8 hex digits (of all before this line)
+ */
+#ifndef TANSU_STORE_MANIFEST_H
+#define TANSU_STORE_MANIFEST_H
+
+#include "store/database.h"
+
+typedef struct manifest {
+    uint8_t uuid[16];
+    bool compacted;        /* the log may hold compacted segments: format 2 */
+    bool index_open;       /* index files were being written and may not be whole on the disk */
+    bool index_damaged;    /* they were found to be damaged: the next opening rebuilds them */
+    char boot[64];         /* of the machine's start when they were */
+    uint64_t end_sequence; /* the log is on the disk up to this commit */
+} manifest;
+
+/* 1 as long as the log has never been compacted: earlier releases of the library can't read it
+ * then. */
+#define MANIFEST_FORMAT 1u
+#define MANIFEST_FORMAT_COMPACTED 2u
+
+/* manifest_read -- Errors: NOT_FOUND, CORRUPT, VERSION, IO. */
+tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tansu_error *error);
+
+/* manifest_write -- replaces it. Errors: IO, FULL, READ_ONLY. */
+tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
+                            tansu_error *error);
+
+/* manifest_new -- a fresh one with a random uuid. Errors: IO (no source of random bytes). */
+tansu_status manifest_new(manifest *m, tansu_error *error);
+
+/* manifest_mark_compacted -- records in a database's MANIFEST that compaction runs, or ran: the log
+ * may hold compacted segments, and their numbers have gaps. Errors: FULL, IO. */
+tansu_status manifest_mark_compacted(database *db, tansu_error *error);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * store/memory.h -- keeps the memory of index blocks within its limit.
+ *
+ * options.index_cache_bytes limits the blocks that are stored (clean) and those that are not yet
+ * (dirty) together. When a quarter of it is dirty, a checkpoint is requested; at three quarters
+ * writers wait, before they begin, for the running checkpoint; and whoever loads a block past the
+ * limit first evicts clean leaves that have not been used lately. Not counted are the blocks of one
+ * open write transaction, those of an index while it is built, the inner blocks of the trees (some
+ * 3 % of an index), 48 bytes for each leaf that was ever loaded, and for each held snapshot the
+ * blocks that were dirty when it was acquired.
+ */
+#ifndef TANSU_STORE_MEMORY_H
+#define TANSU_STORE_MEMORY_H
+
+#include "store/database.h"
+#include "util/interrupt.h"
+
+/* memory_init -- before other threads use the database. */
+void memory_init(database *db);
+
+/* memory_checkpoint_due -- whether enough is dirty for a checkpoint, and the last one did not
+ * fail. */
+bool memory_checkpoint_due(database *db);
+
+/* memory_checkpoint_started, memory_checkpoint_ended -- of each checkpoint; wakes the writers that
+ * wait. */
+void memory_checkpoint_started(database *db);
+void memory_checkpoint_ended(database *db, bool succeeded);
+
+/* memory_wait -- a writer that is about to begin waits while too much is dirty and a checkpoint is
+ * in progress. Ends early when `stop` (may be NULL) says so: the caller asks it again. */
+void memory_wait(database *db, const interrupt *stop);
+
+/* memory_relieve -- drops clean leaves if more is in memory than the bound allows. Any thread. */
+void memory_relieve(database *db);
+
+/* memory_note_freed -- what index blocks took before and after a number of them were freed: much of
+ * it goes back to the system. */
+void memory_note_freed(uint64_t before, uint64_t after);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * store/open/database_folder.c -- the folder of a database: creating, checking and locking it.
+ */
+#include "store/open/database_folder.h"
+
+#include "store/database_internal.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the folder of a database-to-be holds. */
+typedef struct folder_content {
+    bool manifest;
+    bool foreign; /* something that is not of a database */
+    bool log;
+} folder_content;
+
+/* note_content -- sees one name of the folder. */
+static bool note_content(void *context, const char *name) {
+    folder_content *content = context;
+    if (strcmp(name, "MANIFEST") == 0)
+        content->manifest = true;
+    else if (strcmp(name, "log") == 0)
+        content->log = true;
+    else if (strcmp(name, "LOCK") != 0 && strcmp(name, "index") != 0 &&
+             strcmp(name, "MANIFEST.new") != 0 && strcmp(name, SET_ASIDE_FOLDER) != 0)
+        content->foreign = true;
+    return true;
+}
+
+/* note_any -- sees that a folder is not empty. */
+static bool note_any(void *context, const char *name) {
+    (void)name;
+    *(bool *)context = true;
+    return false;
+}
+
+/* make_folder -- a folder that may be there already. */
+static tansu_status make_folder(database *db, const char *name, tansu_error *error) {
+    char *path = name == NULL ? strdup(db->folder) : fs_join(db->folder, name);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    if (db->calls->mkdir(path, 0755) != 0 && errno != EEXIST)
+        status = error_errno(error, path, "create the folder", errno);
+    free(path);
+    return status;
+}
+
+/* open_lock -- the LOCK file's descriptor, or -1. On a read-only file system the database becomes a
+ * read-only one. */
+static int open_lock(database *db, const char *path) {
+    if (!db->read_only) {
+        int fd = db->calls->open(path, O_RDWR | O_CREAT, 0644);
+        if (fd >= 0 || errno != EROFS)
+            return fd;
+        db->read_only = true;
+    }
+    int fd = db->calls->open(path, O_RDONLY, 0);
+    if (fd >= 0 || errno != ENOENT)
+        return fd;
+    return db->calls->open(path, O_RDWR | O_CREAT, 0644); /* a copy that was made without it */
+}
+
+/* lock_error -- what a lock that could not be had means. */
+static tansu_status lock_error(const char *path, int number, tansu_error *error) {
+    return number == EWOULDBLOCK ? error_set(error, TANSU_E_LOCKED, path,
+                                             "The database is already open in this process or "
+                                             "another; close it there first")
+                                 : error_errno(error, path, "lock", number);
+}
+
+/* lock_folder -- locks the folder itself as well, for the LOCK file may be deleted while it is
+ * held, and a new one is not locked. File systems that can't lock folders have the file alone. */
+static tansu_status lock_folder(database *db, tansu_error *error) {
+    static const int unable[] = {EBADF,  EINVAL, EISDIR,  EACCES,
+                                 ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP};
+    db->folder_fd = db->calls->open(db->folder, O_RDONLY | O_DIRECTORY, 0);
+    if (db->folder_fd >= 0 && db->calls->lock(db->folder_fd, !db->read_only) == 0)
+        return TANSU_OK;
+    int number = errno;
+    for (size_t i = 0; i < sizeof unable / sizeof unable[0]; i++)
+        if (number == unable[i])
+            return TANSU_OK;
+    return lock_error(db->folder, number, error);
+}
+
+/* take_lock -- holds the LOCK file and the folder until closing. */
+static tansu_status take_lock(database *db, tansu_error *error) {
+    char *path = fs_join(db->folder, "LOCK");
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    db->lock_fd = open_lock(db, path);
+    if (db->lock_fd < 0 && errno == EROFS)
+        status = TANSU_OK; /* nobody can write there */
+    else if (db->lock_fd < 0)
+        status = error_errno(error, path, "open", errno);
+    else if (db->calls->lock(db->lock_fd, !db->read_only) != 0)
+        status = lock_error(path, errno, error);
+    if (status == TANSU_OK)
+        status = lock_folder(db, error);
+    free(path);
+    return status;
+}
+
+/* create_files -- what an empty database consists of; the MANIFEST last, for it makes the others
+ * count. */
+static tansu_status create_files(database *db, tansu_error *error) {
+    tansu_status status = make_folder(db, "log", error);
+    if (status == TANSU_OK)
+        status = make_folder(db, "index", error);
+    if (status == TANSU_OK)
+        status = manifest_new(&db->manifest, error);
+    if (status == TANSU_OK && db->calls->sync_folder(db->folder) != 0)
+        status = error_errno(error, db->folder, "sync", errno);
+    if (status == TANSU_OK)
+        status = manifest_write(db->calls, db->folder, &db->manifest, error);
+    /* A folder whose own name is lost takes every commit in it along. */
+    if (status == TANSU_OK)
+        status = fs_sync_parent(db->calls, db->folder, error);
+    return status;
+}
+
+tansu_status folder_enter(database *db, bool must_exist, tansu_error *error) {
+    folder_content content = {0};
+    tansu_status status = TANSU_OK;
+    bool create = !must_exist && !db->read_only;
+    if (db->calls->list(db->folder, note_content, &content) != 0) {
+        if (errno == ENOTDIR)
+            return error_set(error, TANSU_E_EXISTS, db->folder,
+                             "The path is a file, and a database is a folder; choose another path");
+        if (errno != ENOENT)
+            return error_errno(error, db->folder, "list", errno);
+        if (create)
+            status = make_folder(db, NULL, error);
+    }
+    if (status != TANSU_OK)
+        return status;
+    if (!content.manifest && content.foreign)
+        return error_set(error, TANSU_E_EXISTS, db->folder,
+                         "The folder contains other files than a database; choose another path");
+    if (!content.manifest && content.log) {
+        char *path = fs_join(db->folder, "log");
+        bool used = false;
+        if (path == NULL)
+            return error_memory(error);
+        int listed = db->calls->list(path, note_any, &used);
+        free(path);
+        if (listed == 0 && used)
+            return error_set(error, TANSU_E_CORRUPT, db->folder,
+                             "The folder has a log but no file \"MANIFEST\"; restore a backup or "
+                             "salvage what is readable with \"tansu repair\"");
+    }
+    if (!content.manifest && !create)
+        return error_set(error, TANSU_E_NOT_FOUND, db->folder,
+                         "There is no database at this path; check the path, or open without "
+                         "\"must_exist\" to create one");
+    status = take_lock(db, error);
+    if (status != TANSU_OK)
+        return status;
+    /* Another process may have created the database before the lock was taken. */
+    status = manifest_read(db->calls, db->folder, &db->manifest, error);
+    if (status == TANSU_E_NOT_FOUND && db->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, db->folder,
+                         "There is no database at this path, and the file system is read-only; "
+                         "choose another path");
+    if (status == TANSU_E_NOT_FOUND)
+        status = create_files(db, error);
+    return status;
+}
+
+tansu_status folder_create_temporary(database *db, const char *where, tansu_error *error) {
+    if (where == NULL || where[0] == 0)
+        where = getenv("TMPDIR");
+    if (where == NULL || where[0] == 0)
+        where = "/tmp";
+    db->folder = fs_join(where, "tansu-XXXXXX");
+    if (db->folder == NULL)
+        return error_memory(error);
+    if (mkdtemp(db->folder) == NULL) {
+        tansu_status status = error_errno(error, db->folder, "create the folder", errno);
+        free(db->folder);
+        db->folder = NULL;
+        return status;
+    }
+    return TANSU_OK;
+}
+
+tansu_status folder_set(database *db, const char *path, tansu_error *error) {
+    if (path[0] == '/') {
+        db->folder = strdup(path);
+        return db->folder == NULL ? error_memory(error) : TANSU_OK;
+    }
+    char *working = getcwd(NULL, 0);
+    if (working == NULL)
+        return error_errno(error, path, "find the working folder of", errno);
+    db->folder = fs_join(working, path);
+    free(working);
+    return db->folder == NULL ? error_memory(error) : TANSU_OK;
+}

@@ -1,0 +1,191 @@
+/*
+ * store/open/open.c -- opening and closing a database.
+ */
+#include "log/scan.h"
+#include "store/background/compactor.h"
+#include "store/background/worker.h"
+#include "store/checkpoint/checkpoint.h"
+#include "store/database_internal.h"
+#include "store/index_files.h"
+#include "store/memory.h"
+#include "store/open/database_folder.h"
+#include "store/open/options.h"
+#include "store/recovery/recovery.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/file_size_limit.h"
+
+#include <stdlib.h>
+
+/* database_new -- the struct with its mutexes, settings taken over. */
+static tansu_status database_new(const tansu_options *options, const fs *calls, database **result,
+                                 tansu_error *error) {
+    database *db = calloc(1, sizeof *db);
+    if (db == NULL)
+        return error_memory(error);
+    db->calls = calls;
+    db->close = database_close;
+    db->store = options->store;
+    db->read_only = options->read_only != 0;
+    db->durability = options->durability == TANSU_DURABILITY_DEFAULT ? TANSU_DURABILITY_FULL
+                                                                     : options->durability;
+    db->interval_ms = options->interval_ms;
+    db->busy_timeout_ms = options->busy_timeout_ms;
+    db->checkpoint_bytes = options->checkpoint_bytes;
+    db->index_cache_bytes = options->index_cache_bytes;
+    db->compaction_percent = options->compaction_percent;
+    db->compaction_share = options->compaction_share;
+    db->lock_fd = db->folder_fd = -1;
+    db->next_collection = db->next_index = 1;
+    /* None of these fails on the systems that we know; all report what little can go wrong. */
+    if (pthread_mutex_init(&db->snapshot_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->state_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->checkpoint_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->evict_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->commit_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
+        clock_condition_init(&db->commit_visible) != 0 ||
+        clock_condition_init(&db->state_changed) != 0 ||
+        clock_condition_init(&db->worker_wanted) != 0 ||
+        clock_condition_init(&db->compactor_wanted) != 0 ||
+        (db->written = segment_usage_new()) == NULL) {
+        free(db);
+        return error_memory(error);
+    }
+    *result = db;
+    return TANSU_OK;
+}
+
+/* open_database -- database_open(); `error` may be filled in by what turned out to be no error. */
+static tansu_status open_database(const tansu_options *options, const fs *calls,
+                                  const index_filter_calls *filters, database **result,
+                                  tansu_error *error) {
+    tansu_status status = options_check(options, error);
+    if (status != TANSU_OK)
+        return status;
+    database *db = NULL;
+    status = database_new(options, calls, &db, error);
+    if (status != TANSU_OK)
+        return status;
+    db->filters = filters;
+    char *log_folder = NULL, *set_aside = NULL;
+    switch (options->store) {
+    case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest, error); break;
+    case TANSU_STORE_TEMPORARY: status = folder_create_temporary(db, options->path, error); break;
+    default: status = folder_set(db, options->path, error);
+    }
+    if (status == TANSU_OK && db->folder != NULL) {
+        status = folder_enter(db, options->must_exist != 0, error);
+        if (status == TANSU_OK && ((log_folder = fs_join(db->folder, "log")) == NULL ||
+                                   (set_aside = fs_join(db->folder, SET_ASIDE_FOLDER)) == NULL))
+            status = error_memory(error);
+    }
+    if (status == TANSU_OK) {
+        log_options log_settings = {.calls = calls,
+                                    .folder = log_folder,
+                                    .set_aside_folder = set_aside,
+                                    .read_only = db->read_only,
+                                    .sparse = db->manifest.compacted,
+                                    .unguarded = options->read_mode == TANSU_READ_UNGUARDED,
+                                    .segment_size = options->segment_size};
+        memcpy(log_settings.uuid, db->manifest.uuid, sizeof log_settings.uuid);
+        status = log_open(&log_settings, &db->log, error);
+    }
+    free(log_folder);
+    free(set_aside);
+    if (status == TANSU_OK)
+        status = tree_store_new(&db->trees, error);
+    if (status == TANSU_OK)
+        memory_init(db);
+    if (status == TANSU_OK)
+        status = db->store == TANSU_STORE_MEMORY ? recovery_start_empty(db, error)
+                                                 : recovery_run(db, options, error);
+    if (status != TANSU_OK) {
+        db->discard = true;
+        database_close(db, NULL);
+        return status;
+    }
+    /* A backup that an earlier release wrote, of a database in which a compaction had been
+     * cancelled. All of it is there, whether that can be written down now or at a later opening. */
+    if (!db->read_only && !db->manifest.compacted && log_gapped(db->log))
+        (void)manifest_mark_compacted(db, NULL);
+    db->feed_floor = log_compacted_to(db->log);
+    *result = db;
+    return TANSU_OK;
+}
+
+tansu_status database_open(const tansu_options *options, const fs *calls,
+                           const index_filter_calls *filters, database **result,
+                           tansu_error *error) {
+    tansu_error own;
+    limit_guard guard;
+    limit_enter(&guard);
+    tansu_status status = open_database(options, calls, filters, result, &own);
+    limit_leave(&guard);
+    if (status != TANSU_OK && error != NULL)
+        *error = own;
+    return status;
+}
+
+tansu_status database_close(database *db, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    limit_guard guard;
+    limit_enter(&guard);
+    compactor_stop(db);
+    worker_stop(db);
+    compactor_join(db);
+    bool writable = !db->discard && !db->read_only && db->store == TANSU_STORE_PERSISTENT;
+    if (writable) {
+        /* Every step is tried; the first error is the one that is reported. */
+        status = log_sync(db->log, db->head->sequence, error);
+        bool synced = status == TANSU_OK;
+        if (synced) {
+            snapshot_make_visible(db, db->head->sequence);
+            if (!index_files_damaged(db))
+                status = checkpoint_write(db, error);
+            if (status == TANSU_E_CORRUPT && index_files_damaged(db)) /* it found that out itself */
+                status = TANSU_OK;
+        }
+        bool marked = db->bs != NULL; /* the MANIFEST will say how far the log goes */
+        if (status == TANSU_OK)
+            status = checkpoint_close(db, error);
+        if (status == TANSU_OK && marked)
+            log_clear_marks(db->log);
+    }
+    block_store_close(db->bs, NULL);
+    db->bs = NULL;
+    if (db->oldest != NULL)
+        snapshot_free_all(db);
+    write_txn_discard(db->spare);
+    if (db->trees != NULL)
+        tree_store_free(db->trees);
+    tansu_error later;
+    tansu_status closed = log_close(db->log, &later);
+    if (status == TANSU_OK && closed != TANSU_OK && !db->discard && error != NULL)
+        *error = later;
+    if (status == TANSU_OK)
+        status = closed;
+    if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL)
+        fs_remove_all(db->calls, db->folder);
+    if (db->folder_fd >= 0)
+        db->calls->unlock(db->folder_fd);
+    if (db->lock_fd >= 0)
+        db->calls->unlock(db->lock_fd);
+    free(db->dropped);
+    free(db->checkpoint_segments);
+    segment_usage_free(db->written);
+    pthread_cond_destroy(&db->compactor_wanted);
+    pthread_cond_destroy(&db->worker_wanted);
+    pthread_cond_destroy(&db->state_changed);
+    pthread_cond_destroy(&db->commit_visible);
+    pthread_mutex_destroy(&db->feed_mutex);
+    pthread_mutex_destroy(&db->commit_mutex);
+    pthread_mutex_destroy(&db->evict_mutex);
+    pthread_mutex_destroy(&db->checkpoint_mutex);
+    pthread_mutex_destroy(&db->state_mutex);
+    pthread_mutex_destroy(&db->snapshot_mutex);
+    free(db->folder);
+    free(db);
+    limit_leave(&guard);
+    return status;
+}

@@ -1,0 +1,49 @@
+/*
+ * store/open/options.c -- the options of a database: their defaults and their limits.
+ */
+#include "store/open/options.h"
+
+#include "util/error.h"
+
+#define SEGMENT_LEAST ((uint64_t)1024 * 1024)
+#define SEGMENT_MOST ((uint64_t)1024 * 1024 * 1024)
+
+void options_set_defaults(tansu_options *options) {
+    *options = (tansu_options){.struct_size = sizeof *options,
+                               .store = TANSU_STORE_PERSISTENT,
+                               .durability = TANSU_DURABILITY_FULL,
+                               .interval_ms = 100,
+                               .busy_timeout_ms = 60000,
+                               .segment_size = (uint64_t)64 << 20,
+                               .checkpoint_bytes = (uint64_t)64 << 20,
+                               .index_cache_bytes = (uint64_t)64 << 20,
+                               .compaction_percent = 50,
+                               .compaction_share = 25};
+}
+
+tansu_status options_check(const tansu_options *o, tansu_error *error) {
+    const char *wrong = NULL;
+    if (o->struct_size < sizeof(tansu_options))
+        wrong = "The options were not initialised; call tansu_options_init() first";
+    else if ((unsigned)o->store > TANSU_STORE_MEMORY)
+        wrong = "The option \"store\" is invalid; use a value of tansu_store";
+    else if ((unsigned)o->durability > TANSU_DURABILITY_INTERVAL)
+        wrong = "The option \"durability\" is invalid; use a value of tansu_durability";
+    else if (o->store == TANSU_STORE_PERSISTENT && (o->path == NULL || o->path[0] == 0))
+        wrong =
+            "The option \"path\" is empty; name the database's folder, or choose a memory store";
+    else if (o->read_only && o->store != TANSU_STORE_PERSISTENT)
+        wrong = "Only a persistent store can be opened read-only";
+    else if (o->segment_size < SEGMENT_LEAST || o->segment_size > SEGMENT_MOST)
+        wrong = "The option \"segment_size\" must be from 1 MiB to 1 GiB";
+    else if (o->durability == TANSU_DURABILITY_INTERVAL && o->interval_ms == 0)
+        wrong = "The option \"interval_ms\" must be at least 1";
+    else if ((unsigned)o->read_mode > TANSU_READ_UNGUARDED)
+        wrong = "The option \"read_mode\" is invalid; use a value of tansu_read_mode";
+    else if (o->compaction_percent > 100)
+        wrong = "The option \"compaction_percent\" must be from 0 to 100";
+    else if (o->compaction_share == 0 || o->compaction_share > 100)
+        wrong = "The option \"compaction_share\" must be from 1 to 100";
+    return wrong == NULL ? TANSU_OK
+                         : error_set(error, TANSU_E_INVALID_ARGUMENT, "options", "%s", wrong);
+}

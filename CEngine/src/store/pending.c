@@ -1,0 +1,67 @@
+/*
+ * store/pending.c -- the hash table of a write transaction's changed documents.
+ */
+#include "store/pending.h"
+
+#include <stdlib.h>
+
+#define SLOTS_LEAST 64u
+#define SLOTS_KEPT 4096u
+
+/* Neighbouring record ids share cache lines: this many are in one line. */
+#define RUN_BITS 4
+
+/* slot_of -- the slot that holds the key, or the free one where it belongs. Record ids are dense,
+ * so the hash mixes the bits that distinguish them (the finalizer of MurmurHash3, by Austin
+ * Appleby). */
+static pending_slot *slot_of(const pending *p, uint64_t where) {
+    uint64_t h = where >> RUN_BITS;
+    h ^= h >> 33;
+    h *= 0xff51afd7ed558ccdull;
+    h ^= h >> 33;
+    uint64_t i = (h << RUN_BITS | (where & ((1u << RUN_BITS) - 1))) & p->mask;
+    while (p->slots[i].where != 0 && p->slots[i].where != where)
+        i = (i + 1) & p->mask;
+    return &p->slots[i];
+}
+
+uint64_t pending_find(const pending *p, uint64_t where) {
+    return p->count == 0 ? 0 : slot_of(p, where)->at;
+}
+
+bool pending_reserve(pending *p) {
+    if (p->slots != NULL && (p->count + 1) * 2 <= p->mask + 1)
+        return true;
+    uint64_t size = p->slots == NULL ? SLOTS_LEAST : (p->mask + 1) * 2;
+    pending larger = {.slots = calloc(size, sizeof *p->slots), .mask = size - 1};
+    if (larger.slots == NULL)
+        return false;
+    for (uint64_t i = 0; p->slots != NULL && i <= p->mask; i++)
+        if (p->slots[i].where != 0)
+            pending_set(&larger, p->slots[i].where, p->slots[i].at);
+    free(p->slots);
+    *p = larger;
+    return true;
+}
+
+void pending_set(pending *p, uint64_t where, uint64_t at) {
+    pending_slot *slot = slot_of(p, where);
+    if (slot->where == 0) {
+        slot->where = where;
+        p->count++;
+    }
+    slot->at = at;
+}
+
+void pending_clear(pending *p) {
+    if (p->slots != NULL && p->mask + 1 > SLOTS_KEPT)
+        pending_free(p);
+    else if (p->count != 0)
+        memset(p->slots, 0, (p->mask + 1) * sizeof *p->slots);
+    p->count = 0;
+}
+
+void pending_free(pending *p) {
+    free(p->slots);
+    *p = (pending){0};
+}

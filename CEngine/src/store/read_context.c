@@ -1,0 +1,216 @@
+/*
+ * store/read_context.c -- reading documents as of a snapshot.
+ */
+#include "store/read_context.h"
+
+#include "log/scan.h"
+#include "store/pending.h"
+#include "util/error.h"
+
+/* A reference into the unfinished frame rather than the committed log. */
+#define REF_PENDING ((uint64_t)1 << 63)
+
+/* prefetch_record -- the four cache lines that most documents fit in. */
+static inline void prefetch_record(const read_context *rctx, log_location location) {
+    if (location == 0)
+        return;
+    const char *record = (const char *)log_record(rctx->log, location);
+    __builtin_prefetch(record);
+    __builtin_prefetch(record + 64);
+    __builtin_prefetch(record + 128);
+    __builtin_prefetch(record + 192);
+}
+
+/* Stands for a location that a damaged record led to. */
+#define ASTRAY UINT64_MAX
+
+/* earlier -- the location of the version before a record that is newer than the read context; 0
+ * when there is none. */
+static log_location earlier(const read_context *rctx, const record_header *record, uint64_t where) {
+    if (record->where != where ||
+        (record->previous != 0 && !log_has_segment(rctx->log, (uint32_t)(record->previous >> 32))))
+        return ASTRAY;
+    return record->previous;
+}
+
+/* lost -- whether a record is in a page that could not be read. */
+static inline bool lost(const read_context *rctx, const record_header *record, uint64_t size) {
+    return log_unreadable(rctx->log, record, size);
+}
+
+/* committed -- follows a location back to the record that the read context may see; 0 when there is
+ * none. */
+static log_location committed(const read_context *rctx, log_location location, uint64_t where) {
+    while (location != 0 && location != ASTRAY) {
+        const record_header *record = log_record(rctx->log, location);
+        /* Zeros are older than any read context. */
+        if (record->sequence <= rctx->sequence) {
+            if ((location & LOCATION_DELETED) == 0)
+                return location; /* found() checks whether it could be read */
+            return lost(rctx, record, RECORD_HEADER_SIZE) ? ASTRAY : 0;
+        }
+        location = earlier(rctx, record, where);
+    }
+    return location;
+}
+
+/* found -- the document of a reference; NULL when there is none that is valid, or it could not be
+ * read. */
+static inline const uint8_t *found(const read_context *rctx, log_location location, uint64_t where,
+                                   uint32_t *size) {
+    const record_header *record = log_record(rctx->log, location);
+    const uint8_t *doc = record_document(record, where, size);
+    return doc == NULL || lost(rctx, record, (uint64_t)(doc - (const uint8_t *)record) + *size)
+               ? NULL
+               : doc;
+}
+
+/* dropped -- whether the system fails to write the log: it may then have dropped bytes from memory
+ * that never reached the disk, which is not corruption of what is on it. */
+static bool dropped(const read_context *rctx) {
+    const struct log *l = rctx->log;
+    if (l->read_only || l->folder == NULL)
+        return false;
+    return log_failed(rctx->log) ||
+           log_sync(rctx->log, __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE), NULL) != TANSU_OK;
+}
+
+/* damaged -- the error for a location that does not lead to a document. */
+static tansu_status damaged(const read_context *rctx, const collection_state *collection,
+                            uint64_t rid, log_location location, tansu_error *error) {
+    char name[32];
+    if (log_faults(rctx->log) != 0)
+        return log_read_error(rctx->log, error);
+    segment_name((uint32_t)(location >> 32), name);
+    if (dropped(rctx))
+        return error_at(
+            error, TANSU_E_IO, name, (int64_t)((uint32_t)location & LOCATION_MASK),
+            "The system could not write \"%s\" and has dropped what was at offset %llu; "
+            "check the disk, close the database and open it again",
+            name, (unsigned long long)((uint32_t)location & LOCATION_MASK));
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)((uint32_t)location & LOCATION_MASK),
+                    "Record %llu of collection \"%s\" is corrupt at \"%s\", offset %llu; restore a "
+                    "backup or salvage what is readable with \"tansu repair\"",
+                    (unsigned long long)rid, collection->name, name,
+                    (unsigned long long)((uint32_t)location & LOCATION_MASK));
+}
+
+tansu_status read_find(const read_context *rctx, const collection_state *collection, uint64_t rid,
+                       doc_ref *ref, tansu_error *error) {
+    if (rid >= collection->next_rid)
+        return TANSU_DONE;
+    if (rctx->pending != NULL) {
+        uint64_t at = pending_find(rctx->pending, record_where(collection->id, rid));
+        if (at != 0) {
+            *ref = (at & LOCATION_MASK) | REF_PENDING;
+            return at & LOCATION_DELETED ? TANSU_DONE : TANSU_OK;
+        }
+    }
+    log_location location;
+    tansu_status status = locations_get(collection->locations, rid, &location, error);
+    if (status != TANSU_OK)
+        return status;
+    uint64_t where = record_where(collection->id, rid);
+    uint32_t size;
+    *ref = committed(rctx, location, where);
+    if (*ref == 0)
+        return TANSU_DONE;
+    if (*ref == ASTRAY || found(rctx, *ref, where, &size) == NULL)
+        return damaged(rctx, collection, rid, location, error);
+    return TANSU_OK;
+}
+
+const uint8_t *read_document(const read_context *rctx, doc_ref ref, uint32_t *size) {
+    const record_header *record =
+        ref & REF_PENDING ? (const record_header *)(log_frame(rctx->log) + (ref & ~REF_PENDING))
+                          : log_record(rctx->log, ref);
+    /* A page that can't be read again is zeros now. Whoever reads on is stopped at the call's
+     * end. */
+    static const uint8_t empty[8] = {5};
+    const uint8_t *doc = record_payload(record);
+    *size = load_u32(doc);
+    if (__builtin_expect(*size < 5, 0)) {
+        doc = empty;
+        *size = 5;
+    }
+    return doc;
+}
+
+void table_scan_init(table_scan *scan, const read_context *rctx,
+                     const collection_state *collection) {
+    *scan = (table_scan){.rctx = rctx, .collection = collection, .chunk = UINT64_MAX};
+}
+
+/* Documents ahead whose records are asked for; their locations are asked for as long before. */
+#define RIDS_AHEAD 12
+
+void read_prefetch(const read_context *rctx, const collection_state *collection,
+                   const uint64_t *rids, size_t count, size_t next) {
+    size_t from = next == 0 ? 0 : next + 2 * RIDS_AHEAD, to = next + 2 * RIDS_AHEAD + 1;
+    for (size_t i = from; i < to && i < count; i++)
+        __builtin_prefetch(locations_word(collection->locations, rids[i]));
+    from = next == 0 ? 0 : next + RIDS_AHEAD;
+    to = next + RIDS_AHEAD + 1;
+    for (size_t i = from; i < to && i < count; i++) {
+        const uint64_t *word = locations_word(collection->locations, rids[i]);
+        if (word != NULL)
+            prefetch_record(rctx, locations_load(word));
+    }
+}
+
+/* Records ahead of the scan that are asked for early; about as many as memory can deliver in the
+ * time that matching takes. */
+#define PREFETCH 6
+
+/* scan_pending -- one step in a write transaction that has changed documents. */
+static tansu_status scan_pending(table_scan *scan, uint64_t *rid, doc_ref *ref, const uint8_t **doc,
+                                 uint32_t *size, tansu_error *error) {
+    while (scan->rid < scan->collection->next_rid) {
+        uint64_t number = scan->rid++;
+        tansu_status status = read_find(scan->rctx, scan->collection, number, ref, error);
+        if (status == TANSU_DONE)
+            continue;
+        if (status == TANSU_OK) {
+            *rid = number;
+            *doc = read_document(scan->rctx, *ref, size);
+        }
+        return status;
+    }
+    return TANSU_DONE;
+}
+
+tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, const uint8_t **doc,
+                             uint32_t *size, tansu_error *error) {
+    const read_context *rctx = scan->rctx;
+    if (rctx->pending != NULL && rctx->pending->count != 0)
+        return scan_pending(scan, rid, ref, doc, size, error);
+    uint64_t end = scan->collection->next_rid;
+    while (scan->rid < end) {
+        uint64_t number = scan->rid;
+        uint64_t chunk = number / LOCATIONS_CHUNK, i = number % LOCATIONS_CHUNK;
+        if (chunk != scan->chunk) {
+            tansu_status status =
+                locations_chunk(scan->collection->locations, chunk, &scan->words, error);
+            if (status != TANSU_OK)
+                return status;
+            scan->chunk = chunk;
+        }
+        if (scan->words == NULL) {
+            scan->rid = (chunk + 1) * LOCATIONS_CHUNK;
+            continue;
+        }
+        scan->rid++;
+        if (i + PREFETCH < LOCATIONS_CHUNK)
+            prefetch_record(rctx, locations_load(&scan->words[i + PREFETCH]));
+        uint64_t where = record_where(scan->collection->id, number);
+        log_location newest = locations_load(&scan->words[i]),
+                     location = committed(rctx, newest, where);
+        if (location == 0)
+            continue;
+        *rid = number;
+        *ref = location;
+        *doc = location == ASTRAY ? NULL : found(rctx, location, where, size);
+        return *doc != NULL ? TANSU_OK : damaged(rctx, scan->collection, number, newest, error);
+    }
+    return TANSU_DONE;
+}

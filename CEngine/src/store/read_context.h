@@ -1,0 +1,62 @@
+/*
+ * store/read_context.h -- reading documents as of a snapshot, or as of a write transaction's own
+ * state. With store/snapshot.h and the trees this is all that the query parts see of the storage.
+ */
+#ifndef TANSU_STORE_READ_CONTEXT_H
+#define TANSU_STORE_READ_CONTEXT_H
+
+#include "store/snapshot.h"
+#include "util/interrupt.h"
+
+struct log;
+struct pending;
+
+/* What a read needs. Plain data: copy it freely; whoever made it keeps the snapshot alive. */
+typedef struct read_context {
+    struct log *log;
+    tree_store *trees;
+    uint64_t sequence;             /* records up to this commit are seen */
+    const struct pending *pending; /* a write transaction's own changes, or NULL */
+    const interrupt *interrupt;    /* what stops a long read, or NULL; outlives the read context */
+    const struct fs *calls;        /* for temporary files; NULL: a read that makes none */
+    const char *folder;            /* where they go; NULL in a memory store */
+} read_context;
+
+/* A document's stored version: where it lies. Stays valid as long as the read context (also when a
+ * write transaction continues); never 0. */
+typedef uint64_t doc_ref;
+
+/* read_find -- the reference of a record id's document as of the read context. TANSU_DONE when
+ * there is none. Errors: IO, CORRUPT, MEMORY. */
+tansu_status read_find(const read_context *rctx, const collection_state *collection, uint64_t rid,
+                       doc_ref *ref, tansu_error *error);
+
+/* read_document -- the BSON that a reference leads to, in place (8-byte aligned). Always succeeds
+ * for references of the same read context; an unreadable document is an empty one, and log_faults()
+ * counts it. The pointer is valid until the read context ends or, in a write transaction, until its
+ * next write. */
+const uint8_t *read_document(const read_context *rctx, doc_ref ref, uint32_t *size);
+
+/* read_prefetch -- prefetches the documents that follow `rids[next]`, which is about to be read:
+ * call it for each `next` from 0 on. */
+void read_prefetch(const read_context *rctx, const collection_state *collection,
+                   const uint64_t *rids, size_t count, size_t next);
+
+/* A scan over all documents of a collection in record id order, with prefetch. */
+typedef struct table_scan {
+    const read_context *rctx;
+    const collection_state *collection;
+    uint64_t rid;   /* the next to examine */
+    uint64_t chunk; /* number of the chunk that `words` is, or UINT64_MAX */
+    const uint64_t *words;
+} table_scan;
+
+void table_scan_init(table_scan *scan, const read_context *rctx,
+                     const collection_state *collection);
+
+/* table_scan_next -- the next document: its record id, reference and bytes. TANSU_DONE at the
+ * end. */
+tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, const uint8_t **doc,
+                             uint32_t *size, tansu_error *error);
+
+#endif

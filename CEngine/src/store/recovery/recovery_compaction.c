@@ -1,0 +1,160 @@
+/*
+ * store/recovery/recovery_compaction.c -- replaying a compaction whose process crashed before the
+ * checkpoint that follows it.
+ */
+#include "bson/document.h"
+#include "log/scan.h"
+#include "store/database_internal.h"
+#include "store/snapshot.h"
+#include "store/write_txn/write_txn_internal.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+typedef struct replayed_compaction {
+    write_txn *wtxn;
+    uint32_t number;
+    uint32_t *replaced;
+    uint32_t count;
+} replayed_compaction;
+
+/* corrupt -- a record that is invalid here. */
+static tansu_status corrupt(log_location location, tansu_error *error) {
+    char name[32];
+    segment_name((uint32_t)(location >> 32), name);
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)location,
+                    "A compaction does not match the segments at \"%s\", offset %u; restore a "
+                    "backup or salvage what is readable with \"tansu repair\"",
+                    name, (uint32_t)location);
+}
+
+/* read_record -- the numbers in the payload. */
+static tansu_status read_record(replayed_compaction *a, const record_header *record,
+                                log_location location, tansu_error *error) {
+    const uint8_t *payload = record_payload(record);
+    uint32_t room = record->size - RECORD_HEADER_SIZE - record->meta_words * 8u;
+    uint32_t size = load_u32(payload);
+    doc_value segment, list;
+    int64_t number;
+    if (size < 5 || size > room || !doc_find(payload, size, "segment", 7, &segment) ||
+        !doc_as_int64(&segment, &number) || number <= 0 || number > UINT32_MAX ||
+        !doc_find(payload, size, "replaces", 8, &list) || list.type != DOC_ARRAY)
+        return corrupt(location, error);
+    a->number = (uint32_t)number;
+    a->replaced = malloc((size_t)size * sizeof *a->replaced); /* an item takes more than one byte */
+    if (a->replaced == NULL)
+        return error_memory(error);
+    doc_iter iter;
+    for (doc_iter_value(&iter, &list); doc_iter_next(&iter);) {
+        if (!doc_as_int64(&iter.value, &number) || number <= 0 || number > UINT32_MAX)
+            return corrupt(location, error);
+        a->replaced[a->count++] = (uint32_t)number;
+    }
+    return TANSU_OK;
+}
+
+/* is_replaced -- whether a location lies in one of the old segments. */
+static bool is_replaced(const replayed_compaction *a, log_location location) {
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->replaced[i] == (uint32_t)(location >> 32))
+            return true;
+    return false;
+}
+
+/* Called for one document or deletion of a segment; `word` is what the locations say. */
+typedef tansu_status (*record_visitor)(replayed_compaction *a, const collection_state *state,
+                                       const record_header *record, log_location location,
+                                       log_location word, tansu_error *error);
+
+/* visit_records -- the documents and deletions of a frame whose collections are still there. */
+static tansu_status visit_records(replayed_compaction *a, const frame_header *frame,
+                                  log_location location, record_visitor see, tansu_error *error) {
+    const uint8_t *at = (const uint8_t *)frame + FRAME_HEADER_SIZE;
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < frame->count; i++) {
+        const record_header *record = (const record_header *)at;
+        const collection_state *state =
+            record->type == RECORD_PUT || record->type == RECORD_DELETE
+                ? write_txn_collection_by_id(a->wtxn, record_collection(record))
+                : NULL;
+        log_location word = 0;
+        if (state != NULL)
+            status = locations_get(state->locations, record_rid(record), &word, error);
+        if (status == TANSU_OK && is_replaced(a, word))
+            status = see(a, state, record, location, word, error);
+        at += record_step(record);
+        location += record->size;
+    }
+    return status;
+}
+
+/* relocate_record -- a record of the new segment: the location is changed to it from the same
+ * record in an old segment. */
+static tansu_status relocate_record(replayed_compaction *a, const collection_state *state,
+                                    const record_header *record, log_location location,
+                                    log_location word, tansu_error *error) {
+    (void)error;
+    const record_header *old = log_record(a->wtxn->db->log, word);
+    bool deleted = record->type == RECORD_DELETE;
+    if (old->where != record->where || old->sequence != record->sequence ||
+        ((word & LOCATION_DELETED) != 0) != deleted)
+        return TANSU_OK;
+    locations_relocate(state->locations, record_rid(record), word,
+                       deleted ? location | LOCATION_DELETED : location);
+    if (!deleted) {
+        segment_usage_add(locations_live(state->locations), a->number, record->size);
+        segment_usage_add(a->wtxn->db->written, a->number, record->size);
+    }
+    return TANSU_OK;
+}
+
+/* clear_deletion -- a record of an old segment that the locations still name: a deletion that was
+ * left out. */
+static tansu_status clear_deletion(replayed_compaction *a, const collection_state *state,
+                                   const record_header *record, log_location location,
+                                   log_location word, tansu_error *error) {
+    (void)a;
+    if ((word & LOCATION_MASK) != location)
+        return TANSU_OK;
+    if (record->type != RECORD_DELETE)
+        return corrupt(location, error);
+    locations_relocate(state->locations, record_rid(record), word, 0);
+    return TANSU_OK;
+}
+
+/* relocate_frame -- a log_visitor over the new segment. */
+static tansu_status relocate_frame(void *context, const frame_header *frame, log_location location,
+                                   tansu_error *error) {
+    return visit_records(context, frame, location, relocate_record, error);
+}
+
+/* clear_frame -- a log_visitor over an old segment. */
+static tansu_status clear_frame(void *context, const frame_header *frame, log_location location,
+                                tansu_error *error) {
+    return visit_records(context, frame, location, clear_deletion, error);
+}
+
+tansu_status recovery_compaction(write_txn *wtxn, const record_header *record,
+                                 log_location location, tansu_error *error) {
+    replayed_compaction a = {.wtxn = wtxn};
+    bool adopted = false;
+    tansu_status status = read_record(&a, record, location, error);
+    if (status == TANSU_OK)
+        status = log_activate(wtxn->db->log, a.number, &adopted, error);
+    if (status == TANSU_OK && !adopted)
+        status = corrupt(location, error);
+    if (status == TANSU_OK)
+        status = log_scan(wtxn->db->log, a.number, relocate_frame, &a, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < a.count; i++)
+        status = log_scan(wtxn->db->log, a.replaced[i], clear_frame, &a, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < a.count; i++) {
+        segment_usage_forget(wtxn->db->written, a.replaced[i]);
+        for (uint32_t k = 0; k < wtxn->next->count; k++)
+            segment_usage_forget(locations_live(wtxn->next->collections[k]->locations),
+                                 a.replaced[i]);
+    }
+    if (status == TANSU_E_NOT_FOUND)
+        status = corrupt(location, error);
+    free(a.replaced);
+    return status;
+}

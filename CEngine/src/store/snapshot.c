@@ -1,0 +1,244 @@
+/*
+ * store/snapshot.c -- acquiring, publishing and freeing snapshots.
+ */
+#include "store/snapshot.h"
+
+#include "store/collection.h"
+#include "store/commit_wait.h"
+#include "store/database_internal.h"
+#include "store/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+snapshot *snapshot_new(uint32_t room) {
+    snapshot *v = calloc(1, sizeof *v);
+    if (v == NULL)
+        return NULL;
+    v->collections = malloc((room == 0 ? 1 : room) * sizeof *v->collections);
+    if (v->collections == NULL) {
+        free(v);
+        return NULL;
+    }
+    return v;
+}
+
+void snapshot_free(snapshot *v) {
+    free(v->collections);
+    free(v);
+}
+
+uint32_t snapshot_slot(const snapshot *v, const char *name, bool *found) {
+    uint32_t low = 0, high = v->count;
+    *found = false;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strcmp(v->collections[middle]->name, name);
+        if (order == 0) {
+            *found = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const collection_state *snapshot_collection(const snapshot *v, const char *name) {
+    bool found;
+    uint32_t slot = snapshot_slot(v, name, &found);
+    return found ? v->collections[slot] : NULL;
+}
+
+const collection_state *snapshot_collection_by_id(const snapshot *v, uint32_t id) {
+    for (uint32_t i = 0; i < v->count; i++)
+        if (v->collections[i]->id == id)
+            return v->collections[i];
+    return NULL;
+}
+
+snapshot *snapshot_acquire(database *db) {
+    pthread_mutex_lock(&db->snapshot_mutex);
+    snapshot *v = db->visible;
+    v->references++;
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    return v;
+}
+
+snapshot *snapshot_acquire_head(database *db) {
+    pthread_mutex_lock(&db->snapshot_mutex);
+    snapshot *v = db->head;
+    v->references++;
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    return v;
+}
+
+/* is_over -- whether no reader can ever see a snapshot again; the mutex is held. */
+static bool is_over(const database *db, const snapshot *v) {
+    return v->references == 0 && v->epoch < db->visible->epoch;
+}
+
+/* unlink_snapshot -- takes a snapshot that is over out of the list and puts it on `ended`. What it
+ * replaced may have to go to the snapshot before it, which is held for that. The mutex is held. */
+static void unlink_snapshot(database *db, snapshot *v, snapshot **ended) {
+    snapshot *before = v->previous;
+    if (before != NULL) {
+        before->next = v->next;
+        before->references++;
+    } else {
+        db->oldest = v->next;
+    }
+    v->next->previous = before;
+    v->next = *ended;
+    *ended = v;
+}
+
+/* hand_over -- moves what is left of a snapshot's retired objects to the one before it, and
+ * releases that one; false when the struct is still needed. The mutex is held. */
+static bool hand_over(database *db, snapshot *v, snapshot **ended) {
+    snapshot *before = v->previous;
+    bool joined = v->retired.count == 0 || retire_move(&before->retired, &v->retired);
+    if (!joined) {
+        v->more = before->more;
+        before->more = v;
+    }
+    before->references--;
+    if (is_over(db, before))
+        unlink_snapshot(db, before, ended);
+    return joined;
+}
+
+/* take_more -- puts the snapshots whose objects a snapshot carries on `ended`, each by itself. The
+ * mutex is held. */
+static void take_more(snapshot *v, snapshot **ended) {
+    while (v->more != NULL) {
+        snapshot *one = v->more;
+        v->more = one->more;
+        one->more = NULL;
+        one->previous = v->previous;
+        if (one->previous != NULL)
+            one->previous->references++;
+        one->next = *ended;
+        *ended = one;
+    }
+}
+
+/* end_snapshots -- frees snapshots that are over, with the objects that no reader can reach. The
+ * freeing is done without the mutex, for it may take long after a snapshot that was held for
+ * long. */
+static void end_snapshots(database *db, snapshot *ended) {
+    if (ended == NULL)
+        return;
+    uint64_t memory = tree_store_memory(db->trees);
+    while (ended != NULL) {
+        snapshot *v = ended;
+        ended = v->next;
+        if (v->previous == NULL) {
+            retire_run(&v->retired);
+        } else {
+            retire_run_born_after(&v->retired, v->previous->epoch);
+            tree_trim_retired(&v->retired);
+        }
+        bool done = true;
+        if (v->previous != NULL || v->more != NULL) {
+            pthread_mutex_lock(&db->snapshot_mutex);
+            take_more(v, &ended);
+            if (v->previous != NULL)
+                done = hand_over(db, v, &ended);
+            pthread_mutex_unlock(&db->snapshot_mutex);
+        }
+        if (done)
+            snapshot_free(v);
+    }
+    memory_note_freed(memory, tree_store_memory(db->trees));
+}
+
+/* take_ended -- unlinks those of the snapshots from `v` up to the visible one that are over. The
+ * mutex is held. */
+static snapshot *take_ended(database *db, snapshot *v) {
+    snapshot *ended = NULL;
+    while (v != db->visible) {
+        snapshot *next = v->next;
+        if (is_over(db, v))
+            unlink_snapshot(db, v, &ended);
+        v = next;
+    }
+    return ended;
+}
+
+void snapshot_release(database *db, snapshot *v) {
+    snapshot *ended = NULL;
+    pthread_mutex_lock(&db->snapshot_mutex);
+    v->references--;
+    if (is_over(db, v))
+        unlink_snapshot(db, v, &ended);
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    end_snapshots(db, ended);
+}
+
+void snapshot_publish(database *db, snapshot *v, retire_list *retired, bool visible) {
+    snapshot *ended = NULL;
+    pthread_mutex_lock(&db->snapshot_mutex);
+    db->head->retired = *retired;
+    *retired = (retire_list){0};
+    db->head->next = v;
+    v->previous = db->head;
+    db->head = v;
+    if (visible) {
+        snapshot *before = db->visible;
+        db->visible = v;
+        ended = take_ended(db, before);
+    }
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    if (visible)
+        commit_wait_notify(db);
+    end_snapshots(db, ended);
+}
+
+void snapshot_make_visible(database *db, uint64_t sequence) {
+    pthread_mutex_lock(&db->snapshot_mutex);
+    snapshot *before = db->visible;
+    while (db->visible->next != NULL && db->visible->next->sequence <= sequence)
+        db->visible = db->visible->next;
+    snapshot *ended = take_ended(db, before);
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    commit_wait_notify(db);
+    end_snapshots(db, ended);
+}
+
+uint32_t snapshot_count_acquired(database *db, uint64_t *oldest) {
+    uint32_t count = 0;
+    pthread_mutex_lock(&db->snapshot_mutex);
+    *oldest = db->oldest->sequence;
+    for (const snapshot *v = db->oldest; v != db->visible; v = v->next)
+        count++;
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    return count;
+}
+
+/* free_snapshot -- at closing: with all that it carries. */
+static void free_snapshot(snapshot *v) {
+    while (v != NULL) {
+        snapshot *more = v->more;
+        retire_run(&v->retired);
+        snapshot_free(v);
+        v = more;
+    }
+}
+
+void snapshot_free_all(database *db) {
+    snapshot *v = db->oldest;
+    while (v != NULL && v != db->head) {
+        snapshot *next = v->next;
+        free_snapshot(v);
+        v = next;
+    }
+    if (v != NULL) {
+        for (uint32_t i = 0; i < v->count; i++)
+            collection_release(db->trees, v->collections[i]);
+        free_snapshot(v);
+    }
+    db->oldest = db->visible = db->head = NULL;
+}

@@ -1,0 +1,98 @@
+/*
+ * store/snapshot.h -- snapshots (MVCC): the immutable state of all collections as of one commit.
+ *
+ * A commit publishes a new snapshot that shares everything unchanged with its predecessor. Readers
+ * acquire a snapshot by reference count and need no lock while they read. What a commit replaced is
+ * kept in the retire list of the newest snapshot that can reach it. When that snapshot ends, the
+ * objects that its predecessor cannot reach are freed, and the others move to the predecessor's
+ * list (epoch-based reclamation). So a snapshot that is held for long keeps what it can reach, and
+ * nothing that was created and replaced after it.
+ */
+#ifndef TANSU_STORE_SNAPSHOT_H
+#define TANSU_STORE_SNAPSHOT_H
+
+#include "index/definition.h"
+#include "index/locations.h"
+#include "index/tree/tree.h"
+#include "store/database.h"
+#include "util/retire.h"
+
+/* One secondary index as of a snapshot. */
+typedef struct collection_index {
+    const index_definition *definition;
+    tree entries;
+    bool multikey; /* some document ever had more than one entry, or an array on a path */
+} collection_index;
+
+/* One collection as of a snapshot. Immutable once published. */
+typedef struct collection_state {
+    uint64_t epoch; /* the writer that made this copy */
+    uint32_t id;    /* unique in the database, never used again */
+    bool local;     /* never replicated */
+    char name[TANSU_MAX_NAME + 1];
+    locations *locations; /* shared by all snapshots */
+    uint64_t next_rid;    /* record ids 0 … next_rid - 1 have been assigned */
+    uint64_t count;       /* documents */
+    tree ids;             /* value_key(_id) and record id */
+    uint32_t index_count;
+    collection_index indexes[]; /* in order of creation */
+} collection_state;
+
+typedef struct snapshot {
+    uint64_t sequence; /* number of the commit that made it */
+    uint64_t position; /* end of that commit in the log (log_position()) */
+    uint32_t count;
+    collection_state **collections; /* sorted by name */
+    uint64_t epoch; /* of the transaction that made it: rises from snapshot to snapshot */
+    /* The following are guarded by the database's snapshot_mutex. */
+    uint64_t references;
+    struct snapshot *previous, *next; /* the live snapshots before and after it */
+    retire_list retired;              /* what it can reach and no later snapshot can */
+    struct snapshot *more;            /* snapshots that ended and whose `retired` belongs here, too:
+                                         there was no memory to join the lists */
+} snapshot;
+
+/* snapshot_new -- a snapshot with capacity for that many collections; NULL when memory is
+ * exhausted. */
+snapshot *snapshot_new(uint32_t capacity);
+
+/* snapshot_free -- frees the struct and its array; the collections' states belong to retire
+ * lists. */
+void snapshot_free(snapshot *v);
+
+/* snapshot_slot -- where the name is, or would be inserted; *found says which. */
+uint32_t snapshot_slot(const snapshot *v, const char *name, bool *found);
+
+/* snapshot_collection -- the collection of that name, or NULL. */
+const collection_state *snapshot_collection(const snapshot *v, const char *name);
+
+/* snapshot_collection_by_id -- the collection of that number, or NULL. */
+const collection_state *snapshot_collection_by_id(const snapshot *v, uint32_t id);
+
+/* ---- The database's snapshots ---- */
+
+/* snapshot_acquire -- the newest visible snapshot; end it with snapshot_release(). */
+snapshot *snapshot_acquire(database *db);
+
+/* snapshot_acquire_head -- the newest snapshot, visible or not. */
+snapshot *snapshot_acquire_head(database *db);
+
+/* snapshot_release -- ends the caller's reference, and frees what no snapshot can reach any
+ * more. */
+void snapshot_release(database *db, snapshot *v);
+
+/* snapshot_publish -- makes `v` the head; `retired` (emptied) is what it replaced of the head
+ * before. */
+void snapshot_publish(database *db, snapshot *v, retire_list *retired, bool visible);
+
+/* snapshot_make_visible -- makes the snapshots up to that commit visible. */
+void snapshot_make_visible(database *db, uint64_t sequence);
+
+/* snapshot_count_acquired -- the number of snapshots older than the visible one, which live because
+ * readers hold them; *oldest: the commit of the oldest. */
+uint32_t snapshot_count_acquired(database *db, uint64_t *oldest);
+
+/* snapshot_free_all -- frees all snapshots and what only they reach (closing). */
+void snapshot_free_all(database *db);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * store/write_lock.c -- the lock that admits one write transaction at a time.
+ */
+#include "store/write_lock.h"
+
+#include "store/database_internal.h"
+#include "store/memory.h"
+#include "util/clock.h"
+#include "util/error.h"
+
+/* held_by_this_thread -- the error for a thread that waits for itself. */
+static tansu_status held_by_this_thread(tansu_error *error) {
+    return error_set(
+        error, TANSU_E_BUSY, NULL,
+        "This thread's own write transaction is open; pass it to the call, or end it first");
+}
+
+tansu_status write_lock_check(database *db, tansu_error *error) {
+    if (db->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, db->folder,
+                         "The database is open read-only or is on a read-only file system; open it "
+                         "for writing elsewhere");
+    pthread_mutex_lock(&db->state_mutex);
+    bool own = db->write_locked && pthread_equal(db->writer_thread, pthread_self());
+    pthread_mutex_unlock(&db->state_mutex);
+    return own ? held_by_this_thread(error) : TANSU_OK;
+}
+
+tansu_status write_lock_acquire(database *db, const interrupt *stop, tansu_error *error) {
+    if (db->read_only)
+        return error_set(error, TANSU_E_READ_ONLY, db->folder,
+                         "The database is open read-only or is on a read-only file system; open it "
+                         "for writing elsewhere");
+    tansu_status status = TANSU_OK;
+    clock_time until = 0;
+    memory_wait(db, stop);
+    pthread_mutex_lock(&db->state_mutex);
+    if (db->write_locked)
+        until = clock_in(db->busy_timeout_ms);
+    while (db->write_locked && status == TANSU_OK) {
+        if (pthread_equal(db->writer_thread, pthread_self()))
+            status = held_by_this_thread(error);
+        else if (interrupt_asked(stop))
+            status = error_set(error, TANSU_E_CANCELLED, "txn",
+                               "The transaction was cancelled while it waited for the write lock");
+        else if (clock_wait(&db->state_changed, &db->state_mutex, until) && db->write_locked)
+            status = error_set(error, TANSU_E_BUSY, NULL,
+                               "Another transaction has held the write lock for %u ms; try again",
+                               db->busy_timeout_ms);
+    }
+    /* Asked last: the writer that was waited for may be the one whose sync failed. */
+    if (status == TANSU_OK && log_failed(db->log))
+        status = error_set(error, TANSU_E_SYNC_FAILED, db->folder,
+                           "An earlier write or sync failed, so nothing more is written; close the "
+                           "database and open it again");
+    if (status == TANSU_OK) {
+        db->write_locked = true;
+        db->writer_thread = pthread_self();
+    }
+    pthread_mutex_unlock(&db->state_mutex);
+    return status;
+}
+
+void write_lock_wake_waiters(database *db) {
+    pthread_mutex_lock(&db->state_mutex);
+    pthread_cond_broadcast(&db->state_changed);
+    pthread_mutex_unlock(&db->state_mutex);
+}
+
+void write_lock_release(database *db) {
+    pthread_mutex_lock(&db->state_mutex);
+    db->write_locked = false;
+    pthread_cond_broadcast(&db->state_changed);
+    pthread_mutex_unlock(&db->state_mutex);
+}

@@ -1,0 +1,23 @@
+/*
+ * store/write_lock.h -- the lock that admits one write transaction at a time.
+ */
+#ifndef TANSU_STORE_WRITE_LOCK_H
+#define TANSU_STORE_WRITE_LOCK_H
+
+#include "store/database.h"
+#include "util/interrupt.h"
+
+/* write_lock_acquire -- waits for the lock, at most as long as options.busy_timeout_ms; `stop`,
+ * which may be NULL, cancels the wait. Errors: BUSY, READ_ONLY, SYNC_FAILED, CANCELLED. */
+tansu_status write_lock_acquire(database *db, const interrupt *stop, tansu_error *error);
+
+/* write_lock_wake_waiters -- has the waiters check whether they were cancelled. */
+void write_lock_wake_waiters(database *db);
+
+void write_lock_release(database *db);
+
+/* write_lock_check -- the errors of write_lock_acquire() that no wait resolves: READ_ONLY, and BUSY
+ * when this thread itself holds the lock. */
+tansu_status write_lock_check(database *db, tansu_error *error);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * store/write_txn/write_txn.c -- beginning, committing, aborting and rolling back to savepoints.
+ */
+#include "store/write_txn/write_txn_internal.h"
+
+#include "store/background/worker.h"
+#include "store/collection.h"
+#include "store/database_internal.h"
+#include "store/write_lock.h"
+#include "util/array.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+/* What a change may have gathered and still be kept for the next. */
+#define STEPS_KEPT 1024u
+#define SCRATCH_KEPT (64u * 1024u)
+
+/* write_txn_take -- the struct of an earlier change with the memory that it gathered, or a new
+ * one. */
+static write_txn *write_txn_take(database *db) {
+    write_txn *wtxn = db->spare;
+    db->spare = NULL;
+    return wtxn != NULL ? wtxn : calloc(1, sizeof *wtxn);
+}
+
+/* write_txn_discard -- frees the struct and its memory; fine on NULL. */
+void write_txn_discard(write_txn *wtxn) {
+    if (wtxn == NULL)
+        return;
+    pending_free(&wtxn->pending);
+    free(wtxn->steps);
+    free(wtxn->dropped);
+    index_entries_free(&wtxn->old_entries);
+    for (uint32_t i = 0; i < wtxn->entry_sets; i++)
+        index_entries_free(&wtxn->new_entries[i]);
+    free(wtxn->new_entries);
+    tansu_buffer_free(&wtxn->key);
+    tansu_buffer_free(&wtxn->scratch);
+    free(wtxn);
+}
+
+/* write_txn_give_back -- keeps the struct for the next change, with its memory unless that is
+ * large. */
+static void write_txn_give_back(write_txn *wtxn) {
+    database *db = wtxn->db;
+    write_txn kept = {.pending = wtxn->pending,
+                      .steps = wtxn->steps,
+                      .step_capacity = wtxn->step_capacity,
+                      .dropped = wtxn->dropped,
+                      .dropped_capacity = wtxn->dropped_capacity,
+                      .old_entries = wtxn->old_entries,
+                      .new_entries = wtxn->new_entries,
+                      .entry_sets = wtxn->entry_sets,
+                      .key = wtxn->key,
+                      .scratch = wtxn->scratch};
+    pending_clear(&kept.pending);
+    *wtxn = kept;
+    if (kept.step_capacity > STEPS_KEPT || kept.scratch.capacity > SCRATCH_KEPT)
+        write_txn_discard(wtxn);
+    else
+        db->spare = wtxn;
+}
+
+tansu_status write_txn_begin(database *db, write_txn **result, tansu_error *error) {
+    write_txn *wtxn = write_txn_take(db);
+    if (wtxn == NULL)
+        return error_memory(error);
+    wtxn->db = db;
+    wtxn->base = db->head; /* which only this transaction's own commit can release */
+    wtxn->next = snapshot_new(wtxn->base->count);
+    if (wtxn->next == NULL) {
+        write_txn_give_back(wtxn);
+        return error_memory(error);
+    }
+    wtxn->next->count = wtxn->base->count;
+    memcpy(wtxn->next->collections, wtxn->base->collections,
+           wtxn->base->count * sizeof *wtxn->base->collections);
+    wtxn->sequence = wtxn->base->sequence + 1;
+    wtxn->next->epoch = wtxn->epoch = ++db->next_epoch;
+    wtxn->faults = log_faults(db->log);
+    wtxn->writer =
+        (tree_writer){.store = db->trees, .epoch = wtxn->epoch, .retired = &wtxn->retired};
+    wtxn->next_collection = db->next_collection;
+    wtxn->next_index = db->next_index;
+    *result = wtxn;
+    return TANSU_OK;
+}
+
+/* write_txn_end -- keeps the struct for the next transaction, and releases the write lock. */
+static void write_txn_end(write_txn *wtxn) {
+    database *db = wtxn->db;
+    bool replay = wtxn->replay;
+    write_txn_give_back(wtxn);
+    if (!replay)
+        write_lock_release(db);
+}
+
+void write_txn_abort(write_txn *wtxn) {
+    if (!wtxn->replay)
+        log_abort(wtxn->db->log);
+    for (uint32_t i = 0; i < wtxn->next->count; i++) {
+        collection_state *state = wtxn->next->collections[i];
+        if (state->epoch != wtxn->epoch)
+            continue;
+        tree_discard(&wtxn->writer, &state->ids);
+        for (uint32_t k = 0; k < state->index_count; k++)
+            tree_discard(&wtxn->writer, &state->indexes[k].entries);
+        free(state);
+    }
+    for (size_t i = 0; i < wtxn->dropped_count; i++)
+        tree_discard(&wtxn->writer, &wtxn->dropped[i]);
+    snapshot_free(wtxn->next);
+    retire_forget(&wtxn->retired);
+    retire_run(&wtxn->made);
+    write_txn_end(wtxn);
+}
+
+/* count_written -- adds the frame's documents and deletions to what its segment holds. */
+static void count_written(write_txn *wtxn, log_location frame) {
+    const uint8_t *bytes = (const uint8_t *)log_record(wtxn->db->log, frame);
+    uint64_t size = 0;
+    for (uint64_t at = FRAME_HEADER_SIZE; at < wtxn->frame_size;) {
+        const record_header *record = (const record_header *)(bytes + at);
+        if (record->type == RECORD_PUT || record->type == RECORD_DELETE)
+            size += record->size;
+        at += record_step(record);
+    }
+    if (size != 0)
+        segment_usage_add(wtxn->db->written, (uint32_t)(frame >> 32), (int64_t)size);
+}
+
+void write_txn_count_live(database *db, collection_state *state, log_location from,
+                          log_location to) {
+    segment_usage *live = locations_live(state->locations);
+    if (from != 0 && (from & LOCATION_DELETED) == 0)
+        segment_usage_add(live, (uint32_t)(from >> 32), -(int64_t)log_record(db->log, from)->size);
+    if ((to & LOCATION_DELETED) == 0)
+        segment_usage_add(live, (uint32_t)(to >> 32), log_record(db->log, to)->size);
+}
+
+/* relocate_moved -- makes the changed documents' new locations known. */
+static void relocate_moved(write_txn *wtxn, log_location frame) {
+    collection_state *state = NULL;
+    count_written(wtxn, frame);
+    for (uint64_t i = 0; wtxn->pending.count != 0 && i <= wtxn->pending.mask; i++) {
+        const pending_slot *slot = &wtxn->pending.slots[i];
+        if (slot->where == 0 || slot->at == 0)
+            continue;
+        uint32_t collection = (uint32_t)(slot->where >> 40);
+        if (state == NULL || state->id != collection)
+            state = write_txn_collection_by_id(wtxn, collection);
+        if (state == NULL) /* dropped by the same transaction */
+            continue;
+        uint64_t rid = slot->where & (((uint64_t)1 << 40) - 1);
+        const uint64_t *word = locations_word(state->locations, rid); /* it was prepared */
+        write_txn_count_live(wtxn->db, state, word == NULL ? 0 : locations_load(word),
+                             frame + slot->at);
+        locations_set(state->locations, rid, frame + slot->at);
+    }
+}
+
+tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint64_t *sequence,
+                              tansu_error *error) {
+    database *db = wtxn->db;
+    if (sequence != NULL)
+        *sequence = 0;
+    tansu_status status = write_txn_usable(wtxn, error);
+    for (size_t i = 0; status == TANSU_OK && i < wtxn->dropped_count; i++)
+        status = tree_retire_all(db->trees, &wtxn->dropped[i], &wtxn->retired, error);
+    /* The index entries of documents that could not be read are not known. */
+    if (!wtxn->replay && !wtxn->ignores_read_faults)
+        status = log_check(db->log, wtxn->faults, status, error);
+    if (status != TANSU_OK || !wtxn->changed) {
+        write_txn_abort(wtxn);
+        return status;
+    }
+    uint64_t number = wtxn->replay ? wtxn->next->sequence : wtxn->sequence;
+    uint64_t bytes = wtxn->frame_size;
+    log_location frame = 0;
+    if (!wtxn->replay)
+        status = log_commit(db->log, number, &frame, error);
+    if (status != TANSU_OK) {
+        write_txn_abort(wtxn);
+        return status;
+    }
+    if (!wtxn->replay)
+        relocate_moved(wtxn, frame);
+    snapshot *v = wtxn->next;
+    v->sequence = number;
+    if (!wtxn->replay)
+        v->position = log_position(db->log);
+    __atomic_store_n(&db->next_collection, wtxn->next_collection, __ATOMIC_RELAXED);
+    __atomic_store_n(&db->next_index, wtxn->next_index, __ATOMIC_RELAXED);
+    bool wait = durability == TANSU_DURABILITY_FULL && db->store != TANSU_STORE_MEMORY;
+    retire_forget(&wtxn->made);
+    bool replay = wtxn->replay;
+    tree_published(&wtxn->retired);
+    snapshot_publish(db, v, &wtxn->retired, !wait);
+    write_txn_end(wtxn);
+    if (replay)
+        return TANSU_OK;
+    worker_note_commit(db, bytes, durability == TANSU_DURABILITY_INTERVAL);
+    if (sequence != NULL)
+        *sequence = number;
+    if (!wait)
+        return TANSU_OK;
+    status = log_sync(db->log, number, error);
+    if (status == TANSU_OK)
+        snapshot_make_visible(db, number);
+    return status;
+}
+
+read_context write_txn_read_context(const write_txn *wtxn) {
+    return (read_context){.log = wtxn->db->log,
+                          .trees = wtxn->db->trees,
+                          .sequence = wtxn->replay ? UINT64_MAX : wtxn->base->sequence,
+                          .pending = wtxn->replay ? NULL : &wtxn->pending,
+                          .calls = wtxn->db->calls,
+                          .folder = wtxn->db->folder};
+}
+
+tansu_status write_txn_usable(const write_txn *wtxn, tansu_error *error) {
+    if (!wtxn->broken)
+        return TANSU_OK;
+    return error_set(error, TANSU_E_INVALID_STATE, NULL,
+                     "An earlier call of this transaction failed; roll it back and begin again");
+}
+
+/* ---- Records ---- */
+
+/* frees_space -- whether a record is of a change that frees space, sooner or later. */
+static bool gives_back(enum record_type type) {
+    return type == RECORD_DELETE || type == RECORD_COLLECTION_DROP || type == RECORD_INDEX_DROP ||
+           type == RECORD_COMPACTION;
+}
+
+tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t flags,
+                              uint32_t collection, uint64_t rid, uint64_t previous,
+                              const void *bytes, size_t size, uint64_t *at, tansu_error *error) {
+    wtxn->changed = true;
+    *at = 0;
+    if (wtxn->replay)
+        return TANSU_OK;
+    uint64_t total = RECORD_HEADER_SIZE + align8(size);
+    uint8_t *room;
+    wtxn->db->log->urgent = gives_back(type);
+    tansu_status status = log_append(wtxn->db->log, total, at, &room, error);
+    wtxn->db->log->urgent = false;
+    if (status != TANSU_OK) {
+        wtxn->changed = wtxn->records != 0;
+        return status;
+    }
+    record_header header = {.size = (uint32_t)total,
+                            .type = (uint8_t)type,
+                            .flags = flags,
+                            .where = record_where(collection, rid),
+                            .sequence = wtxn->sequence,
+                            .previous = previous};
+    memcpy(room, &header, sizeof header);
+    memcpy(room + RECORD_HEADER_SIZE, bytes, size);
+    memset(room + RECORD_HEADER_SIZE + size, 0, total - RECORD_HEADER_SIZE - size);
+    wtxn->frame_size = *at + total;
+    wtxn->records++;
+    return TANSU_OK;
+}
+
+/* ---- The private snapshot ---- */
+
+collection_state *write_txn_collection_by_id(write_txn *wtxn, uint32_t id) {
+    for (uint32_t i = 0; i < wtxn->next->count; i++)
+        if (wtxn->next->collections[i]->id == id)
+            return wtxn->next->collections[i];
+    return NULL;
+}
+
+tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t extra,
+                                  collection_state **state, tansu_error *error) {
+    bool found;
+    uint32_t slot = snapshot_slot(wtxn->next, name, &found);
+    *state = NULL;
+    if (!found)
+        return TANSU_OK;
+    collection_state *old = wtxn->next->collections[slot];
+    if (old->epoch == wtxn->epoch && extra == 0) {
+        *state = old;
+        return TANSU_OK;
+    }
+    bool shared = old->epoch != wtxn->epoch;
+    if (shared && !retire_reserve(&wtxn->retired, 1))
+        return error_memory(error);
+    collection_state *copy = collection_copy(old, extra, wtxn->epoch);
+    if (copy == NULL)
+        return error_memory(error);
+    if (shared)
+        retire_add_born(&wtxn->retired, retire_memory, NULL, old, old->epoch);
+    else
+        free(old);
+    wtxn->next->collections[slot] = copy;
+    *state = copy;
+    return TANSU_OK;
+}
+
+/* ---- Savepoints ---- */
+
+bool write_txn_step_reserve(write_txn *wtxn) {
+    return !wtxn->keep_steps ||
+           ARRAY_RESERVE(wtxn->steps, wtxn->step_count, wtxn->step_capacity, 1);
+}
+
+void write_txn_step_add(write_txn *wtxn, write_txn_step step) {
+    if (wtxn->keep_steps)
+        wtxn->steps[wtxn->step_count++] = step;
+}
+
+write_txn_mark write_txn_save_mark(const write_txn *wtxn) {
+    return (write_txn_mark){.steps = wtxn->step_count,
+                            .frame_size = wtxn->frame_size,
+                            .records = wtxn->records,
+                            .changed = wtxn->changed};
+}
+
+/* step_back -- takes one step back in the private snapshot. */
+static tansu_status step_back(write_txn *wtxn, const write_txn_step *step) {
+    collection_state *state = write_txn_collection_by_id(wtxn, step->collection);
+    if (state == NULL)
+        return TANSU_E_INVALID_ARGUMENT;
+    read_context v = write_txn_read_context(wtxn);
+    uint32_t size = 0, old_size = 0;
+    const uint8_t *doc = step->new_ref == 0 ? NULL : read_document(&v, step->new_ref, &size);
+    const uint8_t *old = step->old_ref == 0 ? NULL : read_document(&v, step->old_ref, &old_size);
+    tansu_status status;
+    switch (step->kind) {
+    case STEP_PUT:
+        if (old != NULL) {
+            status = write_txn_apply_put(wtxn, state, old, old_size, step->rid, doc, size, NULL);
+        } else {
+            status = write_txn_apply_delete(wtxn, state, step->rid, doc, size, NULL);
+            state->count--;
+        }
+        break;
+    case STEP_DELETE:
+        status = write_txn_apply_put(wtxn, state, old, old_size, step->rid, NULL, 0, NULL);
+        state->count++;
+        break;
+    default: {
+        char name[TANSU_MAX_NAME + 1];
+        memcpy(name, state->name, sizeof name);
+        return write_txn_remove_collection(wtxn, name, NULL);
+    }
+    }
+    pending_set(&wtxn->pending, record_where(step->collection, step->rid), step->before);
+    return status;
+}
+
+void write_txn_forget_steps(write_txn *wtxn, write_txn_mark mark) {
+    wtxn->step_count = mark.steps;
+}
+
+void write_txn_roll_back(write_txn *wtxn, write_txn_mark mark) {
+    while (!wtxn->broken && wtxn->step_count > mark.steps) {
+        if (step_back(wtxn, &wtxn->steps[wtxn->step_count - 1]) != TANSU_OK)
+            wtxn->broken = true;
+        wtxn->step_count--;
+    }
+    if (wtxn->broken)
+        return;
+    log_shrink(wtxn->db->log, mark.frame_size, mark.records);
+    wtxn->frame_size = mark.frame_size;
+    wtxn->records = mark.records;
+    wtxn->changed = mark.changed;
+}

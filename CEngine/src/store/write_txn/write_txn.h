@@ -1,0 +1,146 @@
+/*
+ * store/write_txn/write_txn.h -- a write transaction: its private snapshot and the records of its
+ * frame.
+ *
+ * Every change is validated first, then applied to the indexes of a private snapshot (path copying
+ * leaves the published ones alone) and appended to the unfinished frame. Commit writes the frame's
+ * header, stores the locations and publishes the snapshot, none of which can fail; abort discards
+ * all three. Recovery runs the same code with records that are already in the log.
+ */
+#ifndef TANSU_STORE_WRITE_TXN_WRITE_TXN_H
+#define TANSU_STORE_WRITE_TXN_WRITE_TXN_H
+
+#include "store/pending.h"
+#include "store/read_context.h"
+#include "store/snapshot.h"
+
+/* One step that a savepoint can undo. */
+typedef struct write_txn_step {
+    enum { STEP_PUT, STEP_DELETE, STEP_CREATE_COLLECTION } kind;
+    uint32_t collection;
+    uint64_t rid;
+    uint64_t before; /* what `pending` contained before; 0 when the document was as committed */
+    doc_ref old_ref; /* the previous version, 0 when there was none */
+    doc_ref new_ref; /* the version put, 0 for a deletion */
+} write_txn_step;
+
+typedef struct write_txn {
+    database *db;
+    snapshot *base; /* the head; not used after publishing */
+    snapshot *next; /* private */
+    uint64_t sequence;
+    uint64_t epoch;
+    uint64_t faults;          /* log_faults() when it began */
+    bool ignores_read_faults; /* its result does not depend on what was read of the log */
+    tree_writer writer;
+    retire_list retired; /* freed when the commit's predecessors are released */
+    retire_list made;    /* freed when the transaction is aborted */
+    pending pending;
+    write_txn_step *steps;
+    size_t step_count;
+    size_t step_capacity;
+    tree *dropped; /* trees of dropped indexes: freed or kept when the transaction ends */
+    size_t dropped_count;
+    size_t dropped_capacity;
+    uint64_t frame_size; /* of the log's frame, for savepoints */
+    uint32_t records;
+    bool changed;
+    bool keep_steps; /* savepoints are wanted */
+    bool broken;     /* a call failed half-way: the transaction can only be aborted */
+    bool replay;
+    bool several; /* in replay: what the frame has put is noted in `pending` */
+    /* in replay: locations hold exactly what has been replayed (no block store was loaded) */
+    bool exact;
+    bool lenient; /* in replay: of a log that was compacted, so that not all of history is there */
+    uint64_t passed_over; /* in replay: record ids that no record has */
+    uint32_t next_collection;
+    uint32_t next_index;
+    index_entries old_entries;
+    index_entries *new_entries; /* a set for each index of the current collection */
+    uint32_t entry_sets;
+    tansu_buffer key;
+    tansu_buffer scratch;
+} write_txn;
+
+/* write_txn_begin -- starts on the head snapshot; the caller has the write lock. */
+tansu_status write_txn_begin(database *db, write_txn **result, tansu_error *error);
+
+/* write_txn_discard -- frees the spare struct of a database that is closing; fine on NULL. */
+void write_txn_discard(write_txn *wtxn);
+
+/* write_txn_commit -- commits, frees it and releases the write lock; only then waits
+ * for the disk, if the durability asks for it. *sequence is 0 when nothing was changed. */
+tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint64_t *sequence,
+                              tansu_error *error);
+
+/* write_txn_abort -- discards it, frees it and releases the write lock. */
+void write_txn_abort(write_txn *wtxn);
+
+/* write_txn_read_context -- for reading in the transaction. */
+read_context write_txn_read_context(const write_txn *wtxn);
+
+/* A savepoint: a mark to roll back to. */
+typedef struct write_txn_mark {
+    size_t steps;
+    uint64_t frame_size;
+    uint32_t records;
+    bool changed;
+} write_txn_mark;
+write_txn_mark write_txn_save_mark(const write_txn *wtxn);
+/* write_txn_roll_back -- undoes puts, deletes and collection creations since the mark. Assigned
+ * numbers are not reused: the chunks of a collection whose creation was undone are removed from the
+ * block store by its number. When rolling back fails the transaction is broken. */
+void write_txn_roll_back(write_txn *wtxn, write_txn_mark mark);
+/* write_txn_forget_steps -- a call has succeeded: its mark is not rolled back to any more. */
+void write_txn_forget_steps(write_txn *wtxn, write_txn_mark mark);
+
+/* write_txn_usable -- INVALID_STATE when the transaction is broken. */
+tansu_status write_txn_usable(const write_txn *wtxn, tansu_error *error);
+
+/* ---- Documents (write_txn_document.c) ---- */
+
+/*
+ * write_txn_save -- checks and saves one document; *collection may move. `id` (may be NULL)
+ * receives the `_id` as BSON {"_id": …} appended. Errors: those of tansu_save().
+ */
+tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
+                            size_t size, tansu_save_mode mode, doc_value *id, tansu_error *error);
+
+/* write_txn_remove -- removes the document with that record id; TANSU_DONE when there is none. */
+tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t rid,
+                              tansu_error *error);
+
+/* write_txn_find_id -- the record id of an `_id` as of a snapshot; *found false when there is
+ * none. */
+tansu_status write_txn_find_id(tree_store *trees, const collection_state *collection,
+                               const doc_value *id, tansu_buffer *key, bool *found, uint64_t *rid,
+                               tansu_error *error);
+
+/* ---- Collections and indexes (write_txn_catalog.c) ---- */
+
+tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool local,
+                                         bool any_options, tansu_error *error);
+tansu_status write_txn_collection_drop(write_txn *wtxn, const char *name, tansu_error *error);
+tansu_status write_txn_collection_rename(write_txn *wtxn, const char *name, const char *to,
+                                         tansu_error *error);
+/* What cancels the build of an index, and reports its progress. */
+typedef struct index_build_control {
+    const interrupt *stop;
+    tansu_progress progress; /* may be NULL */
+    void *context;
+} index_build_control;
+
+/* write_txn_index_create -- owns `definition` whatever the result. `control` may be NULL. */
+tansu_status write_txn_index_create(write_txn *wtxn, const char *collection,
+                                    index_definition *definition,
+                                    const index_build_control *control, tansu_error *error);
+/* write_txn_index_attach -- the same with a tree that was built before (online_index_build.h) and
+ * holds exactly the entries of the documents as this transaction sees them; there is no index of
+ * that name. Takes the tree over when it succeeds, and the definition whatever the result. */
+tansu_status write_txn_index_attach(write_txn *wtxn, const char *collection,
+                                    index_definition *definition, const tree *entries,
+                                    bool multikey, tansu_error *error);
+tansu_status write_txn_index_drop(write_txn *wtxn, const char *collection, const char *name,
+                                  tansu_error *error);
+
+#endif

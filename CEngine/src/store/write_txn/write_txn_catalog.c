@@ -1,0 +1,497 @@
+/*
+ * store/write_txn/write_txn_catalog.c -- creating, dropping and renaming collections and indexes in
+ * a transaction.
+ */
+#include "store/write_txn/write_txn_internal.h"
+
+#include "index/index_build.h"
+#include "store/collection.h"
+#include "store/database_internal.h"
+#include "store/name_check.h"
+#include "store/write_txn/unique_conflict.h"
+#include "util/array.h"
+#include "util/error.h"
+
+#include <bson/bson.h>
+#include <stdlib.h>
+
+/* free_places -- a retire_free that also has the stored chunks removed from the block store. */
+typedef struct dropped_collection {
+    database *db;
+    locations *locations;
+    uint32_t id;
+    uint64_t count;
+} dropped_collection;
+
+static void free_dropped(void *context, void *object) {
+    (void)context;
+    dropped_collection *dropped = object;
+    database *db = dropped->db;
+    pthread_mutex_lock(&db->snapshot_mutex);
+    if (db->dropped_count < db->dropped_capacity) /* reserved when it was dropped */
+        db->dropped[db->dropped_count++] =
+            (dropped_locations){.collection = dropped->id, .count = dropped->count};
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    locations_free(dropped->locations);
+    free(dropped);
+}
+
+static void free_locations(void *context, void *object) {
+    (void)context;
+    locations_free(object);
+}
+
+static void free_definition(void *context, void *object) {
+    (void)context;
+    index_definition_free(object);
+}
+
+/* ---- Collections ---- */
+
+tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *name, bool local,
+                                      tansu_error *error) {
+    bool found;
+    uint32_t slot = snapshot_slot(wtxn->next, name, &found);
+    if (found)
+        return error_set(error, TANSU_E_EXISTS, name,
+                         "Collection \"%s\" exists; choose another name", name);
+    /* The array has no spare space: collections are made rarely. */
+    collection_state **list =
+        realloc(wtxn->next->collections, (wtxn->next->count + 1) * sizeof *list);
+    if (list == NULL || !retire_reserve(&wtxn->made, 1)) {
+        if (list != NULL)
+            wtxn->next->collections = list;
+        return error_memory(error);
+    }
+    wtxn->next->collections = list;
+    collection_state *state;
+    tansu_status status = collection_new(id, name, local, wtxn->db->bs, wtxn->epoch, &state, error);
+    if (status != TANSU_OK)
+        return status;
+    retire_add(&wtxn->made, free_locations, NULL, state->locations);
+    memmove(list + slot + 1, list + slot, (wtxn->next->count - slot) * sizeof *list);
+    list[slot] = state;
+    wtxn->next->count++;
+    if (id >= wtxn->next_collection)
+        wtxn->next_collection = id + 1;
+    return TANSU_OK;
+}
+
+tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool local,
+                                         bool any_options, tansu_error *error) {
+    tansu_status status = name_check(name, "collection", error);
+    if (status != TANSU_OK)
+        return status;
+    const collection_state *there = snapshot_collection(wtxn->next, name);
+    if (there != NULL) {
+        if (any_options && there->local != local)
+            return error_set(
+                error, TANSU_E_EXISTS, name,
+                "Collection \"%s\" exists with other options; drop it first or choose another name",
+                name);
+        return TANSU_OK;
+    }
+    uint32_t id = wtxn->next_collection;
+    if (id > RECORD_MAX_COLLECTION)
+        return error_set(error, TANSU_E_TOO_LARGE, name,
+                         "The database has used up its collection numbers; clone it");
+    if (!write_txn_step_reserve(wtxn))
+        return error_memory(error);
+    bson_t payload = BSON_INITIALIZER;
+    if (!bson_append_utf8(&payload, "name", -1, name, -1) ||
+        !bson_append_bool(&payload, "local", -1, local)) {
+        bson_destroy(&payload);
+        return error_memory(error);
+    }
+    uint64_t at, frame_size = wtxn->frame_size;
+    uint32_t records = wtxn->records;
+    status = write_txn_record(wtxn, RECORD_COLLECTION_CREATE, 0, id, 0, 0, bson_get_data(&payload),
+                              payload.len, &at, error);
+    bson_destroy(&payload);
+    if (status != TANSU_OK)
+        return status;
+    status = write_txn_add_collection(wtxn, id, name, local, error);
+    if (status != TANSU_OK) {
+        wtxn->frame_size = frame_size;
+        wtxn->records = records;
+        wtxn->changed = records != 0;
+        log_shrink(wtxn->db->log, frame_size, records);
+        return status;
+    }
+    write_txn_step_add(wtxn, (write_txn_step){.kind = STEP_CREATE_COLLECTION, .collection = id});
+    return TANSU_OK;
+}
+
+/* reserve_dropped -- capacity for more trees of dropped indexes. */
+static bool reserve_dropped(write_txn *wtxn, uint32_t more) {
+    return ARRAY_RESERVE(wtxn->dropped, wtxn->dropped_count, wtxn->dropped_capacity, more);
+}
+
+/* reserve_dropped_locations -- capacity for one more collection whose stored chunks must be
+ * removed. */
+static bool reserve_dropped_locations(database *db) {
+    pthread_mutex_lock(&db->snapshot_mutex);
+    bool reserved = ARRAY_RESERVE(db->dropped, db->dropped_reserved, db->dropped_capacity, 1);
+    db->dropped_reserved += reserved;
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    return reserved;
+}
+
+tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tansu_error *error) {
+    collection_state *state;
+    tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
+    if (status != TANSU_OK || state == NULL)
+        return status != TANSU_OK
+                   ? status
+                   : error_set(error, TANSU_E_NOT_FOUND, name,
+                               "Collection \"%s\" does not exist; create it first", name);
+    dropped_collection *dropped = malloc(sizeof *dropped);
+    if (dropped == NULL || !reserve_dropped(wtxn, state->index_count + 1) ||
+        !retire_reserve(&wtxn->retired, state->index_count + 1) ||
+        !reserve_dropped_locations(wtxn->db)) {
+        free(dropped);
+        return error_memory(error);
+    }
+    *dropped = (dropped_collection){
+        .db = wtxn->db, .locations = state->locations, .id = state->id, .count = state->next_rid};
+    if (!retire_reserve(&wtxn->made, 1)) {
+        free(dropped);
+        return error_memory(error);
+    }
+    retire_add(&wtxn->retired, free_dropped, NULL, dropped);
+    retire_add(&wtxn->made, retire_memory, NULL, dropped);
+    wtxn->dropped[wtxn->dropped_count++] = state->ids;
+    for (uint32_t i = 0; i < state->index_count; i++) {
+        wtxn->dropped[wtxn->dropped_count++] = state->indexes[i].entries;
+        retire_add(&wtxn->retired, free_definition, NULL, (void *)state->indexes[i].definition);
+    }
+    bool found;
+    uint32_t slot = snapshot_slot(wtxn->next, name, &found);
+    wtxn->next->count--;
+    memmove(wtxn->next->collections + slot, wtxn->next->collections + slot + 1,
+            (wtxn->next->count - slot) * sizeof *wtxn->next->collections);
+    free(state);
+    return TANSU_OK;
+}
+
+/* name_record -- a record whose payload is {"name": …} or {"name": …, "to": …}. */
+static tansu_status name_record(write_txn *wtxn, enum record_type type, uint32_t collection,
+                                const char *name, const char *to, tansu_error *error) {
+    bson_t payload = BSON_INITIALIZER;
+    tansu_status status;
+    uint64_t at;
+    if (!bson_append_utf8(&payload, "name", -1, name, -1) ||
+        (to != NULL && !bson_append_utf8(&payload, "to", -1, to, -1)))
+        status = error_memory(error);
+    else
+        status = write_txn_record(wtxn, type, 0, collection, 0, 0, bson_get_data(&payload),
+                                  payload.len, &at, error);
+    bson_destroy(&payload);
+    return status;
+}
+
+tansu_status write_txn_collection_drop(write_txn *wtxn, const char *name, tansu_error *error) {
+    const collection_state *state = snapshot_collection(wtxn->next, name);
+    if (state == NULL)
+        return error_set(error, TANSU_E_NOT_FOUND, name,
+                         "Collection \"%s\" does not exist; create it first", name);
+    tansu_status status = name_record(wtxn, RECORD_COLLECTION_DROP, state->id, name, NULL, error);
+    if (status == TANSU_OK) {
+        status = write_txn_remove_collection(wtxn, name, error);
+        wtxn->broken = wtxn->broken || status != TANSU_OK;
+    }
+    return status;
+}
+
+tansu_status write_txn_move_collection(write_txn *wtxn, const char *name, const char *to,
+                                       tansu_error *error) {
+    collection_state *state;
+    tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
+    if (status != TANSU_OK || state == NULL)
+        return status != TANSU_OK
+                   ? status
+                   : error_set(error, TANSU_E_NOT_FOUND, name,
+                               "Collection \"%s\" does not exist; create it first", name);
+    bool found;
+    uint32_t slot = snapshot_slot(wtxn->next, name, &found);
+    collection_state **list = wtxn->next->collections;
+    memmove(list + slot, list + slot + 1, (wtxn->next->count - slot - 1) * sizeof *list);
+    wtxn->next->count--;
+    memset(state->name, 0, sizeof state->name);
+    memcpy(state->name, to, strnlen(to, TANSU_MAX_NAME));
+    slot = snapshot_slot(wtxn->next, to, &found);
+    memmove(list + slot + 1, list + slot, (wtxn->next->count - slot) * sizeof *list);
+    list[slot] = state;
+    wtxn->next->count++;
+    return TANSU_OK;
+}
+
+tansu_status write_txn_collection_rename(write_txn *wtxn, const char *name, const char *to,
+                                         tansu_error *error) {
+    tansu_status status = name_check(to, "collection", error);
+    if (status != TANSU_OK)
+        return status;
+    const collection_state *state = snapshot_collection(wtxn->next, name);
+    if (state == NULL)
+        return error_set(error, TANSU_E_NOT_FOUND, name,
+                         "Collection \"%s\" does not exist; create it first", name);
+    if (snapshot_collection(wtxn->next, to) != NULL)
+        return error_set(error, TANSU_E_EXISTS, to, "Collection \"%s\" exists; choose another name",
+                         to);
+    status = name_record(wtxn, RECORD_COLLECTION_RENAME, state->id, name, to, error);
+    if (status == TANSU_OK) {
+        status = write_txn_move_collection(wtxn, name, to, error);
+        wtxn->broken = wtxn->broken || status != TANSU_OK;
+    }
+    return status;
+}
+
+/* ---- Indexes ---- */
+
+/* What an index is built of in a change. */
+typedef struct build_source {
+    table_scan scan;
+    const index_definition *definition;
+    index_entries *tried;               /* NULL: every document must have entries */
+    const index_build_control *control; /* may be NULL */
+    uint64_t done;                      /* documents read */
+    uint64_t total;
+} build_source;
+
+/* Documents between two calls of the progress function. */
+#define PROGRESS_EVERY 512
+
+/* build_check -- calls the progress function; whether the build was cancelled. */
+static tansu_status build_check(void *context, tansu_error *error) {
+    const build_source *source = context;
+    const index_build_control *control = source->control;
+    if (control == NULL || (!interrupt_asked(control->stop) &&
+                            (control->progress == NULL ||
+                             control->progress(control->context, source->done, source->total))))
+        return TANSU_OK;
+    return error_set(error, TANSU_E_CANCELLED, source->definition->name,
+                     "The building of index \"%s\" was cancelled; roll back the transaction",
+                     source->definition->name);
+}
+
+/* build_next -- shows a build the collection's documents one after the other. */
+static tansu_status build_next(void *context, uint64_t *rid, const uint8_t **doc, uint32_t *size,
+                               tansu_error *error) {
+    build_source *source = context;
+    doc_ref ref;
+    for (;;) {
+        const index_build_control *control = source->control;
+        bool due = source->done % PROGRESS_EVERY == 0 ||
+                   (control != NULL && interrupt_asked(control->stop));
+        tansu_status status = due ? build_check(source, error) : TANSU_OK;
+        if (status == TANSU_OK)
+            status = table_scan_next(&source->scan, rid, &ref, doc, size, error);
+        source->done++;
+        if (status != TANSU_OK || source->tried == NULL)
+            return status;
+        /* A version that the index can't take was replaced before the index was made, by one that
+         * compaction has left out because it was replaced, too. */
+        status = index_entries_make(source->tried, source->definition, *doc, *size, *rid, error);
+        if (status != TANSU_E_TOO_LARGE)
+            return status;
+    }
+}
+
+/* attach_index -- adds an index to the private snapshot, which has capacity for it. */
+static void attach_index(write_txn *wtxn, collection_state *state, index_definition *definition,
+                         const tree *entries, bool multikey) {
+    retire_add(&wtxn->made, free_definition, NULL, definition); /* the capacity is reserved */
+    state->indexes[state->index_count++] =
+        (collection_index){.definition = definition, .entries = *entries, .multikey = multikey};
+    if (definition->id >= wtxn->next_index)
+        wtxn->next_index = definition->id + 1;
+}
+
+/* prepare_index -- the private state with capacity for one more index. */
+static tansu_status prepare_index(write_txn *wtxn, const char *collection, collection_state **state,
+                                  tansu_error *error) {
+    if (!retire_reserve(&wtxn->made, 1))
+        return error_memory(error);
+    return write_txn_collection(wtxn, collection, 1, state, error);
+}
+
+tansu_status write_txn_add_index(write_txn *wtxn, const char *collection,
+                                 index_definition *definition, const index_build_control *control,
+                                 tansu_error *error) {
+    collection_state *state = NULL;
+    tansu_status status = prepare_index(wtxn, collection, &state, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    read_context v = write_txn_read_context(wtxn);
+    build_source documents = {.definition = definition,
+                              .tried = wtxn->lenient ? &wtxn->old_entries : NULL,
+                              .control = control,
+                              .total = state->count};
+    const index_source source = {build_next, build_check, &documents};
+    table_scan_init(&documents.scan, &v, state);
+    tree entries;
+    bool multikey = false;
+    index_conflict conflict = {.rid = 0};
+    /* In replay the locations may be newer than the log so far: the rest of the log corrects what
+     * they show, but a value may be there twice temporarily. */
+    index_definition plain = *definition;
+    plain.unique = definition->unique && !wtxn->replay;
+    status = index_build(&wtxn->writer, &plain, &source, &entries, &multikey, &conflict, error);
+    if (status == TANSU_E_NOT_UNIQUE)
+        unique_conflict_of_build(&v, state, definition, &conflict, error);
+    tansu_buffer_free(&conflict.entry);
+    if (status == TANSU_OK)
+        attach_index(wtxn, state, definition, &entries, multikey);
+    else
+        index_definition_free(definition);
+    return status;
+}
+
+/* find_index -- the number of a collection's index, or UINT32_MAX. */
+static uint32_t find_index(const collection_state *state, const char *name) {
+    for (uint32_t i = 0; i < state->index_count; i++)
+        if (strcmp(state->indexes[i].definition->name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* index_record -- the record of a new index. */
+static tansu_status index_record(write_txn *wtxn, uint32_t collection,
+                                 const index_definition *definition, tansu_error *error) {
+    bson_t payload = BSON_INITIALIZER;
+    tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
+    bson_t keys_view, options_view;
+    tansu_status status;
+    uint64_t at;
+    if (!index_definition_keys(definition, &keys) ||
+        !index_definition_options(definition, &options) ||
+        !bson_init_static(&keys_view, keys.data, keys.size) ||
+        !bson_init_static(&options_view, options.data, options.size) ||
+        !bson_append_int64(&payload, "id", -1, definition->id) ||
+        !bson_append_utf8(&payload, "name", -1, definition->name, -1) ||
+        !bson_append_document(&payload, "keys", -1, &keys_view) ||
+        !bson_append_document(&payload, "options", -1, &options_view))
+        status = error_memory(error);
+    else
+        status = write_txn_record(wtxn, RECORD_INDEX_CREATE, 0, collection, 0, 0,
+                                  bson_get_data(&payload), payload.len, &at, error);
+    tansu_buffer_free(&keys);
+    tansu_buffer_free(&options);
+    bson_destroy(&payload);
+    return status;
+}
+
+/* record_index -- writes the record and adds the index, built here, until `control` cancels it, or
+ * (`entries`) before. Takes the definition over. */
+static tansu_status record_index(write_txn *wtxn, const collection_state *state,
+                                 index_definition *definition, const tree *entries, bool multikey,
+                                 const index_build_control *control, tansu_error *error) {
+    uint64_t frame_size = wtxn->frame_size;
+    uint32_t records = wtxn->records, next_index = wtxn->next_index;
+    bool changed = wtxn->changed;
+    char name[TANSU_MAX_NAME + 1];
+    memcpy(name, state->name, sizeof name);
+    definition->id = wtxn->next_index;
+    tansu_status status = index_record(wtxn, state->id, definition, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    collection_state *own = NULL;
+    if (entries == NULL) {
+        status = write_txn_add_index(wtxn, name, definition, control, error);
+    } else if ((status = prepare_index(wtxn, name, &own, error)) == TANSU_OK) {
+        attach_index(wtxn, own, definition, entries, multikey);
+    } else {
+        index_definition_free(definition);
+    }
+    if (status != TANSU_OK) {
+        wtxn->frame_size = frame_size;
+        wtxn->records = records;
+        wtxn->changed = changed;
+        wtxn->next_index = next_index;
+        log_shrink(wtxn->db->log, frame_size, records);
+    }
+    return status;
+}
+
+tansu_status write_txn_index_create(write_txn *wtxn, const char *collection,
+                                    index_definition *definition,
+                                    const index_build_control *control, tansu_error *error) {
+    tansu_status status = write_txn_collection_ensure(wtxn, collection, false, false, error);
+    const collection_state *state =
+        status == TANSU_OK ? snapshot_collection(wtxn->next, collection) : NULL;
+    if (status == TANSU_OK) {
+        uint32_t i = find_index(state, definition->name);
+        if (i != UINT32_MAX && index_definition_equal(state->indexes[i].definition, definition)) {
+            index_definition_free(definition);
+            return TANSU_OK;
+        }
+        if (i != UINT32_MAX)
+            status = error_set(error, TANSU_E_EXISTS, definition->name,
+                               "Collection \"%s\" has an index \"%s\" with another definition; "
+                               "drop it first or choose another name",
+                               collection, definition->name);
+        else if (state->index_count >= TANSU_MAX_INDEXES)
+            status = error_set(
+                error, TANSU_E_TOO_LARGE, definition->name,
+                "Collection \"%s\" already has %d indexes, which is the limit; drop one first",
+                collection, TANSU_MAX_INDEXES);
+    }
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    return record_index(wtxn, state, definition, NULL, false, control, error);
+}
+
+tansu_status write_txn_index_attach(write_txn *wtxn, const char *collection,
+                                    index_definition *definition, const tree *entries,
+                                    bool multikey, tansu_error *error) {
+    return record_index(wtxn, snapshot_collection(wtxn->next, collection), definition, entries,
+                        multikey, NULL, error);
+}
+
+tansu_status write_txn_remove_index(write_txn *wtxn, const char *collection, const char *name,
+                                    tansu_error *error) {
+    collection_state *state;
+    tansu_status status = write_txn_collection(wtxn, collection, 0, &state, error);
+    if (status != TANSU_OK)
+        return status;
+    uint32_t i = state == NULL ? UINT32_MAX : find_index(state, name);
+    if (i == UINT32_MAX)
+        return error_set(
+            error, TANSU_E_NOT_FOUND, name,
+            "Collection \"%s\" has no index \"%s\"; list its indexes with tansu_index_list()",
+            collection, name);
+    if (!reserve_dropped(wtxn, 1) || !retire_reserve(&wtxn->retired, 1))
+        return error_memory(error);
+    wtxn->dropped[wtxn->dropped_count++] = state->indexes[i].entries;
+    retire_add(&wtxn->retired, free_definition, NULL, (void *)state->indexes[i].definition);
+    state->index_count--;
+    memmove(state->indexes + i, state->indexes + i + 1,
+            (state->index_count - i) * sizeof state->indexes[0]);
+    return TANSU_OK;
+}
+
+tansu_status write_txn_index_drop(write_txn *wtxn, const char *collection, const char *name,
+                                  tansu_error *error) {
+    const collection_state *state = snapshot_collection(wtxn->next, collection);
+    if (state == NULL)
+        return error_set(error, TANSU_E_NOT_FOUND, collection,
+                         "Collection \"%s\" does not exist; create it first", collection);
+    uint32_t i = find_index(state, name);
+    if (i == UINT32_MAX)
+        return error_set(
+            error, TANSU_E_NOT_FOUND, name,
+            "Collection \"%s\" has no index \"%s\"; list its indexes with tansu_index_list()",
+            collection, name);
+    tansu_status status = name_record(wtxn, RECORD_INDEX_DROP, state->id, name, NULL, error);
+    if (status == TANSU_OK) {
+        status = write_txn_remove_index(wtxn, collection, name, error);
+        wtxn->broken = wtxn->broken || status != TANSU_OK;
+    }
+    return status;
+}

@@ -1,0 +1,370 @@
+/*
+ * store/write_txn/write_txn_document.c -- saving and removing documents in a transaction.
+ */
+#include "store/write_txn/write_txn_internal.h"
+
+#include "bson/value.h"
+#include "index/type_tag.h"
+#include "store/collection.h"
+#include "store/database_internal.h"
+#include "store/write_txn/unique_conflict.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+tansu_status write_txn_find_id(tree_store *trees, const collection_state *collection,
+                               const doc_value *id, tansu_buffer *key, bool *found, uint64_t *rid,
+                               tansu_error *error) {
+    key->size = 0;
+    if (!value_key(key, id, false))
+        return error_memory(error);
+    return tree_find_prefix(trees, &collection->ids, key->data, key->size, found, rid, error);
+}
+
+/* entry_compare -- orders two entries by memcmp, the shorter first. */
+static int entry_compare(const index_entries *a, uint32_t i, const index_entries *b, uint32_t k) {
+    const struct index_entry *x = &a->list[i], *y = &b->list[k];
+    uint32_t size = x->size < y->size ? x->size : y->size;
+    int order = memcmp(a->bytes.data + x->offset, b->bytes.data + y->offset, size);
+    return order != 0 ? order : x->size < y->size ? -1 : x->size > y->size;
+}
+
+/* check_unique -- whether the new entries of a unique index are free, or the document's own. */
+static tansu_status check_unique(write_txn *wtxn, const collection_state *state, uint32_t i,
+                                 const uint8_t *doc, size_t size, uint64_t rid,
+                                 tansu_error *error) {
+    const index_entries *entries = &wtxn->new_entries[i];
+    for (uint32_t k = 0; k < entries->count; k++) {
+        bool found;
+        uint64_t holder;
+        tansu_status status =
+            tree_find_prefix(wtxn->db->trees, &state->indexes[i].entries,
+                             entries->bytes.data + entries->list[k].offset,
+                             entries->list[k].size - RID_SUFFIX_SIZE, &found, &holder, error);
+        if (status != TANSU_OK)
+            return status;
+        if (found && holder != rid)
+            return unique_conflict_error(state->name, state->indexes[i].definition, doc, size,
+                                         entries->bytes.data + entries->list[k].offset,
+                                         entries->list[k].size, error);
+    }
+    return TANSU_OK;
+}
+
+/* make_new_entries -- the document's entries in every index, checked. */
+static tansu_status make_new_entries(write_txn *wtxn, const collection_state *state,
+                                     const uint8_t *doc, size_t size, uint64_t rid,
+                                     tansu_error *error) {
+    if (wtxn->entry_sets < state->index_count) {
+        index_entries *sets = realloc(wtxn->new_entries, state->index_count * sizeof *sets);
+        if (sets == NULL)
+            return error_memory(error);
+        memset(sets + wtxn->entry_sets, 0, (state->index_count - wtxn->entry_sets) * sizeof *sets);
+        wtxn->new_entries = sets;
+        wtxn->entry_sets = state->index_count;
+    }
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
+        const index_definition *definition = state->indexes[i].definition;
+        status = index_entries_make(&wtxn->new_entries[i], definition, doc, size, rid, error);
+        if (status == TANSU_OK && definition->unique && !wtxn->replay)
+            status = check_unique(wtxn, state, i, doc, size, rid, error);
+    }
+    return status;
+}
+
+/* apply_index -- replaces a document's old entries by its new ones in one index. */
+static tansu_status apply_index(write_txn *wtxn, collection_index *index, const index_entries *now,
+                                tansu_error *error) {
+    const index_entries *was = &wtxn->old_entries;
+    uint32_t i = 0, k = 0;
+    while (i < was->count || k < now->count) {
+        int order = i == was->count ? 1 : k == now->count ? -1 : entry_compare(was, i, now, k);
+        tansu_status status = TANSU_OK;
+        if (order < 0) {
+            status =
+                tree_remove(&wtxn->writer, &index->entries, was->bytes.data + was->list[i].offset,
+                            was->list[i].size, NULL, error);
+        } else if (order > 0) {
+            status =
+                tree_insert(&wtxn->writer, &index->entries, now->bytes.data + now->list[k].offset,
+                            now->list[k].size, NULL, error);
+        }
+        if (status != TANSU_OK)
+            return status;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    index->multikey = index->multikey || now->multikey;
+    return TANSU_OK;
+}
+
+/* make_old_entries -- the entries that the document had before the transaction changes it. In
+ * lenient replay a document may precede an index that was created later and would have rejected it:
+ * it has no entries there. */
+static tansu_status make_old_entries(write_txn *wtxn, const index_definition *definition,
+                                     const uint8_t *old, uint32_t old_size, uint64_t rid,
+                                     tansu_error *error) {
+    tansu_status status =
+        index_entries_make(&wtxn->old_entries, definition, old, old_size, rid, error);
+    if (status == TANSU_E_TOO_LARGE && wtxn->lenient) {
+        wtxn->old_entries.count = 0;
+        return TANSU_OK;
+    }
+    return status;
+}
+
+/* write_txn_id_entry -- adds or removes the document's entry in the `_id` index. */
+static tansu_status write_txn_id_entry(write_txn *wtxn, collection_state *state, const uint8_t *doc,
+                                       size_t size, uint64_t rid, bool add, tansu_error *error) {
+    doc_value id;
+    doc_find(doc, size, "_id", 3, &id);
+    wtxn->key.size = 0;
+    uint8_t suffix[RID_SUFFIX_SIZE];
+    suffix_put(suffix, rid, type_tag_make(&id, 1));
+    if (!value_key(&wtxn->key, &id, false) || !buffer_append(&wtxn->key, suffix, sizeof suffix))
+        return error_memory(error);
+    return add ? tree_insert(&wtxn->writer, &state->ids, wtxn->key.data, wtxn->key.size, NULL,
+                             error)
+               : tree_remove(&wtxn->writer, &state->ids, wtxn->key.data, wtxn->key.size, NULL,
+                             error);
+}
+
+/* write_txn_id_type_tag -- the document's entry in the `_id` index records the exact type of a
+ * number, and 1 may be replaced by 1.0. */
+static tansu_status write_txn_id_type_tag(write_txn *wtxn, collection_state *state,
+                                          const uint8_t *doc, size_t size, uint64_t rid,
+                                          const uint8_t *old, uint32_t old_size,
+                                          tansu_error *error) {
+    doc_value was, now;
+    doc_find(old, old_size, "_id", 3, &was);
+    doc_find(doc, size, "_id", 3, &now);
+    if (type_tag_make(&was, 1) == type_tag_make(&now, 1))
+        return TANSU_OK;
+    tansu_status status = write_txn_id_entry(wtxn, state, doc, size, rid, true, error);
+    if (status != TANSU_OK)
+        return status;
+    status = write_txn_id_entry(wtxn, state, old, old_size, rid, false, error);
+    wtxn->broken = wtxn->broken || status != TANSU_OK;
+    return status;
+}
+
+tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
+                                 size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,
+                                 tansu_error *error) {
+    /* Everything is validated before the first change. */
+    tansu_status status = make_new_entries(wtxn, state, doc, size, rid, error);
+    if (status == TANSU_OK && old == NULL)
+        status = write_txn_id_entry(wtxn, state, doc, size, rid, true, error);
+    else if (status == TANSU_OK)
+        status = write_txn_id_type_tag(wtxn, state, doc, size, rid, old, old_size, error);
+    if (status != TANSU_OK)
+        return status;
+    for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
+        collection_index *index = &state->indexes[i];
+        wtxn->old_entries.count = 0;
+        if (old != NULL)
+            status = make_old_entries(wtxn, index->definition, old, old_size, rid, error);
+        if (status == TANSU_OK)
+            status = apply_index(wtxn, index, &wtxn->new_entries[i], error);
+    }
+    wtxn->broken = wtxn->broken || status != TANSU_OK;
+    return status;
+}
+
+tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
+                                    const uint8_t *old, uint32_t old_size, tansu_error *error) {
+    static const index_entries none;
+    tansu_status status = write_txn_id_entry(wtxn, state, old, old_size, rid, false, error);
+    if (status != TANSU_OK)
+        return status;
+    for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
+        status = make_old_entries(wtxn, state->indexes[i].definition, old, old_size, rid, error);
+        if (status == TANSU_OK)
+            status = apply_index(wtxn, &state->indexes[i], &none, error);
+    }
+    wtxn->broken = wtxn->broken || status != TANSU_OK;
+    return status;
+}
+
+/* with_id -- the document with a new ObjectID before its other fields, in the change's scratch. */
+static bool with_id(write_txn *wtxn, const uint8_t *doc, size_t size) {
+    uint8_t head[4 + 1 + 4 + 12] = {0, 0, 0, 0, DOC_OID, '_', 'i', 'd', 0};
+    store_u32(head, (uint32_t)(size + sizeof head - 4));
+    tansu_oid_generate(head + 9);
+    wtxn->scratch.size = 0;
+    return buffer_append(&wtxn->scratch, head, sizeof head) &&
+           buffer_append(&wtxn->scratch, doc + 4, size - 4);
+}
+
+/* prepare_put -- reserves all that must not fail once the record is in the frame. */
+static tansu_status prepare_put(write_txn *wtxn, collection_state *state, uint64_t rid,
+                                tansu_error *error) {
+    if (!pending_reserve(&wtxn->pending) || !write_txn_step_reserve(wtxn))
+        return error_memory(error);
+    return locations_prepare(state->locations, rid, error);
+}
+
+/* drop_record -- takes the frame's last record back. */
+static void drop_record(write_txn *wtxn, uint64_t frame_size) {
+    wtxn->records--;
+    wtxn->frame_size = frame_size;
+    wtxn->changed = wtxn->records != 0;
+    log_shrink(wtxn->db->log, frame_size, wtxn->records);
+}
+
+/* mode_error -- whether the save mode forbids what was found. */
+static tansu_status mode_error(const collection_state *state, tansu_save_mode mode, bool found,
+                               tansu_error *error) {
+    if (mode == TANSU_INSERT && found)
+        return error_set(
+            error, TANSU_E_EXISTS, "_id",
+            "A document with this \"_id\" exists in collection \"%s\"; use save to replace it",
+            state->name);
+    if (mode == TANSU_REPLACE && !found)
+        return error_set(error, TANSU_E_NOT_FOUND, "_id",
+                         "No document with this \"_id\" exists in collection \"%s\"; use save or "
+                         "insert to create one",
+                         state->name);
+    return TANSU_OK;
+}
+
+tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
+                            size_t size, tansu_save_mode mode, doc_value *id, tansu_error *error) {
+    tansu_status status = doc_check(doc, size, DOC_CHECK_STORE, error);
+    if (status != TANSU_OK)
+        return status;
+    doc_value own;
+    if (!doc_find(doc, size, "_id", 3, &own)) {
+        if (size + 17 > TANSU_MAX_DOCUMENT_SIZE)
+            return error_set(error, TANSU_E_TOO_LARGE, "_id",
+                             "The document is too large to add an \"_id\"; make it smaller");
+        if (!with_id(wtxn, doc, size))
+            return error_memory(error);
+        doc = wtxn->scratch.data;
+        size = wtxn->scratch.size;
+        doc_find(doc, size, "_id", 3, &own);
+    }
+    collection_state *state;
+    status = write_txn_collection(wtxn, collection, 0, &state, error);
+    if (status == TANSU_OK && state == NULL) {
+        status = write_txn_collection_ensure(wtxn, collection, false, false, error);
+        if (status == TANSU_OK)
+            status = write_txn_collection(wtxn, collection, 0, &state, error);
+    }
+    if (status != TANSU_OK)
+        return status;
+    bool found;
+    uint64_t rid;
+    status = write_txn_find_id(wtxn->db->trees, state, &own, &wtxn->key, &found, &rid, error);
+    if (status == TANSU_OK)
+        status = mode_error(state, mode, found, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!found)
+        rid = state->next_rid;
+    if (rid > MAX_RID)
+        return error_set(
+            error, TANSU_E_TOO_LARGE, collection,
+            "The collection has used up its record ids; copy its documents to a new collection");
+    status = prepare_put(wtxn, state, rid, error);
+    read_context v = write_txn_read_context(wtxn);
+    doc_ref old_ref = 0;
+    if (status == TANSU_OK && found) {
+        status = read_find(&v, state, rid, &old_ref, error);
+        if (status == TANSU_DONE)
+            status = error_set(error, TANSU_E_CORRUPT, collection,
+                               "The \"_id\" index names a document that does not exist; delete the "
+                               "folder \"index\" of the closed database to have it rebuilt");
+    }
+    uint64_t previous = 0;
+    if (status == TANSU_OK && found)
+        status = locations_get(state->locations, rid, &previous, error);
+    if (status != TANSU_OK)
+        return status;
+    uint64_t at, frame_size = wtxn->frame_size, where = record_where(state->id, rid);
+    status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : 0, state->id, rid,
+                              previous, doc, size, &at, error);
+    if (status != TANSU_OK)
+        return status;
+    /* The record may have moved the frame, and what lay in it with it. */
+    uint32_t old_size = 0;
+    const uint8_t *old = old_ref == 0 ? NULL : read_document(&v, old_ref, &old_size);
+    status = write_txn_apply_put(wtxn, state, doc, size, rid, old, old_size, error);
+    if (status != TANSU_OK) {
+        if (!wtxn->broken)
+            drop_record(wtxn, frame_size);
+        return status;
+    }
+    uint64_t before = found ? pending_find(&wtxn->pending, where) : 0;
+    pending_set(&wtxn->pending, where, at);
+    if (!found) {
+        state->count++;
+        state->next_rid++;
+    }
+    doc_ref new_ref = 0;
+    if (wtxn->keep_steps)
+        read_find(&v, state, rid, &new_ref, NULL);
+    write_txn_step_add(wtxn, (write_txn_step){.kind = STEP_PUT,
+                                              .collection = state->id,
+                                              .rid = rid,
+                                              .before = before,
+                                              .old_ref = old_ref,
+                                              .new_ref = new_ref});
+    if (id != NULL)
+        *id = own;
+    return TANSU_OK;
+}
+
+tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t rid,
+                              tansu_error *error) {
+    collection_state *state;
+    tansu_status status = write_txn_collection(wtxn, collection, 0, &state, error);
+    if (status != TANSU_OK || state == NULL)
+        return status == TANSU_OK ? TANSU_DONE : status;
+    read_context v = write_txn_read_context(wtxn);
+    doc_ref old_ref;
+    status = read_find(&v, state, rid, &old_ref, error);
+    if (status == TANSU_OK)
+        status = prepare_put(wtxn, state, rid, error);
+    uint64_t previous = 0;
+    if (status == TANSU_OK)
+        status = locations_get(state->locations, rid, &previous, error);
+    if (status != TANSU_OK)
+        return status;
+    uint32_t old_size;
+    const uint8_t *old = read_document(&v, old_ref, &old_size);
+    doc_value id;
+    if (!doc_find(old, old_size, "_id", 3, &id))
+        return log_check(wtxn->db->log, 0,
+                         error_set(error, TANSU_E_CORRUPT, collection,
+                                   "A stored document has no \"_id\"; verify the database"),
+                         error);
+    uint8_t head[9] = {0, 0, 0, 0, id.type, '_', 'i', 'd', 0};
+    store_u32(head, (uint32_t)(sizeof head + id.size + 1));
+    wtxn->scratch.size = 0;
+    if (!buffer_append(&wtxn->scratch, head, sizeof head) ||
+        !buffer_append(&wtxn->scratch, id.data, id.size) || !buffer_append_byte(&wtxn->scratch, 0))
+        return error_memory(error);
+    uint64_t at, where = record_where(state->id, rid);
+    status = write_txn_record(wtxn, RECORD_DELETE, 0, state->id, rid, previous, wtxn->scratch.data,
+                              wtxn->scratch.size, &at, error);
+    if (status != TANSU_OK)
+        return status;
+    old = read_document(&v, old_ref, &old_size);
+    status = write_txn_apply_delete(wtxn, state, rid, old, old_size, error);
+    if (status != TANSU_OK) {
+        wtxn->broken = true; /* the record is in the frame and its index work is not */
+        return status;
+    }
+    uint64_t before = pending_find(&wtxn->pending, where);
+    pending_set(&wtxn->pending, where, at | LOCATION_DELETED);
+    state->count--;
+    write_txn_step_add(wtxn, (write_txn_step){.kind = STEP_DELETE,
+                                              .collection = state->id,
+                                              .rid = rid,
+                                              .before = before,
+                                              .old_ref = old_ref});
+    return TANSU_OK;
+}

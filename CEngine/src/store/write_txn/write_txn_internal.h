@@ -1,0 +1,51 @@
+/*
+ * store/write_txn/write_txn_internal.h -- what the files of the write transaction and of recovery
+ * share.
+ */
+#ifndef TANSU_STORE_WRITE_TXN_WRITE_TXN_INTERNAL_H
+#define TANSU_STORE_WRITE_TXN_WRITE_TXN_INTERNAL_H
+
+#include "store/write_txn/write_txn.h"
+
+/* write_txn_collection -- the private state of a collection, NULL when there is none (*status OK)
+ * or memory is exhausted. `extra`: capacity for more indexes. */
+tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t extra,
+                                  collection_state **state, tansu_error *error);
+collection_state *write_txn_collection_by_id(write_txn *wtxn, uint32_t id);
+
+/* write_txn_record -- appends a record: header, payload of `size` bytes from `bytes`. *at: where it
+ * is, for pending. */
+tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t flags,
+                              uint32_t collection, uint64_t rid, uint64_t previous,
+                              const void *bytes, size_t size, uint64_t *at, tansu_error *error);
+
+/* write_txn_count_live -- a document's newest record is at `to` now, and was at `from` (0: it is
+ * new). */
+void write_txn_count_live(database *db, collection_state *state, log_location from,
+                          log_location to);
+
+/* write_txn_step_add -- notes a step; the capacity was reserved with write_txn_step_reserve(). */
+bool write_txn_step_reserve(write_txn *wtxn);
+void write_txn_step_add(write_txn *wtxn, write_txn_step step);
+
+/* write_txn_apply_put / write_txn_apply_delete -- the index work of a put or delete. */
+tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
+                                 size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,
+                                 tansu_error *error);
+tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
+                                    const uint8_t *old, uint32_t old_size, tansu_error *error);
+
+/* write_txn_add_collection / write_txn_remove_collection -- puts a state into the private snapshot,
+ * or takes it out. */
+tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *name, bool local,
+                                      tansu_error *error);
+tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tansu_error *error);
+tansu_status write_txn_move_collection(write_txn *wtxn, const char *name, const char *to,
+                                       tansu_error *error);
+tansu_status write_txn_add_index(write_txn *wtxn, const char *collection,
+                                 index_definition *definition, const index_build_control *control,
+                                 tansu_error *error);
+tansu_status write_txn_remove_index(write_txn *wtxn, const char *collection, const char *name,
+                                    tansu_error *error);
+
+#endif

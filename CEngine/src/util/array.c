@@ -1,0 +1,48 @@
+/*
+ * util/array.c -- growth of growable arrays.
+ */
+#include "util/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first allocation: smaller ones would soon be followed by a second. */
+#define FIRST_BYTES 64
+#define FIRST_ITEMS 4
+
+/* grow -- a new capacity of at most `limit` items; 0 when the array cannot grow. */
+static size_t grow(void *items, size_t item_size, size_t count, size_t more, size_t capacity,
+                   size_t limit) {
+    if (count > limit || more > limit - count)
+        return 0;
+    size_t need = count + more;
+    size_t first = FIRST_BYTES / item_size > FIRST_ITEMS ? FIRST_BYTES / item_size : FIRST_ITEMS;
+    size_t grown = capacity > limit / 2 ? limit : capacity * 2;
+    if (grown < first && first <= limit)
+        grown = first;
+    if (grown < need)
+        grown = need;
+    void *memory;
+    memcpy(&memory, items, sizeof memory); /* the pointer's type is not known here */
+    memory = realloc(memory, grown * item_size);
+    if (memory == NULL)
+        return 0;
+    memcpy(items, &memory, sizeof memory);
+    return grown;
+}
+
+bool array_grow(void *items, size_t item_size, size_t count, size_t more, size_t *capacity) {
+    size_t grown = grow(items, item_size, count, more, *capacity, PTRDIFF_MAX / item_size);
+    if (grown != 0)
+        *capacity = grown;
+    return grown != 0;
+}
+
+bool array_grow_u32(void *items, size_t item_size, size_t count, size_t more, uint32_t *capacity) {
+    size_t most = PTRDIFF_MAX / item_size;
+    size_t grown =
+        grow(items, item_size, count, more, *capacity, most < UINT32_MAX ? most : UINT32_MAX);
+    if (grown != 0)
+        *capacity = (uint32_t)grown;
+    return grown != 0;
+}

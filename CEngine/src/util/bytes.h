@@ -1,0 +1,49 @@
+/*
+ * util/bytes.h -- loading and storing integers at any alignment, in file order (little-endian) and
+ * in key order (big-endian).
+ */
+#ifndef TANSU_UTIL_BYTES_H
+#define TANSU_UTIL_BYTES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "Tansu's files are little-endian and are mapped as they are: this host is not supported"
+#endif
+
+static inline uint32_t load_u32(const void *p) {
+    uint32_t v;
+    memcpy(&v, p, 4);
+    return v;
+}
+static inline uint64_t load_u64(const void *p) {
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
+static inline void store_u32(void *p, uint32_t v) {
+    memcpy(p, &v, 4);
+}
+static inline void store_u64(void *p, uint64_t v) {
+    memcpy(p, &v, 8);
+}
+static inline uint32_t load_be32(const void *p) {
+    return __builtin_bswap32(load_u32(p));
+}
+static inline uint64_t load_be64(const void *p) {
+    return __builtin_bswap64(load_u64(p));
+}
+static inline void store_be32(void *p, uint32_t v) {
+    store_u32(p, __builtin_bswap32(v));
+}
+static inline void store_be64(void *p, uint64_t v) {
+    store_u64(p, __builtin_bswap64(v));
+}
+
+/* align8 -- rounds up to a multiple of eight, the alignment of everything in the log. */
+static inline uint64_t align8(uint64_t n) {
+    return (n + 7) & ~(uint64_t)7;
+}
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * util/error.c -- filling in tansu_error.
+ */
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* trim_partial -- drops the beginning of a UTF-8 sequence that a bounded copy cut in two. */
+static void trim_partial(char *text, size_t capacity) {
+    size_t size = strlen(text);
+    if (size + 1 < capacity)
+        return;
+    size_t lead = size;
+    while (lead > 0 && size - lead < 3 && ((unsigned char)text[lead - 1] & 0xC0) == 0x80)
+        lead--;
+    if (lead == 0)
+        return;
+    unsigned char first = (unsigned char)text[lead - 1];
+    size_t need = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+    if (size - (lead - 1) < need)
+        text[lead - 1] = '\0';
+}
+
+/* fill -- writes all fields of an error that is there. */
+static tansu_status fill(tansu_error *error, tansu_status code, const char *context, int64_t offset,
+                         const char *format, va_list arguments) {
+    if (error == NULL)
+        return code;
+    error->code = code;
+    error->sys_errno = 0;
+    error->offset = offset;
+    if (vsnprintf(error->message, sizeof error->message, format, arguments) < 0)
+        error->message[0] = '\0';
+    trim_partial(error->message, sizeof error->message);
+    if (context != error->context)
+        snprintf(error->context, sizeof error->context, "%s", context != NULL ? context : "");
+    trim_partial(error->context, sizeof error->context);
+    return code;
+}
+
+/* error_set -- fills in an error without an offset and returns its code. */
+tansu_status error_set(tansu_error *error, tansu_status code, const char *context,
+                       const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, code, context, -1, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+/* error_at -- fills in an error with a byte offset and returns its code. */
+tansu_status error_at(tansu_error *error, tansu_status code, const char *context, int64_t offset,
+                      const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, code, context, offset, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+/* error_memory -- fills in an out-of-memory error. */
+tansu_status error_memory(tansu_error *error) {
+    return error_set(error, TANSU_E_MEMORY, NULL, "Out of memory; nothing was changed");
+}
+
+/* system_text -- what the system calls an errno, written to `text` without shared state. */
+static void system_text(int number, char *text, size_t size) {
+#if defined(__GLIBC__) && defined(_GNU_SOURCE)
+    /* glibc's own variant returns the text, which need not be in the memory it was given. */
+    char memory[128];
+    snprintf(text, size, "%s", strerror_r(number, memory, sizeof memory));
+#else
+    if (strerror_r(number, text, size) != 0)
+        snprintf(text, size, "error %d", number);
+#endif
+}
+
+/* error_errno -- fills in an error for a failed system call and returns the status that fits. */
+tansu_status error_errno(tansu_error *error, const char *path, const char *what, int number) {
+    tansu_status code = TANSU_E_IO;
+    if (number == ENOSPC || number == EDQUOT || number == EFBIG)
+        code = TANSU_E_FULL;
+    else if (number == EROFS)
+        code = TANSU_E_READ_ONLY;
+    else if (number == ENOMEM)
+        code = TANSU_E_MEMORY;
+    if (error == NULL)
+        return code;
+    char text[160];
+    system_text(number, text, sizeof text);
+    if (number == ESPIPE) /* what fs.open() says of such a file */
+        error_set(error, code, path,
+                  "Could not %s \"%s\", which is a pipe, a socket or a device; remove it, or name "
+                  "a file or folder instead",
+                  what, path == NULL ? "" : path);
+    else
+        error_set(error, code, path, "Could not %s%s%s%s: %s", what, path == NULL ? "" : " \"",
+                  path == NULL ? "" : path, path == NULL ? "" : "\"", text);
+    error->sys_errno = number;
+    return code;
+}

@@ -1,0 +1,423 @@
+/*
+ * util/fs.c -- the operating system's file calls, and what is built on the table alone.
+ */
+#include "util/fs.h"
+
+#include "util/buffer.h"
+#include "util/error.h"
+#include "util/file_size_limit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#include <sys/time.h>
+#endif
+
+/* regular_only -- returns a descriptor of a regular file or a folder; of anything else -1. */
+static int regular_only(int fd, int flags) {
+    struct stat st;
+    int number = ESPIPE;
+    if (fstat(fd, &st) != 0)
+        number = errno;
+    else if ((S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+             ((flags & O_NONBLOCK) != 0 || fcntl(fd, F_SETFL, 0) == 0))
+        return fd;
+    close(fd);
+    errno = number;
+    return -1;
+}
+
+/* above_standard -- the same file with a descriptor that is none of the standard ones: in a program
+ * that has closed these, what somebody prints would go into the database. */
+static int above_standard(int fd) {
+    if (fd > STDERR_FILENO)
+        return fd;
+    int other = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), number = errno;
+    close(fd);
+    errno = number;
+    return other;
+}
+
+static int system_open(const char *path, int flags, int mode) {
+    /* Opening a pipe would wait for its other end, and reading a terminal for somebody to type. */
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
+    while (fd < 0 && errno == EINTR);
+    if (fd >= 0)
+        fd = above_standard(fd);
+    if (fd >= 0)
+        return regular_only(fd, flags);
+    if (errno == ENXIO || errno == EOPNOTSUPP) /* a socket; a device that is not there */
+        errno = ESPIPE;
+    return -1;
+}
+
+static int system_close(int fd) {
+    /* After EINTR the descriptor is closed on Linux, and closing again could close another
+     * file's. */
+    return close(fd) == 0 || errno == EINTR ? 0 : -1;
+}
+
+static ssize_t system_read(int fd, void *bytes, size_t size, off_t offset) {
+    ssize_t n;
+    do
+        n = pread(fd, bytes, size, offset);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static ssize_t system_write(int fd, const void *bytes, size_t size, off_t offset) {
+    ssize_t n;
+    if (limit_forbids((uint64_t)offset + size))
+        return -1;
+    do
+        n = pwrite(fd, bytes, size, offset);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
+static int system_size(int fd, uint64_t *size) {
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return -1;
+    *size = (uint64_t)st.st_size;
+    return 0;
+}
+
+/* growth_forbidden -- whether a file is to grow beyond what this process may make. */
+static bool growth_forbidden(int fd, uint64_t size) {
+    uint64_t now = 0;
+    if (!limit_forbids(size))
+        return false;
+    if (system_size(fd, &now) == 0 && now >= size)
+        return false;
+    errno = EFBIG;
+    return true;
+}
+
+static int system_truncate(int fd, uint64_t size) {
+    int result;
+    if (growth_forbidden(fd, size))
+        return -1;
+    do
+        result = ftruncate(fd, (off_t)size);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
+static int system_allocate(int fd, uint64_t offset, uint64_t size) {
+    if (growth_forbidden(fd, offset + size))
+        return -1;
+#ifdef __APPLE__
+    fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, (off_t)size, 0};
+    if (fcntl(fd, F_PREALLOCATE, &store) == -1)
+        return -1;
+    return system_truncate(fd, offset + size);
+#else
+    int result;
+    do
+        result = posix_fallocate(fd, (off_t)offset, (off_t)size);
+    while (result == EINTR);
+    if (result == 0)
+        return 0;
+    errno = result;
+    return -1;
+#endif
+}
+
+static void *system_map(int fd, size_t size, bool writable) {
+    void *address =
+        fd >= 0 ? mmap(NULL, size, PROT_READ | (writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0)
+                : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    return address == MAP_FAILED ? NULL : address;
+}
+
+static int system_unmap(void *address, size_t size) {
+    return munmap(address, size);
+}
+
+#ifdef __linux__
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* of kernel 5.14, in older headers */
+#endif
+
+/* What the kernel makes pages for at a time without looking for much memory in one piece. */
+#define ZEROS_SIZE 65536u
+
+static void system_populate(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end) {
+    /* Pages that a write makes are several times cheaper than those that a fault has to. */
+    static const uint8_t zeros[ZEROS_SIZE];
+    for (uint64_t at = fresh; fd >= 0 && at < end; at += ZEROS_SIZE)
+        if (system_write(fd, zeros, end - at < ZEROS_SIZE ? end - at : ZEROS_SIZE, (off_t)at) <= 0)
+            break;
+    (void)madvise(mapped + begin, end - begin, MADV_POPULATE_WRITE);
+}
+#else
+static void system_populate(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end) {
+    (void)fd;
+    (void)mapped;
+    (void)begin;
+    (void)fresh;
+    (void)end;
+}
+#endif
+
+static void system_start_writeback(int fd, uint64_t offset, uint64_t size) {
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)sync_file_range(fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)fd;
+    (void)offset;
+    (void)size;
+#endif
+}
+
+static int system_sync(int fd, void *mapped, size_t mapped_size) {
+#ifdef __APPLE__
+    /* Darwin's fsync stops at the drive's cache, and does not write dirty mapped pages. */
+    if (mapped != NULL && msync(mapped, mapped_size, MS_SYNC) != 0)
+        return -1;
+    return fcntl(fd, F_FULLFSYNC) == -1 ? fsync(fd) : 0;
+#else
+    (void)mapped;
+    (void)mapped_size;
+    return fdatasync(fd); /* Linux writes dirty pages of shared mappings with it */
+#endif
+}
+
+static int system_sync_folder(const char *path) {
+    int fd = system_open(path, O_RDONLY, 0);
+    if (fd < 0)
+        return -1;
+    int result = fsync(fd);
+    int number = errno;
+    system_close(fd);
+    if (result != 0 && (number == EINVAL || number == ENOTSUP))
+        return 0; /* a file system without folder syncs */
+    errno = number;
+    return result;
+}
+
+static int system_mkdir(const char *path, int mode) {
+    return mkdir(path, (mode_t)mode);
+}
+
+static int system_lock(int fd, bool exclusive) {
+    int result;
+    do
+        result = flock(fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
+static void system_unlock(int fd) {
+    flock(fd, LOCK_UN);
+    system_close(fd);
+}
+
+static int system_list(const char *path, fs_name_visitor visitor, void *context) {
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return -1;
+    for (;;) {
+        errno = 0;
+        struct dirent *entry = readdir(folder);
+        if (entry == NULL)
+            break;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (!visitor(context, entry->d_name))
+            break;
+    }
+    int number = errno;
+    closedir(folder);
+    errno = number;
+    return number == 0 ? 0 : -1;
+}
+
+const fs fs_system = {
+    .open = system_open,
+    .close = system_close,
+    .read = system_read,
+    .write = system_write,
+    .size = system_size,
+    .truncate = system_truncate,
+    .allocate = system_allocate,
+    .map = system_map,
+    .unmap = system_unmap,
+    .populate = system_populate,
+    .start_writeback = system_start_writeback,
+    .sync = system_sync,
+    .sync_folder = system_sync_folder,
+    .rename = rename,
+    .unlink = unlink,
+    .mkdir = system_mkdir,
+    .rmdir = rmdir,
+    .lock = system_lock,
+    .unlock = system_unlock,
+    .list = system_list,
+};
+
+char *fs_join(const char *folder, const char *name) {
+    size_t a = strlen(folder), b = strlen(name);
+    char *path = malloc(a + b + 2);
+    if (path != NULL) {
+        memcpy(path, folder, a);
+        path[a] = '/';
+        memcpy(path + a + 1, name, b + 1);
+    }
+    return path;
+}
+
+int fs_write_all(const fs *calls, int fd, const void *bytes, size_t size, uint64_t offset) {
+    for (size_t done = 0; done < size;) {
+        errno = 0;
+        ssize_t n =
+            calls->write(fd, (const uint8_t *)bytes + done, size - done, (off_t)(offset + done));
+        if (n <= 0) {
+            if (n == 0 || errno == 0)
+                errno = EIO;
+            return -1;
+        }
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+/* A folder whose content is being deleted. */
+typedef struct removal {
+    const fs *calls;
+    const char *folder;
+} removal;
+
+/* remove_name -- deletes one name of a folder, and continues. */
+static bool remove_name(void *context, const char *name) {
+    const removal *r = context;
+    char *path = fs_join(r->folder, name);
+    if (path != NULL)
+        fs_remove_all(r->calls, path);
+    free(path);
+    return true;
+}
+
+void fs_remove_all(const fs *calls, const char *path) {
+    /* A symbolic link is never followed: unlink() removes the link itself. macOS says EPERM. */
+    if (calls->unlink(path) == 0 || (errno != EISDIR && errno != EPERM))
+        return;
+    removal r = {calls, path};
+    calls->list(path, remove_name, &r);
+    calls->rmdir(path);
+}
+
+tansu_status fs_write_file(const fs *calls, const char *folder, const char *name, const void *bytes,
+                           size_t size, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    char fresh_name[64];
+    snprintf(fresh_name, sizeof fresh_name, "%s.new", name);
+    char *path = fs_join(folder, name);
+    char *fresh = fs_join(folder, fresh_name);
+    int fd = -1;
+    if (path == NULL || fresh == NULL) {
+        status = error_memory(error);
+        goto end;
+    }
+    fd = calls->open(fresh, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    if (fd < 0) {
+        status = error_errno(error, fresh, "open", errno);
+        goto end;
+    }
+    if (fs_write_all(calls, fd, bytes, size, 0) != 0)
+        status = error_errno(error, fresh, "write", errno);
+    else if (calls->sync(fd, NULL, 0) != 0)
+        status = error_errno(error, fresh, "sync", errno);
+    if (calls->close(fd) != 0 && status == TANSU_OK)
+        status = error_errno(error, fresh, "close", errno);
+    if (status != TANSU_OK)
+        goto end;
+    if (calls->rename(fresh, path) != 0)
+        status = error_errno(error, path, "rename", errno);
+    else if (calls->sync_folder(folder) != 0)
+        status = error_errno(error, folder, "sync", errno);
+end:
+    free(path);
+    free(fresh);
+    return status;
+}
+
+tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu_buffer *result,
+                          tansu_error *error) {
+    result->size = 0;
+    int fd = calls->open(path, O_RDONLY, 0);
+    if (fd < 0)
+        return errno == ENOENT ? error_set(error, TANSU_E_NOT_FOUND, path,
+                                           "The file \"%s\" does not exist", path)
+                               : error_errno(error, path, "open", errno);
+    tansu_status status = TANSU_OK;
+    uint64_t size = 0;
+    if (calls->size(fd, &size) != 0)
+        status = error_errno(error, path, "stat", errno);
+    else if (size > limit)
+        status = error_set(error, TANSU_E_TOO_LARGE, path,
+                           "The file \"%s\" is larger than any valid one", path);
+    else if (!buffer_reserve(result, (size_t)size + 1))
+        status = error_memory(error);
+    while (status == TANSU_OK && result->size < size) {
+        ssize_t n = calls->read(fd, result->data + result->size, (size_t)size - result->size,
+                                (off_t)result->size);
+        if (n < 0)
+            status = error_errno(error, path, "read", errno);
+        else if (n == 0)
+            break;
+        else
+            result->size += (size_t)n;
+    }
+    if (status == TANSU_OK)
+        result->data[result->size] = 0;
+    calls->close(fd);
+    return status;
+}
+
+tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    char *parent = length == 0 ? strdup(".") : strndup(path, length);
+    if (parent == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    if (calls->sync_folder(parent) != 0)
+        status = error_errno(error, parent, "sync", errno);
+    free(parent);
+    return status;
+}
+
+void fs_boot_id(char text[64]) {
+    text[0] = 0;
+#ifdef __APPLE__
+    struct timeval boot;
+    size_t size = sizeof boot;
+    if (sysctlbyname("kern.boottime", &boot, &size, NULL, 0) == 0)
+        snprintf(text, 64, "%lld.%d", (long long)boot.tv_sec, (int)boot.tv_usec);
+#else
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t n = read(fd, text, 63);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    text[strcspn(text, "\n")] = 0;
+#endif
+}

@@ -1,0 +1,89 @@
+/*
+ * util/fs.h -- the file calls of the engine's own files, in one table of functions.
+ *
+ * Everything that the log, the index file, the MANIFEST and the LOCK do to a disk goes through a
+ * `struct fs`, so that tests can substitute a table that fails, records or loses calls. All
+ * functions return -1 (or NULL) and set errno on failure, as the calls that they wrap.
+ */
+#ifndef TANSU_UTIL_FS_H
+#define TANSU_UTIL_FS_H
+
+#include "tansu.h"
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Called for one name of a folder; returns false to end the listing. */
+typedef bool (*fs_name_visitor)(void *context, const char *name);
+
+typedef struct fs {
+    /* Never waits. ESPIPE for what is neither a regular file nor a folder: a pipe, a socket, a
+     * device. */
+    int (*open)(const char *path, int flags, int mode);
+    int (*close)(int fd);
+    ssize_t (*read)(int fd, void *bytes, size_t size, off_t offset);
+    ssize_t (*write)(int fd, const void *bytes, size_t size, off_t offset);
+    int (*size)(int fd, uint64_t *size);
+    int (*truncate)(int fd, uint64_t size);
+    /* Makes [offset, offset + size) part of the file with disk space, reading as zero. */
+    int (*allocate)(int fd, uint64_t offset, uint64_t size);
+    void *(*map)(int fd, size_t size, bool writable);
+    int (*unmap)(void *address, size_t size);
+    /* Brings the mapped pages of [begin, end) in for writing, many at a time: a page fault each
+     * costs several times as much. From `fresh` on the file was never written to. A hint: failing
+     * is no error. `begin` and `fresh` are multiples of the page size. */
+    void (*populate)(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end);
+    /* Begins to write a part of the file to the disk and does not wait, so that a later sync has
+     * less to do. A hint: failing is no error, and nothing is promised. */
+    void (*start_writeback)(int fd, uint64_t offset, uint64_t size);
+    /* Forces what was written, also through `mapped` (may be NULL), to the disk itself. */
+    int (*sync)(int fd, void *mapped, size_t mapped_size);
+    int (*sync_folder)(const char *path);
+    int (*rename)(const char *from, const char *to);
+    int (*unlink)(const char *path);
+    int (*mkdir)(const char *path, int mode);
+    int (*rmdir)(const char *path);
+    int (*lock)(int fd, bool exclusive); /* EWOULDBLOCK when somebody else holds it */
+    /* Gives a lock back, and closes. Closing alone leaves it to every process that was being
+     * started meanwhile and has the descriptor until it becomes another program. */
+    void (*unlock)(int fd);
+    int (*list)(const char *path, fs_name_visitor visitor, void *context);
+} fs;
+
+/* The operating system's own calls. */
+extern const fs fs_system;
+
+/* fs_write_file -- writes a whole new file at `path` by way of `path`.new, sync and rename, so that
+ * after a crash the old or the new content is there. Errors: IO, FULL, READ_ONLY. */
+tansu_status fs_write_file(const fs *calls, const char *folder, const char *name, const void *bytes,
+                           size_t size, tansu_error *error);
+
+/* fs_read_file -- reads a whole file (NUL appended after the size). Errors: NOT_FOUND, IO,
+ * TOO_LARGE (over `limit` bytes). */
+tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu_buffer *result,
+                          tansu_error *error);
+
+/* fs_write_all -- writes all bytes from an offset of the file on; -1 with errno. */
+int fs_write_all(const fs *calls, int fd, const void *bytes, size_t size, uint64_t offset);
+
+/* fs_remove_all -- deletes a file, or a folder with all that is in it, as far as that can be
+ * done. */
+void fs_remove_all(const fs *calls, const char *path);
+
+/* fs_sync_parent -- forces the name of a file or folder itself to the disk, in the folder that it
+ * lies in. Errors: IO. */
+tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error);
+
+/* fs_join -- "folder/name" in new memory; NULL when it is exhausted. */
+char *fs_join(const char *folder, const char *name);
+
+/* fs_boot_id -- a text that changes with every start of the machine (empty when the system has
+ * none: then every open index file counts as lost after an unclean end). */
+void fs_boot_id(char text[64]);
+
+/* fs_cache_id -- a text that names the page cache of the file system that `path` lies on: it
+ * changes with every start of the machine and whenever that file system is mounted again, so that
+ * while it is the same all that was ever written is there to be read, synced or not. Empty when the
+ * system has no boot id. Filled up with zeros. */
+void fs_cache_id(const char *path, char text[64]);
+
+#endif

@@ -1,0 +1,332 @@
+/*
+ * test_api_catalog.c -- collections and indexes by name: created, listed, renamed, dropped, and all
+ * of it kept over reopening, with the index files and without them.
+ */
+#include "support/calls/call.h"
+#include "support/calls/query_calls.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *folder;
+static tansu_db *db;
+
+/* fresh -- an empty database in a new folder. */
+static void fresh(void) {
+    if (db != NULL)
+        call_close(db);
+    if (folder != NULL)
+        folder_end(folder);
+    folder = folder_new();
+    db = call_open(folder);
+}
+
+/* reopen -- closes and opens; `lose`: without the index files. */
+static void reopen(bool lose) {
+    call_close(db);
+    if (lose)
+        folder_remove(folder_join(folder, "index"));
+    db = call_open(folder);
+}
+
+static tansu_status save(const char *collection, const char *json) {
+    return call_save(db, NULL, collection, TANSU_SAVE, json);
+}
+
+static tansu_status drop(const char *name) {
+    return tansu_collection_drop(db, NULL, name, &call_error);
+}
+
+static tansu_status rename_to(const char *name, const char *to) {
+    return tansu_collection_rename(db, NULL, name, to, &call_error);
+}
+
+static void ensure_creates_once(void) {
+    fresh();
+    CHECK_OK(call_ensure(db, NULL, "c", NULL), &call_error);
+    CHECK_OK(call_ensure(db, NULL, "c", NULL), &call_error);
+    CHECK_OK(call_ensure(db, NULL, "c", "{}"), &call_error);
+    CHECK_OK(call_ensure(db, NULL, "c", "{'local': false}"), &call_error);
+    CHECK_INT(1, call_statistic(db, "sequence"));
+    CHECK_STATUS(TANSU_E_EXISTS, call_ensure(db, NULL, "c", "{'local': true}"));
+    CHECK_OK(call_ensure(db, NULL, "l", "{'local': true}"), &call_error);
+    CHECK_OK(call_ensure(db, NULL, "l", NULL), &call_error); /* no options: any will do */
+    CHECK_STATUS(TANSU_E_EXISTS, call_ensure(db, NULL, "l", "{'local': false}"));
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", "{'locale': true}"));
+    CHECK_TEXT("locale", call_error.context);
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, call_ensure(db, NULL, "c", "{'local': 'yes'}"));
+    /* A number stands for true or false, as everywhere. */
+    CHECK_OK(call_ensure(db, NULL, "c", "{'local': 0}"), &call_error);
+    CHECK_STATUS(TANSU_E_EXISTS, call_ensure(db, NULL, "c", "{'local': 1}"));
+    CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, "", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, NULL, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, "$l", NULL));
+    for (int lose = 0; lose < 2; lose++) {
+        reopen(lose != 0);
+        CHECK_TEXT("{ \"collections\" : [ { \"name\" : \"c\", \"documents\" : 0, \"options\" : "
+                   "{ \"local\" : false } }, { \"name\" : \"l\", \"documents\" : 0, \"options\" : "
+                   "{ \"local\" : true } } ] }",
+                   call_collections(db, NULL));
+    }
+}
+
+static void collections_are_listed_by_name(void) {
+    fresh();
+    static const char *const names[] = {"b", "a", "B", "ä", "a b", "aa"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (size_t k = 0; k <= i; k++) {
+            char json[32];
+            snprintf(json, sizeof json, "{'_id': %zu}", k);
+            CHECK_OK(save(names[i], json), &call_error);
+        }
+    for (int way = 0; way < 3; way++) {
+        CHECK_TEXT(
+            "{ \"collections\" : [ "
+            "{ \"name\" : \"B\", \"documents\" : 3, \"options\" : { \"local\" : false } }, "
+            "{ \"name\" : \"a\", \"documents\" : 2, \"options\" : { \"local\" : false } }, "
+            "{ \"name\" : \"a b\", \"documents\" : 5, \"options\" : { \"local\" : false } }, "
+            "{ \"name\" : \"aa\", \"documents\" : 6, \"options\" : { \"local\" : false } }, "
+            "{ \"name\" : \"b\", \"documents\" : 1, \"options\" : { \"local\" : false } }, "
+            "{ \"name\" : \"ä\", \"documents\" : 4, \"options\" : { \"local\" : false } } ] }",
+            call_collections(db, NULL));
+        reopen(way == 1);
+    }
+}
+
+static void drop_takes_documents_and_indexes(void) {
+    fresh();
+    CHECK_STATUS(TANSU_E_NOT_FOUND, drop("c"));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, drop(NULL));
+    CHECK_OK(save("c", "{'_id': 1, 'v': 1}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "v", "{'v': 1}", NULL), &call_error);
+    reopen(false);
+    CHECK_OK(drop("c"), &call_error);
+    CHECK_STATUS(TANSU_E_NOT_FOUND, drop("c"));
+    CHECK_INT(0, call_count(db, NULL, "c", "{}"));
+    CHECK_OK(save("c", "{'_id': 2, 'v': 1}"), &call_error); /* a new one of the same name */
+    for (int way = 0; way < 3; way++) {
+        CHECK_TEXT("{ \"indexes\" : [  ] }", call_indexes(db, NULL, "c"));
+        CHECK_TEXT("{ \"_id\" : 2, \"v\" : 1 }", call_find(db, NULL, "c", "{'v': 1}", NULL));
+        reopen(way == 1);
+    }
+}
+
+static void rename_keeps_all_but_the_name(void) {
+    fresh();
+    CHECK_STATUS(TANSU_E_NOT_FOUND, rename_to("c", "d"));
+    CHECK_OK(save("c", "{'_id': 1, 'v': 1}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "v", "{'v': 1}", "{'unique': true}"), &call_error);
+    CHECK_OK(call_ensure(db, NULL, "e", NULL), &call_error);
+    CHECK_STATUS(TANSU_E_EXISTS, rename_to("c", "e"));
+    CHECK_STATUS(TANSU_E_EXISTS, rename_to("c", "c"));
+    CHECK_STATUS(TANSU_E_INVALID_NAME, rename_to("c", "$d"));
+    CHECK_STATUS(TANSU_E_INVALID_NAME, rename_to("c", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, rename_to(NULL, "d"));
+    CHECK_OK(rename_to("c", "zz"), &call_error);
+    CHECK_OK(save("c", "{'_id': 1, 'v': 'new'}"), &call_error);
+    for (int way = 0; way < 3; way++) {
+        CHECK_TEXT("{ \"_id\" : 1, \"v\" : 1 }", call_find(db, NULL, "zz", "{'v': 1}", NULL));
+        CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("zz", "{'_id': 2, 'v': 1}"));
+        CHECK_TEXT("{ \"_id\" : 1, \"v\" : \"new\" }", call_find(db, NULL, "c", "{}", NULL));
+        CHECK_TEXT("{ \"indexes\" : [  ] }", call_indexes(db, NULL, "c"));
+        reopen(way == 1);
+    }
+}
+
+static void many_collections(void) {
+    fresh();
+    char name[32];
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "c%d", i * 7919 % 300);
+        CHECK_OK(save(name, "{'_id': 1}"), &call_error);
+    }
+    for (int i = 0; i < 300; i += 3) {
+        snprintf(name, sizeof name, "c%d", i);
+        CHECK_OK(drop(name), &call_error);
+    }
+    reopen(false);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    reopen(false);
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "c%d", i);
+        CHECK_INT(i % 3 != 0, call_count(db, NULL, name, "{}"));
+    }
+}
+
+/* ---- Indexes ---- */
+
+static void the_same_index_again_is_no_harm(void) {
+    fresh();
+    CHECK_OK(call_index(db, NULL, "c", "i", "{'a': 1, 'b.c': -1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "i", "{'a': 1, 'b.c': -1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "i", "{'a': 1.0, 'b.c': -1}", "{}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "i", "{'a': 1, 'b.c': -1}", "{'unique': false}"),
+             &call_error);
+    CHECK_INT(1, call_statistic(db, "sequence"));
+    static const struct {
+        const char *keys;
+        const char *options;
+    } others[] = {{"{'a': 1}", NULL},
+                  {"{'a': 1, 'b.c': 1}", NULL},
+                  {"{'b.c': -1, 'a': 1}", NULL},
+                  {"{'a': 1, 'b.c': -1}", "{'unique': true}"}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        CHECK_STATUS(TANSU_E_EXISTS,
+                     call_index(db, NULL, "c", "i", others[i].keys, others[i].options));
+        CHECK_TEXT("i", call_error.context);
+    }
+    /* Another name for the same keys is another index. */
+    CHECK_OK(call_index(db, NULL, "c", "k", "{'a': 1, 'b.c': -1}", NULL), &call_error);
+    for (int way = 0; way < 3; way++) {
+        CHECK_TEXT("{ \"indexes\" : [ "
+                   "{ \"name\" : \"i\", \"keys\" : { \"a\" : 1, \"b.c\" : -1 }, "
+                   "\"unique\" : false, \"multikey\" : false, \"entries\" : 0 }, "
+                   "{ \"name\" : \"k\", \"keys\" : { \"a\" : 1, \"b.c\" : -1 }, "
+                   "\"unique\" : false, \"multikey\" : false, \"entries\" : 0 } ] }",
+                   call_indexes(db, NULL, "c"));
+        reopen(way == 1);
+    }
+}
+
+static void names_of_indexes(void) {
+    fresh();
+    CHECK_OK(call_index(db, NULL, "c", NULL, "{'a': 1, 'b.c': -1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "", "{'a': 1, 'b.c': -1}", NULL), &call_error);
+    CHECK(strstr(call_indexes(db, NULL, "c"), "\"name\" : \"a_1_b.c_-1\"") != NULL);
+    CHECK_OK(tansu_index_drop(db, NULL, "c", "a_1_b.c_-1", NULL), NULL);
+    CHECK_TEXT("{ \"indexes\" : [  ] }", call_indexes(db, NULL, "c"));
+    char name[TANSU_MAX_NAME + 2];
+    memset(name, 'n', sizeof name);
+    name[TANSU_MAX_NAME] = 0;
+    CHECK_OK(call_index(db, NULL, "c", name, "{'a': 1}", NULL), &call_error);
+    name[TANSU_MAX_NAME] = 'n';
+    name[TANSU_MAX_NAME + 1] = 0;
+    CHECK_STATUS(TANSU_E_INVALID_NAME, call_index(db, NULL, "c", name, "{'a': 1}", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_NAME, call_index(db, NULL, "c", "$x", "{'a': 1}", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_NAME, call_index(db, NULL, "c", "\xFF", "{'a': 1}", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_NAME, call_index(db, NULL, "$c", "x", "{'a': 1}", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_NAME, call_index(db, NULL, NULL, "x", "{'a': 1}", NULL));
+}
+
+static void invalid_definitions_are_rejected(void) {
+    fresh();
+    static const char *const keys[] = {"{}",      "{'a': 0}",    "{'a': 2}",  "{'a': 'x'}",
+                                       "{'': 1}", "{'a..b': 1}", "{'$a': 1}", "{'a': {}}"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        CHECK_STATUS(TANSU_E_INVALID_INDEX, call_index(db, NULL, "c", "i", keys[i], NULL));
+    CHECK_STATUS(TANSU_E_INVALID_INDEX,
+                 call_index(db, NULL, "c", "i", "{'a': 1}", "{'unique': 'yes'}"));
+    CHECK_STATUS(TANSU_E_INVALID_INDEX,
+                 call_index(db, NULL, "c", "i", "{'a': 1}", "{'color': true}"));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, call_index(db, NULL, "c", "i", NULL, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_BSON,
+                 tansu_index_create(db, NULL, "c", "i", (tansu_document){"\5\0\0\0", 4},
+                                    TANSU_NO_DOCUMENT, NULL, NULL, NULL));
+    CHECK_TEXT("{ \"collections\" : [  ] }", call_collections(db, NULL));
+    CHECK_INT(0, call_statistic(db, "sequence"));
+}
+
+static void the_number_of_indexes_is_bounded(void) {
+    fresh();
+    char name[16], keys[32];
+    for (int i = 0; i <= TANSU_MAX_INDEXES; i++) {
+        snprintf(name, sizeof name, "i%d", i);
+        snprintf(keys, sizeof keys, "{'f%d': 1}", i);
+        CHECK_STATUS(i < TANSU_MAX_INDEXES ? TANSU_OK : TANSU_E_TOO_LARGE,
+                     call_index(db, NULL, "c", name, keys, NULL));
+    }
+    CHECK_OK(save("c", "{'_id': 1, 'f63': 'x'}"), &call_error);
+    reopen(true);
+    CHECK_TEXT("{ \"_id\" : 1, \"f63\" : \"x\" }", call_find(db, NULL, "c", "{'f63': 'x'}", NULL));
+    CHECK_OK(tansu_index_drop(db, NULL, "c", "i7", NULL), NULL);
+    CHECK_OK(call_index(db, NULL, "c", "last", "{'x': 1}", NULL), &call_error);
+}
+
+static void drop_of_an_index(void) {
+    fresh();
+    CHECK_STATUS(TANSU_E_NOT_FOUND, tansu_index_drop(db, NULL, "c", "i", NULL));
+    CHECK_TEXT("NOT_FOUND", call_indexes(db, NULL, "c"));
+    CHECK_OK(save("c", "{'_id': 1, 'a': 1, 'b': 2}"), &call_error);
+    CHECK_STATUS(TANSU_E_NOT_FOUND, tansu_index_drop(db, NULL, "c", "i", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_index_drop(db, NULL, "c", NULL, NULL));
+    CHECK_OK(call_index(db, NULL, "c", "i", "{'a': 1}", "{'unique': true}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "k", "{'b': 1}", NULL), &call_error);
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("c", "{'_id': 2, 'a': 1}"));
+    reopen(false);
+    CHECK_OK(tansu_index_drop(db, NULL, "c", "i", NULL), NULL);
+    CHECK_OK(save("c", "{'_id': 2, 'a': 1, 'b': 2}"), &call_error);
+    for (int way = 0; way < 3; way++) {
+        CHECK_INT(2, call_count(db, NULL, "c", "{'a': 1}"));
+        CHECK_INT(2, call_count(db, NULL, "c", "{'b': 2}"));
+        CHECK(strstr(call_indexes(db, NULL, "c"), "\"name\" : \"i\"") == NULL);
+        reopen(way == 1);
+    }
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE,
+                 call_index(db, NULL, "c", "i", "{'a': 1}", "{'unique': true}"));
+}
+
+static void unique_means_unique(void) {
+    fresh();
+    CHECK_OK(call_index(db, NULL, "c", "u", "{'a': 1, 'b': 1}", "{'unique': true}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "t", "{'tags': 1}", "{'unique': true}"), &call_error);
+    CHECK_OK(save("c", "{'_id': 1, 'a': 1, 'b': 1, 'tags': ['x', 'y', 'x']}"), &call_error);
+    for (int way = 0; way < 3; way++) {
+        CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("c", "{'_id': 2, 'a': 1.0, 'b': 1, 'tags': 1}"));
+        CHECK_TEXT("u", call_error.context);
+        CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("c", "{'_id': 2, 'a': 1, 'tags': ['z', 'y']}"));
+        CHECK_TEXT("t", call_error.context);
+        CHECK_OK(save("c", "{'_id': 1, 'a': 1, 'b': 1, 'tags': ['y', 'x']}"), &call_error);
+        reopen(way == 1);
+    }
+    /* A missing value is one value: a second document without it is refused. */
+    CHECK_OK(save("c", "{'_id': 2, 'a': 1, 'tags': 'w'}"), &call_error);
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("c", "{'_id': 3, 'a': 1, 'tags': 'v'}"));
+    CHECK_OK(call_remove_id(db, NULL, "c", "{'_id': 2}", NULL), &call_error);
+    CHECK_OK(save("c", "{'_id': 3, 'a': 1, 'tags': 'v'}"), &call_error);
+    CHECK_INT(2, call_count(db, NULL, "c", "{}"));
+}
+
+static void an_index_covers_what_was_there_and_what_comes(void) {
+    fresh();
+    for (int i = 0; i < 3000; i++) {
+        bson_t *doc = BCON_NEW("_id", BCON_INT32(i), "v", BCON_INT32(i % 100), "s",
+                               i % 2 == 0 ? "even" : "odd");
+        CHECK_OK(call_save_bson(db, NULL, "c", TANSU_SAVE, doc), &call_error);
+        bson_destroy(doc);
+        if (i == 1500)
+            CHECK_OK(call_index(db, NULL, "c", "sv", "{'s': -1, 'v': 1}", NULL), &call_error);
+        if (i == 2000)
+            CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    }
+    CHECK_OK(call_remove(db, NULL, "c", "{'v': 8}", NULL), &call_error);
+    for (int way = 0; way < 3; way++) {
+        CHECK_INT(0, call_count(db, NULL, "c", "{'s': 'even', 'v': 8}"));
+        CHECK_INT(30, call_count(db, NULL, "c", "{'s': 'even', 'v': 10}"));
+        CHECK_INT(0, call_count(db, NULL, "c", "{'s': 'odd', 'v': 10}"));
+        CHECK(strstr(call_indexes(db, NULL, "c"), "\"entries\" : 2970") != NULL);
+        CHECK_INT(2970, call_statistic(db, "collections.0.documents"));
+        CHECK_INT(2970, call_statistic(db, "collections.0.indexes.0.entries"));
+        reopen(way == 1);
+    }
+}
+
+int main(void) {
+    RUN(ensure_creates_once);
+    RUN(collections_are_listed_by_name);
+    RUN(drop_takes_documents_and_indexes);
+    RUN(rename_keeps_all_but_the_name);
+    RUN(many_collections);
+    RUN(the_same_index_again_is_no_harm);
+    RUN(names_of_indexes);
+    RUN(invalid_definitions_are_rejected);
+    RUN(the_number_of_indexes_is_bounded);
+    RUN(drop_of_an_index);
+    RUN(unique_means_unique);
+    RUN(an_index_covers_what_was_there_and_what_comes);
+    call_close(db);
+    folder_end(folder);
+    return check_finish();
+}

@@ -1,0 +1,138 @@
+/*
+ * test_open_json.c -- options in JSON form: every member, and what is wrong with one.
+ */
+#include "store/database_internal.h"
+#include "support/calls/call.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* try_json -- opens with single quotes for double ones, and closes again at once. */
+static tansu_status try_json(const char *json) {
+    char text[1000];
+    tansu_db *db = NULL;
+    size_t size = strlen(json);
+    for (size_t i = 0; i <= size; i++)
+        text[i] = json[i] == '\'' ? '"' : json[i];
+    tansu_status status = tansu_open_json(text, &db, &call_error);
+    CHECK((status == TANSU_OK) == (db != NULL));
+    if (status == TANSU_OK)
+        call_close(db);
+    return status;
+}
+
+static void every_member_is_taken_over(void) {
+    char *folder = folder_new(), text[1000];
+    tansu_db *db = NULL;
+    snprintf(text, sizeof text,
+             "{\"store\": \"persistent\", \"path\": \"%s\", \"readOnly\": false, "
+             "\"mustExist\": false, \"durability\": \"interval\", \"intervalMs\": 7, "
+             "\"busyTimeoutMs\": 8, \"segmentSize\": 2097152, \"checkpointBytes\": 10, "
+             "\"indexCacheBytes\": 20, \"compactionPercent\": 30, \"compactionShare\": 40, "
+             "\"readMode\": \"unguarded\"}",
+             folder_join(folder, "db"));
+    REQUIRE(CHECK_OK(tansu_open_json(text, &db, &call_error), &call_error));
+    const database *d = (const database *)db;
+    CHECK_INT(TANSU_STORE_PERSISTENT, d->store);
+    CHECK_INT(TANSU_DURABILITY_INTERVAL, d->durability);
+    CHECK_INT(7, d->interval_ms);
+    CHECK_INT(8, d->busy_timeout_ms);
+    CHECK_INT(10, d->checkpoint_bytes);
+    CHECK_INT(20, d->index_cache_bytes);
+    CHECK_INT(30, d->compaction_percent);
+    CHECK_INT(40, d->compaction_share);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    call_close(db);
+    snprintf(text, sizeof text, "{'path': '%s', 'readOnly': true, 'mustExist': true}",
+             folder_join(folder, "db"));
+    CHECK_OK(try_json(text), &call_error);
+    snprintf(text, sizeof text, "{'path': '%s', 'mustExist': true}", folder_join(folder, "none"));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, try_json(text));
+    folder_end(folder);
+}
+
+static void wrong_members_are_named(void) {
+    CHECK_OK(try_json("{'store': 'memory'}"), &call_error);
+    CHECK_OK(try_json("{'store': 'temporary', 'durability': 'process'}"), &call_error);
+    static const char *const wrong[][2] = {
+        {"{'store': 'memory', 'paht': 'x'}", "paht"},
+        {"{'store': 'disk'}", "store"},
+        {"{'store': 1}", "store"},
+        {"{'store': 'memory', 'durability': 'default'}", "durability"},
+        {"{'store': 'memory', 'readOnly': 1}", "readOnly"},
+        {"{'store': 'memory', 'intervalMs': 1.5}", "intervalMs"},
+        {"{'store': 'memory', 'intervalMs': -1}", "intervalMs"},
+        {"{'store': 'memory', 'intervalMs': 4294967296}", "intervalMs"},
+        {"{'store': 'memory', 'segmentSize': '1'}", "segmentSize"},
+        {"{'store': 'memory', 'readMode': 'none'}", "readMode"},
+        {"{'path': null}", "path"},
+        {"{'path': 'a\\u0000b'}", "path"},
+        {"{'store': 'memory', 'slowOperationMs': 1}", "slowOperationMs"},
+        {"{'store': 'memory', 'segmentSize': 1}", "options"}, /* told by tansu_open() */
+        {"{}", "options"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_json(wrong[i][0]));
+        CHECK_TEXT(wrong[i][1], call_error.context);
+    }
+    CHECK_STATUS(TANSU_E_INVALID_JSON, try_json("{'store': }"));
+    CHECK_STATUS(TANSU_E_INVALID_JSON, try_json("[]"));
+    tansu_db *db = NULL;
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_open_json(NULL, &db, NULL)); /* no path */
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_open_json("{}", NULL, NULL));
+}
+
+static void opening_a_path_says_what_is_wrong(void) {
+    char *folder = folder_new();
+    tansu_db *db = NULL, *second = NULL;
+    REQUIRE(CHECK_OK(tansu_open_path(folder_join(folder, "db"), &db, &call_error), &call_error));
+    memset(&call_error, 0, sizeof call_error);
+    CHECK_STATUS(TANSU_E_LOCKED, tansu_open_path(folder_join(folder, "db"), &second, &call_error));
+    CHECK_STATUS(TANSU_E_LOCKED, call_error.code);
+    CHECK(call_error.message[0] != 0);
+    CHECK(second == NULL);
+    call_close(db);
+    folder_end(folder);
+}
+
+/* stop -- a progress function that cancels. */
+static int stop(void *context, uint64_t done, uint64_t total) {
+    CHECK(done <= total);
+    ++*(unsigned *)context;
+    return 0;
+}
+
+static void opening_can_be_cancelled(void) {
+    char *folder = folder_new();
+    unsigned calls = 0;
+    tansu_options options = call_options(folder);
+    tansu_db *db = call_open_with(&options);
+    for (unsigned i = 0; i < 3000; i++)
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'a': 1}"), &call_error);
+    call_close(db);
+    folder_remove(folder_join(folder, "index")); /* all of the log is replayed */
+    options.progress = stop;
+    options.progress_context = &calls;
+    db = NULL;
+    for (unsigned i = 1; i <= 3; i++) {
+        CHECK_STATUS(TANSU_E_CANCELLED, tansu_open(&options, &db, &call_error));
+        CHECK(db == NULL);
+        CHECK_INT(i, calls);
+    }
+    options.progress = NULL;
+    db = call_open_with(&options);
+    CHECK_INT(3000, call_count(db, NULL, "c", "{}"));
+    CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+    call_close(db);
+    folder_end(folder);
+}
+
+int main(void) {
+    RUN(every_member_is_taken_over);
+    RUN(wrong_members_are_named);
+    RUN(opening_a_path_says_what_is_wrong);
+    RUN(opening_can_be_cancelled);
+    return check_finish();
+}

@@ -1,0 +1,98 @@
+/*
+ * test_block_store_older_format.c -- a block store whose META has another format than this version
+ * writes: it is noticed at opening, and rebuilt from the log.
+ */
+#include "bson/document.h"
+#include "index/block_store/block_store.h"
+#include "support/calls/call.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CABINET "index/blocks.tch"
+
+static const char query[] = "{'a':{'$in':[1,2]}}";
+static const char hints[] = "{'$fields':{'a':1,'_id':0},'$orderby':{'b':-1},'$max':2}";
+static const char answer[] = "{ \"a\" : 2 } { \"a\" : 2.0 }";
+
+/* make -- a database of three documents with an index; closed. */
+static void make(const char *folder) {
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_index(db, NULL, "c", "ab", "{'a':1,'b':1}", NULL), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':1,'a':1,'b':1}"), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':2,'a':2.0,'b':2}"), &call_error);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':3,'a':2,'b':3}"), &call_error);
+    CHECK_TEXT(answer, call_find(db, NULL, "c", query, hints));
+    call_close(db);
+}
+
+/* member -- where the value of a META's member lies; `inside` is an array of documents whose
+ * first one has it, or NULL. */
+static uint8_t *member(tansu_buffer *meta, const char *inside, const char *key) {
+    doc_value value;
+    doc_iter iter;
+    const uint8_t *doc = meta->data;
+    size_t size = meta->size;
+    if (inside) {
+        REQUIRE(doc_find(doc, size, inside, strlen(inside), &value));
+        REQUIRE(doc_iter_value(&iter, &value) && doc_iter_next(&iter));
+        doc = iter.value.data;
+        size = iter.value.size;
+    }
+    REQUIRE(doc_find(doc, size, key, strlen(key), &value));
+    return meta->data + (value.data - meta->data);
+}
+
+/* rewrite -- says in the META that the collection has 77 documents, and which format it has. */
+static void rewrite(const char *folder, int format_more) {
+    block_store *bs;
+    tansu_buffer meta = TANSU_BUFFER_INIT;
+    tansu_error error;
+    CHECK_OK(block_store_open(&fs_system, folder_join(folder, CABINET), 0, &bs, &error), &error);
+    CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &error), &error);
+    member(&meta, NULL, "format")[0] += (uint8_t)format_more;
+    member(&meta, "collections", "count")[0] = 77;
+    CHECK_OK(block_store_begin(bs, &error), &error);
+    CHECK_OK(block_store_put(bs, BLOCK_STORE_META, 0, meta.data, meta.size, &error), &error);
+    CHECK_OK(block_store_commit(bs, &error), &error);
+    CHECK_OK(block_store_close(bs, &error), &error);
+    tansu_buffer_free(&meta);
+}
+
+/* What the META says is believed when it is of this version; otherwise the log is. */
+static void a_block_store_of_another_format_is_rebuilt(void) {
+    for (int more = -1; more <= 1; more++) {
+        char *folder = folder_new();
+        make(folder);
+        rewrite(folder, more);
+        for (int opening = 0; opening < 2; opening++) {
+            tansu_db *db = call_open(folder);
+            CHECK_INT(more == 0 ? 77 : 3, call_count(db, NULL, "c", "{}"));
+            CHECK_TEXT(answer, call_find(db, NULL, "c", query, hints));
+            call_close(db);
+        }
+        folder_end(folder);
+    }
+}
+
+/* Those who may not write to the folder read the log into memory. */
+static void read_only_needs_no_block_store(void) {
+    char *folder = folder_new();
+    make(folder);
+    rewrite(folder, -1);
+    tansu_options options = call_options(folder);
+    options.read_only = 1;
+    tansu_db *db = call_open_with(&options);
+    CHECK_INT(3, call_count(db, NULL, "c", "{}"));
+    CHECK_TEXT(answer, call_find(db, NULL, "c", query, hints));
+    call_close(db);
+    folder_end(folder);
+}
+
+int main(void) {
+    RUN(a_block_store_of_another_format_is_rebuilt);
+    RUN(read_only_needs_no_block_store);
+    return check_finish();
+}

@@ -1,0 +1,251 @@
+/*
+ * test_tree.c -- ordered sets of byte strings against a plain sorted array: every operation,
+ * several versions at once, aborts, and trees of all shapes.
+ */
+#include "support/check.h"
+#include "support/model/tree_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tansu_error error;
+static uint8_t key[MODEL_KEY_MAX], bound[MODEL_KEY_MAX];
+
+/* ---- Versions: what the catalog does with trees ---- */
+
+#define HELD 4
+
+typedef struct version {
+    tree t;
+    model m;
+    retire_list retired; /* by the version that followed */
+} version;
+
+/* versions_of -- commits of random sizes, some aborted, with the last few versions held and
+ * compared. */
+static void versions_of(enum key_kind kind, int commits, int most_steps) {
+    random_source random = random_start(100 + kind);
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    version held[HELD] = {{.t = {NULL, 0}}};
+    size_t newest = 0;
+    tree_writer writer = {store, 1, NULL};
+
+    for (int commit = 0; commit < commits && check_failures() == 0; commit++) {
+        /* Grows, shrinks to nothing, grows again. */
+        unsigned inserts = commit * 3 / commits == 1 ? 20 : 80;
+        retire_list retired = {NULL, 0, 0};
+        writer.epoch++;
+        writer.retired = &retired;
+        tree t = held[newest].t;
+        model m = model_copy(&held[newest].m);
+        uint64_t first = writer.epoch;
+        for (uint64_t steps = random_below(&random, (uint64_t)most_steps) + 1; steps > 0; steps--) {
+            if (random_chance(&random, 2))
+                writer.epoch++; /* as for a statement of its own in a transaction */
+            model_step(&random, kind, &writer, &t, &m, inserts);
+        }
+        if (random_chance(&random, 25)) {
+            uint64_t last = writer.epoch;
+            writer.epoch = first;
+            tree_discard(&writer, &t);
+            tree_model_discard_retired(&writer, &retired, 0);
+            CHECK_INT(0, retired.count);
+            retire_forget(&retired);
+            free(m.items);
+            writer.epoch = last;
+        } else {
+            held[newest].retired = retired;
+            newest = (newest + 1) % HELD;
+            /* The oldest goes, and with it what its follower had replaced. */
+            retire_run(&held[newest].retired);
+            free(held[newest].m.items);
+            held[newest] = (version){.t = t, .m = m};
+        }
+        for (int i = 0; i < 5; i++) {
+            const version *v = &held[random_below(&random, HELD)];
+            size_t size = model_key(&random, kind, key);
+            size_t bound_size = model_key(&random, kind, bound);
+            model_same_at(store, &v->t, &v->m, key, size, bound, bound_size);
+        }
+        if (commit % 16 == 0)
+            for (int i = 0; i < HELD; i++)
+                model_same(store, &held[i].t, &held[i].m);
+    }
+    for (size_t i = 0; i < HELD; i++) {
+        size_t at = (newest + 1 + i) % HELD;
+        model_same(store, &held[at].t, &held[at].m);
+        if (at == newest)
+            tree_release(store, &held[at].t);
+        retire_run(&held[at].retired);
+        free(held[at].m.items);
+    }
+    CHECK_INT(0, tree_store_memory(store));
+    tree_store_free(store);
+    model_end();
+}
+
+static void versions_of_short_keys(void) {
+    versions_of(SHORT_KEYS, 150, 80);
+}
+static void versions_of_usual_keys(void) {
+    versions_of(USUAL_KEYS, 150, 80);
+}
+static void versions_of_near_keys(void) {
+    versions_of(NEAR_KEYS, 150, 80);
+}
+static void versions_of_long_keys(void) {
+    versions_of(LONG_KEYS, 60, 30);
+}
+
+/* ---- Shapes ---- */
+
+static void rising_keys_fill_the_blocks(void) {
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    retire_list retired = {NULL, 0, 0};
+    tree_writer writer = {store, 1, &retired};
+    tree t = {NULL, 0};
+    uint32_t count = 50000;
+    for (uint32_t i = 0; i < count; i++) {
+        writer.epoch++;
+        size_t size = counted_key(i, key);
+        CHECK_OK(tree_insert(&writer, &t, key, size, NULL, &error), &error);
+        retire_run(&retired);
+    }
+    CHECK_OK(tree_visit(store, &t, NULL, &error), &error);
+    /* A slot, a length byte and at most four bytes each, and little else. */
+    CHECK(tree_store_memory(store) < count * 15);
+    uint64_t rank;
+    size_t size = counted_key(31234, key);
+    CHECK_OK(tree_rank(store, &t, key, size, &rank, &error), &error);
+    CHECK_INT(31234, rank);
+    /* Taking all out in the same order leaves nothing. */
+    for (uint32_t i = 0; i < count; i++) {
+        bool found;
+        writer.epoch += i % 3;
+        size = counted_key(i, key);
+        CHECK_OK(tree_remove(&writer, &t, key, size, &found, &error), &error);
+        if (!CHECK(found))
+            break;
+        if (i % 1000 == 0)
+            CHECK_OK(tree_visit(store, &t, NULL, &error), &error);
+    }
+    CHECK(t.root == NULL && t.count == 0);
+    retire_run(&retired);
+    CHECK_INT(0, tree_store_memory(store));
+    tree_store_free(store);
+}
+
+/* Leaves with few entries join their neighbours, so that memory follows the number of entries. */
+static void removals_from_everywhere_leave_no_sparse_leaves(void) {
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    retire_list retired = {NULL, 0, 0};
+    tree_writer writer = {store, 1, &retired};
+    tree t = {NULL, 0};
+    uint32_t count = 50000;
+    for (uint32_t i = 0; i < count; i++)
+        CHECK_OK(tree_insert(&writer, &t, key, counted_key(i, key), NULL, &error), &error);
+    uint64_t full = tree_store_memory(store);
+    for (uint32_t i = 0; i < count; i++)
+        if (i % 20 != 0) {
+            writer.epoch += i % 3;
+            CHECK_OK(tree_remove(&writer, &t, key, counted_key(i, key), NULL, &error), &error);
+        }
+    retire_run(&retired);
+    CHECK_INT(count / 20, t.count);
+    CHECK_OK(tree_visit(store, &t, NULL, &error), &error);
+    CHECK(tree_store_memory(store) < full / 8);
+    for (uint32_t i = 0; i < count; i += 20) {
+        bool found;
+        writer.epoch++;
+        CHECK_OK(tree_remove(&writer, &t, key, counted_key(i, key), &found, &error), &error);
+        CHECK(found);
+    }
+    CHECK(t.root == NULL);
+    retire_run(&retired);
+    tree_store_free(store);
+}
+
+static void built_trees_are_like_others(void) {
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    retire_list retired = {NULL, 0, 0};
+    tree_writer writer = {store, 1, &retired};
+    for (uint32_t count = 0; count < 30000; count = count * 3 + 1) {
+        tree t;
+        counting source = {.count = count};
+        writer.epoch++;
+        CHECK_OK(tree_build(&writer, next_counted, &source, &t, &error), &error);
+        CHECK_INT(count, t.count);
+        CHECK_OK(tree_visit(store, &t, NULL, &error), &error);
+        model m = {NULL, 0, 0};
+        for (uint32_t i = 0; i < count; i++) {
+            size_t size = counted_key(i, key);
+            model_insert(&m, key, size);
+        }
+        model_same(store, &t, &m);
+        random_source random = random_start(7);
+        for (int i = 0; i < 300; i++) {
+            size_t size = counted_key((uint32_t)random_below(&random, count + 1000), key);
+            bool was;
+            CHECK_OK(tree_insert(&writer, &t, key, size, &was, &error), &error);
+            CHECK_INT(!model_insert(&m, key, size), was);
+        }
+        model_same(store, &t, &m);
+        tree_release(store, &t);
+        free(m.items);
+        model_end();
+    }
+    retire_run(&retired);
+    CHECK_INT(0, tree_store_memory(store));
+    tree_store_free(store);
+}
+
+static void huge_and_empty_keys(void) {
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    retire_list retired = {NULL, 0, 0};
+    tree_writer writer = {store, 1, &retired};
+    tree t = {NULL, 0};
+    size_t size = 3 * 1024 * 1024;
+    uint8_t *huge = malloc(size);
+    REQUIRE(huge != NULL);
+    memset(huge, 'h', size);
+    for (int i = 0; i < 12; i++) { /* they differ in their last byte only */
+        huge[size - 1] = (uint8_t)(i * 5 % 12);
+        if (i % 4 == 0)
+            writer.epoch++;
+        CHECK_OK(tree_insert(&writer, &t, huge, size, NULL, &error), &error);
+    }
+    CHECK_OK(tree_visit(store, &t, NULL, &error), &error);
+    CHECK_INT(12, t.count);
+    for (int i = 0; i < 12; i++) {
+        uint64_t rank;
+        bool found;
+        huge[size - 1] = (uint8_t)i;
+        CHECK_OK(tree_rank(store, &t, huge, size, &rank, &error), &error);
+        CHECK_INT(0, rank);
+        CHECK_OK(tree_remove(&writer, &t, huge, size, &found, &error), &error);
+        CHECK(found);
+    }
+    CHECK(t.root == NULL);
+    CHECK_STATUS(TANSU_E_TOO_LARGE, tree_insert(&writer, &t, huge, 0, NULL, &error));
+    free(huge);
+    retire_run(&retired);
+    CHECK_INT(0, tree_store_memory(store));
+    tree_store_free(store);
+}
+
+int main(void) {
+    RUN(versions_of_short_keys);
+    RUN(versions_of_usual_keys);
+    RUN(versions_of_near_keys);
+    RUN(versions_of_long_keys);
+    RUN(rising_keys_fill_the_blocks);
+    RUN(removals_from_everywhere_leave_no_sparse_leaves);
+    RUN(built_trees_are_like_others);
+    RUN(huge_and_empty_keys);
+    return check_finish();
+}

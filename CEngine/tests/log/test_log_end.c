@@ -1,0 +1,178 @@
+/*
+ * test_log_end.c -- where the log of a database ends: after a kill all that was written has to be
+ * there, after a loss of power what was known to be on the disk, and nothing that may hold commits
+ * is removed.
+ */
+#include "log/format.h"
+#include "support/calls/call.h"
+#include "support/calls/maintenance_calls.h"
+#include "support/check.h"
+#include "support/fault/tail_file.h"
+#include "support/folder.h"
+#include "util/fs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* killed_in_second -- a killed database whose log has gone on to a second segment; *first: the
+ * commit that begins it. */
+static char *killed_in_second(tansu_durability durability, uint64_t *first) {
+    static uint8_t filling[3000];
+    char *folder = folder_new(), *copy = folder_new();
+    rmdir(copy);
+    tansu_options options = call_options(folder);
+    options.segment_size = 1 << 20;
+    options.durability = durability;
+    tansu_db *db = call_open_with(&options);
+    for (int i = 0; i < 400; i++) {
+        bson_t *doc = BCON_NEW("_id", BCON_INT32(i), "b",
+                               BCON_BIN(BSON_SUBTYPE_BINARY, filling, sizeof filling));
+        CHECK_OK(call_save_bson(db, NULL, "c", TANSU_SAVE, doc), &call_error);
+        bson_destroy(doc);
+    }
+    folder_copy(folder, copy);
+    call_close(db);
+    folder_end(folder);
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    file_read(folder_join(copy, "log/00000002.seg"), &bytes);
+    *first = ((const segment_header *)(const void *)bytes.data)->base;
+    tansu_buffer_free(&bytes);
+    CHECK(!file_exists(folder_join(copy, "log/00000003.seg")));
+    return copy;
+}
+
+/* refused_and_left_alone -- opening fails, and nothing of the log is changed or removed by it. */
+static void refused_and_left_alone(const char *folder) {
+    uint64_t size = file_size(folder_join(folder, "log/00000002.seg"));
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(TANSU_E_CORRUPT, call_try_open(folder));
+        CHECK_TEXT("log/00000002.seg", call_error.context);
+        CHECK(strstr(call_error.message, "tansu repair") != NULL);
+    }
+    CHECK_INT(size, file_size(folder_join(folder, "log/00000002.seg")));
+    CHECK(!file_exists(folder_join(folder, "set-aside")));
+}
+
+/* A segment of acknowledged commits is not removed because its first block can't be read. */
+static void a_segment_without_its_first_block_is_refused(void) {
+    static const uint8_t zeros[4096];
+    for (int full = 0; full < 2; full++) {
+        for (int lost = 0; lost < 2; lost++) { /* the power was lost since */
+            uint64_t first;
+            char *folder = killed_in_second(
+                full != 0 ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS, &first);
+            file_patch(folder_join(folder, "log/00000002.seg"), 0, zeros, sizeof zeros);
+            if (lost != 0)
+                tail_file_lose_power(folder_join(folder, "log"), false);
+            if (full != 0 || lost == 0) {
+                refused_and_left_alone(folder);
+            } else {
+                /* None of it was known to be on the disk: it is the end, and what there is goes
+                 * aside. */
+                tansu_db *db = call_open(folder);
+                CHECK_INT(first - 1, call_statistic(db, "sequence"));
+                call_close(db);
+                tansu_buffer bytes = TANSU_BUFFER_INIT;
+                file_read(folder_join(folder, "set-aside/00000002.seg"), &bytes);
+                CHECK(bytes.size > 8192 && memcmp(bytes.data, zeros, sizeof zeros) == 0);
+                CHECK(memcmp(bytes.data + 4096, zeros, sizeof zeros) != 0);
+                tansu_buffer_free(&bytes);
+            }
+            folder_end(folder);
+        }
+    }
+}
+
+/* Of a killed process all that was written is there, so an end that is missing in whatever way
+ * is damage. */
+static void a_killed_log_that_lost_its_end_is_refused(void) {
+    uint64_t first;
+    char *folder = killed_in_second(TANSU_DURABILITY_PROCESS, &first);
+    char *name = strdup(folder_join(folder, "log/00000002.seg"));
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    file_read(name, &bytes);
+    uint64_t end = bytes.size;
+    while (bytes.data[end - 1] == 0)
+        end--;
+    static const uint64_t from_end[] = {1, 100, 3000, 40000};
+    for (size_t i = 0; i < sizeof from_end / sizeof from_end[0]; i++) {
+        for (int cut = 0; cut < 2; cut++) {
+            uint64_t at = end - from_end[i];
+            uint8_t *kept = calloc(1, bytes.size);
+            memcpy(kept, bytes.data, at);
+            file_write(name, kept, cut != 0 ? at : bytes.size);
+            refused_and_left_alone(folder);
+            free(kept);
+        }
+    }
+    remove(name);
+    CHECK_STATUS(TANSU_E_CORRUPT, call_try_open(folder));
+    file_write(name, bytes.data, bytes.size);
+    CHECK_OK(call_try_open(folder), &call_error);
+    tansu_buffer_free(&bytes);
+    free(name);
+    folder_end(folder);
+}
+
+/* What is cut off after a torn end after power loss may hold commits that nobody was promised: a
+ * copy is kept. */
+static void valid_frames_after_a_torn_end_are_set_aside(void) {
+    uint64_t first;
+    char *folder = killed_in_second(TANSU_DURABILITY_PROCESS, &first);
+    tail_file_lose_power(folder_join(folder, "log"), false);
+    char *name = strdup(folder_join(folder, "log/00000001.seg"));
+    tansu_buffer before = TANSU_BUFFER_INIT, kept = TANSU_BUFFER_INIT;
+    file_flip(name, 500000, 3);
+    file_read(name, &before);
+    tansu_db *db = call_open(folder);
+    CHECK(call_statistic(db, "sequence") < (int64_t)first);
+    call_close(db);
+    file_read(folder_join(folder, "set-aside/00000001.seg"), &kept);
+    CHECK(kept.size == before.size && memcmp(kept.data, before.data, kept.size) == 0);
+    CHECK(file_exists(folder_join(folder, "set-aside/00000002.seg")));
+    CHECK(!file_exists(folder_join(folder, "log/00000002.seg")));
+    /* It is in nobody's way. */
+    db = call_open(folder);
+    maintenance_clean(db);
+    call_close(db);
+    tansu_buffer_free(&before);
+    tansu_buffer_free(&kept);
+    free(name);
+    folder_end(folder);
+}
+
+/* A disk that lost power while the machine was on, or a snapshot of it: the boot id is the same,
+ * and what was never acknowledged may be torn. What a mark on the disk says was synced may not. */
+static void a_torn_end_within_one_boot_is_no_damage(void) {
+    for (int synced = 0; synced < 2; synced++) {
+        uint64_t first;
+        char *folder = killed_in_second(TANSU_DURABILITY_PROCESS, &first), cache[64];
+        char *log = strdup(folder_join(folder, "log"));
+        fs_boot_id(cache);
+        strcat(cache, " 0123456789abcdef"); /* this start of the machine, another mount */
+        tail_file_lose_power(log, synced != 0);
+        tail_file_set_cache(log, cache);
+        file_flip(folder_join(log, "00000002.seg"), 70, 1);
+        CHECK_OK(call_try_open(folder), &call_error);
+        folder_end(folder);
+        free(log);
+    }
+    uint64_t first;
+    char *folder = killed_in_second(TANSU_DURABILITY_FULL, &first);
+    tail_file_lose_power(folder_join(folder, "log"), true);
+    uint64_t written, synced, state;
+    CHECK(tail_file_read(folder_join(folder, "log"), &written, &synced, &state) && synced > first);
+    file_cut(folder_join(folder, "log/00000002.seg"), 100); /* no later frame tells of it */
+    CHECK_STATUS(TANSU_E_CORRUPT, call_try_open(folder));
+    folder_end(folder);
+}
+
+int main(void) {
+    RUN(a_segment_without_its_first_block_is_refused);
+    RUN(a_killed_log_that_lost_its_end_is_refused);
+    RUN(valid_frames_after_a_torn_end_are_set_aside);
+    RUN(a_torn_end_within_one_boot_is_no_damage);
+    return check_finish();
+}

@@ -1,0 +1,152 @@
+/*
+ * test_snapshot_lifetime.c -- what a commit replaced is freed as soon as no snapshot is left that
+ * could see it: not earlier, and not later because of older or newer snapshots.
+ */
+#include "store/collection.h"
+#include "store/database.h"
+#include "store/database_internal.h"
+#include "support/calls/call.h"
+#include "support/check.h"
+#include "support/random/random.h"
+
+#include <stdlib.h>
+
+/* Versions and objects of one run. */
+#define EPOCHS 3000
+#define HELD 12
+#define OBJECTS_EACH 6
+
+/* An object that commits of some epochs can see: those from `birth` on and before `death`. */
+typedef struct object {
+    uint64_t birth, death; /* death 0: no commit has replaced it */
+    bool freed;
+} object;
+
+static object objects[EPOCHS * OBJECTS_EACH];
+static size_t object_count;
+
+static void free_object(void *context, void *o) {
+    (void)context;
+    CHECK(!((object *)o)->freed);
+    ((object *)o)->freed = true;
+}
+
+/* Epochs that somebody can still see: held ones, and all from the visible one on. */
+typedef struct living {
+    uint64_t held[HELD];
+    snapshot *snapshots[HELD];
+    uint64_t visible, head;
+} living;
+
+/* seen -- whether a living snapshot is from `birth` up to before `death`. */
+static bool seen(const living *l, const object *o) {
+    if (o->death > l->visible) /* all snapshots from the visible one to the head are there */
+        return true;
+    for (int i = 0; i < HELD; i++)
+        if (l->snapshots[i] != NULL && l->held[i] >= o->birth && l->held[i] < o->death)
+            return true;
+    return false;
+}
+
+/* commit -- replaces some objects that are not yet replaced, and makes new ones. */
+static void commit(database *db, random_source *source, living *l, bool visible) {
+    retire_list retired = {NULL, 0, 0};
+    uint64_t epoch = l->head + 1;
+    for (uint64_t i = random_below(source, OBJECTS_EACH); i > 0 && object_count > 0; i--) {
+        /* Mostly young ones, as with blocks of a tree. */
+        size_t back = (size_t)random_below(source, random_chance(source, 80) ? 20 : object_count);
+        object *o = &objects[object_count - 1 - (back < object_count ? back : 0)];
+        if (o->death != 0)
+            continue;
+        o->death = epoch;
+        REQUIRE(retire_add_born(&retired, free_object, NULL, o, o->birth));
+    }
+    for (uint64_t i = random_below(source, OBJECTS_EACH); i > 0; i--)
+        objects[object_count++] = (object){.birth = epoch};
+    snapshot *v = snapshot_new(0);
+    REQUIRE(v != NULL);
+    v->epoch = v->sequence = epoch;
+    snapshot_publish(db, v, &retired, visible);
+    l->head = epoch;
+    if (visible)
+        l->visible = epoch;
+}
+
+/* check_all -- each object against what the living snapshots see. */
+static void check_all(const living *l) {
+    for (size_t i = 0; i < object_count; i++) {
+        const object *o = &objects[i];
+        bool needed = o->death == 0 || seen(l, o);
+        if (!CHECK(o->freed == !needed)) {
+            check_note("born %llu, replaced %llu, visible %llu, head %llu, freed %d",
+                       (unsigned long long)o->birth, (unsigned long long)o->death,
+                       (unsigned long long)l->visible, (unsigned long long)l->head, o->freed);
+            return;
+        }
+    }
+}
+
+/* play -- commits, shows, holds and releases at random. `waits`: commits are shown later, some at a
+ * time, as with writers that share a sync. */
+static void play(uint64_t seed, bool waits) {
+    random_source source = random_start(seed);
+    tansu_db *handle = call_open(NULL);
+    database *db = (database *)handle;
+    living l = {.visible = 0};
+    object_count = 0;
+    l.visible = l.head = db->head->epoch;
+    uint64_t held_looks = 0;
+    while (l.head < EPOCHS - 1 && check_failures() == 0) {
+        uint64_t slot = random_below(&source, HELD);
+        switch (random_below(&source, 5)) {
+        case 0:
+            if (l.snapshots[slot] == NULL) {
+                bool newest = random_chance(&source, 20);
+                l.snapshots[slot] = newest ? snapshot_acquire_head(db) : snapshot_acquire(db);
+                l.held[slot] = newest ? l.head : l.visible;
+                CHECK_INT(l.held[slot], l.snapshots[slot]->epoch);
+                break;
+            }
+            if (random_chance(&source, 60)) {
+                snapshot_release(db, l.snapshots[slot]);
+                l.snapshots[slot] = NULL;
+            }
+            held_looks++;
+            break;
+        case 1:
+            if (waits && l.head > l.visible) {
+                l.visible += 1 + random_below(&source, l.head - l.visible);
+                snapshot_make_visible(db, l.visible);
+                break;
+            } /* fall through */
+        default:
+            commit(db, &source, &l, !waits || (l.head == l.visible && random_chance(&source, 30)));
+        }
+        if (random_chance(&source, 10))
+            check_all(&l);
+    }
+    snapshot_make_visible(db, l.head);
+    l.visible = l.head;
+    for (int i = 0; i < HELD; i++) {
+        if (l.snapshots[i] == NULL)
+            continue;
+        snapshot_release(db, l.snapshots[i]);
+        l.snapshots[i] = NULL;
+        check_all(&l);
+    }
+    CHECK(held_looks > 100);
+    CHECK(db->oldest == db->visible && db->visible == db->head);
+    call_close(handle);
+}
+
+static void objects_live_as_long_as_they_are_seen(void) {
+    for (uint64_t seed = 1; seed <= 6 && check_failures() == 0; seed++) {
+        play(seed, false);
+        play(seed, true);
+    }
+}
+
+int main(void) {
+    RUN(objects_live_as_long_as_they_are_seen);
+    return check_finish();
+}

@@ -1,0 +1,263 @@
+/*
+ * support/fault/fault_injection.c -- counts calls and lets some of them fail.
+ */
+#include "support/fault/fault_injection.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    atomic_int kind;
+    atomic_uint count;
+    unsigned nth;
+    unsigned length; /* how many calls fail in a row */
+    bool half;
+    bool pretend;
+    int number;
+    atomic_bool met;
+} orders;
+
+void fault_start(fault_kind kind, unsigned nth, bool lasting, int number) {
+    fault_start_burst(kind, nth, lasting ? UINT_MAX : 1, false, number);
+}
+
+void fault_start_burst(fault_kind kind, unsigned nth, unsigned length, bool half, int number) {
+    orders.nth = nth;
+    orders.length = length;
+    orders.half = half;
+    orders.number = number;
+    orders.count = 0;
+    orders.met = false;
+    orders.kind = kind;
+}
+
+unsigned fault_stop(void) {
+    orders.kind = FAULT_NONE;
+    return orders.count;
+}
+
+void fault_skip_syncs(bool pretend) {
+    orders.pretend = pretend;
+}
+
+bool fault_occurred(void) {
+    return orders.met;
+}
+
+/* due -- counts a call; whether it is to fail. */
+static bool due(fault_kind kind) {
+    if ((fault_kind)orders.kind != kind)
+        return false;
+    unsigned count = atomic_fetch_add(&orders.count, 1) + 1;
+    if (orders.nth == 0 || count < orders.nth || count - orders.nth >= orders.length)
+        return false;
+    orders.met = true;
+    return true;
+}
+
+/* ---- File calls ---- */
+
+/* half_done -- how much of a read or write is done before its call, which is made to do a part
+ * only, or 0: it is none of those. The next call then fails. */
+static size_t half_done(size_t size) {
+    unsigned count = atomic_load(&orders.count) + 1;
+    if ((fault_kind)orders.kind != FAULT_FILES || !orders.half || orders.nth != count || size < 2)
+        return 0;
+    atomic_fetch_add(&orders.count, 1);
+    orders.met = true;
+    return size / 2;
+}
+
+/* fails -- whether this file call is to fail, with errno set. */
+static bool fails(void) {
+    if (!due(FAULT_FILES))
+        return false;
+    errno = orders.number;
+    return true;
+}
+
+static int troubled_open(const char *path, int flags, int mode) {
+    return fails() ? -1 : fs_system.open(path, flags, mode);
+}
+
+static int troubled_close(int fd) {
+    /* As on Linux: the descriptor is gone whatever close() says. */
+    bool failing = fails();
+    int number = errno, result = fs_system.close(fd);
+    if (failing)
+        errno = number;
+    return failing ? -1 : result;
+}
+
+static ssize_t troubled_read(int fd, void *bytes, size_t size, off_t offset) {
+    size_t half = half_done(size);
+    if (half != 0)
+        return fs_system.read(fd, bytes, half, offset);
+    return fails() ? -1 : fs_system.read(fd, bytes, size, offset);
+}
+
+static ssize_t troubled_write(int fd, const void *bytes, size_t size, off_t offset) {
+    size_t half = half_done(size);
+    if (half != 0)
+        return fs_system.write(fd, bytes, half, offset);
+    if (!fails())
+        return fs_system.write(fd, bytes, size, offset);
+    /* A disk that is full takes a part. */
+    int number = errno;
+    (void)fs_system.write(fd, bytes, size / 2, offset);
+    errno = number;
+    return -1;
+}
+
+static int troubled_size(int fd, uint64_t *size) {
+    return fails() ? -1 : fs_system.size(fd, size);
+}
+
+static int troubled_truncate(int fd, uint64_t size) {
+    return fails() ? -1 : fs_system.truncate(fd, size);
+}
+
+static int troubled_allocate(int fd, uint64_t offset, uint64_t size) {
+    return fails() ? -1 : fs_system.allocate(fd, offset, size);
+}
+
+static void *troubled_map(int fd, size_t size, bool writable) {
+    return fails() ? NULL : fs_system.map(fd, size, writable);
+}
+
+static int troubled_unmap(void *address, size_t size) {
+    return fs_system.unmap(address, size);
+}
+
+static void troubled_populate(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh,
+                              uint64_t end) {
+    fs_system.populate(fd, mapped, begin, fresh, end);
+}
+
+static void troubled_start_writeback(int fd, uint64_t offset, uint64_t size) {
+    fs_system.start_writeback(fd, offset, size);
+}
+
+static int troubled_sync(int fd, void *mapped, size_t mapped_size) {
+    if (fails())
+        return -1;
+    return orders.pretend ? 0 : fs_system.sync(fd, mapped, mapped_size);
+}
+
+static int troubled_sync_folder(const char *path) {
+    if (fails())
+        return -1;
+    return orders.pretend ? 0 : fs_system.sync_folder(path);
+}
+
+static int troubled_rename(const char *from, const char *to) {
+    return fails() ? -1 : fs_system.rename(from, to);
+}
+
+static int troubled_unlink(const char *path) {
+    return fails() ? -1 : fs_system.unlink(path);
+}
+
+static int troubled_mkdir(const char *path, int mode) {
+    return fails() ? -1 : fs_system.mkdir(path, mode);
+}
+
+static int troubled_rmdir(const char *path) {
+    return fails() ? -1 : fs_system.rmdir(path);
+}
+
+static int troubled_lock(int fd, bool exclusive) {
+    return fails() ? -1 : fs_system.lock(fd, exclusive);
+}
+
+static void troubled_unlock(int fd) {
+    fs_system.unlock(fd);
+}
+
+static int troubled_list(const char *path, fs_name_visitor visitor, void *context) {
+    return fails() ? -1 : fs_system.list(path, visitor, context);
+}
+
+const fs fault_fs = {
+    .open = troubled_open,
+    .close = troubled_close,
+    .read = troubled_read,
+    .write = troubled_write,
+    .size = troubled_size,
+    .truncate = troubled_truncate,
+    .allocate = troubled_allocate,
+    .map = troubled_map,
+    .unmap = troubled_unmap,
+    .populate = troubled_populate,
+    .start_writeback = troubled_start_writeback,
+    .sync = troubled_sync,
+    .sync_folder = troubled_sync_folder,
+    .rename = troubled_rename,
+    .unlink = troubled_unlink,
+    .mkdir = troubled_mkdir,
+    .rmdir = troubled_rmdir,
+    .lock = troubled_lock,
+    .unlock = troubled_unlock,
+    .list = troubled_list,
+};
+
+/* Bytes that the engine asked for; also where none are counted. */
+static _Atomic size_t allocated;
+
+size_t fault_allocated(void) {
+    return allocated;
+}
+
+/* ---- Allocations: the linker leads the engine's calls here (-Wl,--wrap) ---- */
+
+#ifdef __APPLE__
+bool fault_has_memory(void) {
+    return false;
+}
+#else
+/* Weak: in a program without the wrappers there are none, and nothing comes here. */
+void *__real_malloc(size_t size) __attribute__((weak));
+void *__real_calloc(size_t count, size_t size) __attribute__((weak));
+void *__real_realloc(void *memory, size_t size) __attribute__((weak));
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t most);
+
+bool fault_has_memory(void) {
+    return __real_malloc != NULL;
+}
+
+void *__wrap_malloc(size_t size) {
+    allocated += size;
+    return due(FAULT_MEMORY) ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    allocated += count * size;
+    return due(FAULT_MEMORY) ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    allocated += size;
+    return due(FAULT_MEMORY) ? NULL : __real_realloc(memory, size);
+}
+
+char *__wrap_strndup(const char *text, size_t most) {
+    size_t size = strnlen(text, most);
+    char *copy = due(FAULT_MEMORY) ? NULL : __real_malloc(size + 1);
+    if (copy != NULL) {
+        memcpy(copy, text, size);
+        copy[size] = 0;
+    }
+    return copy;
+}
+
+char *__wrap_strdup(const char *text) {
+    return __wrap_strndup(text, strlen(text));
+}
+#endif

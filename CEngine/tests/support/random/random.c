@@ -1,0 +1,51 @@
+/*
+ * support/random/random.c -- the seed of a run.
+ */
+#include "support/random/random.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint64_t seed;
+static bool used;
+
+/* choose_seed -- the environment's seed, or one of this time. */
+static void choose_seed(void) {
+    const char *text = getenv("TANSU_SEED");
+    used = true;
+    if (text != NULL && *text != '\0') {
+        seed = strtoull(text, NULL, 10);
+        return;
+    }
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    random_source mixed = {(uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec +
+                           ((uint64_t)getpid() << 32)};
+    seed = random_next(&mixed) >> 16;
+}
+
+/* random_seed -- the seed of this run. */
+uint64_t random_seed(void) {
+    pthread_once(&once, choose_seed);
+    return seed;
+}
+
+/* random_seed_was_used -- whether a failure may depend on the seed. */
+bool random_seed_was_used(void) {
+    return used;
+}
+
+/* random_start -- a source of its own for each stream. */
+random_source random_start(uint64_t stream) {
+    random_source mixed = {random_seed() ^ (stream * 0xD6E8FEB86659FD93u)};
+    random_next(&mixed);
+    return mixed;
+}
+
+/* random_from -- a source that is the same in every run. */
+random_source random_from(uint64_t seed_given) {
+    return (random_source){seed_given};
+}

@@ -1,0 +1,50 @@
+// The operations on collections that a database and a transaction share.
+extension Session {
+    package func collection<Element>(_ name: String, _ codec: DocumentCodec<Element>) throws
+        -> Database.Collection<Element>
+    {
+        try name.checkName()
+        return Database.Collection(session: self, name: name, codec: codec)
+    }
+
+    func collections() throws -> [Database.CollectionInfo] {
+        try BSONDecoder().decode(CollectionList.self, from: engine.collectionList()).collections
+    }
+
+    func ensureCollection(_ name: String) throws {
+        try name.checkName()
+        try checkMayWrite()
+        try engine.ensureCollection(name)
+    }
+
+    func renameCollection(_ name: String, to newName: String) throws {
+        try name.checkName()
+        try newName.checkName()
+        try name.rejectSchemaCollection()
+        try newName.rejectSchemaCollection()
+        try checkMayWrite()
+        try changing(name) { session in
+            try session.engine.renameCollection(name, to: newName)
+            try session.moveSchema(of: name, to: newName)
+        }
+    }
+
+    func dropCollection(_ name: String) throws -> Bool {
+        try name.checkName()
+        try name.rejectSchemaCollection()
+        try checkMayWrite()
+        do {
+            try changing(name) { session in
+                try session.engine.dropCollection(name)
+                try session.moveSchema(of: name, to: nil)
+            }
+            return true
+        } catch let error as TansuError where error.code == .notFound {
+            return false
+        }
+    }
+}
+
+private struct CollectionList: Decodable {
+    let collections: [Database.CollectionInfo]
+}

@@ -1,0 +1,72 @@
+/// Where the calls of collections and queries run: each in a transaction of its own at the newest commit, or all in one
+/// transaction; and on which threads their async variants do.
+package struct Session: Sendable {
+    /// Whether a call may have to wait for the write transaction under way.
+    enum Access {
+        case read
+        case write
+    }
+
+    package let database: Database
+    /// The engine's calls, in the transaction when there is one.
+    let engine: EngineScope
+    private let transactionQueue: WorkQueue?
+
+    /// Every call in a transaction of its own.
+    package init(_ database: Database) {
+        self.database = database
+        engine = EngineScope(engine: database.engine, transaction: nil)
+        transactionQueue = nil
+    }
+
+    /// Every call inside a transaction.
+    init(_ database: Database, _ transaction: EngineTransaction, queue: WorkQueue) {
+        self.database = database
+        engine = EngineScope(engine: database.engine, transaction: transaction)
+        transactionQueue = queue
+    }
+
+    /// The transaction; `nil` when every call has one of its own.
+    var transaction: EngineTransaction? { engine.transaction }
+
+    /// Throws `.busy` where a write of its own would wait for the transaction that this task is in.
+    func checkMayWrite() throws {
+        if transaction == nil { try database.rejectInsideOwnWrite() }
+    }
+
+    /// Runs `body` in a transaction: one of its own, or a savepoint of the one that there is. When `body` throws, what
+    /// it did is rolled back.
+    func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
+        guard let transaction else {
+            return try database.write(durability: nil, cancelledBy: nil) { try body($0.session) }
+        }
+        return try transaction.savepoint { try body(self) }
+    }
+
+    /// Runs `body` on the right thread and suspends the task meanwhile.
+    func run<Result: Sendable>(
+        _ access: Access, _ body: @escaping @Sendable (CancellationFlag) throws -> Result
+    ) async throws -> Result {
+        if access == .write { try checkMayWrite() }
+        return try await (transactionQueue ?? (access == .write ? database.writers : database.readers)).run(body)
+    }
+
+    /// The same for a call that may run long: it stops when the task is cancelled meanwhile, and then keeps nothing.
+    func runCancellable<Result: Sendable>(
+        _ access: Access, _ body: @escaping @Sendable (Session) throws -> Result
+    ) async throws -> Result {
+        try await run(access) { flag in try cancellable(access, flag, body) }
+    }
+
+    /// Runs `body` in a transaction of its own, which is what the engine can cancel, or in the one that there is:
+    /// that is cancelled as a whole, by the task that began it.
+    func cancellable<Result>(
+        _ access: Access, _ flag: CancellationFlag, _ body: (Session) throws -> Result
+    ) throws -> Result {
+        if transaction != nil { return try body(self) }
+        switch access {
+        case .read: return try database.read(cancelledBy: flag) { try body($0.session) }
+        case .write: return try database.write(durability: nil, cancelledBy: flag) { try body($0.session) }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+extension EngineScope {
+    /// Runs `body`, a call of the engine, and records it when the database was opened with a logger or metrics.
+    func measured<Result>(_ call: @autoclosure () -> MeasuredCall, _ body: () throws -> Result) throws -> Result {
+        try engine.measured(call(), body)
+    }
+}
+
+extension EngineDatabase {
+    /// Runs `body`, a call of the engine, and records it when the database was opened with a logger or metrics.
+    func measured<Result>(_ call: @autoclosure () -> MeasuredCall, _ body: () throws -> Result) throws -> Result {
+        guard recorder != nil else { return try body() }
+        let start = ContinuousClock.now
+        do {
+            let result = try body()
+            record(call(), ContinuousClock.now - start, failed: false)
+            return result
+        } catch {
+            record(call(), ContinuousClock.now - start, failed: true)
+            throw error
+        }
+    }
+
+    /// Records a call that has ended.
+    func record(_ call: MeasuredCall, _ duration: Duration, failed: Bool) {
+        recorder?.record(call, duration, failed: failed) { [weak self] query, hints, collection in
+            self.flatMap { try? EngineScope(engine: $0, transaction: nil).explain(query, hints, in: collection) }
+        }
+    }
+}

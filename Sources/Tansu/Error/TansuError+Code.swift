@@ -1,0 +1,116 @@
+import CTansu
+
+extension TansuError {
+    /// The kind of an error, one for one the engine's `tansu_status`.
+    ///
+    /// The numbers never change; a newer engine may add some.
+    public struct Code: RawRepresentable, Sendable, Hashable {
+        /// The engine's number.
+        public let rawValue: UInt32
+
+        /// The code with the engine's number.
+        public init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+    }
+}
+
+extension TansuError.Code: CustomStringConvertible {
+    /// The engine's lasting name of the code, such as "NOT_UNIQUE".
+    public var description: String {
+        String(cString: tansu_status_name(tansu_status(rawValue: rawValue)))
+    }
+}
+
+extension TansuError.Code {
+    /// Out of memory; nothing was changed. Work in smaller pieces: a cursor rather than an array.
+    public static let memory = Self(TANSU_E_MEMORY)
+
+    /// An argument that is out of its range, such as a negative commit number or a path with a NUL character.
+    public static let invalidArgument = Self(TANSU_E_INVALID_ARGUMENT)
+
+    /// The database is closed or being closed. Open it again, or keep it open longer.
+    public static let closed = Self(TANSU_E_CLOSED)
+
+    /// A system call failed; ``TansuError/systemErrno`` has the reason. Check the disk and the permissions.
+    public static let io = Self(TANSU_E_IO)
+
+    /// The disk is full; the commit was rolled back. Free disk space and try again.
+    public static let full = Self(TANSU_E_FULL)
+
+    /// Another process, or another `Database` here, has it open. Share one `Database`, or open read-only on
+    /// both sides.
+    public static let locked = Self(TANSU_E_LOCKED)
+
+    /// The wait for the write lock timed out, this task or thread holds the write lock itself, or open transactions and
+    /// cursors prevent closing. Inside `write`, use the collections of the transaction; before `close()`, end cursors.
+    public static let busy = Self(TANSU_E_BUSY)
+
+    /// Opened read-only, or a write through a `read` transaction. Use `write`.
+    public static let readOnly = Self(TANSU_E_READ_ONLY)
+
+    /// Corruption was detected; the context names file and offset. Restore a backup.
+    public static let corrupt = Self(TANSU_E_CORRUPT)
+
+    /// The files are of a newer format than this library reads. Update the library.
+    public static let version = Self(TANSU_E_VERSION)
+
+    /// No such database, collection, index or document: check the name in the context. Or the changes after a resume
+    /// token are no longer complete: read everything, and start a new sequence.
+    public static let notFound = Self(TANSU_E_NOT_FOUND)
+
+    /// The name or the `_id` exists. Choose another, or `save` to replace.
+    public static let exists = Self(TANSU_E_EXISTS)
+
+    /// A unique index already holds this value. Change the value, or replace the document that holds it.
+    public static let notUnique = Self(TANSU_E_NOT_UNIQUE)
+
+    /// A collection or index name that is not allowed. Names are 1 to 120 bytes.
+    public static let invalidName = Self(TANSU_E_INVALID_NAME)
+
+    /// Bytes that are not a valid BSON document. Check their source.
+    public static let invalidBSON = Self(TANSU_E_INVALID_BSON)
+
+    /// Valid BSON that may not be stored: a duplicate key, one that begins with `$`, or what violates the schema of its
+    /// collection; the context is then path and rule, such as `pet.age: minimum`.
+    public static let invalidDocument = Self(TANSU_E_INVALID_DOCUMENT)
+
+    /// An `_id` of a kind that cannot be one: an array, a regex, undefined or null.
+    public static let invalidID = Self(TANSU_E_INVALID_ID)
+
+    /// An unknown or malformed operator, hint, path or operand; the context names it.
+    public static let invalidQuery = Self(TANSU_E_INVALID_QUERY)
+
+    /// An invalid index definition. Check its paths and options.
+    public static let invalidIndex = Self(TANSU_E_INVALID_INDEX)
+
+    /// Text that is not JSON, or not the extended JSON of BSON; the offset is the byte at fault.
+    public static let invalidJSON = Self(TANSU_E_INVALID_JSON)
+
+    /// A JSON command with an unknown or missing member; the context names it.
+    public static let invalidCommand = Self(TANSU_E_INVALID_COMMAND)
+
+    /// Over a limit: a document of 16 MiB, a depth of 100, a transaction of 1 GiB. Split it.
+    public static let tooLarge = Self(TANSU_E_TOO_LARGE)
+
+    /// Cancelled by `cancel()`. A cancelled task gets a `CancellationError` instead.
+    public static let cancelled = Self(TANSU_E_CANCELLED)
+
+    /// The deadline of the call has passed. Raise the limit, or add an index.
+    public static let timeout = Self(TANSU_E_TIMEOUT)
+
+    /// An `fsync` failed, of this commit or an earlier one, and the database is read-only. Check the disk and open it
+    /// again.
+    public static let syncFailed = Self(TANSU_E_SYNC_FAILED)
+
+    /// Not supported by this version of the library. Update it.
+    public static let unsupported = Self(TANSU_E_UNSUPPORTED)
+
+    /// A call that the state of the object forbids. Do not use a transaction, its collections or its cursors after
+    /// the transaction ended.
+    public static let invalidState = Self(TANSU_E_INVALID_STATE)
+
+    private init(_ status: tansu_status) {
+        self.init(rawValue: UInt32(status.rawValue))
+    }
+}

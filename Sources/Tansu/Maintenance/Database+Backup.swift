@@ -1,0 +1,80 @@
+extension Database {
+    /// What a backup is.
+    public enum BackupForm: Sendable, Hashable, CaseIterable {
+        /// A database folder, which can be opened as it is.
+        case folder
+
+        /// One file, compressed and with checksums, for `restore(from:to:progress:)`.
+        case file
+    }
+
+    /// The result of a backup or a restore.
+    public struct BackupReport: Sendable, Hashable {
+        /// The number of the newest commit that is in it.
+        public let sequence: Int
+
+        /// How many documents it has.
+        public let documents: Int
+
+        /// How many bytes it takes; `nil` for one that was restored.
+        public let bytes: Int?
+
+        init(_ document: BSONDocument) {
+            sequence = document["sequence"]?.intValue ?? 0
+            documents = document["documents"]?.intValue ?? 0
+            bytes = document["bytes"]?.intValue
+        }
+    }
+
+    /// Copies a snapshot of the database to a new folder or file, while readers and writers continue.
+    ///
+    /// When it returns, the backup is complete and synced; after an error there is nothing at `path`.
+    ///
+    /// - Parameters:
+    ///   - path: Where to write the backup; nothing may exist there.
+    ///   - form: What the backup is.
+    ///   - progress: Called on this thread with the progress. An error that it throws ends the backup and is rethrown;
+    ///     nothing is left at `path`.
+    /// - Returns: What is in the backup.
+    /// - Throws: ``TansuError`` with `.exists` (something is at `path`), `.full`, `.io`, `.corrupt`, `.busy` (a
+    ///   compaction or another backup is running) or `.closed`; what `progress` throws.
+    @discardableResult
+    public func backup(
+        to path: String, form: BackupForm = .folder, progress: (Progress) throws -> Void = { _ in }
+    ) throws -> BackupReport {
+        BackupReport(try engine.backup(to: path, asFile: form == .file, progress: progress))
+    }
+
+    /// Creates a new database from a backup of either form, and verifies all of it before it becomes visible.
+    ///
+    /// - Parameters:
+    ///   - backup: The backup's folder or file, which is not changed.
+    ///   - path: The folder of the new database; nothing may exist there.
+    ///   - progress: Called on this thread with the progress. An error that it throws ends the work and is rethrown;
+    ///     nothing is left of the copy.
+    /// - Returns: What is in the new database.
+    /// - Throws: ``TansuError`` with `.notFound` (no backup), `.exists` (something is at `path`), `.corrupt` (the
+    ///   backup is corrupt; nothing was created), `.version`, `.full` or `.io`; what `progress` throws.
+    @discardableResult
+    public static func restore(
+        from backup: String, to path: String, progress: (Progress) throws -> Void = { _ in }
+    ) throws -> BackupReport {
+        BackupReport(try EngineDatabase.restore(from: backup, to: path, progress: progress))
+    }
+
+    /// Copies all collections, documents and indexes of one snapshot into a new database, and opens it.
+    ///
+    /// - Parameters:
+    ///   - store: Where the new database keeps its documents; there may be none yet.
+    ///   - options: How to open it.
+    ///   - progress: Called on this thread with the progress. An error that it throws ends the work and is rethrown;
+    ///     nothing is left of the copy.
+    /// - Returns: The new database.
+    /// - Throws: ``TansuError`` with `.exists` (there is a database already), what opening and commits can throw, or
+    ///   `.closed`; what `progress` throws.
+    public func clone(
+        to store: Store, options: Options = Options(), progress: (Progress) throws -> Void = { _ in }
+    ) throws -> Database {
+        Database(try engine.clone(to: store, options: options, progress: progress))
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+
+extension Database {
+    /// What a dump holds.
+    public struct DumpOptions: Sendable, Hashable {
+        /// The collections that are in it; all when `nil`.
+        public var collections: [String]?
+
+        /// Which documents, for a dump of one collection; all when `nil`.
+        public var query: BSONDocument?
+
+        /// Whether the indexes' definitions are in it.
+        public var indexes: Bool
+
+        /// Makes options; every one has a default.
+        public init(collections: [String]? = nil, query: BSONDocument? = nil, indexes: Bool = true) {
+            self.collections = collections
+            self.query = query
+            self.indexes = indexes
+        }
+
+        var document: BSONDocument {
+            var document: BSONDocument = ["indexes": .bool(indexes)]
+            if let collections { document["collections"] = BSONValue(collections.map { .string($0) }) }
+            if let query { document["query"] = .document(query) }
+            return document
+        }
+    }
+
+    /// The result of a dump.
+    public struct DumpReport: Sendable, Hashable {
+        /// How many collections are in it.
+        public let collections: Int
+
+        /// How many documents are in it.
+        public let documents: Int
+
+        /// How many definitions of indexes are in it.
+        public let indexes: Int
+
+        /// How long the text is.
+        public let bytes: Int
+
+        init(_ document: BSONDocument) {
+            collections = document["collections"]?.intValue ?? 0
+            documents = document["documents"]?.intValue ?? 0
+            indexes = document["indexes"]?.intValue ?? 0
+            bytes = document["bytes"]?.intValue ?? 0
+        }
+    }
+
+    /// Writes a snapshot of collections as text: one JSON object per line, which preserves every type.
+    ///
+    /// - Parameters:
+    ///   - options: What is in it.
+    ///   - write: Takes the next bytes of the text. An error that it throws ends the dump and is rethrown.
+    ///   - progress: Called on this thread with the number of documents written. An error that it throws ends the dump.
+    /// - Returns: What is in the dump.
+    /// - Throws: ``TansuError`` with `.notFound` (a collection), `.invalidQuery`, `.io`, `.corrupt` or `.closed`; what
+    ///   the closures throw.
+    @discardableResult
+    public func dump(
+        _ options: DumpOptions = DumpOptions(), into write: ([UInt8]) throws -> Void,
+        progress: (Progress) throws -> Void = { _ in }
+    ) throws -> DumpReport {
+        DumpReport(try engine.dump(options.document, into: write, progress: progress))
+    }
+
+    /// Writes a snapshot of collections as text into a new file. After an error the file does not exist.
+    ///
+    /// - Parameters:
+    ///   - path: The file to write; nothing may exist there.
+    ///   - options: What is in it.
+    ///   - progress: Called on this thread with the number of documents written. An error that it throws ends the dump.
+    /// - Returns: What is in the dump.
+    /// - Throws: As the variant with a closure, and `.exists` (something is at `path`).
+    @discardableResult
+    public func dump(
+        to path: String, _ options: DumpOptions = DumpOptions(), progress: (Progress) throws -> Void = { _ in }
+    ) throws -> DumpReport {
+        try path.checkPath()
+        let descriptor = createFile(path)
+        guard descriptor >= 0 else { throw TansuError(creating: path, errno) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            let report = try dump(options, into: { try file.write(contentsOf: $0) }, progress: progress)
+            try file.synchronize()
+            try file.close()
+            return report
+        } catch {
+            unlink(path)
+            throw error.asFileError(path)
+        }
+    }
+}
+
+extension TansuError {
+    fileprivate init(creating path: String, _ number: Int32) {
+        if number == EEXIST {
+            self.init(.exists, "The file \"\(path)\" exists; choose another name", context: path)
+        } else {
+            self.init(.io, "The file \"\(path)\" could not be created", context: path, systemErrno: number)
+        }
+    }
+}
+
+extension Error {
+    /// Foundation's errors of files as the library's own.
+    func asFileError(_ path: String) -> any Error {
+        guard let error = self as? CocoaError else { return self }
+        let number = ((error.underlying ?? error) as? POSIXError)?.code.rawValue
+        return TansuError(
+            number == ENOSPC ? .full : number == ENOENT ? .notFound : .io,
+            "The file \"\(path)\" could not be read or written",
+            context: path, systemErrno: number)
+    }
+}
+
+/// A new file's descriptor, negative if it could not be made; apart because `Database.open` hides the system's.
+private func createFile(_ path: String) -> Int32 {
+    open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+}

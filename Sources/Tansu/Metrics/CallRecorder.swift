@@ -1,0 +1,112 @@
+import CoreMetrics
+import Foundation
+import Logging
+
+/// Records calls in the logger and the metrics that a database was opened with.
+///
+/// `@unchecked Sendable`: what changes is touched under the lock only.
+final class CallRecorder: @unchecked Sendable {
+    private let logger: Logger?
+    private let slowTime: Duration
+    private let timers: [CallKind: CoreMetrics.Timer]
+    private let failures: [CallKind: CoreMetrics.Counter]
+    private let queue = WorkQueue("tansu explain", width: 1)
+    private let lock = NSLock()
+    private var isExplaining = false
+
+    /// `nil` without a logger and metrics: then nothing is measured.
+    init?(_ options: Database.Options) {
+        guard options.logger != nil || options.metrics != nil else { return nil }
+        logger = options.logger
+        slowTime = options.slowCallTime
+        var timers: [CallKind: CoreMetrics.Timer] = [:]
+        var failures: [CallKind: CoreMetrics.Counter] = [:]
+        if let factory = options.metrics {
+            for kind in CallKind.allCases {
+                let dimensions = [("call", kind.rawValue)]
+                timers[kind] = CoreMetrics.Timer(
+                    label: "tansu.call.duration", dimensions: dimensions, factory: factory)
+                failures[kind] = CoreMetrics.Counter(
+                    label: "tansu.call.failures", dimensions: dimensions, factory: factory)
+            }
+        }
+        (self.timers, self.failures) = (timers, failures)
+    }
+
+    /// Records a call that has ended.
+    ///
+    /// - Parameter explain: Explains a query in a collection with hints; it runs later, on a thread of its own.
+    func record(
+        _ call: MeasuredCall, _ duration: Duration, failed: Bool,
+        explain:
+            @escaping @Sendable (_ query: BSONDocument, _ hints: BSONDocument, _ collection: String) -> BSONDocument?
+    ) {
+        // Calls on the library's own collections are not recorded.
+        guard !call.collection.hasPrefix("tansu.") else { return }
+        timers[call.kind]?.recordNanoseconds(duration.wholeNanoseconds)
+        if failed { failures[call.kind]?.increment() }
+        guard let logger, duration >= slowTime else { return }
+        var metadata: Logger.Metadata = [
+            "milliseconds": "\(Double(duration.wholeNanoseconds / 1000) / 1000)"
+        ]
+        if !call.collection.isEmpty { metadata["collection"] = "\(call.collection)" }
+        if let shape = call.shape { metadata["query"] = "\(shape)" }
+        if let order = call.hints["$orderby"] { metadata["orderby"] = "\(order)" }
+        let (message, details): (Logger.Message, Logger.Metadata) = ("slow \(call.kind.rawValue)", metadata)
+        guard let query = call.query, beginExplaining() else {
+            logger.warning(message, metadata: details)
+            return
+        }
+        // Explaining runs the query again, on another thread and one query at a time.
+        queue.submit { [weak self] in
+            var (query, hints) = (query, call.hints)
+            // Those of a write, or of a call that asks for something else than documents.
+            for key in ["$upsert", "$dropall"] { query[key] = nil }
+            for key in ["$upsert", "$arrayFilters", "$onlycount", "$explain"] { hints[key] = nil }
+            let plan = explain(query, hints, call.collection)
+            logger.warning(message, metadata: details.merging(plan.map(Self.metadata) ?? [:]) { own, _ in own })
+            self?.endExplaining()
+        }
+    }
+
+    /// Logs an event.
+    func log(_ message: Logger.Message, _ metadata: Logger.Metadata) {
+        logger?.info(message, metadata: metadata)
+    }
+
+    private func beginExplaining() -> Bool {
+        lock.withLock {
+            defer { isExplaining = true }
+            return !isExplaining
+        }
+    }
+
+    private func endExplaining() {
+        lock.withLock { isExplaining = false }
+    }
+
+    private static func metadata(_ explained: BSONDocument) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [:]
+        if let plan = explained["plan"]?.documentValue {
+            metadata["plan"] = "\(plan["kind"]?.stringValue ?? "?")"
+            if let index = plan["index"]?.stringValue { metadata["index"] = "\(index)" }
+            if plan["sort"] == "memory" { metadata["sort"] = "memory" }
+        }
+        for name in ["keysExamined", "documentsExamined", "returned"] {
+            if let number = explained[name]?.intValue { metadata[name] = "\(number)" }
+        }
+        if let suggestion = explained["suggestion"]?.documentValue {
+            metadata["suggestion"] = "an index on \(suggestion)"
+        }
+        return metadata
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, clamped to 64 bits.
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : nanoseconds + attoseconds / 1_000_000_000
+    }
+}

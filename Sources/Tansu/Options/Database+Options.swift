@@ -1,0 +1,91 @@
+public import CoreMetrics
+public import Logging
+
+extension Database {
+    /// How to open a database.
+    public struct Options: Sendable {
+        /// What a commit survives once it has returned.
+        public var durability: Durability
+
+        /// Never write. Several processes may open a folder read-only at once.
+        public var readOnly: Bool
+
+        /// Throw `.notFound` instead of creating a new database.
+        public var mustExist: Bool
+
+        /// How long a write waits for the write lock before it throws `.busy`.
+        public var busyTimeout: Duration
+
+        /// The size of one segment of the log in bytes, 1 MiB to 1 GiB; the engine's 64 MiB when `nil`.
+        public var segmentSize: Int?
+
+        /// Bytes of log between background checkpoints; the engine's 64 MiB when `nil`.
+        public var checkpointBytes: Int?
+
+        /// The limit of index blocks in memory, in bytes; the engine's 64 MiB when `nil`.
+        public var indexCacheBytes: Int?
+
+        /// The share of dead bytes, in percent, at which a segment is compacted in the background, 1 to 100; the
+        /// engine's 50 when `nil`. With 0 only `compact(progress:)` compacts.
+        public var compactionPercent: Int?
+
+        /// The share of the time, in percent, that background compaction may spend copying, 1 to 100; the engine's 25
+        /// when `nil`.
+        public var compactionShare: Int?
+
+        /// Logs slow calls; none are logged when `nil`.
+        ///
+        /// Each is a warning with the collection and the query without its values; queries also with their plan and a
+        /// suggested index.
+        public var logger: Logger?
+
+        /// The duration from which on a call is slow.
+        public var slowCallTime: Duration
+
+        /// Where calls are counted and timed, such as `MetricsSystem.factory`; not measured when `nil`.
+        ///
+        /// The timer `tansu.call.duration` and the counter `tansu.call.failures`, each with the dimension `call`.
+        public var metrics: (any MetricsFactory)?
+
+        /// Called on the opening thread with the progress of a long opening.
+        public var progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
+
+        /// Makes options; every one has a default.
+        public init(
+            durability: Durability = .full, readOnly: Bool = false, mustExist: Bool = false,
+            busyTimeout: Duration = .seconds(60), segmentSize: Int? = nil, checkpointBytes: Int? = nil,
+            indexCacheBytes: Int? = nil, compactionPercent: Int? = nil, compactionShare: Int? = nil,
+            logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
+            metrics: (any MetricsFactory)? = nil, progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
+        ) {
+            self.durability = durability
+            self.readOnly = readOnly
+            self.mustExist = mustExist
+            self.busyTimeout = busyTimeout
+            self.segmentSize = segmentSize
+            self.checkpointBytes = checkpointBytes
+            self.indexCacheBytes = indexCacheBytes
+            self.compactionPercent = compactionPercent
+            self.compactionShare = compactionShare
+            self.logger = logger
+            self.slowCallTime = slowCallTime
+            self.metrics = metrics
+            self.progress = progress
+        }
+    }
+
+    /// What a commit survives once it has returned.
+    public enum Durability: Sendable, Hashable {
+        /// Power loss: it is synced to the disk. Writers that commit together share one sync.
+        case full
+
+        /// The end of this process by any signal: the operating system has it.
+        case process
+
+        /// The end of this process immediately, and power loss after the interval.
+        case interval(Duration)
+
+        /// The end of this process immediately, and power loss after the interval.
+        public static func interval(milliseconds: Int) -> Durability { .interval(.milliseconds(milliseconds)) }
+    }
+}

@@ -1,0 +1,16 @@
+extension Database {
+    /// Where a database stores its documents.
+    public enum Store: Sendable, Hashable {
+        /// A folder.
+        case persistent(path: String)
+
+        /// A new folder in `directory`, or in the system's temporary directory, that is removed on closing.
+        case temporary(in: String?)
+
+        /// Memory, without any file.
+        case memory
+
+        /// A new folder in the system's temporary directory that is removed on closing.
+        public static var temporary: Store { .temporary(in: nil) }
+    }
+}

@@ -1,0 +1,98 @@
+extension Database {
+    /// An aggregate of a group of documents, such as their number or the sum of a property.
+    ///
+    /// Of an array every element counts, except for ``first(_:)-(KeyPath<Element,Found>)`` and the last.
+    public struct Aggregate<Element: Sendable, Value: Sendable>: Sendable {
+        let operation: Result<BSONDocument, TansuError>
+        let decode: @Sendable (BSONValue) throws -> Value
+
+        init(_ name: String, _ operand: () throws -> BSONValue, decode: @escaping @Sendable (BSONValue) throws -> Value)
+        {
+            operation = Result(catchingTansuError: { [name: try operand()] })
+            self.decode = decode
+        }
+
+        private static func ofPath<Property>(
+            _ name: String, _ keyPath: KeyPath<Element, Property>
+        ) -> Self where Value: Decodable {
+            Self(name, { .string(try Query<Element>.path(of: keyPath)) }) {
+                try BSONDecoder().decodeValue(Value.self, from: $0)
+            }
+        }
+    }
+}
+
+extension Database.Aggregate where Value == Int {
+    /// How many documents there are.
+    public static var count: Self {
+        Self("$count", { true }) { try BSONDecoder().decodeValue(Int.self, from: $0) }
+    }
+}
+
+extension Database.Aggregate where Value == Double? {
+    /// The mean of a property's numbers, exact and rounded once; nil when there are none.
+    public static func average<Property>(_ keyPath: KeyPath<Element, Property>) -> Self {
+        ofPath("$avg", keyPath)
+    }
+}
+
+extension Database.Aggregate where Value: Numeric & Decodable {
+    /// The sum of a property's numbers, exact and rounded once.
+    public static func sum(_ keyPath: KeyPath<Element, Value>) -> Self { ofPath("$sum", keyPath) }
+
+    /// The sum of an optional property's numbers, exact and rounded once.
+    public static func sum(_ keyPath: KeyPath<Element, Value?>) -> Self { ofPath("$sum", keyPath) }
+}
+
+extension Database.Aggregate {
+    /// The least value of a property; nil when there is none.
+    public static func min<Found: Decodable>(_ keyPath: KeyPath<Element, Found>) -> Self where Value == Found? {
+        ofPath("$min", keyPath)
+    }
+
+    /// The least value of an optional property; nil when there is none.
+    public static func min<Found: Decodable>(_ keyPath: KeyPath<Element, Found?>) -> Self where Value == Found? {
+        ofPath("$min", keyPath)
+    }
+
+    /// The greatest value of a property; nil when there is none.
+    public static func max<Found: Decodable>(_ keyPath: KeyPath<Element, Found>) -> Self where Value == Found? {
+        ofPath("$max", keyPath)
+    }
+
+    /// The greatest value of an optional property; nil when there is none.
+    public static func max<Found: Decodable>(_ keyPath: KeyPath<Element, Found?>) -> Self where Value == Found? {
+        ofPath("$max", keyPath)
+    }
+
+    /// The property of the document that was inserted first; nil when there is none.
+    public static func first<Found: Decodable>(_ keyPath: KeyPath<Element, Found>) -> Self where Value == Found? {
+        ofPath("$first", keyPath)
+    }
+
+    /// The optional property of the document that was inserted first; nil when there is none.
+    public static func first<Found: Decodable>(_ keyPath: KeyPath<Element, Found?>) -> Self where Value == Found? {
+        ofPath("$first", keyPath)
+    }
+
+    /// The property of the document that was inserted last; nil when there is none.
+    public static func last<Found: Decodable>(_ keyPath: KeyPath<Element, Found>) -> Self where Value == Found? {
+        ofPath("$last", keyPath)
+    }
+
+    /// The optional property of the document that was inserted last; nil when there is none.
+    public static func last<Found: Decodable>(_ keyPath: KeyPath<Element, Found?>) -> Self where Value == Found? {
+        ofPath("$last", keyPath)
+    }
+
+    /// The distinct values of a property.
+    public static func distinct<Found: Decodable>(_ keyPath: KeyPath<Element, Found>) -> Self where Value == [Found] {
+        ofPath("$distinct", keyPath)
+    }
+
+    /// The distinct elements of an array property.
+    public static func distinctElements<Found: Decodable>(_ keyPath: KeyPath<Element, [Found]>) -> Self
+    where Value == [Found] {
+        ofPath("$distinct", keyPath)
+    }
+}

@@ -1,0 +1,100 @@
+extension Database.Query {
+    /// Aggregates of all the documents.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// let (number, mean) = try people.find { $0.age >= 18 }.aggregate(.count, .average(\.age))
+    /// ```
+    ///
+    /// - Parameter aggregates: What to compute.
+    /// - Throws: ``TansuError`` with `.invalidQuery`: the stored name of a property is not known, or the query has a
+    ///   sort or fields, which aggregates do not take; `DecodingError`.
+    public func aggregate<each Value: Sendable>(
+        _ aggregates: repeat Database.Aggregate<Element, each Value>
+    ) throws -> (repeat each Value) {
+        let names = AggregateNames()
+        let fields = try Self.fields(repeat each aggregates)
+        let answer = try aggregated(["fields": .document(fields)]).first ?? [:]
+        return (repeat try (each aggregates).decode(answer[names.next()] ?? .null))
+    }
+
+    /// Aggregates of groups of the documents, one group for each value of a property, in the order of the values.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// for (species, number, mean) in try people.find().groups(by: \.pet?.species, .count, .average(\.age)) { … }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property that makes the groups.
+    ///   - aggregates: What to compute of each group.
+    /// - Throws: As `aggregate(_:)`.
+    public func groups<Key: Decodable & Sendable, each Value: Sendable>(
+        by keyPath: KeyPath<Element, Key>, _ aggregates: repeat Database.Aggregate<Element, each Value>
+    ) throws -> [(Key, repeat each Value)] {
+        let path = try Self.path(of: keyPath)
+        let fields = try Self.fields(repeat each aggregates)
+        return try aggregated(["by": ["key": .string(path)], "fields": .document(fields)]).map { group in
+            let names = AggregateNames()
+            let key = try BSONDecoder().decodeValue(Key.self, from: group["key"] ?? .null)
+            return (key, repeat try (each aggregates).decode(group[names.next()] ?? .null))
+        }
+    }
+
+    private static func fields<each Value>(
+        _ aggregates: repeat Database.Aggregate<Element, each Value>
+    ) throws -> BSONDocument {
+        let names = AggregateNames()
+        var fields: BSONDocument = [:]
+        for aggregate in repeat each aggregates { fields[names.next()] = .document(try aggregate.operation.get()) }
+        return fields
+    }
+
+    private func aggregated(_ group: BSONDocument) throws -> [BSONDocument] {
+        let answer = try session.engine.aggregate(filter, group, hints, in: collection)
+        return answer["groups"]?.arrayValue?.compactMap(\.documentValue) ?? []
+    }
+
+    /// The distinct values of a property in the documents, in their order.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As `aggregate(_:)`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value>) throws -> [Value] {
+        try distinct(path: Self.path(of: keyPath))
+    }
+
+    /// The distinct values that an optional property has.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As `aggregate(_:)`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value?>) throws -> [Value] {
+        try distinct(path: Self.path(of: keyPath))
+    }
+
+    /// The distinct elements of an array property in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As `aggregate(_:)`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, [Value]>) throws -> [Value] {
+        try distinct(path: Self.path(of: keyPath))
+    }
+
+    func distinct<Value: Decodable>(path: String) throws -> [Value] {
+        let answer = try session.engine.distinct(path, filter, hints, in: collection)
+        let values = answer["values"]?.arrayValue.map(Array.init) ?? []
+        return try values.filter { !$0.isNull }.map { try BSONDecoder().decodeValue(Value.self, from: $0) }
+    }
+
+}
+
+/// The names of aggregates in a group: "f0", "f1" and so on.
+private final class AggregateNames {
+    private var number = 0
+
+    func next() -> String {
+        defer { number += 1 }
+        return "f\(number)"
+    }
+}

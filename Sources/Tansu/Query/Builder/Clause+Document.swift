@@ -1,0 +1,152 @@
+extension Clause {
+    /// The equivalent query document.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidQuery`.
+    func document() throws -> BSONDocument {
+        try document(depth: 0)
+    }
+
+    /// The query whose paths begin in the document, or in an element that is one.
+    private func document(depth: Int) throws -> BSONDocument {
+        switch self {
+        case .constant(true): return [:]
+        case .constant(false): return ["_id": ["$in": []]]
+        case .test(let path, let operators): return [try path.dotted(at: depth): Self.condition(operators)]
+        case .element(let path, let clause):
+            return [try path.dotted(at: depth): .document(try Self.element(path, clause))]
+        case .all(let clauses): return Self.joined(try clauses.map { try $0.document(depth: depth) })
+        case .any(let clauses):
+            return ["$or": BSONValue(try clauses.map { .document(try $0.document(depth: depth)) })]
+        case .not(.test(let path, let operators)):
+            return [try path.dotted(at: depth): .document(Self.negation(operators))]
+        case .not(let clause): return ["$not": .document(try clause.document(depth: depth))]
+        case .failure(let error): throw error
+        }
+    }
+
+    /// The operators on an element that is not a document.
+    private func operators(depth: Int) throws -> BSONDocument {
+        switch self {
+        case .constant(true): return ["$nin": []]
+        case .constant(false): return ["$in": []]
+        case .test(let path, let operators):
+            try path.check(at: depth)
+            return operators
+        case .element(let path, let clause):
+            try path.check(at: depth)
+            return try Self.element(path, clause)
+        case .all(let clauses): return try Self.list("$and", clauses, depth)
+        case .any(let clauses): return try Self.list("$or", clauses, depth)
+        case .not(.test(let path, let operators)):
+            try path.check(at: depth)
+            return Self.negation(operators)
+        case .not(let clause): return ["$not": .document(try clause.operators(depth: depth))]
+        case .failure(let error): throw error
+        }
+    }
+
+    private static func list(_ name: String, _ clauses: [Clause], _ depth: Int) throws -> BSONDocument {
+        [name: BSONValue(try clauses.map { .document(try $0.operators(depth: depth)) })]
+    }
+
+    private static func element(_ path: FieldPath, _ clause: Clause) throws -> BSONDocument {
+        let depth = path.depth + 1
+        let paths = clause.paths(at: depth)
+        if paths.allSatisfy(\.keys.isEmpty) {
+            return ["$elemMatch": .document(try clause.operators(depth: depth))]
+        }
+        guard paths.allSatisfy({ !$0.keys.isEmpty }) else {
+            throw TansuError(
+                .invalidQuery, "A condition tests both an array element and its fields; write two conditions",
+                context: path.keys.joined(separator: "."))
+        }
+        return ["$elemMatch": .document(try clause.document(depth: depth))]
+    }
+
+    /// Whether it tests fields of an element that is nested in `depth` arrays, not only the element itself.
+    func testsFields(at depth: Int) -> Bool {
+        paths(at: depth).contains { !$0.keys.isEmpty }
+    }
+
+    /// The paths that a clause tests directly, not through an array.
+    private func paths(at depth: Int) -> [FieldPath] {
+        switch self {
+        case .constant, .failure: []
+        case .test(let path, _), .element(let path, _): [path]
+        case .all(let clauses), .any(let clauses): clauses.flatMap { $0.paths(at: depth) }
+        case .not(let clause): clause.paths(at: depth)
+        }
+    }
+
+    /// Equality is expressed by the value alone, unless that has another meaning.
+    private static func condition(_ operators: BSONDocument) -> BSONValue {
+        guard let value = soleEqual(operators) else { return .document(operators) }
+        switch value {
+        case .document, .array, .regularExpression: return .document(operators)
+        default: return value
+        }
+    }
+
+    private static func negation(_ operators: BSONDocument) -> BSONDocument {
+        if let value = soleEqual(operators) { return ["$ne": value] }
+        return ["$not": .document(operators)]
+    }
+
+    private static func soleEqual(_ operators: BSONDocument) -> BSONValue? {
+        operators.count == 1 ? operators["$eq"] : nil
+    }
+
+    /// The conjunction of queries: one document when their keys are distinct.
+    private static func joined(_ documents: [BSONDocument]) -> BSONDocument {
+        var fields: [(String, BSONValue)] = []
+        for document in documents { fields += document.map { ($0.key, $0.value) } }
+        guard Set(fields.map(\.0)).count == fields.count else {
+            return merged(fields) ?? ["$and": BSONValue(documents.map { .document($0) })]
+        }
+        return BSONDocument(fields)
+    }
+
+    /// The conjunction with several operators on one path merged; `nil` where that is not possible.
+    private static func merged(_ fields: [(String, BSONValue)]) -> BSONDocument? {
+        var result = BSONDocument()
+        for (key, value) in fields {
+            guard let present = result[key] else {
+                result[key] = value
+                continue
+            }
+            guard key.first != "$", case .document(var operators) = present, case .document(let more) = value,
+                operators.isCondition, more.isCondition
+            else { return nil }
+            for (name, operand) in more {
+                guard operators[name] == nil else { return nil }
+                operators[name] = operand
+            }
+            result[key] = .document(operators)
+        }
+        return result
+    }
+}
+
+extension BSONDocument {
+    /// Whether it has operators that can be merged; `$options` could apply to another `$regex`.
+    fileprivate var isCondition: Bool {
+        !isEmpty && keys.allSatisfy { $0.first == "$" && $0 != "$options" && $0 != "$regex" }
+    }
+}
+
+extension FieldPath {
+    /// The text of the path from an element that is nested in `depth` arrays.
+    fileprivate func dotted(at depth: Int) throws -> String {
+        try check(at: depth)
+        return try dotted()
+    }
+
+    fileprivate func check(at depth: Int) throws {
+        guard depth == self.depth else {
+            throw TansuError(
+                .invalidQuery,
+                "A condition on array elements tests a field outside the element; test it in a condition of its own",
+                context: keys.joined(separator: "."))
+        }
+    }
+}

@@ -1,0 +1,24 @@
+extension Database.Collection {
+    /// A query for the documents that match a condition on the properties of their type.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// let cats = try people.find { $0.pet.species == "cat" && $0.age > 10 }
+    ///     .sorted(by: \.age, .descending)
+    ///     .limit(10)
+    ///     .all()
+    /// ```
+    ///
+    /// The query's `filter` is the equivalent document, for every call that takes one:
+    /// `try people.remove(people.find { $0.age < 13 }.filter)`.
+    ///
+    /// - Parameter condition: The condition. It runs once, to build the query.
+    /// - Throws: ``TansuError`` with `.invalidQuery`: the stored name of a property is not known
+    ///   (see ``StoredFieldNaming``), or a value cannot be stored.
+    public func find(
+        _ condition: (Database.Field<Element>) -> Database.Condition
+    ) throws -> Database.Query<Element> {
+        find(try condition(Database.Field(.document)).clause.document())
+    }
+}

@@ -1,0 +1,79 @@
+extension Database.Field where Value: QueryArray {
+    /// Some element matches a condition: `$0.pets.contains { $0.species == "cat" && $0.age > 3 }`. False where there
+    /// is no array.
+    ///
+    /// - Parameter condition: The condition for one element; it may test the element only.
+    public func contains(
+        where condition: (Database.Field<Value.QueryElement>) -> Database.Condition
+    ) -> Database.Condition {
+        self.condition { .someElement($0, of: Value.QueryElement.self, condition(Self.element(of: $0)).clause) }
+    }
+
+    /// All elements match a condition; true for an empty array, false where there is no array.
+    ///
+    /// - Parameter condition: The condition for each element; it may test the element only.
+    public func allSatisfy(
+        _ condition: (Database.Field<Value.QueryElement>) -> Database.Condition
+    ) -> Database.Condition {
+        self.condition { .allElements($0, of: Value.QueryElement.self, condition(Self.element(of: $0)).clause) }
+    }
+
+    /// The array exists and has no elements.
+    public var isEmpty: Database.Condition {
+        condition { .count($0, .equal, 0) }
+    }
+
+    /// The number of elements, which can be compared with at most 100.
+    public var count: Database.ElementCount {
+        Database.ElementCount(path: path)
+    }
+
+    private static func element(of array: FieldPath) -> Database.Field<Value.QueryElement> {
+        Database.Field<Value.QueryElement>(FieldPath(depth: array.depth + 1))
+    }
+}
+
+extension Database.Field where Value: QueryArray, Value.QueryElement: QueryValue {
+    /// Some element equals a value. False where there is no array.
+    public func contains(_ value: Value.QueryElement) -> Database.Condition {
+        condition { .contains($0, try QueryCoding.value(of: value)) }
+    }
+}
+
+extension Database.Field
+where Value: QueryArray, Value.QueryElement: RawRepresentable & Encodable, Value.QueryElement.RawValue: QueryValue {
+    /// Some element equals a value. False where there is no array.
+    @_disfavoredOverload
+    public func contains(_ value: Value.QueryElement) -> Database.Condition {
+        condition { .contains($0, try QueryCoding.value(of: value)) }
+    }
+}
+
+extension Database {
+    /// The number of elements of an array in a query; nil where there is no array.
+    public struct ElementCount: Sendable {
+        let path: Result<FieldPath, TansuError>
+
+        /// The number is equal.
+        public static func == (count: Self, number: Int) -> Condition { count.compare(.equal, number) }
+
+        /// The number is different, or there is no array.
+        public static func != (count: Self, number: Int) -> Condition { count.compare(.notEqual, number) }
+
+        /// The number is less.
+        public static func < (count: Self, number: Int) -> Condition { count.compare(.less, number) }
+
+        /// The number is less or equal.
+        public static func <= (count: Self, number: Int) -> Condition { count.compare(.lessOrEqual, number) }
+
+        /// The number is greater.
+        public static func > (count: Self, number: Int) -> Condition { count.compare(.greater, number) }
+
+        /// The number is greater or equal.
+        public static func >= (count: Self, number: Int) -> Condition { count.compare(.greaterOrEqual, number) }
+
+        private func compare(_ relation: Relation, _ number: Int) -> Condition {
+            Condition(Clause { .count(try path.get(), relation, number) })
+        }
+    }
+}

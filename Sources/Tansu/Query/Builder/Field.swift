@@ -1,0 +1,89 @@
+extension Database {
+    /// A property of the documents of a collection, in a query by key path.
+    ///
+    /// Its own properties are accessed by their names; optionals on the way need no question mark. A comparison makes a
+    /// ``Condition``:
+    ///
+    /// ```swift
+    /// let cats = try people.find { $0.pet.species == "cat" && $0.age > 10 }.all()
+    /// ```
+    ///
+    /// A condition has the meaning of the same expression in Swift for the decoded value: `nil != 3` holds, and NaN is
+    /// less than nothing. Only strings differ: they are compared by their Unicode scalars.
+    ///
+    /// For a property with the name of a method of this type, such as `exists`, write `$0[dynamicMember: \.exists]`.
+    @dynamicMemberLookup
+    public struct Field<Value>: Sendable {
+        let path: Result<FieldPath, TansuError>
+
+        init(_ path: FieldPath) {
+            self.path = .success(path)
+        }
+
+        private init(_ path: Result<FieldPath, TansuError>) {
+            self.path = path
+        }
+
+        /// A property of the value.
+        public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Field<Member> {
+            member(keyPath)
+        }
+
+        /// A property of the value where there is one.
+        public subscript<Wrapped, Member>(
+            dynamicMember keyPath: KeyPath<Wrapped, Member>
+        ) -> Field<Member?> where Value == Wrapped? {
+            member(keyPath)
+        }
+
+        /// An optional property of the value where there is one.
+        public subscript<Wrapped, Member>(
+            dynamicMember keyPath: KeyPath<Wrapped, Member?>
+        ) -> Field<Member?> where Value == Wrapped? {
+            member(keyPath)
+        }
+
+        private func member<Root, Member, Found>(_ keyPath: KeyPath<Root, Member>) -> Field<Found> {
+            Field<Found>(path.appending { try StoredFieldNames.shared.keys(of: keyPath, isTop: $0.isDocument) })
+        }
+
+        func condition(_ clause: (FieldPath) throws -> Clause) -> Condition {
+            Condition(Clause { try clause(try path.get()) })
+        }
+    }
+}
+
+extension Database.Field where Value: QueryDictionary {
+    /// The value for a key of a dictionary.
+    public subscript(key: String) -> Database.Field<Value.QueryElement?> {
+        Database.Field<Value.QueryElement?>(path.appending { _ in [key] })
+    }
+}
+
+extension Result<FieldPath, TansuError> {
+    /// The path with further keys, or the error.
+    fileprivate func appending(_ keys: (FieldPath) throws -> [String]) -> Self {
+        flatMap { path in Self(catchingTansuError: { path.appending(try keys(path)) }) }
+    }
+}
+
+extension Result where Failure == TansuError {
+    /// The result of a closure, with any error converted to a `TansuError`.
+    init(catchingTansuError body: () throws -> Success) {
+        do {
+            self = .success(try body())
+        } catch {
+            self = .failure(error as? TansuError ?? TansuError(.invalidQuery, "\(error)"))
+        }
+    }
+}
+
+extension Clause {
+    /// The clause that the closure makes, or its error.
+    init(_ body: () throws -> Clause) {
+        switch Result(catchingTansuError: body) {
+        case .success(let clause): self = clause
+        case .failure(let error): self = .failure(error)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+/// The path of a field: keys that begin in the document or in an element of an array.
+struct FieldPath: Sendable, Hashable {
+    /// The number of nested arrays around the element in which the keys begin; 0 for the document itself.
+    var depth: Int
+
+    /// None for the document or the element itself.
+    var keys: [String] = []
+
+    static let document = FieldPath(depth: 0)
+
+    /// Whether a property `id` here is stored as `_id`.
+    var isDocument: Bool { self == .document }
+
+    func appending(_ more: [String]) -> FieldPath {
+        FieldPath(depth: depth, keys: keys + more)
+    }
+
+    /// The keys as the text of a path.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidQuery` for a key that no path can name.
+    func dotted() throws -> String {
+        if let key = keys.first(where: { $0.isEmpty || $0.utf8.contains(0) }) {
+            throw TansuError(
+                .invalidQuery, "A query cannot name a key that is empty or has a NUL character; rename the key",
+                context: key)
+        }
+        if keys == ["*"] || keys == ["**"] || keys.first?.first == "$" {
+            throw TansuError(
+                .invalidQuery, "The key \"\(keys[0])\" has another meaning in a query; rename the key", context: keys[0]
+            )
+        }
+        return keys.map(Self.escaped).joined(separator: ".")
+    }
+
+    private static func escaped(_ key: String) -> String {
+        guard key.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "\\") }) else { return key }
+        return key.reduce(into: "") { text, character in
+            if character == "." || character == "\\" { text.append("\\") }
+            text.append(character)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+extension Database.Query {
+    /// The same documents sorted by a property. Further calls add less significant sort keys.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property: `\.age`, `\.pet?.species`.
+    ///   - direction: The least or the greatest first.
+    /// - Throws: ``TansuError`` with `.invalidQuery`: the stored name of the property is not known
+    ///   (see ``StoredFieldNaming``).
+    public func sorted<Value>(
+        by keyPath: KeyPath<Element, Value>, _ direction: SortDirection = .ascending
+    ) throws -> Self {
+        sorted(by: try Self.path(of: keyPath), direction)
+    }
+
+    /// The dotted path of a property of the documents.
+    static func path<Value>(of keyPath: KeyPath<Element, Value>) throws -> String {
+        try FieldPath(depth: 0, keys: StoredFieldNames.shared.keys(of: keyPath, isTop: true)).dotted()
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Conjunction: TranslatableExpression {
+    func term(_ translation: PredicateTranslation) throws -> Term {
+        .truth(try translation.clause(lhs) && translation.clause(rhs))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Disjunction: TranslatableExpression {
+    func term(_ translation: PredicateTranslation) throws -> Term {
+        .truth(try translation.clause(lhs) || translation.clause(rhs))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Negation: TranslatableExpression {
+    func term(_ translation: PredicateTranslation) throws -> Term {
+        .truth(!(try translation.clause(wrapped)))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Conditional: TranslatableExpression {
+    func term(_ translation: PredicateTranslation) throws -> Term {
+        let test = try translation.clause(test)
+        return .choice([(test, try translation.term(trueBranch)), (!test, try translation.term(falseBranch))])
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Equal: TranslatableExpression {
+    func term(_ translation: PredicateTranslation) throws -> Term {
+        .truth(try Term.compare(.equal, try translation.term(lhs), try translation.term(rhs)))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.NotEqual: TranslatableExpression {
+    func term(_ translation: PredicateTranslation) throws -> Term {
+        .truth(try Term.compare(.notEqual, try translation.term(lhs), try translation.term(rhs)))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Comparison: TranslatableExpression {
+    func term(_ translation: PredicateTranslation) throws -> Term {
+        let relation: Relation =
+            switch op {
+            case .lessThan: .less
+            case .lessThanOrEqual: .lessOrEqual
+            case .greaterThan: .greater
+            case .greaterThanOrEqual: .greaterOrEqual
+            @unknown default: throw TranslationError("the comparison is unknown")
+            }
+        return .truth(try Term.compare(relation, try translation.term(lhs), try translation.term(rhs)))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension Predicate {
+    /// The clause of the predicate for its inputs.
+    func clause(of inputs: [Term]) throws -> Clause {
+        var keys: [PredicateExpressions.VariableID] = []
+        repeat keys.append((each variable).key)
+        let translation = PredicateTranslation(variables: Dictionary(zip(keys, inputs)) { first, _ in first })
+        return try translation.clause(expression)
+    }
+}

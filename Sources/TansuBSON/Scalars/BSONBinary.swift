@@ -1,0 +1,55 @@
+import Foundation
+
+/// A binary value: bytes with a subtype.
+public struct BSONBinary: Sendable, Hashable {
+    /// The meaning of the bytes of a binary value.
+    public struct Subtype: RawRepresentable, Sendable, Hashable {
+        /// The byte that is stored.
+        public var rawValue: UInt8
+        /// Creates a subtype from the byte that is stored.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// Bytes of no specific meaning.
+        public static let generic = Subtype(rawValue: 0x00)
+        /// A function.
+        public static let function = Subtype(rawValue: 0x01)
+        /// The deprecated form of generic bytes, which stores the length twice.
+        public static let oldBinary = Subtype(rawValue: 0x02)
+        /// The deprecated form of a UUID, whose byte order depends on the driver.
+        public static let oldUUID = Subtype(rawValue: 0x03)
+        /// A UUID.
+        public static let uuid = Subtype(rawValue: 0x04)
+        /// An MD5 digest.
+        public static let md5 = Subtype(rawValue: 0x05)
+        /// The first of the subtypes that applications may define.
+        public static let userDefined = Subtype(rawValue: 0x80)
+    }
+
+    /// The subtype.
+    public var subtype: Subtype
+    /// The bytes.
+    public var bytes: [UInt8]
+
+    /// Creates a binary value.
+    public init(_ bytes: [UInt8], subtype: Subtype = .generic) {
+        self.bytes = bytes
+        self.subtype = subtype
+    }
+
+    /// Creates a generic binary value.
+    public init(_ data: Data) { self.init([UInt8](data)) }
+
+    /// Creates a binary value of subtype 4.
+    public init(_ uuid: UUID) {
+        self.init(withUnsafeBytes(of: uuid.uuid) { [UInt8]($0) }, subtype: .uuid)
+    }
+
+    /// The bytes as `Data`.
+    public var data: Data { Data(bytes) }
+
+    /// The UUID, or nil unless the value is 16 bytes of subtype 4.
+    public var uuid: UUID? {
+        guard subtype == .uuid, bytes.count == 16 else { return nil }
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}

@@ -1,0 +1,95 @@
+/// The text of one document of the input, before parsing.
+struct RawDocument: Equatable {
+    /// The line on which it begins, counted from 1.
+    var line: Int
+    /// Its range in the reader's window, valid until the next call of `next()`.
+    var range: Range<Int>
+    /// The reason why it is invalid, if the reader detected one before parsing.
+    var problem: String?
+}
+
+/// A reader that splits an input into documents: lines (NDJSON) or the elements of one JSON array.
+///
+/// It finds only the boundaries of documents and does not parse them. So it continues after an invalid document.
+final class DocumentReader {
+    enum Format: Equatable { case lines, array }
+
+    /// The maximum length of a document's text. The canonical JSON of the largest document is shorter.
+    let maximumLength: Int
+
+    private(set) var format: Format?
+    var buffer: InputBuffer
+    var line = 1
+    /// The number of bytes in the window that the last document takes.
+    var pending = 0
+    var array = ArrayState.opened
+
+    init(_ source: any ByteSource, capacity: Int = 256 * 1024, maximumLength: Int = 64 << 20) {
+        buffer = InputBuffer(source, capacity: capacity)
+        self.maximumLength = maximumLength
+    }
+
+    /// The fraction of the input that was read, between 0 and 1, or nil when its size is not known.
+    var fraction: Double? { buffer.fraction }
+
+    /// The next document, or nil at the end of the input.
+    /// - Throws: `CommandError` when the input cannot be read or decompressed.
+    func next() throws -> RawDocument? {
+        buffer.discard(pending)
+        pending = 0
+        let format = try format ?? detectFormat()
+        switch format {
+        case .lines: return try nextLine()
+        case .array: return try nextElement()
+        }
+    }
+
+    /// Calls a closure with the text of the document that `next()` returned last.
+    func withText<R>(
+        of raw: RawDocument, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) rethrows -> R {
+        try buffer.withBytes(raw.range, body)
+    }
+
+    /// The byte at an offset of the window, or nil at the end of the input. It reads more bytes when necessary.
+    func byte(at offset: Int) throws -> UInt8? {
+        while offset >= buffer.count {
+            guard try buffer.fill() else { return nil }
+        }
+        return buffer[offset]
+    }
+
+    /// Skips white space and counts lines.
+    func skipBlanks() throws {
+        while let next = try byte(at: 0), next.isJSONBlank {
+            if next == .newline { line += 1 }
+            buffer.discard(1)
+        }
+    }
+
+    private func detectFormat() throws -> Format {
+        // UTF-8 does not need a byte order mark.
+        if try byte(at: 0) == 0xEF, try byte(at: 1) == 0xBB, try byte(at: 2) == 0xBF {
+            buffer.discard(3)
+        }
+        try skipBlanks()
+        let detected: Format
+        if try byte(at: 0) == .openBracket {
+            detected = .array
+            buffer.discard(1)
+        } else {
+            detected = .lines
+        }
+        format = detected
+        return detected
+    }
+}
+
+extension UInt8 {
+    static let newline = UInt8(ascii: "\n")
+    static let openBracket = UInt8(ascii: "[")
+    static let closeBracket = UInt8(ascii: "]")
+
+    /// Whether it is white space in JSON.
+    var isJSONBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+}

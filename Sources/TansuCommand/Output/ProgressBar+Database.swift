@@ -1,0 +1,14 @@
+import Tansu
+
+extension ProgressBar {
+    /// Shows the progress of an operation and clears the line at its end.
+    ///
+    /// - Parameter counted: The noun for the counted items, such as "document", or `nil` to show no count.
+    static func showing<Result>(
+        label: String, counted: String? = nil, _ body: ((Database.Progress) -> Void) throws -> Result
+    ) throws -> Result {
+        let line = ProgressBar(label: label, counted: counted)
+        defer { line.clear() }
+        return try body { line.update(documents: $0.done, fraction: $0.fraction) }
+    }
+}

@@ -1,0 +1,42 @@
+import TansuBSON
+
+/// The formatting of a database's statistics.
+enum StatisticsFormatter {
+    /// The lines of the statistics: labeled values, then a table of the collections and their indexes.
+    static func lines(_ stats: BSONDocument, terminal: Terminal) -> [String] {
+        var values: [(label: String, value: String)] = []
+        for (key, value) in stats where key != "collections" {
+            let number = value.int64Value
+            let isSize = key.hasSuffix("Bytes")
+            let text = number.flatMap { isSize ? NumberFormat.bytes($0) : nil } ?? LabeledValues.text(value)
+            values.append((LabeledValues.label(key), text))
+        }
+        let lines = LabeledValues.lines(values, terminal: terminal)
+        let collections = stats["collections"]?.arrayValue?.compactMap(\.documentValue) ?? []
+        guard !collections.isEmpty else { return lines }
+        return lines + [""] + table(collections).lines(maximumWidth: terminal.width, style: terminal)
+    }
+
+    private static func table(_ collections: [BSONDocument]) -> TextTable {
+        var table = TextTable(headings: ["collection", "documents", "index", "entries"])
+        for collection in collections {
+            let head = [
+                TextTable.Cell(collection["name"]?.stringValue ?? ""), number(collection["documents"]),
+            ]
+            let indexes = collection["indexes"]?.arrayValue?.compactMap(\.documentValue) ?? []
+            if indexes.isEmpty { table.rows.append(head) }
+            for (position, index) in indexes.enumerated() {
+                let blank = [TextTable.Cell(""), TextTable.Cell("")]
+                table.rows.append(
+                    (position == 0 ? head : blank) + [
+                        TextTable.Cell(index["name"]?.stringValue ?? ""), number(index["entries"]),
+                    ])
+            }
+        }
+        return table
+    }
+
+    private static func number(_ value: BSONValue?) -> TextTable.Cell {
+        TextTable.Cell(value?.int64Value.map { NumberFormat.grouped($0) } ?? "", alignment: .right)
+    }
+}

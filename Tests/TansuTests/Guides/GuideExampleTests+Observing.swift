@@ -1,0 +1,65 @@
+import Foundation
+import Tansu
+import TansuTestSupport
+import Testing
+
+// ObservingChanges.md.
+extension GuideExampleTests {
+    @Test func observingChanges() async throws {
+        var printed = Printed()
+        func print(_ items: Any...) { printed.add(items) }
+
+        struct Note: Codable, Sendable, Identifiable {
+            var id = ObjectID()
+            var title: String
+        }
+
+        let db = try await Database.open(.memory)
+        let notes = try db.collection("notes", of: Note.self)
+        try await notes.save(Note(title: "milk"))
+
+        for try await list in notes.find().sorted(by: "title").observe() {
+            print(list.map(\.title))  // ["milk"], ["bread", "milk"]
+            if list.count == 2 { break }
+            try await notes.save(Note(title: "bread"))
+        }
+
+        var titles: [String] = []
+        func remove(at index: Int) { titles.remove(at: index) }
+        func insert(_ note: Note, at index: Int) { titles.insert(note.title, at: index) }
+        func move(_ from: Int, _ to: Int) { Issue.record("No document moves here: \(from) to \(to)") }
+        func reload(_ note: Note, at index: Int) { titles[index] = note.title }
+        for try await update in notes.find().sorted(by: "title").observeChanges() {
+            for change in update.changes {
+                switch change {
+                case .removed(let index): remove(at: index)  // of the old list
+                case .inserted(let index): insert(update.elements[index], at: index)
+                case .moved(let from, let to): move(from, to)  // from the old, to the new list
+                case .updated(let index): reload(update.elements[index], at: index)
+                }
+            }
+            print(titles)  // ["bread", "milk"], ["bread", "jam"]
+            if titles.contains("jam") { break }
+            try await notes.update(["title": "milk"], ["$set": ["title": "jam"]])
+        }
+
+        let changes = notes.changes()
+        try await notes.save(Note(title: "eggs"))
+        try await notes.remove(["title": "bread"])
+
+        var lastSeen = 0
+        for try await change in changes {
+            print(change.kind, change.after?.title ?? "-")  // insert eggs, remove -
+            lastSeen = change.resumeToken
+            if change.kind == .remove { break }
+        }
+
+        try await notes.save(Note(title: "tea"))
+        for try await change in notes.changes(since: lastSeen) {
+            print(change.after?.title ?? "-")  // tea
+            break
+        }
+
+        #expect(try printed.lines == shown(by: "ObservingChanges"))
+    }
+}

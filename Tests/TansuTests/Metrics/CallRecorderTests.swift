@@ -1,0 +1,200 @@
+import CoreMetrics
+import Foundation
+import Logging
+import Tansu
+import Testing
+
+@Suite("Logging and metrics")
+struct CallRecorderTests {
+    private func database(_ log: CapturingLog, slow: Duration = .zero) throws -> Database {
+        var logger = Logger(label: "test", factory: { _ in log })
+        logger.logLevel = .trace
+        return try Database(.memory, options: .init(logger: logger, slowCallTime: slow))
+    }
+
+    @Test("A slow query is logged with its plan and a suggested index, and without its values")
+    func slowQuery() async throws {
+        let log = CapturingLog()
+        let db = try database(log)
+        let people = try db.collection("people")
+        try await people.save((0..<200).map { ["_id": BSONValue($0), "age": BSONValue($0 % 50), "name": "secret"] })
+        _ = try await people.find(["age": ["$gt": 45], "name": "secret"]).sorted(by: "age").all()
+        let entry = await log.first("slow find")
+        #expect(entry.level == .warning)
+        #expect(entry.metadata["collection"] == "people")
+        #expect(entry.metadata["query"] == #"{"age":{"$gt":"?"},"name":"?"}"#)
+        #expect(entry.metadata["orderby"] == #"{"age":1}"#)
+        #expect(entry.metadata["plan"] == "scan")
+        #expect(entry.metadata["documentsExamined"] == "200")
+        #expect(entry.metadata["returned"] == "16")
+        #expect(entry.metadata["suggestion"] == #"an index on {"name":1,"age":1}"#)
+        #expect(entry.metadata["milliseconds"].flatMap { Double($0.description) } != nil)
+        #expect(!log.text.contains("secret"))
+    }
+
+    @Test("Slow calls of every kind are logged")
+    func kinds() async throws {
+        let log = CapturingLog()
+        let db = try database(log)
+        let people = try db.collection("people")
+        try await people.save(["_id": 1, "age": 5])
+        _ = try await people.get(1)
+        _ = try await people.count(["age": 5])
+        _ = try await people.distinct("age")
+        _ = try await people.aggregate(group: ["fields": ["n": ["$count": true]]])
+        try await people.update(["age": 5], ["$inc": ["age": 1]], hints: ["$upsert": true])
+        try await people.findAndUpdate(["age": 6], ["$inc": ["age": 1]])
+        try await people.remove(["age": 7])
+        try await people.remove(id: 1)
+        for kind in ["save", "get", "count", "distinct", "aggregate", "update", "findAndModify", "remove", "commit"] {
+            let entry = await log.first("slow \(kind)")
+            #expect(entry.message == "slow \(kind)")
+        }
+    }
+
+    @Test("Fast calls are not logged")
+    func underTheBound() throws {
+        let log = CapturingLog()
+        let db = try database(log, slow: .seconds(3600))
+        let people = try db.collection("people")
+        try people.save(["_id": 1])
+        _ = try people.find().all()
+        #expect(log.text.isEmpty)
+    }
+
+    @Test("The steps of a migration are logged")
+    func migrations() async throws {
+        let log = CapturingLog()
+        let db = try database(log, slow: .seconds(3600))
+        var migrations = Database.Migrations()
+        migrations.add("one") { _ in }
+        try await db.migrate(migrations)
+        let entry = await log.first("migration step done")
+        #expect(entry.level == .info)
+        #expect(entry.metadata["step"] == "one")
+    }
+
+    @Test(
+        "A database closes during an explanation, and one that is released during it is freed",
+        arguments: [true, false])
+    func closing(closes: Bool) async throws {
+        for _ in 0..<20 {
+            let log = CapturingLog()
+            weak var released: Database?
+            do {
+                let db = try database(log)
+                released = db
+                let people = try db.collection("people")
+                try await people.save((0..<50).map { ["_id": BSONValue($0)] })
+                _ = try await people.find(["a": 1]).all()
+                if closes { try await db.close() }
+            }
+            #expect(await log.first("slow find").metadata["collection"] == "people")
+            #expect(released == nil)
+        }
+    }
+
+    @Test("Calls are timed and failures counted with metrics")
+    func metrics() throws {
+        let metrics = CountingMetrics()
+        let db = try Database(.memory, options: .init(metrics: metrics))
+        let people = try db.collection("people")
+        try people.insert(["_id": 1])
+        #expect(throws: TansuError.self) { try people.insert(["_id": 1]) }
+        _ = try people.find().all()
+        let cursor = try people.find().makeCursor()
+        while try cursor.next() != nil {}
+        cursor.close()
+        try db.write { try $0.collection("people").save(["_id": 2]) }
+        #expect(metrics.count("tansu.call.duration save") == 3)
+        #expect(metrics.count("tansu.call.duration find") == 2)
+        #expect(metrics.count("tansu.call.duration commit") == 1)
+        #expect(metrics.count("tansu.call.failures save") == 1)
+        #expect(metrics.count("tansu.call.failures find") == 0)
+        #expect(throws: TansuError.self) { try people.find(["a": ["$nope": 1]]).all() }
+        #expect(metrics.count("tansu.call.failures find") == 1)
+    }
+}
+
+/// Keeps what is logged, and lets tests wait for it.
+private final class CapturingLog: LogHandler, @unchecked Sendable {
+    struct Entry: Sendable {
+        let level: Logger.Level
+        let message: String
+        let metadata: [String: String]
+    }
+
+    // Unchecked because everything that changes is touched under the lock only.
+    private let lock = NSLock()
+    private var entries: [Entry] = []
+    private var waiters: [(String, CheckedContinuation<Entry, Never>)] = []
+
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.MetadataValue? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        note(event.level, event.message, event.metadata)
+    }
+
+    private func note(_ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata?) {
+        let entry = Entry(
+            level: level, message: message.description, metadata: (metadata ?? [:]).mapValues(\.description))
+        let ready = lock.withLock {
+            entries.append(entry)
+            defer { waiters.removeAll { $0.0 == entry.message } }
+            return waiters.filter { $0.0 == entry.message }
+        }
+        for (_, waiter) in ready { waiter.resume(returning: entry) }
+    }
+
+    func first(_ message: String) async -> Entry {
+        await withCheckedContinuation { continuation in
+            let known: Entry? = lock.withLock {
+                if let known = entries.first(where: { $0.message == message }) { return known }
+                waiters.append((message, continuation))
+                return nil
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+    }
+
+    var text: String { lock.withLock { entries.map { "\($0.message) \($0.metadata)" }.joined(separator: "\n") } }
+}
+
+/// Counts how often each timer and counter was used.
+private final class CountingMetrics: MetricsFactory, @unchecked Sendable {
+    private let lock = NSLock()
+    private var counts: [String: Int] = [:]
+
+    private final class Handler: TimerHandler, CounterHandler, RecorderHandler {
+        let note: @Sendable (Int) -> Void
+
+        init(_ note: @escaping @Sendable (Int) -> Void) { self.note = note }
+        func recordNanoseconds(_ duration: Int64) { note(1) }
+        func increment(by amount: Int64) { note(Int(amount)) }
+        func reset() {}
+        func record(_ value: Int64) {}
+        func record(_ value: Double) {}
+    }
+
+    func count(_ name: String) -> Int { lock.withLock { counts[name] ?? 0 } }
+
+    private func handler(_ label: String, _ dimensions: [(String, String)]) -> Handler {
+        let name = ([label] + dimensions.map(\.1)).joined(separator: " ")
+        return Handler { amount in self.lock.withLock { self.counts[name, default: 0] += amount } }
+    }
+
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { handler(label, dimensions) }
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { handler(label, dimensions) }
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        handler(label, dimensions)
+    }
+    func destroyCounter(_ handler: any CounterHandler) {}
+    func destroyTimer(_ handler: any TimerHandler) {}
+    func destroyRecorder(_ handler: any RecorderHandler) {}
+}
