@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, so that nobody who depends on Tansu builds its benchmarks.
+// A separate package, so that packages that depend on Tansu do not build its benchmarks.
 let package = Package(
     name: "codable-benchmark",
     platforms: [.macOS(.v13)],

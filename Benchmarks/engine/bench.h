@@ -42,7 +42,7 @@ struct query {
     int32_t high;
 };
 
-/* Where an engine pours each document that it returns. Reading one byte of every cache line makes
+/* Receives each document that an engine returns. Reading one byte of every cache line makes
  * an engine that returns pointers pay for its memory traffic like one that returns copies. */
 struct sink {
     uint64_t documents;
@@ -97,8 +97,8 @@ struct engine {
     int (*count)(struct store *store, const struct query *query, int64_t *count);
     int (*index_create)(struct store *store, enum field field);
     int (*index_drop)(struct store *store, enum field field);
-    /* Finishes work that the engine put off, so that it is not paid in the other engine's time. */
-    int (*settle)(struct store *store);
+    /* Finishes deferred work, so that it is not counted in the time of the other engine. */
+    int (*quiesce)(struct store *store);
 };
 
 extern const struct engine sqlite_engine;

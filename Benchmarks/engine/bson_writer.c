@@ -26,7 +26,7 @@ static void bson_put_head(struct bson_writer *writer, uint8_t type, const char *
     bson_put(writer, key, strlen(key) + 1);
 }
 
-/* bson_open -- remembers where a document begins and leaves room for its length. */
+/* bson_open -- keeps where a document begins, and reserves its length. */
 static void bson_open(struct bson_writer *writer) {
     if (writer->depth == BSON_WRITER_DEPTH) {
         writer->overflow = 1;

@@ -2,7 +2,7 @@
  * children.c -- what runs in a process of its own: the workload whose peak memory is taken, and
  * the writer that ends by kill -9.
  */
-#include "lab.h"
+#include "fixture.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ int child_kill(const struct engine *engine, const char *folder, size_t count) {
         return child_fail("out of memory");
     if (child_start(engine, folder, DURABILITY_PROCESS, &generator, count - single, &store) != 0)
         return 1;
-    if (engine->settle(store) != 0)
+    if (engine->quiesce(store) != 0)
         return child_fail(store->error);
     for (size_t i = 0; i < single; i++)
         if (engine->insert(store, &tail.documents[i], 1) != 0)

@@ -36,7 +36,7 @@ static uint64_t random_next(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* shuffle -- puts the first `chosen` places of the array into random order, drawn from all. */
+/* shuffle -- puts `chosen` random items of the array first, in random order */
 static void shuffle(uint32_t *numbers, size_t count, size_t chosen, uint64_t seed) {
     for (size_t i = 0; i < chosen; i++) {
         size_t j = i + random_next(&seed) % (count - i);
@@ -59,8 +59,8 @@ uint32_t *random_numbers(size_t limit, size_t count, uint64_t seed) {
     return numbers;
 }
 
-/* deal -- gives each of `kinds` values to equally many documents, in random order. */
-static uint32_t *deal(size_t count, size_t kinds, uint64_t seed) {
+/* assign_evenly -- gives each of `kinds` values to equally many documents, in random order. */
+static uint32_t *assign_evenly(size_t count, size_t kinds, uint64_t seed) {
     uint32_t *numbers = random_numbers(count, count, seed);
     for (size_t i = 0; numbers != NULL && i < count; i++)
         numbers[i] %= (uint32_t)kinds;
@@ -70,10 +70,10 @@ static uint32_t *deal(size_t count, size_t kinds, uint64_t seed) {
 /* generator_init -- deals out the fields of `count` documents. */
 int generator_init(struct generator *generator, size_t count) {
     generator->count = count;
-    generator->names = deal(count, count / GENERATOR_PER_NAME, 1);
-    generator->cities = deal(count, GENERATOR_CITIES, 2);
-    generator->zips = deal(count, GENERATOR_ZIPS, 3);
-    generator->ages = deal(count, GENERATOR_AGES, 4);
+    generator->names = assign_evenly(count, count / GENERATOR_PER_NAME, 1);
+    generator->cities = assign_evenly(count, GENERATOR_CITIES, 2);
+    generator->zips = assign_evenly(count, GENERATOR_ZIPS, 3);
+    generator->ages = assign_evenly(count, GENERATOR_AGES, 4);
     if (generator->names != NULL && generator->cities != NULL && generator->zips != NULL &&
         generator->ages != NULL)
         return 0;
@@ -163,9 +163,9 @@ static int corpus_fill(const struct generator *generator, const uint32_t *number
     size_t json_size, used = 0, capacity = 0;
     uint8_t *memory = NULL;
     struct document *documents = calloc(count ? count : 1, sizeof *documents);
-    size_t *places = calloc(count ? count : 1, sizeof *places);
+    size_t *offsets = calloc(count ? count : 1, sizeof *offsets);
 
-    if (documents == NULL || places == NULL)
+    if (documents == NULL || offsets == NULL)
         goto err;
     for (size_t k = 0; k < count; k++) {
         size_t i = numbers != NULL ? numbers[k] : first + k;
@@ -179,7 +179,7 @@ static int corpus_fill(const struct generator *generator, const uint32_t *number
             memory = larger;
             capacity = wanted;
         }
-        places[k] = used;
+        offsets[k] = used;
         memcpy(memory + used, bson.data, bson.size);
         memcpy(memory + used + bson.size, json, json_size);
         used += bson.size + json_size;
@@ -187,16 +187,16 @@ static int corpus_fill(const struct generator *generator, const uint32_t *number
             (struct document){.id = (int64_t)i + 1, .bson_size = bson.size, .json_size = json_size};
     }
     for (size_t k = 0; k < count; k++) {
-        documents[k].bson = memory + places[k];
-        documents[k].json = (const char *)memory + places[k] + documents[k].bson_size;
+        documents[k].bson = memory + offsets[k];
+        documents[k].json = (const char *)memory + offsets[k] + documents[k].bson_size;
     }
-    free(places);
+    free(offsets);
     *corpus = (struct corpus){.documents = documents, .count = count, .memory = memory};
     return 0;
 err:
     free(memory);
     free(documents);
-    free(places);
+    free(offsets);
     return -1;
 }
 

@@ -13,7 +13,7 @@
 #define GENERATOR_ZIPS 100    /* address.zip: 1 % of the documents each */
 #define GENERATOR_AGES 80     /* age: count / 80 documents each */
 #define GENERATOR_YOUNGEST 18
-#define GENERATOR_TEXT_SIZE 64 /* room for any generated field */
+#define GENERATOR_TEXT_SIZE 64 /* capacity for any generated field */
 
 struct generator {
     size_t count;

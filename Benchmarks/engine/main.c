@@ -1,5 +1,5 @@
 /*
- * main.c -- the benchmark's command line: Tansu beside SQLite, row by row, A B A B, in one run.
+ * main.c -- the command line of the benchmark: Tansu and SQLite, row by row, A B A B, in one run.
  *
  * Exit codes: 0 all rows ran and both engines gave the same answers (whatever the times), 1 an
  * engine failed or the answers differ, 2 wrong usage.
@@ -17,7 +17,7 @@ struct arguments {
     size_t repetitions;
     const char *rows; /* comma-separated keys, or NULL for all */
     const char *folder;
-    int sides; /* 1: Tansu, 2: SQLite, 3: both */
+    int subjects; /* 1: Tansu, 2: SQLite, 3: both */
     bool json;
     bool keep;
     bool sqlite_exclusive;
@@ -28,7 +28,7 @@ static void print_usage(FILE *file) {
     size_t count;
     const struct row *rows = rows_all(&count);
     fprintf(file, "usage: bench [options]\n"
-                  "Measures Tansu beside SQLite on the same generated documents.\n\n"
+                  "Compares Tansu with SQLite on the same generated documents.\n\n"
                   "  --docs N            documents (default 200000; rounded up to 400s)\n"
                   "  --reps N            repetitions of each row, A B A B (default 3, at most 99)\n"
                   "  --rows a,b,c        only these rows\n"
@@ -84,8 +84,10 @@ static int parse_option(struct arguments *arguments, const char *option, const c
         return 2;
     }
     if (strcmp(option, "--only") == 0) {
-        arguments->sides = strcmp(value, "tansu") == 0 ? 1 : strcmp(value, "sqlite") == 0 ? 2 : 0;
-        return arguments->sides != 0 ? 2 : 0;
+        arguments->subjects = strcmp(value, "tansu") == 0    ? 1
+                              : strcmp(value, "sqlite") == 0 ? 2
+                                                             : 0;
+        return arguments->subjects != 0 ? 2 : 0;
     }
     return 0;
 }
@@ -122,23 +124,24 @@ static int check_rows(const char *list) {
 }
 
 /* run_row -- runs a row for both engines in turn and compares their answers. */
-static int run_row(struct lab *lab, struct side sides[2], const struct arguments *arguments,
-                   struct report_line *line) {
+static int run_row(struct fixture *fixture, struct subject subjects[2],
+                   const struct arguments *arguments, struct report_line *line) {
     const struct row *row = line->row;
     line->repetitions = row->once ? 1 : arguments->repetitions;
     for (unsigned r = 0; r < line->repetitions; r++) {
         struct outcome outcomes[2] = {{0, 0}, {0, 0}};
-        lab->repetition = r;
+        fixture->repetition = r;
         for (int s = 0; s < 2; s++) {
-            if ((arguments->sides & (1 << s)) == 0)
+            if ((arguments->subjects & (1 << s)) == 0)
                 continue;
-            if (row->run(lab, &sides[s], row, &outcomes[s]) != 0) {
-                fprintf(stderr, "bench: %s, %s: %s\n", row->key, sides[s].engine->name, lab->error);
+            if (row->run(fixture, &subjects[s], row, &outcomes[s]) != 0) {
+                fprintf(stderr, "bench: %s, %s: %s\n", row->key, subjects[s].engine->name,
+                        fixture->error);
                 return -1;
             }
             line->samples[s][r] = outcomes[s].value;
         }
-        if (arguments->sides == 3 && outcomes[0].check != outcomes[1].check) {
+        if (arguments->subjects == 3 && outcomes[0].check != outcomes[1].check) {
             fprintf(stderr, "bench: %s: the engines' answers differ\n", row->key);
             return -1;
         }
@@ -147,8 +150,8 @@ static int run_row(struct lab *lab, struct side sides[2], const struct arguments
 }
 
 /* run_rows -- runs the wanted rows and reports them. */
-static int run_rows(struct lab *lab, const struct arguments *arguments) {
-    struct side sides[2] = {{.engine = &tansu_engine}, {.engine = &sqlite_engine}};
+static int run_rows(struct fixture *fixture, const struct arguments *arguments) {
+    struct subject subjects[2] = {{.engine = &tansu_engine}, {.engine = &sqlite_engine}};
     size_t count, done = 0;
     int result = 0;
     const struct row *rows = rows_all(&count);
@@ -158,54 +161,54 @@ static int run_rows(struct lab *lab, const struct arguments *arguments) {
         return -1;
     }
     if (!arguments->json) {
-        printf("Tansu %s beside SQLite %s, %zu documents of about %zu bytes (BSON) or %zu (JSON)\n"
+        printf("Tansu %s and SQLite %s, %zu documents of about %zu bytes (BSON) or %zu (JSON)\n"
                "time or size: smaller is better; ratio: SQLite / Tansu, larger is better\n\n",
-               tansu_engine.version(), sqlite_engine.version(), lab->corpus.count,
-               lab->corpus.documents[0].bson_size, lab->corpus.documents[0].json_size);
-        report_table_head(arguments->sides);
+               tansu_engine.version(), sqlite_engine.version(), fixture->corpus.count,
+               fixture->corpus.documents[0].bson_size, fixture->corpus.documents[0].json_size);
+        report_table_head(arguments->subjects);
     }
     for (size_t i = 0; i < count && result == 0; i++) {
         if (!is_wanted(arguments->rows, rows[i].key))
             continue;
         lines[done].row = &rows[i];
-        result = run_row(lab, sides, arguments, &lines[done]);
+        result = run_row(fixture, subjects, arguments, &lines[done]);
         if (result == 0 && !arguments->json)
-            report_table_line(&lines[done], arguments->sides);
+            report_table_line(&lines[done], arguments->subjects);
         done += result == 0;
     }
     for (int s = 0; s < 2; s++)
-        if (lab_close_loaded(lab, &sides[s]) != 0) {
-            fprintf(stderr, "bench: %s\n", lab->error);
+        if (fixture_close_loaded(fixture, &subjects[s]) != 0) {
+            fprintf(stderr, "bench: %s\n", fixture->error);
             result = -1;
         }
     if (arguments->json)
-        report_json(lines, done, lab->corpus.count, arguments->sides);
+        report_json(lines, done, fixture->corpus.count, arguments->subjects);
     free(lines);
     return result;
 }
 
 /* run_bench -- makes the documents and the temporary folder, runs, and cleans up. */
 static int run_bench(const char *program, const struct arguments *arguments) {
-    struct lab lab = {.program = program,
-                      .settings = {.sqlite_exclusive = arguments->sqlite_exclusive}};
+    struct fixture fixture = {.program = program,
+                              .settings = {.sqlite_exclusive = arguments->sqlite_exclusive}};
     int result = -1;
     int length =
-        snprintf(lab.folder, sizeof lab.folder, "%s/tansu-bench-XXXXXX", arguments->folder);
-    if (length < 0 || (size_t)length >= sizeof lab.folder || mkdtemp(lab.folder) == NULL) {
+        snprintf(fixture.folder, sizeof fixture.folder, "%s/tansu-bench-XXXXXX", arguments->folder);
+    if (length < 0 || (size_t)length >= sizeof fixture.folder || mkdtemp(fixture.folder) == NULL) {
         fprintf(stderr, "bench: cannot create a folder in %s\n", arguments->folder);
         return 1;
     }
-    if (generator_init(&lab.generator, arguments->documents) != 0 ||
-        corpus_make(&lab.generator, 0, arguments->documents, 0, &lab.corpus) != 0)
+    if (generator_init(&fixture.generator, arguments->documents) != 0 ||
+        corpus_make(&fixture.generator, 0, arguments->documents, 0, &fixture.corpus) != 0)
         fprintf(stderr, "bench: out of memory\n");
     else
-        result = run_rows(&lab, arguments);
-    corpus_free(&lab.corpus);
-    generator_free(&lab.generator);
+        result = run_rows(&fixture, arguments);
+    corpus_free(&fixture.corpus);
+    generator_free(&fixture.generator);
     if (arguments->keep)
-        fprintf(stderr, "the databases are in %s\n", lab.folder);
-    else if (folder_remove(lab.folder) != 0)
-        fprintf(stderr, "bench: cannot remove %s\n", lab.folder);
+        fprintf(stderr, "the databases are in %s\n", fixture.folder);
+    else if (folder_remove(fixture.folder) != 0)
+        fprintf(stderr, "bench: cannot remove %s\n", fixture.folder);
     return result == 0 ? 0 : 1;
 }
 
@@ -222,7 +225,7 @@ static int run_child(char **values) {
 /* main -- reads the command line. */
 int main(int argc, char **argv) {
     const char *temporary = getenv("TMPDIR");
-    struct arguments arguments = {.documents = 200000, .repetitions = 3, .sides = 3};
+    struct arguments arguments = {.documents = 200000, .repetitions = 3, .subjects = 3};
     arguments.folder = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
     if (argc == 6 && strcmp(argv[1], "--child") == 0)
         return run_child(argv + 2);

@@ -1,5 +1,7 @@
 #include "report.h"
 
+#include "system.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +34,12 @@ struct report_ratio report_ratio(const struct report_line *line) {
     return ratio;
 }
 
-/* print_figure -- a figure with about three digits that matter. */
-static void print_figure(double value) {
+/* print_number -- a number with about three significant digits. */
+static void print_number(double value) {
     printf(" %10.*f", value < 10 ? 2 : value < 100 ? 1 : 0, value);
 }
 
-/* verdict -- where a ratio stands beside its goal. */
+/* verdict -- how a ratio compares with its goal. */
 static const char *verdict(const struct row *row, double ratio) {
     if (ratio < 1)
         return "slower than SQLite";
@@ -47,31 +49,32 @@ static const char *verdict(const struct row *row, double ratio) {
 }
 
 /* report_table_head -- the table's first two lines. */
-void report_table_head(int sides) {
-    printf("%-40s %10s %10s %-4s", "", sides & 1 ? "Tansu" : "", sides & 2 ? "SQLite" : "", "unit");
-    if (sides == 3)
+void report_table_head(int subjects) {
+    printf("%-40s %10s %10s %-4s", "", subjects & 1 ? "Tansu" : "", subjects & 2 ? "SQLite" : "",
+           "unit");
+    if (subjects == 3)
         printf(" %8s %8s %6s", "ratio", "least", "goal");
     printf("\n");
-    for (int i = 0; i < (sides == 3 ? 91 : 66); i++)
+    for (int i = 0; i < (subjects == 3 ? 91 : 66); i++)
         putchar('-');
     printf("\n");
     fflush(stdout);
 }
 
 /* report_table_line -- one row. */
-void report_table_line(const struct report_line *line, int sides) {
+void report_table_line(const struct report_line *line, int subjects) {
     struct report_ratio ratio = report_ratio(line);
     printf("%-40s", line->row->title);
-    if (sides & 1)
-        print_figure(ratio.tansu);
+    if (subjects & 1)
+        print_number(ratio.tansu);
     else
         printf(" %10s", "");
-    if (sides & 2)
-        print_figure(ratio.sqlite);
+    if (subjects & 2)
+        print_number(ratio.sqlite);
     else
         printf(" %10s", "");
     printf(" %-4s", line->row->unit);
-    if (sides == 3) {
+    if (subjects == 3) {
         printf(" %8.2f %8.2f", ratio.ratio, ratio.least);
         if (line->row->goal > 0)
             printf(" %6g", line->row->goal);
@@ -84,26 +87,29 @@ void report_table_line(const struct report_line *line, int sides) {
 }
 
 /* report_samples -- one engine's samples as a JSON array. */
-static void report_samples(const char *name, const struct report_line *line, int side) {
+static void report_samples(const char *name, const struct report_line *line, int subject) {
     printf(", \"%s\": [", name);
     for (size_t i = 0; i < line->repetitions; i++)
-        printf("%s%.6g", i == 0 ? "" : ", ", line->samples[side][i]);
+        printf("%s%.6g", i == 0 ? "" : ", ", line->samples[subject][i]);
     printf("]");
 }
 
 /* report_json -- everything as one JSON object. */
-void report_json(const struct report_line *lines, size_t count, size_t documents, int sides) {
-    printf("{\"documents\": %zu, \"tansuVersion\": \"%s\", \"sqliteVersion\": \"%s\", \"rows\": [",
-           documents, tansu_engine.version(), sqlite_engine.version());
+void report_json(const struct report_line *lines, size_t count, size_t documents, int subjects) {
+    char machine[256];
+    system_describe(machine, sizeof machine);
+    printf("{\"machine\": \"%s\", \"documents\": %zu, \"tansuVersion\": \"%s\", "
+           "\"sqliteVersion\": \"%s\", \"rows\": [",
+           machine, documents, tansu_engine.version(), sqlite_engine.version());
     for (size_t i = 0; i < count; i++) {
         struct report_ratio ratio = report_ratio(&lines[i]);
         printf("%s\n  {\"key\": \"%s\", \"title\": \"%s\", \"unit\": \"%s\"", i == 0 ? "" : ",",
                lines[i].row->key, lines[i].row->title, lines[i].row->unit);
-        if (sides & 1)
+        if (subjects & 1)
             report_samples("tansu", &lines[i], 0);
-        if (sides & 2)
+        if (subjects & 2)
             report_samples("sqlite", &lines[i], 1);
-        if (sides == 3)
+        if (subjects == 3)
             printf(", \"ratio\": %.6g, \"leastRatio\": %.6g", ratio.ratio, ratio.least);
         if (lines[i].row->goal > 0)
             printf(", \"goal\": %g", lines[i].row->goal);

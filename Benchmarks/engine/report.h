@@ -1,5 +1,5 @@
 /*
- * report.h -- the figures of all rows, as a table for people or as JSON for programs.
+ * report.h -- the results of all rows, as a table for people or as JSON for programs.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -25,11 +25,11 @@ struct report_ratio {
 
 struct report_ratio report_ratio(const struct report_line *line);
 
-/* The table's head and one line of it; `sides`: 1 for Tansu, 2 for SQLite, 3 for both. */
-void report_table_head(int sides);
-void report_table_line(const struct report_line *line, int sides);
+/* The table's head and one line of it; `subjects`: 1 for Tansu, 2 for SQLite, 3 for both. */
+void report_table_head(int subjects);
+void report_table_line(const struct report_line *line, int subjects);
 
 /* Everything as one JSON object. */
-void report_json(const struct report_line *lines, size_t count, size_t documents, int sides);
+void report_json(const struct report_line *lines, size_t count, size_t documents, int subjects);
 
 #endif

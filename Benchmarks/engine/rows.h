@@ -4,7 +4,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "lab.h"
+#include "fixture.h"
 
 struct row {
     const char *key; /* for --rows and --json */
@@ -13,26 +13,38 @@ struct row {
     double goal;  /* SQLite / Tansu to reach; 0: none of its own, but never below 1 */
     bool once;    /* repeating it would give the same figure */
     int argument; /* lets one function serve several rows */
-    int (*run)(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
+    int (*run)(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome);
 };
 
 /* All rows in the order in which they run; *count: how many. */
 const struct row *rows_all(size_t *count);
 
-int row_commit(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_bulk(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_bulk_close(struct lab *lab, struct side *side, const struct row *row,
+int row_commit(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome);
+int row_bulk(struct fixture *fixture, struct subject *subject, const struct row *row,
+             struct outcome *outcome);
+int row_bulk_close(struct fixture *fixture, struct subject *subject, const struct row *row,
                    struct outcome *outcome);
-int row_get(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_find(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_count(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_index(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_update(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_remove(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_reopen(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_reopen_killed(struct lab *lab, struct side *side, const struct row *row,
+int row_get(struct fixture *fixture, struct subject *subject, const struct row *row,
+            struct outcome *outcome);
+int row_find(struct fixture *fixture, struct subject *subject, const struct row *row,
+             struct outcome *outcome);
+int row_count(struct fixture *fixture, struct subject *subject, const struct row *row,
+              struct outcome *outcome);
+int row_index(struct fixture *fixture, struct subject *subject, const struct row *row,
+              struct outcome *outcome);
+int row_update(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome);
+int row_remove(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome);
+int row_reopen(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome);
+int row_reopen_killed(struct fixture *fixture, struct subject *subject, const struct row *row,
                       struct outcome *outcome);
-int row_size(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
-int row_memory(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome);
+int row_size(struct fixture *fixture, struct subject *subject, const struct row *row,
+             struct outcome *outcome);
+int row_memory(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome);
 
 #endif

@@ -14,8 +14,8 @@
 #define REOPENS 20
 
 /* expected_documents -- how many documents a find of this kind returns. */
-static uint64_t expected_documents(const struct lab *lab, enum query_kind kind) {
-    uint64_t count = lab->generator.count;
+static uint64_t expected_documents(const struct fixture *fixture, enum query_kind kind) {
+    uint64_t count = fixture->generator.count;
     switch (kind) {
     case QUERY_NAME: return GENERATOR_PER_NAME;
     case QUERY_CITY: return count / GENERATOR_CITIES;
@@ -29,11 +29,11 @@ static uint64_t expected_documents(const struct lab *lab, enum query_kind kind) 
 }
 
 /* query_at -- the i-th query of a kind; `text` holds its operand. */
-static struct query query_at(const struct lab *lab, enum query_kind kind, uint32_t i, int32_t ages,
-                             char text[GENERATOR_TEXT_SIZE]) {
+static struct query query_at(const struct fixture *fixture, enum query_kind kind, uint32_t i,
+                             int32_t ages, char text[GENERATOR_TEXT_SIZE]) {
     struct query query = {.kind = kind};
-    size_t count = lab->generator.count;
-    uint32_t draw = i * 7919u + lab->repetition * 104729u;
+    size_t count = fixture->generator.count;
+    uint32_t draw = i * 7919u + fixture->repetition * 104729u;
     if (kind == QUERY_NAME)
         generator_name(draw % (uint32_t)(count / GENERATOR_PER_NAME), text);
     else if (kind == QUERY_CITY)
@@ -48,24 +48,25 @@ static struct query query_at(const struct lab *lab, enum query_kind kind, uint32
 }
 
 /* run_finds -- runs some queries of a kind into a sink. */
-static int run_finds(struct lab *lab, struct store *store, enum query_kind kind, uint32_t queries,
-                     struct sink *sink) {
+static int run_finds(struct fixture *fixture, struct store *store, enum query_kind kind,
+                     uint32_t queries, struct sink *sink) {
     char text[GENERATOR_TEXT_SIZE];
     for (uint32_t i = 0; i < queries; i++) {
-        struct query query = query_at(lab, kind, i, RANGE_AGES, text);
+        struct query query = query_at(fixture, kind, i, RANGE_AGES, text);
         if (store->engine->find(store, &query, sink) != 0)
-            return lab_fail(lab, store, NULL);
+            return fixture_fail(fixture, store, NULL);
     }
-    if (sink->documents == queries * expected_documents(lab, kind))
+    if (sink->documents == queries * expected_documents(fixture, kind))
         return 0;
-    snprintf(lab->error, sizeof lab->error, "%s returned %llu documents instead of %llu",
+    snprintf(fixture->error, sizeof fixture->error, "%s returned %llu documents instead of %llu",
              store->engine->name, (unsigned long long)sink->documents,
-             (unsigned long long)(queries * expected_documents(lab, kind)));
+             (unsigned long long)(queries * expected_documents(fixture, kind)));
     return -1;
 }
 
 /* row_find -- a query whose documents are all read; row->argument is the kind. */
-int row_find(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
+int row_find(struct fixture *fixture, struct subject *subject, const struct row *row,
+             struct outcome *outcome) {
     static const uint32_t amounts[QUERY_KIND_COUNT] = {
         [QUERY_NAME] = 20000, [QUERY_CITY] = 320,    [QUERY_ZIP] = 4,
         [QUERY_AGE] = 40,     [QUERY_TOP_EMAIL] = 4,
@@ -75,11 +76,11 @@ int row_find(struct lab *lab, struct side *side, const struct row *row, struct o
     uint32_t checked = queries < CHECKED_QUERIES ? 1 : CHECKED_QUERIES;
     struct sink check = {.identify = true}, sink = {.identify = false};
     struct store *store;
-    if (lab_open_loaded(lab, side, &store) != 0 ||
-        run_finds(lab, store, kind, checked, &check) != 0)
+    if (fixture_open_loaded(fixture, subject, &store) != 0 ||
+        run_finds(fixture, store, kind, checked, &check) != 0)
         return -1;
     double start = system_seconds();
-    if (run_finds(lab, store, kind, queries, &sink) != 0)
+    if (run_finds(fixture, store, kind, queries, &sink) != 0)
         return -1;
     double seconds = system_seconds() - start;
     outcome->value = seconds / queries * (strcmp(row->unit, "ms") == 0 ? 1e3 : 1e6);
@@ -88,41 +89,44 @@ int row_find(struct lab *lab, struct side *side, const struct row *row, struct o
 }
 
 /* row_count -- a count that an index can answer. */
-int row_count(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
+int row_count(struct fixture *fixture, struct subject *subject, const struct row *row,
+              struct outcome *outcome) {
     enum query_kind kind = (enum query_kind)row->argument;
     uint32_t queries = kind == QUERY_CITY ? 2000 : 100;
-    uint64_t each = lab->generator.count / GENERATOR_AGES * (kind == QUERY_CITY ? 1 : COUNT_AGES);
+    uint64_t each =
+        fixture->generator.count / GENERATOR_AGES * (kind == QUERY_CITY ? 1 : COUNT_AGES);
     uint64_t total = 0;
     char text[GENERATOR_TEXT_SIZE];
     struct store *store;
-    if (lab_open_loaded(lab, side, &store) != 0)
+    if (fixture_open_loaded(fixture, subject, &store) != 0)
         return -1;
     double start = system_seconds();
     for (uint32_t i = 0; i < queries; i++) {
-        struct query query = query_at(lab, kind, i, COUNT_AGES, text);
+        struct query query = query_at(fixture, kind, i, COUNT_AGES, text);
         int64_t count = 0;
         if (store->engine->count(store, &query, &count) != 0)
-            return lab_fail(lab, store, NULL);
+            return fixture_fail(fixture, store, NULL);
         total += (uint64_t)count;
     }
     outcome->value = (system_seconds() - start) / queries * 1e6;
     outcome->check = total;
-    return total == each * queries ? 0 : lab_fail(lab, NULL, "a count is wrong");
+    return total == each * queries ? 0 : fixture_fail(fixture, NULL, "a count is wrong");
 }
 
 /* row_get -- documents by id in random order, each call on its own. */
-int row_get(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
-    size_t count = lab->corpus.count / 2;
+int row_get(struct fixture *fixture, struct subject *subject, const struct row *row,
+            struct outcome *outcome) {
+    size_t count = fixture->corpus.count / 2;
     struct sink check = {.identify = true}, sink = {.identify = false};
     struct store *store;
     int result = -1;
     uint32_t *numbers;
     (void)row;
-    if (lab_open_loaded(lab, side, &store) != 0)
+    if (fixture_open_loaded(fixture, subject, &store) != 0)
         return -1;
-    numbers = random_numbers(lab->corpus.count, count, 100 + lab->repetition);
+    numbers = random_numbers(fixture->corpus.count, count, 100 + fixture->repetition);
     if (numbers == NULL)
-        return lab_fail(lab, NULL, "out of memory");
+        return fixture_fail(fixture, NULL, "out of memory");
     for (size_t i = 0; i < count / 10; i++)
         if (store->engine->get(store, (int64_t)numbers[i] + 1, &check) != 0)
             goto err;
@@ -132,51 +136,53 @@ int row_get(struct lab *lab, struct side *side, const struct row *row, struct ou
             goto err;
     outcome->value = (system_seconds() - start) / (double)count * 1e6;
     outcome->check = check.sequence + sink.documents;
-    result = sink.documents == count ? 0 : lab_fail(lab, NULL, "get found no document");
+    result = sink.documents == count ? 0 : fixture_fail(fixture, NULL, "get found no document");
     free(numbers);
     return result;
 err:
     free(numbers);
-    return lab_fail(lab, store, NULL);
+    return fixture_fail(fixture, store, NULL);
 }
 
 /* row_index -- drops an index, untimed, and builds it again. */
-int row_index(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
+int row_index(struct fixture *fixture, struct subject *subject, const struct row *row,
+              struct outcome *outcome) {
     enum field field = (enum field)row->argument;
     struct sink check = {.identify = true};
     struct store *store;
-    if (lab_open_loaded(lab, side, &store) != 0)
+    if (fixture_open_loaded(fixture, subject, &store) != 0)
         return -1;
     if (store->engine->index_drop(store, field) != 0)
-        return lab_fail(lab, store, NULL);
-    if (lab_settle(lab, store) != 0)
+        return fixture_fail(fixture, store, NULL);
+    if (fixture_quiesce(fixture, store) != 0)
         return -1;
     double start = system_seconds();
     if (store->engine->index_create(store, field) != 0)
-        return lab_fail(lab, store, NULL);
+        return fixture_fail(fixture, store, NULL);
     outcome->value = (system_seconds() - start) * 1e3;
-    if (run_finds(lab, store, QUERY_NAME, CHECKED_QUERIES, &check) != 0)
+    if (run_finds(fixture, store, QUERY_NAME, CHECKED_QUERIES, &check) != 0)
         return -1;
     outcome->check = check.set;
-    return lab_settle(lab, store);
+    return fixture_quiesce(fixture, store);
 }
 
 /* row_reopen -- opens a database that was closed cleanly and reads one document. */
-int row_reopen(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
+int row_reopen(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome) {
     struct sink sink = {.identify = true};
     struct store *store;
     double seconds = 0;
     (void)row;
-    if (lab_open_loaded(lab, side, &store) != 0)
+    if (fixture_open_loaded(fixture, subject, &store) != 0)
         return -1;
     for (int64_t i = 0; i < REOPENS; i++) {
-        if (lab_close_loaded(lab, side) != 0)
+        if (fixture_close_loaded(fixture, subject) != 0)
             return -1;
         double start = system_seconds();
-        if (lab_open_loaded(lab, side, &store) != 0)
+        if (fixture_open_loaded(fixture, subject, &store) != 0)
             return -1;
-        if (store->engine->get(store, 1 + i * (int64_t)lab->corpus.count / REOPENS, &sink) != 0)
-            return lab_fail(lab, store, NULL);
+        if (store->engine->get(store, 1 + i * (int64_t)fixture->corpus.count / REOPENS, &sink) != 0)
+            return fixture_fail(fixture, store, NULL);
         seconds += system_seconds() - start;
     }
     outcome->value = seconds / REOPENS * 1e6;

@@ -20,116 +20,122 @@ static size_t smaller(size_t a, size_t b) {
 }
 
 /* row_commit -- one document a commit into an empty collection. */
-int row_commit(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
+int row_commit(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome) {
     enum durability durability = (enum durability)row->argument;
     size_t wanted = durability == DURABILITY_FULL ? FULL_COMMITS : PROCESS_COMMITS;
-    size_t count = smaller(wanted, lab->corpus.count);
+    size_t count = smaller(wanted, fixture->corpus.count);
     struct store *store;
-    if (lab_open_fresh(lab, side, durability, &store) != 0 || lab_settle(lab, store) != 0)
+    if (fixture_open_empty(fixture, subject, durability, &store) != 0 ||
+        fixture_quiesce(fixture, store) != 0)
         return -1;
     double start = system_seconds();
     for (size_t i = 0; i < count; i++)
-        if (store->engine->insert(store, &lab->corpus.documents[i], 1) != 0)
-            return lab_fail(lab, store, NULL);
+        if (store->engine->insert(store, &fixture->corpus.documents[i], 1) != 0)
+            return fixture_fail(fixture, store, NULL);
     outcome->value = (system_seconds() - start) / (double)count * 1e6;
     outcome->check = count;
-    if (lab_expect_total(lab, store, count) != 0)
+    if (fixture_expect_count(fixture, store, count) != 0)
         return -1;
-    return lab_remove_fresh(lab, side, store);
+    return fixture_remove_empty(fixture, subject, store);
 }
 
 /* open_for_bulk -- an empty database with the row's number of indexes. */
-static int open_for_bulk(struct lab *lab, struct side *side, int indexes, struct store **store) {
-    if (lab_open_fresh(lab, side, DURABILITY_FULL, store) != 0)
+static int open_for_bulk(struct fixture *fixture, struct subject *subject, int indexes,
+                         struct store **store) {
+    if (fixture_open_empty(fixture, subject, DURABILITY_FULL, store) != 0)
         return -1;
-    if ((indexes > 0 && side->engine->index_create(*store, FIELD_NAME) != 0) ||
-        (indexes > 1 && side->engine->index_create(*store, FIELD_CITY) != 0))
-        return lab_fail(lab, *store, NULL);
-    return lab_settle(lab, *store);
+    if ((indexes > 0 && subject->engine->index_create(*store, FIELD_NAME) != 0) ||
+        (indexes > 1 && subject->engine->index_create(*store, FIELD_CITY) != 0))
+        return fixture_fail(fixture, *store, NULL);
+    return fixture_quiesce(fixture, *store);
 }
 
 /* bulk_insert -- all documents in one transaction. */
-static int bulk_insert(struct lab *lab, struct store *store) {
+static int bulk_insert(struct fixture *fixture, struct store *store) {
     const struct engine *engine = store->engine;
     if (engine->begin(store) != 0 ||
-        engine->insert(store, lab->corpus.documents, lab->corpus.count) != 0 ||
+        engine->insert(store, fixture->corpus.documents, fixture->corpus.count) != 0 ||
         engine->commit(store) != 0)
-        return lab_fail(lab, store, NULL);
+        return fixture_fail(fixture, store, NULL);
     return 0;
 }
 
 /* row_bulk -- a durable bulk insert into row->argument indexes. */
-int row_bulk(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
+int row_bulk(struct fixture *fixture, struct subject *subject, const struct row *row,
+             struct outcome *outcome) {
     struct store *store;
-    if (open_for_bulk(lab, side, row->argument, &store) != 0)
+    if (open_for_bulk(fixture, subject, row->argument, &store) != 0)
         return -1;
     double start = system_seconds();
-    if (bulk_insert(lab, store) != 0)
+    if (bulk_insert(fixture, store) != 0)
         return -1;
     outcome->value = (system_seconds() - start) * 1e3;
-    outcome->check = lab->corpus.count;
-    if (lab_expect_total(lab, store, lab->corpus.count) != 0)
+    outcome->check = fixture->corpus.count;
+    if (fixture_expect_count(fixture, store, fixture->corpus.count) != 0)
         return -1;
-    return lab_remove_fresh(lab, side, store);
+    return fixture_remove_empty(fixture, subject, store);
 }
 
 /* row_bulk_close -- the same with everything that either engine puts off until it is closed. */
-int row_bulk_close(struct lab *lab, struct side *side, const struct row *row,
+int row_bulk_close(struct fixture *fixture, struct subject *subject, const struct row *row,
                    struct outcome *outcome) {
-    struct settings settings = lab->settings;
+    struct settings settings = fixture->settings;
     struct store *store;
-    if (open_for_bulk(lab, side, row->argument, &store) != 0)
+    if (open_for_bulk(fixture, subject, row->argument, &store) != 0)
         return -1;
     double start = system_seconds();
-    if (bulk_insert(lab, store) != 0 || side->engine->close(store, lab->error) != 0)
+    if (bulk_insert(fixture, store) != 0 || subject->engine->close(store, fixture->error) != 0)
         return -1;
     outcome->value = (system_seconds() - start) * 1e3;
-    outcome->check = lab->corpus.count;
-    if (side->engine->open(side->fresh_folder, &settings, &store, lab->error) != 0 ||
-        lab_expect_total(lab, store, lab->corpus.count) != 0)
+    outcome->check = fixture->corpus.count;
+    if (subject->engine->open(subject->empty_folder, &settings, &store, fixture->error) != 0 ||
+        fixture_expect_count(fixture, store, fixture->corpus.count) != 0)
         return -1;
-    return lab_remove_fresh(lab, side, store);
+    return fixture_remove_empty(fixture, subject, store);
 }
 
 /* check_changes -- reads the changed documents back; their ids and number go into the check. */
-static int check_changes(struct lab *lab, struct store *store, const struct corpus *changed,
+static int check_changes(struct fixture *fixture, struct store *store, const struct corpus *changed,
                          uint64_t *check) {
     struct sink sink = {.identify = true};
     for (size_t i = 0; i < changed->count; i++)
         if (store->engine->get(store, changed->documents[i].id, &sink) != 0)
-            return lab_fail(lab, store, NULL);
+            return fixture_fail(fixture, store, NULL);
     *check = sink.sequence;
-    return lab_expect_total(lab, store, lab->corpus.count);
+    return fixture_expect_count(fixture, store, fixture->corpus.count);
 }
 
 /* row_update -- replaces random documents: another age, which is indexed, and another email. With
  * an argument, all in one transaction. */
-int row_update(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
-    size_t count = smaller(CHANGES, lab->corpus.count / 2);
-    uint32_t version = lab->repetition * 2 + (uint32_t)row->argument + 1;
+int row_update(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome) {
+    size_t count = smaller(CHANGES, fixture->corpus.count / 2);
+    uint32_t version = fixture->repetition * 2 + (uint32_t)row->argument + 1;
     struct corpus changed = {.count = 0};
     struct store *store;
     int result = -1;
-    uint32_t *numbers = random_numbers(lab->corpus.count, count, 200 + version);
-    if (numbers == NULL || corpus_pick(&lab->generator, numbers, count, version, &changed) != 0) {
-        lab_fail(lab, NULL, "out of memory");
+    uint32_t *numbers = random_numbers(fixture->corpus.count, count, 200 + version);
+    if (numbers == NULL ||
+        corpus_pick(&fixture->generator, numbers, count, version, &changed) != 0) {
+        fixture_fail(fixture, NULL, "out of memory");
         goto done;
     }
-    if (lab_open_loaded(lab, side, &store) != 0 || lab_settle(lab, store) != 0)
+    if (fixture_open_loaded(fixture, subject, &store) != 0 || fixture_quiesce(fixture, store) != 0)
         goto done;
     double start = system_seconds();
-    if (row->argument != 0 && side->engine->begin(store) != 0)
+    if (row->argument != 0 && subject->engine->begin(store) != 0)
         goto err;
     for (size_t i = 0; i < count; i++)
-        if (side->engine->replace(store, &changed.documents[i]) != 0)
+        if (subject->engine->replace(store, &changed.documents[i]) != 0)
             goto err;
-    if (row->argument != 0 && side->engine->commit(store) != 0)
+    if (row->argument != 0 && subject->engine->commit(store) != 0)
         goto err;
     outcome->value = (system_seconds() - start) / (double)count * 1e6;
-    result = check_changes(lab, store, &changed, &outcome->check);
+    result = check_changes(fixture, store, &changed, &outcome->check);
     goto done;
 err:
-    lab_fail(lab, store, NULL);
+    fixture_fail(fixture, store, NULL);
 done:
     corpus_free(&changed);
     free(numbers);
@@ -137,19 +143,20 @@ done:
 }
 
 /* row_remove -- deletes random documents, and puts them back untimed. */
-int row_remove(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
-    const struct engine *engine = side->engine;
-    size_t count = smaller(CHANGES, lab->corpus.count / 2);
+int row_remove(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome) {
+    const struct engine *engine = subject->engine;
+    size_t count = smaller(CHANGES, fixture->corpus.count / 2);
     struct corpus removed = {.count = 0};
     struct store *store;
     int result = -1;
-    uint32_t *numbers = random_numbers(lab->corpus.count, count,
-                                       300 + lab->repetition * 2 + (uint32_t)row->argument);
-    if (numbers == NULL || corpus_pick(&lab->generator, numbers, count, 0, &removed) != 0) {
-        lab_fail(lab, NULL, "out of memory");
+    uint32_t *numbers = random_numbers(fixture->corpus.count, count,
+                                       300 + fixture->repetition * 2 + (uint32_t)row->argument);
+    if (numbers == NULL || corpus_pick(&fixture->generator, numbers, count, 0, &removed) != 0) {
+        fixture_fail(fixture, NULL, "out of memory");
         goto done;
     }
-    if (lab_open_loaded(lab, side, &store) != 0 || lab_settle(lab, store) != 0)
+    if (fixture_open_loaded(fixture, subject, &store) != 0 || fixture_quiesce(fixture, store) != 0)
         goto done;
     double start = system_seconds();
     if (row->argument != 0 && engine->begin(store) != 0)
@@ -160,15 +167,15 @@ int row_remove(struct lab *lab, struct side *side, const struct row *row, struct
     if (row->argument != 0 && engine->commit(store) != 0)
         goto err;
     outcome->value = (system_seconds() - start) / (double)count * 1e6;
-    if (lab_expect_total(lab, store, lab->corpus.count - count) != 0)
+    if (fixture_expect_count(fixture, store, fixture->corpus.count - count) != 0)
         goto done;
     if (engine->begin(store) != 0 || engine->insert(store, removed.documents, count) != 0 ||
         engine->commit(store) != 0)
         goto err;
-    result = check_changes(lab, store, &removed, &outcome->check);
+    result = check_changes(fixture, store, &removed, &outcome->check);
     goto done;
 err:
-    lab_fail(lab, store, NULL);
+    fixture_fail(fixture, store, NULL);
 done:
     corpus_free(&removed);
     free(numbers);
@@ -176,79 +183,84 @@ done:
 }
 
 /* row_size -- the loaded database's files after a clean close. */
-int row_size(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
+int row_size(struct fixture *fixture, struct subject *subject, const struct row *row,
+             struct outcome *outcome) {
     struct store *store;
-    if (lab_open_loaded(lab, side, &store) != 0)
+    if (fixture_open_loaded(fixture, subject, &store) != 0)
         return -1;
-    uint64_t bytes = row->argument == 0 ? side->size.allocated : side->size.apparent;
+    uint64_t bytes = row->argument == 0 ? subject->size.allocated : subject->size.apparent;
     outcome->value = (double)bytes / 1e6;
     outcome->check = 0;
     return 0;
 }
 
 /* run_child -- runs this program on a fresh folder with a task for one engine. */
-static int run_child(struct lab *lab, struct side *side, const char *task,
+static int run_child(struct fixture *fixture, struct subject *subject, const char *task,
                      struct child_result *result) {
     char count[32];
-    snprintf(count, sizeof count, "%zu", lab->generator.count);
-    snprintf(side->fresh_folder, sizeof side->fresh_folder, "%s/%s-child", lab->folder,
-             side->engine->name);
-    if (mkdir(side->fresh_folder, 0700) != 0)
-        return lab_fail(lab, NULL, "cannot create a folder for the database");
-    char *arguments[] = {(char *)lab->program, "--child", (char *)task, (char *)side->engine->name,
-                         side->fresh_folder,   count,     NULL};
-    return child_run(arguments, result) == 0 ? 0 : lab_fail(lab, NULL, "cannot start a process");
+    snprintf(count, sizeof count, "%zu", fixture->generator.count);
+    snprintf(subject->empty_folder, sizeof subject->empty_folder, "%s/%s-child", fixture->folder,
+             subject->engine->name);
+    if (mkdir(subject->empty_folder, 0700) != 0)
+        return fixture_fail(fixture, NULL, "cannot create a folder for the database");
+    char *arguments[] = {
+        (char *)fixture->program, "--child", (char *)task, (char *)subject->engine->name,
+        subject->empty_folder,    count,     NULL};
+    return child_run(arguments, result) == 0
+               ? 0
+               : fixture_fail(fixture, NULL, "cannot start a process");
 }
 
 /* row_reopen_killed -- opens what a killed writer left and counts by index. */
-int row_reopen_killed(struct lab *lab, struct side *side, const struct row *row,
+int row_reopen_killed(struct fixture *fixture, struct subject *subject, const struct row *row,
                       struct outcome *outcome) {
-    struct settings settings = lab->settings;
+    struct settings settings = fixture->settings;
     struct child_result child;
     struct store *store;
     char city[GENERATOR_TEXT_SIZE];
     struct query query = {.kind = QUERY_CITY, .text = city};
     int64_t count = 0;
     (void)row;
-    generator_city(lab->generator.cities[0], city);
-    if (run_child(lab, side, "kill", &child) != 0)
+    generator_city(fixture->generator.cities[0], city);
+    if (run_child(fixture, subject, "kill", &child) != 0)
         return -1;
     if (child.signal != SIGKILL)
-        return lab_fail(lab, NULL, "the writer ended before it was killed");
+        return fixture_fail(fixture, NULL, "the writer ended before it was killed");
     sync();
     double start = system_seconds();
-    if (side->engine->open(side->fresh_folder, &settings, &store, lab->error) != 0)
+    if (subject->engine->open(subject->empty_folder, &settings, &store, fixture->error) != 0)
         return -1;
-    if (side->engine->count(store, &query, &count) != 0)
-        return lab_fail(lab, store, NULL);
+    if (subject->engine->count(store, &query, &count) != 0)
+        return fixture_fail(fixture, store, NULL);
     outcome->value = (system_seconds() - start) * 1e3;
     outcome->check = (uint64_t)count;
-    if (count != (int64_t)(lab->generator.count / GENERATOR_CITIES))
-        return lab_fail(lab, NULL, "the index lost documents of the killed writer");
-    if (lab_expect_total(lab, store, lab->generator.count) != 0)
+    if (count != (int64_t)(fixture->generator.count / GENERATOR_CITIES))
+        return fixture_fail(fixture, NULL, "the index lost documents of the killed writer");
+    if (fixture_expect_count(fixture, store, fixture->generator.count) != 0)
         return -1;
-    return lab_remove_fresh(lab, side, store);
+    return fixture_remove_empty(fixture, subject, store);
 }
 
 /* row_memory -- the most memory that a process with the whole workload had. */
-int row_memory(struct lab *lab, struct side *side, const struct row *row, struct outcome *outcome) {
+int row_memory(struct fixture *fixture, struct subject *subject, const struct row *row,
+               struct outcome *outcome) {
     struct child_result child;
     char path[BENCH_PATH_SIZE];
     unsigned long long peak = 0;
     (void)row;
-    if (run_child(lab, side, "memory", &child) != 0)
+    if (run_child(fixture, subject, "memory", &child) != 0)
         return -1;
     if (child.exit_code != 0)
-        return lab_fail(lab, NULL, "the process whose memory is measured failed");
-    snprintf(path, sizeof path, "%s/%s", side->fresh_folder, CHILD_PEAK_FILE);
+        return fixture_fail(fixture, NULL, "the process whose memory is measured failed");
+    snprintf(path, sizeof path, "%s/%s", subject->empty_folder, CHILD_PEAK_FILE);
     FILE *file = fopen(path, "r");
     if (file == NULL || fscanf(file, "%llu", &peak) != 1)
         peak = 0;
     if (file != NULL)
         fclose(file);
     if (peak == 0)
-        return lab_fail(lab, NULL, "the process did not tell its memory");
+        return fixture_fail(fixture, NULL, "the system does not report the memory of the process");
     outcome->value = (double)peak / 1e6;
     outcome->check = 0;
-    return lab_remove_fresh(lab, side, NULL);
+    return fixture_remove_empty(fixture, subject, NULL);
 }

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -96,4 +97,29 @@ uint64_t system_peak_memory(void) {
     fclose(file);
     return (uint64_t)kilobytes * 1024;
 #endif
+}
+
+/* processor -- the model of the first one, where the system lists them in a file; otherwise "". */
+static void processor(char *text, size_t size) {
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    text[0] = '\0';
+    while (file != NULL && text[0] == '\0' && fgets(line, sizeof line, file) != NULL) {
+        const char *value = strstr(line, ": ");
+        if (strncmp(line, "model name", strlen("model name")) == 0 && value != NULL)
+            snprintf(text, size, "%.*s, ", (int)strcspn(value + 2, "\"\\\n"), value + 2);
+    }
+    if (file != NULL)
+        fclose(file);
+}
+
+/* system_describe -- the machine: processor, cores, operating system. */
+void system_describe(char *text, size_t size) {
+    char model[128];
+    struct utsname name;
+    processor(model, sizeof model);
+    if (uname(&name) != 0)
+        memset(&name, 0, sizeof name);
+    snprintf(text, size, "%s%ld cores, %s %s %s", model, sysconf(_SC_NPROCESSORS_ONLN),
+             name.sysname, name.release, name.machine);
 }

@@ -29,7 +29,10 @@ struct child_result {
 /* Runs a program with arguments (NULL at the end) and waits for its end; -1: it did not start. */
 int child_run(char *const arguments[], struct child_result *result);
 
-/* The most resident memory that this process ever had, in bytes; 0 when it cannot be told. */
+/* The most resident memory that this process ever had, in bytes; 0 when it is not known. */
 uint64_t system_peak_memory(void);
+
+/* The machine: processor, cores, operating system. */
+void system_describe(char *text, size_t size);
 
 #endif

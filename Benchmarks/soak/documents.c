@@ -86,8 +86,9 @@ tansu_status create_indexes(tansu_db *db, int count, tansu_error *error) {
         bson_writer_begin(&keys);
         bson_writer_int32(&keys, document_paths[i], 1);
         bson_writer_close(&keys);
-        status = tansu_index_create(db, NULL, COLLECTION, document_paths[i], keys.data, keys.size,
-                                    NULL, 0, error);
+        status = tansu_index_create(db, NULL, COLLECTION, document_paths[i],
+                                    (tansu_document){keys.data, keys.size}, TANSU_NO_DOCUMENT, NULL,
+                                    NULL, error);
     }
     return status;
 }
@@ -106,18 +107,19 @@ tansu_status count_by_index(tansu_db *db, tansu_txn *txn, const char *path, int6
     bson_writer_begin(&hints);
     bson_writer_text(&hints, "$index", path);
     bson_writer_close(&hints);
-    return tansu_count(db, txn, COLLECTION, query.data, query.size, hints.data, hints.size, count,
-                       error);
+    return tansu_count(db, txn, COLLECTION, (tansu_document){query.data, query.size},
+                       (tansu_document){hints.data, hints.size}, count, error);
 }
 
-int take_census(tansu_db *db, tansu_txn *txn, struct census *c,
+int scan_totals(tansu_db *db, tansu_txn *txn, struct totals *c,
                 void (*seen)(void *context, int32_t id, int32_t n), void *context) {
     tansu_cursor *cursor = NULL;
     tansu_document d;
     tansu_error error = {0};
     int wrong = 0;
-    *c = (struct census){0, 0};
-    tansu_status status = tansu_find(db, txn, COLLECTION, NULL, 0, NULL, 0, &cursor, &error);
+    *c = (struct totals){0, 0};
+    tansu_status status =
+        tansu_find(db, txn, COLLECTION, TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT, &cursor, &error);
     while (status == TANSU_OK && (status = tansu_cursor_next(cursor, &d, &error)) == TANSU_OK) {
         int32_t id = -1, n = -1;
         if (!document_check(d.data, d.size, &id, &n)) {
@@ -135,4 +137,24 @@ int take_census(tansu_db *db, tansu_txn *txn, struct census *c,
         return wrong;
     fprintf(stderr, "reading everything: %s: %s\n", tansu_status_name(status), error.message);
     return -1;
+}
+
+tansu_status insert_documents(tansu_db *db, uint64_t count, tansu_error *error) {
+    tansu_txn *txn = NULL;
+    tansu_status status = TANSU_OK;
+    for (uint64_t i = 0; status == TANSU_OK && i < count; i++) {
+        struct bson_writer w;
+        make_document(&w, (int32_t)i, 0);
+        tansu_document d = {w.data, w.size};
+        if (txn == NULL)
+            status = tansu_txn_begin(db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &txn, error);
+        if (status == TANSU_OK)
+            status = tansu_save(db, txn, COLLECTION, &d, 1, TANSU_INSERT, NULL, error);
+        if (status == TANSU_OK && (i % 1000 == 999 || i + 1 == count)) {
+            status = tansu_txn_commit(txn, NULL, error);
+            txn = NULL;
+        }
+    }
+    tansu_txn_abort(txn);
+    return status;
 }

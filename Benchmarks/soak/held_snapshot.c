@@ -1,8 +1,9 @@
 /*
- * held_snapshot.c -- what one snapshot costs that is held while documents are replaced: memory over updates.
+ * held_snapshot.c -- the cost of one snapshot that is held while documents are replaced: memory
+ * over updates.
  */
 #include "documents.h"
-#include "gauges.h"
+#include "metrics.h"
 #include "options.h"
 #include "system.h"
 
@@ -14,7 +15,7 @@
 
 static const char about[] =
     "Holds one read transaction while documents of a fixed set are replaced, and samples memory\n"
-    "fifty times on the way. Ends with 1 when an answer was wrong, 2 when memory went over the "
+    "fifty times on the way. Ends with 1 when a result was wrong, 2 when memory exceeds the "
     "limit.\n";
 
 static const struct option_help help[] = {
@@ -24,10 +25,7 @@ static const struct option_help help[] = {
     {"--held", "1: a snapshot is held; 0: none, to compare with (1)"},
     {"--durability", "full, process or interval (process)"},
     {"--limit-mb", "ends when the process takes more memory (0: no limit)"},
-    {"--checkpoint-bytes", "as the engine's options; by default as these"},
-    {"--compaction-percent", ""},
-    {"--segment-size", ""},
-    {"--index-cache-bytes", ""},
+    ENGINE_OPTIONS,
     {"--dir", "folder in which the database's is made (/tmp)"},
     {"--out", "file of samples (held-snapshot.csv)"},
     {NULL, NULL}};
@@ -47,20 +45,14 @@ static struct {
                      .folder = "/tmp",
                      .out = "held-snapshot.csv"}};
 
-static int told(const char *what, const tansu_error *error) {
-    fprintf(stderr, "held-snapshot: %s: %s: %s\n", what, tansu_status_name(error->code),
-            error->message);
-    return 1;
-}
-
 static tansu_status save(int32_t id, tansu_error *error) {
     struct bson_writer w;
-    make_document(&w, id, run.changes[id]++);
+    make_document(&w, id, ++run.changes[id]);
     tansu_document d = {w.data, w.size};
     return tansu_save(run.db, NULL, COLLECTION, &d, 1, TANSU_SAVE, NULL, error);
 }
 
-/* sample -- memory after so many updates; 0, or 2 when it is over the limit. */
+/* sample -- the metrics after `updates`; 0, or 2 when memory exceeds the limit. */
 static int sample(uint64_t updates, double begin) {
     char own[64];
     snprintf(own, sizeof own, "%" PRIu64 ",%.2f", updates, system_seconds() - begin);
@@ -70,7 +62,7 @@ static int sample(uint64_t updates, double begin) {
         printf("%9" PRIu64 " updates, %6.1f s: anonymous %6.1f MB, resident %6.1f MB, log %6.1f "
                "MB\n",
                updates, system_seconds() - begin, (double)m.anonymous / 1e6,
-               (double)m.resident / 1e6, stats_figure(run.db, "logBytes", 0) / 1e6);
+               (double)m.resident / 1e6, stats_value(run.db, "logBytes", 0) / 1e6);
     }
     return over ? 2 : 0;
 }
@@ -84,53 +76,53 @@ static int work(void) {
     int code = sample(0, begin);
     for (uint64_t i = 1; i <= run.options.updates && code == 0; i++) {
         if (save((int32_t)(next_random(&random) % run.options.documents), &error) != TANSU_OK)
-            return told("saving", &error);
+            return report_failure("saving", &error);
         if (i % every == 0)
             code = sample(i, begin);
     }
     return code;
 }
 
-/* check_snapshot -- it holds every document as it was when it was begun, in each index too. */
+/* check_snapshot -- the snapshot still has every document as it was at its beginning, in each
+ * index, too. */
 static int check_snapshot(void) {
-    struct census c;
+    struct totals c;
     tansu_error error = {0};
-    if (take_census(run.db, run.snapshot, &c, NULL, NULL) != 0)
+    if (scan_totals(run.db, run.snapshot, &c, NULL, NULL) != 0)
         return 1;
     int wrong = c.documents != (int64_t)run.options.documents || c.changes != 0;
     for (uint64_t i = 0; i < run.options.indexes; i++) {
         int64_t count = -1;
         if (count_by_index(run.db, run.snapshot, document_paths[i], &count, &error) != TANSU_OK)
-            return told("counting", &error);
+            return report_failure("counting", &error);
         wrong |= count != c.documents;
     }
     if (wrong)
-        fprintf(stderr, "held-snapshot: the snapshot is not what it was\n");
+        fprintf(stderr, "held-snapshot: the snapshot has changed\n");
     return wrong;
 }
 
-/* release -- ends the snapshot, and looks how much memory is left after a while. */
+/* release -- releases the snapshot, and prints the memory in use three seconds later. */
 static void release(void) {
     tansu_txn_abort(run.snapshot);
     run.snapshot = NULL;
     for (int i = 0; i < 3; i++)
         sleep(1);
     struct memory m = memory_now();
-    printf("after the snapshot has ended: anonymous %.1f MB, resident %.1f MB\n",
+    printf("after the release of the snapshot: anonymous %.1f MB, resident %.1f MB\n",
            (double)m.anonymous / 1e6, (double)m.resident / 1e6);
 }
 
-/* run_all -- from the documents to the end; the exit code. */
+/* run_all -- the whole run; the exit code. */
 static int run_all(const char *path) {
     tansu_error error = {0};
     if (create_indexes(run.db, (int)run.options.indexes, &error) != TANSU_OK)
-        return told("creating indexes", &error);
-    for (uint64_t i = 0; i < run.options.documents; i++)
-        if (save((int32_t)i, &error) != TANSU_OK)
-            return told("filling", &error);
+        return report_failure("creating indexes", &error);
+    if (insert_documents(run.db, run.options.documents, &error) != TANSU_OK)
+        return report_failure("inserting documents", &error);
     if (run.options.hold && tansu_txn_begin(run.db, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT,
                                             &run.snapshot, &error) != TANSU_OK)
-        return told("taking a snapshot", &error);
+        return report_failure("acquiring a snapshot", &error);
     if (samples_begin(&run.samples, run.options.out, path, "updates,seconds", run.db,
                       run.options.limit_mb * 1000000) != 0)
         return 1;
@@ -142,14 +134,14 @@ static int run_all(const char *path) {
         release();
     }
     if (code == 0 && tansu_verify(run.db, NULL, NULL, NULL, &error) != TANSU_OK)
-        code = told("verify", &error);
+        code = report_failure("verify", &error);
     return code;
 }
 
 int main(int argc, char **argv) {
     char path[1024];
     tansu_error error = {0};
-    int code = options_parse(argc, argv, about, help, &run.options);
+    int code = options_parse(argc, argv, "held-snapshot", about, help, &run.options);
     if (code >= 0)
         return code;
     if (run.options.documents == 0 || run.options.documents > INT32_MAX ||
@@ -160,12 +152,12 @@ int main(int argc, char **argv) {
     run.changes = calloc(run.options.documents, sizeof *run.changes);
     if (run.changes == NULL || options_open(&run.options, path, &run.db, &error) != TANSU_OK) {
         free(run.changes);
-        return told("opening", &error);
+        return report_failure("opening", &error);
     }
     code = run_all(path);
     tansu_txn_abort(run.snapshot);
     if (tansu_shutdown(run.db, &error) != TANSU_OK)
-        code = told("shutdown", &error);
+        code = report_failure("shutdown", &error);
     folder_remove(path);
     free(run.changes);
     return code;

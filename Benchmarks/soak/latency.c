@@ -38,9 +38,9 @@ static double at_rank(const uint32_t *buckets, uint64_t rank) {
     return 0;
 }
 
-struct latency_figures latency_take(struct latency *l, struct latency *total) {
+struct latency_summary latency_take(struct latency *l, struct latency *total) {
     uint32_t buckets[LATENCY_BUCKETS];
-    struct latency_figures f;
+    struct latency_summary f;
     memset(&f, 0, sizeof f);
     for (unsigned i = 0; i < LATENCY_BUCKETS; i++) {
         buckets[i] = atomic_exchange(&l->buckets[i], 0);

@@ -1,5 +1,6 @@
 /*
- * latency.h -- how long calls took, as a histogram that many threads add to: exact to 3 %, of a fixed size.
+ * latency.h -- a histogram of how long calls take, which many threads add to: exact to 3 %, of a
+ * fixed size.
  */
 #ifndef LATENCY_H
 #define LATENCY_H
@@ -15,7 +16,7 @@ struct latency {
     _Atomic uint64_t most; /* nanoseconds */
 };
 
-struct latency_figures {
+struct latency_summary {
     uint64_t calls;
     double p50, p99, p999, most; /* microseconds */
 };
@@ -23,8 +24,8 @@ struct latency_figures {
 /* latency_add -- one call; any thread. */
 void latency_add(struct latency *l, uint64_t nanoseconds);
 
-/* latency_take -- the figures of what was added since the last time, which is forgotten. What it forgets is added
- * to `total` (may be NULL). */
-struct latency_figures latency_take(struct latency *l, struct latency *total);
+/* latency_take -- the summary of the calls since the last time, which are then removed from `l` and
+ * added to `total` (may be NULL). */
+struct latency_summary latency_take(struct latency *l, struct latency *total);
 
 #endif

@@ -8,6 +8,8 @@
 
 #define USAGE 64
 
+static const char *program_name;
+
 /* number -- a whole number; 0 when the text is none. */
 static int number(const char *text, uint64_t *value) {
     char *end = NULL;
@@ -33,12 +35,12 @@ static int durability(const char *text, tansu_durability *value) {
 
 /* part -- "FROM-TO", in percent. */
 static int part(const char *text, struct load_options *o) {
-    char behind;
-    return sscanf(text, "%lf-%lf%c", &o->hold_from, &o->hold_to, &behind) == 2 &&
-           o->hold_from >= 0 && o->hold_from < o->hold_to && o->hold_to <= 100;
+    char rest;
+    return sscanf(text, "%lf-%lf%c", &o->hold_from, &o->hold_to, &rest) == 2 && o->hold_from >= 0 &&
+           o->hold_from < o->hold_to && o->hold_to <= 100;
 }
 
-/* set -- takes one option in; 0 when its value makes no sense. */
+/* set -- sets one option; 0 when its value is invalid. */
 static int set(const char *name, const char *value, struct load_options *o) {
     const struct {
         const char *name;
@@ -81,8 +83,9 @@ static int known(const char *name, const struct option_help *help) {
     return 0;
 }
 
-int options_parse(int argc, char **argv, const char *about, const struct option_help *help,
-                  struct load_options *o) {
+int options_parse(int argc, char **argv, const char *program, const char *about,
+                  const struct option_help *help, struct load_options *o) {
+    program_name = program;
     for (int i = 1; i < argc; i += 2) {
         if (strcmp(argv[i], "--help") == 0) {
             printf("%s\n", about);
@@ -91,12 +94,12 @@ int options_parse(int argc, char **argv, const char *about, const struct option_
             return 0;
         }
         if (!known(argv[i], help)) {
-            fprintf(stderr, "%s is not an option; --help lists them\n", argv[i]);
+            fprintf(stderr, "%s: \"%s\" is not an option; --help lists them\n", program, argv[i]);
             return USAGE;
         }
         if (i + 1 == argc || !set(argv[i], argv[i + 1], o)) {
-            fprintf(stderr, "%s needs another value than \"%s\"; see --help\n", argv[i],
-                    i + 1 == argc ? "" : argv[i + 1]);
+            fprintf(stderr, "%s: %s does not accept the value \"%s\"; see --help\n", program,
+                    argv[i], i + 1 == argc ? "" : argv[i + 1]);
             return USAGE;
         }
     }
@@ -121,9 +124,15 @@ tansu_status options_open(const struct load_options *o, char path[1024], tansu_d
         options.compaction_share = (uint32_t)o->compaction_share;
     int length = snprintf(path, 1024, "%s/tansu-soak-XXXXXX", o->folder);
     if (length < 0 || length >= 1024 || mkdtemp(path) == NULL) {
-        snprintf(error->message, sizeof error->message, "No folder can be made in %s: %s",
+        snprintf(error->message, sizeof error->message, "Can't create a folder in \"%s\": %s",
                  o->folder, strerror(errno));
         return error->code = TANSU_E_IO;
     }
     return tansu_open(&options, db, error);
+}
+
+int report_failure(const char *what, const tansu_error *error) {
+    fprintf(stderr, "%s: %s: %s: %s\n", program_name, what, tansu_status_name(error->code),
+            error->message);
+    return 1;
 }

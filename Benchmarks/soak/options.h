@@ -1,5 +1,5 @@
 /*
- * options.h -- the command line that the three loads share: each has a table of what it knows.
+ * options.h -- the command line that the three loads share: each lists the options that it accepts.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <tansu.h>
 
-/* What the loads can be told; each knows some of it. */
+/* The options of all loads; each accepts some of them. */
 struct load_options {
     double seconds;
     uint64_t documents, updates, batch;
@@ -22,18 +22,30 @@ struct load_options {
     uint64_t checkpoint_bytes, compaction_percent, compaction_share, segment_size, cache_bytes;
 };
 
+/* The options of the engine, in every load's list. */
+#define ENGINE_OPTIONS                                                                      \
+    {"--checkpoint-bytes", "as the engine's options; by default as these"},                 \
+        {"--compaction-percent", ""}, {"--compaction-share", ""}, {"--segment-size", ""}, { \
+        "--index-cache-bytes", ""                                                           \
+    }
+
 struct option_help {
     const char *name; /* with its dashes */
     const char *what;
 };
 
-/* options_parse -- takes in the arguments that `help` names (up to a NULL name). -1: go on; otherwise the exit
- * code to end with, after the help or an error was printed. */
-int options_parse(int argc, char **argv, const char *about, const struct option_help *help,
-                  struct load_options *o);
+/* options_parse -- parses the arguments that `help` lists (up to a NULL name). -1: continue;
+ * otherwise the exit code, after the help or an error was printed. `program` begins the messages of
+ * report_failure(). */
+int options_parse(int argc, char **argv, const char *program, const char *about,
+                  const struct option_help *help, struct load_options *o);
 
-/* options_open -- makes a new folder below o->folder, writes its path to `path` and opens a database in it. */
+/* options_open -- creates a new folder in o->folder, writes its path to `path` and opens a database
+ * in it. */
 tansu_status options_open(const struct load_options *o, char path[1024], tansu_db **db,
                           tansu_error *error);
+
+/* report_failure -- prints what has failed and why; returns 1. */
+int report_failure(const char *what, const tansu_error *error);
 
 #endif

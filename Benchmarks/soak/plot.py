@@ -19,7 +19,7 @@ MEGA = 1e6
 # title, columns, divisor, logarithmic
 PANELS = [
     ("Memory, MB", ["residentBytes", "anonymousBytes", "indexMemoryBytes"], MEGA, False),
-    ("Disk, MB", ["diskBytes", "logBytes", "deadBytes", "cabinetBytes"], MEGA, False),
+    ("Disk, MB", ["diskBytes", "logBytes", "deadBytes", "indexFileBytes"], MEGA, False),
     ("Writes, microseconds", ["writeP50us", "writeP99us", "writeP999us", "writeMaxUs"], 1, True),
     ("Reads, microseconds", ["readP50us", "readP99us", "readP999us", "readMaxUs"], 1, True),
     ("Calls a second", ["writesPerSecond", "readsPerSecond"], 1, False),

@@ -1,13 +1,13 @@
 /*
- * soak.c -- sustained load: writers change a set of documents that stays of one size, readers get them, and once a second it
- * is written down what the process takes and how long calls took.
+ * soak.c -- a sustained load: writers change a set of documents of constant size, readers get them,
+ * and once a second the process's metrics and the latencies of calls are sampled.
  *
- * Each writer has documents of its own, so that it knows what the database must hold: at the end all of it is compared, and
- * every document that is read on the way is checked.
+ * Each writer has documents of its own and keeps a reference model of them: at the end the database
+ * is compared with it, and every document that is read meanwhile is checked.
  */
 #include "documents.h"
-#include "gauges.h"
 #include "latency.h"
+#include "metrics.h"
 #include "options.h"
 #include "system.h"
 
@@ -23,7 +23,7 @@
 
 static const char about[] =
     "Runs a sustained load and samples memory, disk and latencies once a second into a file of\n"
-    "comma-separated values. Ends with 1 when an answer was wrong, 2 when memory went over the "
+    "comma-separated values. Ends with 1 when a result was wrong, 2 when memory exceeds the "
     "limit.\n";
 
 static const struct option_help help[] = {
@@ -36,11 +36,7 @@ static const struct option_help help[] = {
     {"--durability", "full, process or interval (full)"},
     {"--hold", "FROM-TO: a snapshot is held for that part of the run, in percent (none)"},
     {"--limit-mb", "ends when the process takes more memory (0: no limit)"},
-    {"--checkpoint-bytes", "as the engine's options; by default as these"},
-    {"--compaction-percent", ""},
-    {"--compaction-share", ""},
-    {"--segment-size", ""},
-    {"--index-cache-bytes", ""},
+    ENGINE_OPTIONS,
     {"--dir", "folder in which the database's is made (/tmp)"},
     {"--out", "file of samples (soak.csv)"},
     {NULL, NULL}};
@@ -48,11 +44,12 @@ static const struct option_help help[] = {
 static struct {
     struct load_options options;
     tansu_db *db;
-    int32_t *changes; /* of each document: n of what is there, or -1 - n of the last that was */
+    int32_t
+        *changes; /* reference model, by id: n of the document, or -1 - n of one that was removed */
     atomic_bool stop, failed;
     struct latency writes, reads, all_writes, all_reads;
-    tansu_txn *held;
-    struct census held_census;
+    tansu_txn *snapshot;
+    struct totals snapshot_totals;
 } run = {.options = {.seconds = 900,
                      .documents = 20000,
                      .writers = 2,
@@ -64,11 +61,11 @@ static struct {
 
 /* fail -- ends the run. */
 static void fail(const char *what, const tansu_error *error) {
-    fprintf(stderr, "soak: %s: %s: %s\n", what, tansu_status_name(error->code), error->message);
+    report_failure(what, error);
     atomic_store(&run.failed, true);
 }
 
-static bool going_on(void) {
+static bool running(void) {
     return !atomic_load(&run.stop) && !atomic_load(&run.failed);
 }
 
@@ -92,27 +89,28 @@ static tansu_status update(int32_t id, int32_t n, tansu_error *error) {
     struct bson_writer query, operators;
     make_id(&query, id);
     make_update(&operators, id, n);
-    return tansu_update(run.db, NULL, COLLECTION, query.data, query.size, operators.data,
-                        operators.size, NULL, 0, NULL, error);
+    return tansu_update(run.db, NULL, COLLECTION, (tansu_document){query.data, query.size},
+                        (tansu_document){operators.data, operators.size}, TANSU_NO_DOCUMENT, NULL,
+                        error);
 }
 
 static tansu_status remove_one(int32_t id, tansu_error *error) {
     struct bson_writer w;
     int removed = 0;
     make_id(&w, id);
-    tansu_status status =
-        tansu_remove_id(run.db, NULL, COLLECTION, w.data, w.size, &removed, error);
+    tansu_status status = tansu_remove_id(run.db, NULL, COLLECTION,
+                                          (tansu_document){w.data, w.size}, &removed, error);
     if (status == TANSU_OK && removed != 1) {
-        fprintf(stderr, "soak: document %d was there, and there was nothing to remove\n", id);
+        fprintf(stderr, "soak: document %d exists and could not be removed\n", id);
         atomic_store(&run.failed, true);
     }
     return status;
 }
 
-static void *write_on(void *context) {
+static void *write_continuously(void *context) {
     uint64_t number = (uint64_t)(uintptr_t)context, random = 88172645463325252u + number;
     uint64_t own = run.options.documents / run.options.writers;
-    while (going_on()) {
+    while (running()) {
         int32_t id = (int32_t)(next_random(&random) % own * run.options.writers + number);
         uint32_t kind = (uint32_t)(next_random(&random) >> 33) % 100;
         int32_t n = run.changes[id];
@@ -139,23 +137,22 @@ static void read_one(int32_t wanted, tansu_buffer *result) {
     int32_t id = -1, n = -1;
     make_id(&w, wanted);
     uint64_t before = nanoseconds();
-    tansu_status status = tansu_get(run.db, NULL, COLLECTION, w.data, w.size, result, &error);
+    tansu_status status =
+        tansu_get(run.db, NULL, COLLECTION, (tansu_document){w.data, w.size}, result, &error);
     latency_add(&run.reads, nanoseconds() - before);
     if (status != TANSU_OK && status != TANSU_E_NOT_FOUND) {
         fail("reading", &error);
     } else if (status == TANSU_OK &&
                (!document_check(result->data, result->size, &id, &n) || id != wanted)) {
-        fprintf(stderr,
-                "soak: document %d was asked for, and what came is not one that was saved\n",
-                wanted);
+        fprintf(stderr, "soak: a get of document %d returned one that was never saved\n", wanted);
         atomic_store(&run.failed, true);
     }
 }
 
-static void *read_on(void *context) {
+static void *read_continuously(void *context) {
     uint64_t random = 1181783497276652981u + (uint64_t)(uintptr_t)context, count = 0;
     tansu_buffer result = TANSU_BUFFER_INIT;
-    while (going_on()) {
+    while (running()) {
         read_one((int32_t)(next_random(&random) % run.options.documents), &result);
         if (++count % 500 == 0 && run.options.indexes > 0) {
             tansu_error error = {0};
@@ -163,7 +160,7 @@ static void *read_on(void *context) {
             if (count_by_index(run.db, NULL, document_paths[0], &found, &error) != TANSU_OK)
                 fail("counting", &error);
         }
-        usleep(50); /* a busy application, not one that does nothing but read */
+        usleep(50); /* an application does not only read */
     }
     tansu_buffer_free(&result);
     return NULL;
@@ -171,25 +168,27 @@ static void *read_on(void *context) {
 
 /* ---- The snapshot --------------------------------------------------------------------------- */
 
-/* hold_if_due -- takes and releases the snapshot at its times. It must hold what it held when it was taken. */
-static void hold_if_due(double part, bool *taken) {
-    struct census now;
+/* update_snapshot -- acquires and releases the snapshot at its times, and checks that it does not
+ * change. */
+static void update_snapshot(double part, bool *taken) {
+    struct totals now;
     tansu_error error = {0};
     if (!*taken && part >= run.options.hold_from && part < run.options.hold_to) {
         *taken = true;
-        if (tansu_txn_begin(run.db, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT, &run.held, &error) !=
-            TANSU_OK)
-            fail("taking a snapshot", &error);
-        else if (take_census(run.db, run.held, &run.held_census, NULL, NULL) != 0)
+        if (tansu_txn_begin(run.db, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT, &run.snapshot,
+                            &error) != TANSU_OK)
+            fail("acquiring a snapshot", &error);
+        else if (scan_totals(run.db, run.snapshot, &run.snapshot_totals, NULL, NULL) != 0)
             atomic_store(&run.failed, true);
-    } else if (run.held != NULL && (part >= run.options.hold_to || !going_on())) {
-        if (take_census(run.db, run.held, &now, NULL, NULL) != 0 ||
-            now.documents != run.held_census.documents || now.changes != run.held_census.changes) {
-            fprintf(stderr, "soak: the snapshot is not what it was\n");
+    } else if (run.snapshot != NULL && (part >= run.options.hold_to || !running())) {
+        if (scan_totals(run.db, run.snapshot, &now, NULL, NULL) != 0 ||
+            now.documents != run.snapshot_totals.documents ||
+            now.changes != run.snapshot_totals.changes) {
+            fprintf(stderr, "soak: the snapshot has changed\n");
             atomic_store(&run.failed, true);
         }
-        tansu_txn_abort(run.held);
-        run.held = NULL;
+        tansu_txn_abort(run.snapshot);
+        run.snapshot = NULL;
     }
 }
 
@@ -197,49 +196,30 @@ static void hold_if_due(double part, bool *taken) {
 
 static bool fill(void) {
     tansu_error error = {0};
-    tansu_txn *txn = NULL;
-    if (create_indexes(run.db, (int)run.options.indexes, &error) != TANSU_OK) {
+    if (create_indexes(run.db, (int)run.options.indexes, &error) != TANSU_OK)
         fail("creating indexes", &error);
-        return false;
-    }
-    for (uint64_t i = 0; i < run.options.documents; i++) {
-        struct bson_writer w;
-        make_document(&w, (int32_t)i, 0);
-        tansu_document d = {w.data, w.size};
-        if ((txn == NULL && tansu_txn_begin(run.db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &txn,
-                                            &error) != TANSU_OK) ||
-            tansu_save(run.db, txn, COLLECTION, &d, 1, TANSU_INSERT, NULL, &error) != TANSU_OK) {
-            fail("filling", &error);
-            tansu_txn_abort(txn);
-            return false;
-        }
-        if (i % 1000 == 999 || i + 1 == run.options.documents) {
-            if (tansu_txn_commit(txn, NULL, &error) != TANSU_OK) {
-                fail("filling", &error);
-                return false;
-            }
-            txn = NULL;
-        }
-    }
-    return true;
+    else if (insert_documents(run.db, run.options.documents, &error) != TANSU_OK)
+        fail("inserting documents", &error);
+    return !atomic_load(&run.failed);
 }
 
-/* compare_one -- a document that is there, with what its writer knows; what it knows is marked as seen. */
-static void compare_one(void *context, int32_t id, int32_t n) {
+/* verify_document -- compares a document with the model, and marks it as seen there. */
+static void verify_document(void *context, int32_t id, int32_t n) {
     int32_t *expected = context;
     if (id < 0 || (uint64_t)id >= run.options.documents || expected[id] != n) {
-        fprintf(stderr, "soak: document %d is there after %d changes and should not be\n", id, n);
+        fprintf(stderr, "soak: document %d with %d changes should not exist\n", id, n);
         atomic_store(&run.failed, true);
         return;
     }
     expected[id] = -1;
 }
 
-/* compare_all -- the database with what the writers know; by scan, and each index by count. */
-static void compare_all(void) {
-    struct census c;
+/* verify_all -- compares the database with the model: documents by a scan, indexes by their counts.
+ * */
+static void verify_all(void) {
+    struct totals c;
     tansu_error error = {0};
-    if (take_census(run.db, NULL, &c, compare_one, run.changes) != 0)
+    if (scan_totals(run.db, NULL, &c, verify_document, run.changes) != 0)
         atomic_store(&run.failed, true);
     for (uint64_t id = 0; id < run.options.documents; id++)
         if (run.changes[id] >= 0) {
@@ -259,7 +239,7 @@ static void compare_all(void) {
     }
 }
 
-/* finish -- verify, compact, close: their times. */
+/* finish -- verifies, compacts and closes the database, and prints how long each takes. */
 static void finish(const char *path) {
     struct folder_size disk = {0, 0};
     tansu_error error = {0};
@@ -279,18 +259,19 @@ static void finish(const char *path) {
 
 /* ---- Sampling ------------------------------------------------------------------------------- */
 
-/* sample -- one line; 0, or -1 to end the run. */
+/* sample -- writes a line of samples; 0, or -1 to end the run. */
 static int sample(struct samples *s, double at, double since_last) {
     char own[512];
-    struct latency_figures w = latency_take(&run.writes, &run.all_writes);
-    struct latency_figures r = latency_take(&run.reads, &run.all_reads);
+    struct latency_summary w = latency_take(&run.writes, &run.all_writes);
+    struct latency_summary r = latency_take(&run.reads, &run.all_reads);
     snprintf(own, sizeof own, "%.2f,%.0f,%.2f,%.2f,%.2f,%.2f,%.0f,%.2f,%.2f,%.2f,%.2f,%d", at,
              (double)w.calls / since_last, w.p50, w.p99, w.p999, w.most,
-             (double)r.calls / since_last, r.p50, r.p99, r.p999, r.most, run.held != NULL);
+             (double)r.calls / since_last, r.p50, r.p99, r.p999, r.most, run.snapshot != NULL);
     return samples_add(s, own, run.db);
 }
 
-/* load -- starts the threads and samples until the time is over; 2 when memory went over the limit. */
+/* load -- starts the threads and samples until the end of the run; 2 when memory exceeds the limit.
+ * */
 static int load(const char *path) {
     pthread_t threads[MOST_THREADS];
     struct samples s;
@@ -305,32 +286,33 @@ static int load(const char *path) {
         return 1;
     }
     for (uintptr_t i = 0; i < run.options.writers + run.options.readers; i++)
-        if (pthread_create(&threads[count], NULL, i < run.options.writers ? write_on : read_on,
+        if (pthread_create(&threads[count], NULL,
+                           i < run.options.writers ? write_continuously : read_continuously,
                            (void *)i) != 0)
             atomic_store(&run.failed, true);
         else
             count++;
     double begin = system_seconds(), last = begin, now = begin;
-    while (going_on() && now < begin + run.options.seconds && !over) {
+    while (running() && now < begin + run.options.seconds && !over) {
         double left = begin + run.options.seconds - now;
         usleep(left < 1 ? (useconds_t)(left * 1e6) + 1 : 990000);
         now = system_seconds();
         if (run.options.hold_to > 0)
-            hold_if_due((now - begin) * 100 / run.options.seconds, &taken);
+            update_snapshot((now - begin) * 100 / run.options.seconds, &taken);
         over = sample(&s, now - begin, now - last) != 0;
         last = now;
     }
     atomic_store(&run.stop, true);
-    hold_if_due(100, &taken);
+    update_snapshot(100, &taken);
     for (size_t i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
     samples_end(&s);
-    printf("%.0f s, most memory %.1f MB\n", now - begin, (double)s.most_memory / 1e6);
+    printf("%.0f s, peak memory %.1f MB\n", now - begin, (double)s.peak_memory / 1e6);
     return over ? 2 : 0;
 }
 
 static void print_latency(const char *what, struct latency *l) {
-    struct latency_figures f = latency_take(l, NULL);
+    struct latency_summary f = latency_take(l, NULL);
     printf("%s: %llu, p50 %.1f us, p99 %.1f us, p99.9 %.1f us, longest %.1f ms\n", what,
            (unsigned long long)f.calls, f.p50, f.p99, f.p999, f.most / 1000);
 }
@@ -338,7 +320,7 @@ static void print_latency(const char *what, struct latency *l) {
 int main(int argc, char **argv) {
     char path[1024];
     tansu_error error = {0};
-    int code = options_parse(argc, argv, about, help, &run.options);
+    int code = options_parse(argc, argv, "soak", about, help, &run.options);
     if (code >= 0)
         return code;
     if (run.options.writers == 0 || run.options.writers + run.options.readers > MOST_THREADS ||
@@ -349,7 +331,7 @@ int main(int argc, char **argv) {
     }
     run.changes = calloc(run.options.documents, sizeof *run.changes);
     if (run.changes == NULL) {
-        fprintf(stderr, "soak: no memory\n");
+        fprintf(stderr, "soak: out of memory\n");
         return 1;
     }
     if (options_open(&run.options, path, &run.db, &error) != TANSU_OK) {
@@ -357,7 +339,7 @@ int main(int argc, char **argv) {
     } else {
         code = fill() ? load(path) : 1;
         if (!atomic_load(&run.failed))
-            compare_all();
+            verify_all();
         print_latency("writes", &run.all_writes);
         print_latency("reads", &run.all_reads);
         finish(path);

@@ -1,8 +1,8 @@
 /*
- * wide_load.c -- loading many documents of twenty fields into as many indexes, by so many a call.
+ * wide_load.c -- inserting many documents of twenty fields with as many indexes.
  */
 #include "bson_writer.h"
-#include "gauges.h"
+#include "metrics.h"
 #include "options.h"
 #include "system.h"
 
@@ -15,7 +15,7 @@
 
 static const char about[] =
     "Inserts documents of twenty fields into up to twenty indexes, and samples memory once a\n"
-    "second. Ends with 1 when an answer was wrong, 2 when memory went over the limit.\n";
+    "second. Ends with 1 when a result was wrong, 2 when memory exceeds the limit.\n";
 
 static const struct option_help help[] = {
     {"--documents", "how many (860000)"},
@@ -23,9 +23,7 @@ static const struct option_help help[] = {
     {"--batch", "documents a call, 1 to 1000 (100)"},
     {"--durability", "full, process or interval (process)"},
     {"--limit-mb", "ends when the process takes more memory (0: no limit)"},
-    {"--checkpoint-bytes", "as the engine's options; by default as these"},
-    {"--segment-size", ""},
-    {"--index-cache-bytes", ""},
+    ENGINE_OPTIONS,
     {"--dir", "folder in which the database's is made (/tmp)"},
     {"--out", "file of samples (wide-load.csv)"},
     {NULL, NULL}};
@@ -42,12 +40,6 @@ static struct {
                      .folder = "/tmp",
                      .out = "wide-load.csv"}};
 
-static int told(const char *what, const tansu_error *error) {
-    fprintf(stderr, "wide-load: %s: %s: %s\n", what, tansu_status_name(error->code),
-            error->message);
-    return 1;
-}
-
 /* value_of -- a field of a document, below a million. */
 static uint32_t value_of(uint64_t id, int field) {
     uint64_t z = (id * FIELDS + (uint64_t)field) * 0x9E3779B97F4A7C15u + 1;
@@ -56,7 +48,8 @@ static uint32_t value_of(uint64_t id, int field) {
     return (uint32_t)((z ^ (z >> 31)) % 1000000);
 }
 
-/* make_value -- appends a field: every third is a text of one of a hundred thousand, the others are numbers. */
+/* make_value -- appends a field: every third is one of a hundred thousand texts, the others are
+ * numbers. */
 static void make_value(struct bson_writer *w, const char *key, uint64_t id, int field) {
     char text[32];
     if (field % 3 != 2) {
@@ -87,13 +80,14 @@ static tansu_status create_indexes(tansu_error *error) {
         bson_writer_begin(&keys);
         bson_writer_int32(&keys, key, 1);
         bson_writer_close(&keys);
-        status = tansu_index_create(run.db, NULL, COLLECTION, NULL, keys.data, keys.size, NULL, 0,
-                                    error);
+        status = tansu_index_create(run.db, NULL, COLLECTION, NULL,
+                                    (tansu_document){keys.data, keys.size}, TANSU_NO_DOCUMENT, NULL,
+                                    NULL, error);
     }
     return status;
 }
 
-/* sample -- memory after so many documents; 0, or 2 when it is over the limit. */
+/* sample -- the metrics after `documents`; 0, or 2 when memory exceeds the limit. */
 static int sample(uint64_t documents, double begin) {
     char own[64];
     snprintf(own, sizeof own, "%" PRIu64 ",%.2f", documents, system_seconds() - begin);
@@ -115,7 +109,7 @@ static int load(void) {
         }
         if (tansu_save(run.db, NULL, COLLECTION, list, count, TANSU_INSERT, NULL, &error) !=
             TANSU_OK)
-            code = told("inserting", &error);
+            code = report_failure("inserting", &error);
         else if (system_seconds() - last >= 1 || id == run.options.documents) {
             last = system_seconds();
             code = sample(id, begin);
@@ -126,7 +120,7 @@ static int load(void) {
     return code;
 }
 
-/* check_index -- what an index finds of some values, against a count over all documents that were made. */
+/* check_index -- compares the count of a value by an index with the count over all documents. */
 static int check_index(int field) {
     struct bson_writer query;
     tansu_error error = {0};
@@ -140,9 +134,9 @@ static int check_index(int field) {
     bson_writer_close(&query);
     for (uint64_t id = 0; id < run.options.documents; id++)
         expected += value_of(id, field) % modulus == value_of(asked, field) % modulus;
-    if (tansu_count(run.db, NULL, COLLECTION, query.data, query.size, NULL, 0, &found, &error) !=
-        TANSU_OK)
-        return told("counting", &error);
+    if (tansu_count(run.db, NULL, COLLECTION, (tansu_document){query.data, query.size},
+                    TANSU_NO_DOCUMENT, &found, &error) != TANSU_OK)
+        return report_failure("counting", &error);
     if (found == expected)
         return 0;
     fprintf(stderr, "wide-load: %lld documents by index f%d, %lld were saved\n", (long long)found,
@@ -153,7 +147,7 @@ static int check_index(int field) {
 static int run_all(const char *path) {
     tansu_error error = {0};
     if (create_indexes(&error) != TANSU_OK)
-        return told("creating indexes", &error);
+        return report_failure("creating indexes", &error);
     if (samples_begin(&run.samples, run.options.out, path, "documents,seconds", run.db,
                       run.options.limit_mb * 1000000) != 0)
         return 1;
@@ -167,7 +161,7 @@ static int run_all(const char *path) {
 int main(int argc, char **argv) {
     char path[1024];
     tansu_error error = {0};
-    int code = options_parse(argc, argv, about, help, &run.options);
+    int code = options_parse(argc, argv, "wide-load", about, help, &run.options);
     if (code >= 0)
         return code;
     if (run.options.documents == 0 || run.options.indexes > FIELDS || run.options.batch == 0 ||
@@ -176,14 +170,14 @@ int main(int argc, char **argv) {
         return 64;
     }
     if (options_open(&run.options, path, &run.db, &error) != TANSU_OK)
-        return told("opening", &error);
+        return report_failure("opening", &error);
     code = run_all(path);
     double begin = system_seconds();
     if (tansu_shutdown(run.db, &error) != TANSU_OK)
-        code = told("shutdown", &error);
+        code = report_failure("shutdown", &error);
     struct memory m = memory_now();
     printf("shutdown: %.1f s; most anonymous memory %.1f MB, most resident %.1f MB\n",
-           system_seconds() - begin, (double)run.samples.most_memory / 1e6, (double)m.peak / 1e6);
+           system_seconds() - begin, (double)run.samples.peak_memory / 1e6, (double)m.peak / 1e6);
     folder_remove(path);
     return code;
 }

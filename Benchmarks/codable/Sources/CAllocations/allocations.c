@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* One thread measures; another one's allocation would only make a count too high. */
+/* Not atomic: only one thread measures, and allocations of others would only make the count too high. */
 static uint64_t count;
 
 void *__libc_malloc(size_t size);

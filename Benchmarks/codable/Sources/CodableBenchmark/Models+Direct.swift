@@ -1,6 +1,6 @@
 import TansuBSON
 
-/// ``Person`` once more, as a type that writes and reads its own fields.
+/// The same fields as ``Person`` in a type that writes and reads its own fields.
 struct DirectPerson: Codable, Equatable, Sendable {
     var id: Int
     var name: String

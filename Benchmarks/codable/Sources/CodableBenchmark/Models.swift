@@ -1,7 +1,7 @@
 import Foundation
 import TansuBSON
 
-/// The flat struct of eight fields that the project's goal speaks of.
+/// A flat struct of eight fields, to which the goal of the benchmark applies.
 struct Person: Codable, Equatable, Sendable {
     var id: Int
     var name: String
@@ -17,7 +17,7 @@ struct Person: Codable, Equatable, Sendable {
         isActive: true, visits: 1_234_567_890_123)
 }
 
-/// A flat struct with the types that are not Codable's own: an id and dates.
+/// A flat struct with types that Codable does not support natively: an id, dates, a UUID and data.
 struct Event: Codable, Equatable, Sendable {
     var id: ObjectID
     var kind: String
@@ -35,7 +35,7 @@ struct Event: Codable, Equatable, Sendable {
         level: 3, note: nil)
 }
 
-/// A value with documents and arrays inside.
+/// A value with nested documents and arrays.
 struct Order: Codable, Equatable, Sendable {
     struct Line: Codable, Equatable, Sendable {
         var article: String

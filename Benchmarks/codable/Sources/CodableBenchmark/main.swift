@@ -1,22 +1,22 @@
 import Foundation
 import TansuBSON
 
-/// Why the benchmark ends: what a way of working gave is wrong, or how the benchmark was called.
-struct Mistake: Error, CustomStringConvertible {
+/// An error of the benchmark: a wrong result of a variant or an invalid option.
+struct BenchmarkError: Error, CustomStringConvertible {
     var description: String
 }
 
 func check(_ condition: Bool, _ what: String) throws {
-    if !condition { throw Mistake(description: "wrong answer: \(what)") }
+    if !condition { throw BenchmarkError(description: "Wrong result of \(what)") }
 }
 
-// The coders are made once, as an application does.
+// The coders are created once, as in an application.
 let encoder = BSONEncoder()
 let decoder = BSONDecoder()
 let jsonEncoder = JSONEncoder()
 let jsonDecoder = JSONDecoder()
-let noEncoder: any Encoder & Sendable = NoEncoder()
-let noDecoder: any Decoder & Sendable = NoDecoder()
+let noEncoder: any Encoder & Sendable = NoOpEncoder()
+let noDecoder: any Decoder & Sendable = NoOpDecoder()
 
 func person() throws -> [Row] {
     let value = Person.sample
@@ -34,29 +34,29 @@ func person() throws -> [Row] {
     return [
         Row(
             name: "encode flat", goal: 2.5,
-            ways: [
-                Way("by hand") { value.plainlyWritten().count },
-                Way("with pointers") { try value.handWritten().count },
-                Way("BSONWritable") { try encoder.encode(direct).bytes.count },
-                Way("BSONEncoder") { try encoder.encode(value).bytes.count },
-                Way("JSONEncoder") { try jsonEncoder.encode(value).count },
-                Way("no encoder") {
+            variants: [
+                Variant("by hand") { value.plainlyWritten().count },
+                Variant("with pointers") { try value.handWritten().count },
+                Variant("BSONWritable") { try encoder.encode(direct).bytes.count },
+                Variant("BSONEncoder") { try encoder.encode(value).bytes.count },
+                Variant("JSONEncoder") { try jsonEncoder.encode(value).count },
+                Variant("no encoder") {
                     try value.encode(to: noEncoder)
                     return 1
                 },
             ]),
         Row(
             name: "decode flat", goal: 2.5,
-            ways: [
-                Way("by hand") { use(try Person(plainlyRead: document.bytes)) },
-                Way("with pointers") { use(try document.withUnsafeBytes { try Person(handRead: $0) }) },
-                Way("BSONReadable") {
+            variants: [
+                Variant("by hand") { use(try Person(plainlyRead: document.bytes)) },
+                Variant("with pointers") { use(try document.withUnsafeBytes { try Person(handRead: $0) }) },
+                Variant("BSONReadable") {
                     let person = try decoder.decode(DirectPerson.self, from: document)
                     return person.id &+ person.email.utf8.count &+ person.age
                 },
-                Way("BSONDecoder") { use(try decoder.decode(Person.self, from: document)) },
-                Way("JSONDecoder") { use(try jsonDecoder.decode(Person.self, from: json)) },
-                Way("no decoder") { use(try Person(from: noDecoder)) },
+                Variant("BSONDecoder") { use(try decoder.decode(Person.self, from: document)) },
+                Variant("JSONDecoder") { use(try jsonDecoder.decode(Person.self, from: json)) },
+                Variant("no decoder") { use(try Person(from: noDecoder)) },
             ]),
     ]
 }
@@ -68,26 +68,26 @@ func pair<T: Codable & Equatable>(_ name: String, _ value: T) throws -> [Row] {
     return [
         Row(
             name: "encode \(name)",
-            ways: [
-                Way("BSONEncoder") { try encoder.encode(value).bytes.count },
-                Way("JSONEncoder") { try jsonEncoder.encode(value).count },
+            variants: [
+                Variant("BSONEncoder") { try encoder.encode(value).bytes.count },
+                Variant("JSONEncoder") { try jsonEncoder.encode(value).count },
             ]),
         Row(
             name: "decode \(name)",
-            ways: [
-                Way("BSONDecoder") { withExtendedLifetime(try decoder.decode(T.self, from: document)) { 1 } },
-                Way("JSONDecoder") { withExtendedLifetime(try jsonDecoder.decode(T.self, from: json)) { 1 } },
+            variants: [
+                Variant("BSONDecoder") { withExtendedLifetime(try decoder.decode(T.self, from: document)) { 1 } },
+                Variant("JSONDecoder") { withExtendedLifetime(try jsonDecoder.decode(T.self, from: json)) { 1 } },
             ]),
     ]
 }
 
 let help = """
-    Times Codable coders beside hand-written code and Foundation's.
+    Compares Tansu's Codable coders with hand-written code and Foundation's coders.
 
-      --reps N      repetitions of each row, 9 unless told
-      --ms N        how long each repetition takes at least, 60 unless told
-      --rows A,B    only rows whose name contains one of these: flat, event, order, series, encode, decode
-      --only WAY    one way alone, for a profiler
+      --reps N        repetitions of each row (default: 9)
+      --ms N          minimum duration of a repetition in milliseconds (default: 60)
+      --rows A,B      only rows whose name contains one of these: flat, event, order, series, encode, decode
+      --only VARIANT  only one variant, for a profiler
     """
 
 /// The options by name, such as `--reps 5`.
@@ -96,7 +96,7 @@ func options(_ arguments: [String]) throws -> [String: String] {
     var rest = arguments[...]
     while let name = rest.popFirst() {
         guard ["--reps", "--ms", "--rows", "--only"].contains(name), let value = rest.popFirst() else {
-            throw Mistake(description: "\(name) is not an option, or lacks its value; see --help")
+            throw BenchmarkError(description: "\"\(name)\" is not an option or has no value; see --help")
         }
         options[name] = value
     }
@@ -106,7 +106,7 @@ func options(_ arguments: [String]) throws -> [String: String] {
 func number(_ text: String?, or standard: Int) throws -> Int {
     guard let text else { return standard }
     guard let number = Int(text), number > 0 else {
-        throw Mistake(description: "\"\(text)\" is not a number over 0")
+        throw BenchmarkError(description: "\"\(text)\" is not a positive number")
     }
     return number
 }
@@ -122,10 +122,10 @@ do {
     let nanoseconds = 1e6 * Double(try number(options["--ms"], or: 60))
     let wanted = options["--rows"]?.split(separator: ",").map(String.init)
     let rows = try person() + pair("event", Event.sample) + pair("order", Order.sample) + pair("series", Series.sample)
-    print("row              way                 median   allocs   ratio    most   goal")
+    print("row              variant             median   allocs   ratio    most   goal")
     let only = options["--only"]
     for var row in rows where wanted.map({ $0.contains { row.name.contains($0) } }) ?? true {
-        if let only { row.ways.removeAll { $0.name != only } }
+        if let only { row.variants.removeAll { $0.name != only } }
         try row.measure(repetitions: repetitions, nanoseconds: nanoseconds)
         row.printTable()
     }

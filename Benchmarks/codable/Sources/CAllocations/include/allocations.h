@@ -1,5 +1,5 @@
 /*
- * Counting of heap allocations: on glibc the benchmark's own malloc stands before the library's and counts its calls.
+ * Counting of heap allocations. On glibc the benchmark defines its own malloc, which counts the calls and forwards them.
  */
 #ifndef ALLOCATIONS_H
 #define ALLOCATIONS_H

@@ -1,26 +1,26 @@
 /*
- * lab.h -- the databases that rows work on: one loaded database an engine, shared by the rows that
- * read and update, and fresh ones for the rows that fill an empty database. Calls the engines only
- * through `struct engine`.
+ * fixture.h -- the databases that rows run on: one loaded database an engine, shared by the rows
+ * that read and update, and empty ones for the rows that fill an empty database. Calls the engines
+ * only through `struct engine`.
  */
-#ifndef LAB_H
-#define LAB_H
+#ifndef FIXTURE_H
+#define FIXTURE_H
 
 #include "bench.h"
 #include "generator.h"
 #include "system.h"
 
 /* One engine and its loaded database. */
-struct side {
+struct subject {
     const struct engine *engine;
     struct store *store;     /* the loaded database, or NULL while it is closed */
     bool loaded;             /* its files are there */
     struct folder_size size; /* of its files, after loading and a clean close */
     char folder[BENCH_PATH_SIZE / 2];
-    char fresh_folder[BENCH_PATH_SIZE / 2];
+    char empty_folder[BENCH_PATH_SIZE / 2];
 };
 
-struct lab {
+struct fixture {
     struct generator generator;
     struct corpus corpus; /* all documents as they are inserted */
     struct settings settings;
@@ -37,23 +37,23 @@ struct outcome {
 };
 
 /* Notes why a row failed and returns -1; with a store, its own message. */
-int lab_fail(struct lab *lab, const struct store *store, const char *message);
+int fixture_fail(struct fixture *fixture, const struct store *store, const char *message);
 
 /* Opens the loaded database, filling it at the first call: all documents, indexes on name,
  * address.city and age, durability `process`. */
-int lab_open_loaded(struct lab *lab, struct side *side, struct store **store);
-int lab_close_loaded(struct lab *lab, struct side *side);
+int fixture_open_loaded(struct fixture *fixture, struct subject *subject, struct store **store);
+int fixture_close_loaded(struct fixture *fixture, struct subject *subject);
 
 /* A new, empty database in a folder of its own, and its end, files and all. */
-int lab_open_fresh(struct lab *lab, struct side *side, enum durability durability,
-                   struct store **store);
-int lab_remove_fresh(struct lab *lab, struct side *side, struct store *store);
+int fixture_open_empty(struct fixture *fixture, struct subject *subject, enum durability durability,
+                       struct store **store);
+int fixture_remove_empty(struct fixture *fixture, struct subject *subject, struct store *store);
 
-/* Finishes what the engine put off and what the kernel has not written, outside the timing. */
-int lab_settle(struct lab *lab, struct store *store);
+/* Finishes deferred work of the engine and writes of the kernel, outside the timing. */
+int fixture_quiesce(struct fixture *fixture, struct store *store);
 
 /* Fails unless the database holds exactly that many documents. */
-int lab_expect_total(struct lab *lab, struct store *store, size_t expected);
+int fixture_expect_count(struct fixture *fixture, struct store *store, size_t expected);
 
 /* The workload of the memory row, and the writer that kills itself: run in child processes. */
 int child_memory(const struct engine *engine, const char *folder, size_t count);

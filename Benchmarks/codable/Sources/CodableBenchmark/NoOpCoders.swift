@@ -1,6 +1,6 @@
-/// An encoder and a decoder that do nothing: what is left is what the standard library and the compiler's code take
-/// for a value, whatever the format. No coder is faster.
-struct NoEncoder: Encoder {
+/// An encoder that does nothing. It measures the time of the standard library and of the generated code, which is the
+/// lower bound of every encoder.
+struct NoOpEncoder: Encoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -23,13 +23,16 @@ struct NoEncoder: Encoder {
         func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type, forKey key: Key
         ) -> KeyedEncodingContainer<Nested> { KeyedEncodingContainer(Fields<Nested>()) }
-        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { NoEncoder().unkeyedContainer() }
-        func superEncoder() -> any Encoder { NoEncoder() }
-        func superEncoder(forKey key: Key) -> any Encoder { NoEncoder() }
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+            NoOpEncoder().unkeyedContainer()
+        }
+        func superEncoder() -> any Encoder { NoOpEncoder() }
+        func superEncoder(forKey key: Key) -> any Encoder { NoOpEncoder() }
     }
 }
 
-struct NoDecoder: Decoder {
+/// A decoder that does nothing, the lower bound of every decoder.
+struct NoOpDecoder: Decoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {

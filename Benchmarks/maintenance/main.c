@@ -1,9 +1,10 @@
 /*
- * main.c -- how long a reader and a writer wait while checkpoints and compactions go on.
+ * main.c -- how long a reader and a writer wait during checkpoints and compactions.
  *
- * One thread gets documents by id, each get timed on its own; one replaces documents; one does upkeep.
- * What goes on beside the reader changes from slice to slice, in turns, so that a machine that gets
- * slower meanwhile slows all alike. Every document that is read is checked to be the one asked for.
+ * One thread gets documents by id, each get timed on its own; one replaces documents; one does
+ * maintenance. What runs concurrently with the reader changes from slice to slice, round robin, so
+ * that a machine that gets slower meanwhile slows all alike. Every document that is read is checked
+ * to be the one asked for.
  */
 #include "bson_writer.h"
 #include "system.h"
@@ -16,11 +17,11 @@
 #include <tansu.h>
 #include <unistd.h>
 
-enum beside { NOTHING, WRITER, CHECKPOINTS, COMPACTIONS, BACKGROUND, BESIDE_COUNT };
+enum concurrent { NOTHING, WRITER, CHECKPOINTS, COMPACTIONS, BACKGROUND, CONCURRENT_COUNT };
 
-static const char *const names[BESIDE_COUNT] = {"nothing", "a writer", "writer, checkpoints on end",
-                                                "writer, compactions on end",
-                                                "writer, checkpoints and compaction as by default"};
+static const char *const names[CONCURRENT_COUNT] = {
+    "nothing", "a writer", "writer, checkpoints continuously", "writer, compactions continuously",
+    "writer, checkpoints and compaction as by default"};
 
 #define ROUNDS 5
 #define SAMPLES_MOST 4000000u
@@ -29,21 +30,21 @@ static struct {
     tansu_db *db;
     uint32_t documents;
     double slice_seconds;
-    enum beside beside; /* atomic */
-    bool stop;          /* atomic */
-    uint64_t commits;   /* atomic */
-    uint64_t upkeeps;   /* atomic */
-    bool failed;        /* atomic */
+    enum concurrent concurrent; /* atomic */
+    bool stop;                  /* atomic */
+    uint64_t commits;           /* atomic */
+    uint64_t rounds_done;       /* atomic */
+    bool failed;                /* atomic */
 } run;
 
 /* fail -- ends the measurement. */
 static void fail(const char *what, const tansu_error *error) {
-    fprintf(stderr, "upkeep: %s: %s\n", what, error->message);
+    fprintf(stderr, "maintenance: %s: %s\n", what, error->message);
     __atomic_store_n(&run.failed, true, __ATOMIC_RELAXED);
 }
 
-static enum beside beside(void) {
-    return __atomic_load_n(&run.beside, __ATOMIC_RELAXED);
+static enum concurrent current(void) {
+    return __atomic_load_n(&run.concurrent, __ATOMIC_RELAXED);
 }
 
 static bool going_on(void) {
@@ -78,7 +79,7 @@ static void *write_on(void *context) {
     tansu_error error;
     (void)context;
     while (going_on()) {
-        if (beside() == NOTHING) {
+        if (current() == NOTHING) {
             usleep(1000);
             continue;
         }
@@ -97,23 +98,23 @@ static void *keep_up(void *context) {
     (void)context;
     while (going_on()) {
         tansu_status status = TANSU_OK;
-        if (beside() == CHECKPOINTS)
+        if (current() == CHECKPOINTS)
             status = tansu_checkpoint(run.db, &error);
-        else if (beside() == COMPACTIONS)
+        else if (current() == COMPACTIONS)
             status = tansu_compact(run.db, NULL, NULL, NULL, &error);
         else
             usleep(1000);
         if (status != TANSU_OK)
-            fail("upkeep", &error);
-        if (beside() == CHECKPOINTS || beside() == COMPACTIONS)
-            __atomic_add_fetch(&run.upkeeps, 1, __ATOMIC_RELAXED);
+            fail("maintenance", &error);
+        if (current() == CHECKPOINTS || current() == COMPACTIONS)
+            __atomic_add_fetch(&run.rounds_done, 1, __ATOMIC_RELAXED);
     }
     return NULL;
 }
 
-struct figures {
-    double p50, p99, p999, most;   /* microseconds of a get */
-    double gets, commits, upkeeps; /* a second */
+struct rates {
+    double p50, p99, p999, most;       /* microseconds of a get */
+    double gets, commits, rounds_done; /* a second */
 };
 
 static int by_value(const void *a, const void *b) {
@@ -127,15 +128,15 @@ static int by_double(const void *a, const void *b) {
 }
 
 /* read_slice -- gets documents for a while. */
-static void read_slice(enum beside what, uint32_t *samples, uint64_t *state, struct figures *f) {
+static void read_slice(enum concurrent what, uint32_t *samples, uint64_t *state, struct rates *f) {
     struct bson_writer id;
     tansu_buffer result = TANSU_BUFFER_INIT;
     tansu_error error;
     size_t count = 0;
-    __atomic_store_n(&run.beside, what, __ATOMIC_RELAXED);
+    __atomic_store_n(&run.concurrent, what, __ATOMIC_RELAXED);
     usleep(50000);
     uint64_t commits = __atomic_load_n(&run.commits, __ATOMIC_RELAXED);
-    uint64_t upkeeps = __atomic_load_n(&run.upkeeps, __ATOMIC_RELAXED);
+    uint64_t rounds_done = __atomic_load_n(&run.rounds_done, __ATOMIC_RELAXED);
     double begin = system_seconds(), now = begin;
     while (now < begin + run.slice_seconds && count < SAMPLES_MOST && going_on()) {
         int64_t wanted = next_random(state) % run.documents, found = -1;
@@ -143,15 +144,16 @@ static void read_slice(enum beside what, uint32_t *samples, uint64_t *state, str
         bson_writer_int64(&id, "_id", wanted);
         bson_writer_close(&id);
         double before = system_seconds();
-        tansu_status status = tansu_get(run.db, NULL, "c", id.data, id.size, &result, &error);
+        tansu_status status =
+            tansu_get(run.db, NULL, "c", (tansu_document){id.data, id.size}, &result, &error);
         now = system_seconds();
         if (status != TANSU_OK)
             fail("get", &error);
         else /* size, type, "_id\0", and then the id */
             memcpy(&found, result.data + 9, sizeof found);
         if (status == TANSU_OK && found != wanted) {
-            fprintf(stderr, "upkeep: document %lld was asked for, %lld came\n", (long long)wanted,
-                    (long long)found);
+            fprintf(stderr, "maintenance: document %lld was asked for, %lld came\n",
+                    (long long)wanted, (long long)found);
             __atomic_store_n(&run.failed, true, __ATOMIC_RELAXED);
         }
         samples[count++] = (uint32_t)((now - before) * 1e9);
@@ -160,7 +162,8 @@ static void read_slice(enum beside what, uint32_t *samples, uint64_t *state, str
     double took = now - begin;
     f->gets = (double)count / took;
     f->commits = (double)(__atomic_load_n(&run.commits, __ATOMIC_RELAXED) - commits) / took;
-    f->upkeeps = (double)(__atomic_load_n(&run.upkeeps, __ATOMIC_RELAXED) - upkeeps) / took;
+    f->rounds_done =
+        (double)(__atomic_load_n(&run.rounds_done, __ATOMIC_RELAXED) - rounds_done) / took;
     if (count == 0)
         return;
     qsort(samples, count, sizeof *samples, by_value);
@@ -170,8 +173,8 @@ static void read_slice(enum beside what, uint32_t *samples, uint64_t *state, str
     f->most = samples[count - 1] / 1000.0;
 }
 
-/* median -- of one figure over the rounds. */
-static double median(const struct figures *list, size_t offset) {
+/* median -- of one number over the rounds. */
+static double median(const struct rates *list, size_t offset) {
     double values[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)
         memcpy(&values[i], (const char *)&list[i] + offset, sizeof values[i]);
@@ -236,48 +239,49 @@ static void compact_half(const char *folder) {
 
 /* measure -- all slices, and the table. */
 static void measure(void) {
-    static struct figures table[BESIDE_COUNT][ROUNDS];
+    static struct rates table[CONCURRENT_COUNT][ROUNDS];
     uint32_t *samples = malloc(SAMPLES_MOST * sizeof *samples);
     uint64_t state = 1181783497276652981u;
     pthread_t threads[2];
     if (samples == NULL || pthread_create(&threads[0], NULL, write_on, NULL) != 0 ||
         pthread_create(&threads[1], NULL, keep_up, NULL) != 0) {
-        fprintf(stderr, "upkeep: no memory\n");
+        fprintf(stderr, "maintenance: no memory\n");
         exit(1);
     }
     for (int round = 0; round < ROUNDS; round++)
-        for (int b = 0; b < BESIDE_COUNT; b++)
-            read_slice((enum beside)b, samples, &state, &table[b][round]);
+        for (int b = 0; b < CONCURRENT_COUNT; b++)
+            read_slice((enum concurrent)b, samples, &state, &table[b][round]);
     __atomic_store_n(&run.stop, true, __ATOMIC_RELAXED);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     free(samples);
-    printf("| beside the reader | get, median | 99 %% | 99.9 %% | longest | gets/s | commits/s | "
-           "upkeep/s |\n"
+    printf("| concurrent with the reader | get, median | 99 %% | 99.9 %% | longest | gets/s | "
+           "commits/s | "
+           "maintenance/s |\n"
            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    for (int b = 0; b < BESIDE_COUNT; b++)
+    for (int b = 0; b < CONCURRENT_COUNT; b++)
         printf("| %s | %.1f us | %.1f us | %.1f us | %.0f us | %.0f | %.0f | %.1f |\n", names[b],
-               median(table[b], offsetof(struct figures, p50)),
-               median(table[b], offsetof(struct figures, p99)),
-               median(table[b], offsetof(struct figures, p999)),
-               median(table[b], offsetof(struct figures, most)),
-               median(table[b], offsetof(struct figures, gets)),
-               median(table[b], offsetof(struct figures, commits)),
-               median(table[b], offsetof(struct figures, upkeeps)));
+               median(table[b], offsetof(struct rates, p50)),
+               median(table[b], offsetof(struct rates, p99)),
+               median(table[b], offsetof(struct rates, p999)),
+               median(table[b], offsetof(struct rates, most)),
+               median(table[b], offsetof(struct rates, gets)),
+               median(table[b], offsetof(struct rates, commits)),
+               median(table[b], offsetof(struct rates, rounds_done)));
 }
 
 int main(int argc, char **argv) {
     char folder[1024];
     tansu_error error;
     if (argc > 4) {
-        fprintf(stderr, "usage: upkeep [DOCUMENTS] [FOLDER] [SECONDS OF A SLICE]\n");
+        fprintf(stderr, "usage: maintenance [DOCUMENTS] [FOLDER] [SECONDS OF A SLICE]\n");
         return 64;
     }
     run.documents = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 200000;
     run.slice_seconds = argc > 3 ? strtod(argv[3], NULL) : 1.5;
-    snprintf(folder, sizeof folder, "%s/upkeep-XXXXXX", argc > 2 ? argv[2] : "/tmp");
+    snprintf(folder, sizeof folder, "%s/maintenance-XXXXXX", argc > 2 ? argv[2] : "/tmp");
     if (run.documents == 0 || mkdtemp(folder) == NULL) {
-        fprintf(stderr, "upkeep: %s\n", run.documents == 0 ? "no documents" : "no folder");
+        fprintf(stderr, "maintenance: %s\n", run.documents == 0 ? "no documents" : "no folder");
         return 1;
     }
     tansu_options options;

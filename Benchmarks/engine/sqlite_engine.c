@@ -1,5 +1,5 @@
 /*
- * sqlite_side.c -- SQLite as an application that knows it well would use it for JSON documents:
+ * sqlite_engine.c -- SQLite as an application that knows it well would use it for JSON documents:
  * WAL, statements prepared once, expression indexes, 64 MB of page cache, memory-mapped reads, one
  * connection without a mutex. `_id` is the rowid (INTEGER PRIMARY KEY): the fastest key it has.
  */
@@ -283,5 +283,5 @@ const struct engine sqlite_engine = {
     .count = sqlite_count,
     .index_create = sqlite_index_create,
     .index_drop = sqlite_index_drop,
-    .settle = sqlite_settle,
+    .quiesce = sqlite_settle,
 };

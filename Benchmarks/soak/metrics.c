@@ -1,4 +1,4 @@
-#include "gauges.h"
+#include "metrics.h"
 
 #include "system.h"
 
@@ -81,17 +81,17 @@ static int number_of(uint8_t type, const uint8_t *value, double *number) {
     return 1;
 }
 
-size_t stats_now(tansu_db *db, struct stat_figure figures[GAUGES_STATS]) {
+size_t stats_now(tansu_db *db, struct stat stats[STATS_MOST]) {
     tansu_buffer b = TANSU_BUFFER_INIT;
     size_t count = 0;
     if (tansu_stats(db, &b, NULL) == TANSU_OK && b.size > 5) {
         const uint8_t *at = b.data + 4, *end = b.data + b.size - 1;
-        while (at < end && count < GAUGES_STATS) {
+        while (at < end && count < STATS_MOST) {
             uint8_t type = *at;
             const char *name = (const char *)at + 1;
             const uint8_t *value = (const uint8_t *)name + strlen(name) + 1;
-            if (number_of(type, value, &figures[count].value)) {
-                snprintf(figures[count].name, GAUGES_NAME, "%s", name);
+            if (number_of(type, value, &stats[count].value)) {
+                snprintf(stats[count].name, STATS_NAME, "%s", name);
                 count++;
             }
             size_t size = type == 0x0A ? 0 : element_size(type, value);
@@ -104,12 +104,12 @@ size_t stats_now(tansu_db *db, struct stat_figure figures[GAUGES_STATS]) {
     return count;
 }
 
-double stats_figure(tansu_db *db, const char *name, double otherwise) {
-    struct stat_figure figures[GAUGES_STATS];
-    size_t count = stats_now(db, figures);
+double stats_value(tansu_db *db, const char *name, double otherwise) {
+    struct stat stats[STATS_MOST];
+    size_t count = stats_now(db, stats);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(figures[i].name, name) == 0)
-            return figures[i].value;
+        if (strcmp(stats[i].name, name) == 0)
+            return stats[i].value;
     return otherwise;
 }
 
@@ -117,18 +117,18 @@ double stats_figure(tansu_db *db, const char *name, double otherwise) {
 
 int samples_begin(struct samples *s, const char *path, const char *folder, const char *columns,
                   tansu_db *db, uint64_t limit) {
-    struct stat_figure figures[GAUGES_STATS];
+    struct stat stats[STATS_MOST];
     s->folder = folder;
     s->limit = limit;
-    s->most_memory = 0;
-    s->name_count = stats_now(db, figures);
+    s->peak_memory = 0;
+    s->name_count = stats_now(db, stats);
     if ((s->file = fopen(path, "w")) == NULL) {
         perror(path);
         return -1;
     }
     fprintf(s->file, "%s,residentBytes,anonymousBytes,peakBytes,descriptors,diskBytes", columns);
     for (size_t i = 0; i < s->name_count; i++) {
-        memcpy(s->names[i], figures[i].name, GAUGES_NAME);
+        memcpy(s->names[i], stats[i].name, STATS_NAME);
         fprintf(s->file, ",%s", s->names[i]);
     }
     fputc('\n', s->file);
@@ -137,14 +137,14 @@ int samples_begin(struct samples *s, const char *path, const char *folder, const
 
 /* add_stats -- the columns of tansu_stats(), each under its name. */
 static void add_stats(struct samples *s, tansu_db *db) {
-    struct stat_figure figures[GAUGES_STATS];
-    size_t count = stats_now(db, figures);
+    struct stat stats[STATS_MOST];
+    size_t count = stats_now(db, stats);
     for (size_t i = 0; i < s->name_count; i++) {
         size_t at = 0;
-        while (at < count && strcmp(figures[at].name, s->names[i]) != 0)
+        while (at < count && strcmp(stats[at].name, s->names[i]) != 0)
             at++;
         if (at < count)
-            fprintf(s->file, ",%.0f", figures[at].value);
+            fprintf(s->file, ",%.0f", stats[at].value);
         else
             fputc(',', s->file);
     }
@@ -159,8 +159,8 @@ int samples_add(struct samples *s, const char *own, tansu_db *db) {
             m.anonymous, m.peak, descriptors_now(), disk.allocated);
     add_stats(s, db);
     fputc('\n', s->file);
-    if (counted > s->most_memory)
-        s->most_memory = counted;
+    if (counted > s->peak_memory)
+        s->peak_memory = counted;
     if (fflush(s->file) != 0) {
         perror("samples");
         return -1;

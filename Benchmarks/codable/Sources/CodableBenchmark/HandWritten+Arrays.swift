@@ -1,7 +1,6 @@
 import TansuBSON
 
-/// The same without pointers, as most people would write it: bytes appended to an array, and a loop over the elements
-/// that looks at each key.
+/// A hand-written encoder without pointers: it appends bytes to an array.
 struct PlainWriter {
     private(set) var bytes: [UInt8] = [0, 0, 0, 0]
 
@@ -55,7 +54,7 @@ struct PlainWriter {
     }
 }
 
-/// The reader's side: the elements one after another.
+/// A hand-written decoder without pointers: it reads the elements in their order and compares each key.
 struct PlainReader {
     private let bytes: [UInt8]
     private var offset = 4

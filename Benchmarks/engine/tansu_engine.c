@@ -1,5 +1,5 @@
 /*
- * tansu_side.c -- Tansu through its public C API. Queries are built for each call, as SQLite's
+ * tansu_engine.c -- Tansu through its public C API. Queries are built for each call, as SQLite's
  * values are bound for each call; everything else is ready-made.
  */
 #include "bench.h"
@@ -24,7 +24,7 @@ struct tansu_store_handle {
     tansu_error error;
 };
 
-/* tansu_check -- turns a status into 0, or into -1 with the error's texts noted. */
+/* tansu_check -- returns 0 for OK, or -1 and keeps the error's text. */
 static int tansu_check(struct tansu_store_handle *self, tansu_status status) {
     if (status == TANSU_OK)
         return 0;
@@ -33,9 +33,9 @@ static int tansu_check(struct tansu_store_handle *self, tansu_status status) {
     return -1;
 }
 
-/* tansu_side_open -- opens or creates the database of a folder. */
-static int tansu_side_open(const char *folder, const struct settings *settings,
-                           struct store **store, char *error) {
+/* tansu_engine_open -- opens or creates the database of a folder. */
+static int tansu_engine_open(const char *folder, const struct settings *settings,
+                             struct store **store, char *error) {
     char path[BENCH_PATH_SIZE + 16];
     tansu_options options;
     struct tansu_store_handle *self = calloc(1, sizeof *self);
@@ -50,7 +50,7 @@ static int tansu_side_open(const char *folder, const struct settings *settings,
     options.durability =
         settings->durability == DURABILITY_FULL ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
     if (tansu_check(self, tansu_open(&options, &self->db, &self->error)) == 0 &&
-        tansu_check(self, tansu_collection_ensure(self->db, NULL, COLLECTION, NULL, 0,
+        tansu_check(self, tansu_collection_ensure(self->db, NULL, COLLECTION, TANSU_NO_DOCUMENT,
                                                   &self->error)) == 0) {
         *store = &self->store;
         return 0;
@@ -61,8 +61,8 @@ static int tansu_side_open(const char *folder, const struct settings *settings,
     return -1;
 }
 
-/* tansu_side_close -- shuts the database down cleanly. */
-static int tansu_side_close(struct store *store, char *error) {
+/* tansu_engine_close -- shuts the database down cleanly. */
+static int tansu_engine_close(struct store *store, char *error) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     tansu_txn_abort(self->txn);
     int result = tansu_check(self, tansu_shutdown(self->db, &self->error));
@@ -73,23 +73,24 @@ static int tansu_side_close(struct store *store, char *error) {
     return result;
 }
 
-/* tansu_side_begin -- begins a write transaction. */
-static int tansu_side_begin(struct store *store) {
+/* tansu_engine_begin -- begins a write transaction. */
+static int tansu_engine_begin(struct store *store) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     return tansu_check(self, tansu_txn_begin(self->db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT,
                                              &self->txn, &self->error));
 }
 
-/* tansu_side_commit -- commits it. */
-static int tansu_side_commit(struct store *store) {
+/* tansu_engine_commit -- commits it. */
+static int tansu_engine_commit(struct store *store) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     tansu_txn *txn = self->txn;
     self->txn = NULL;
     return tansu_check(self, tansu_txn_commit(txn, NULL, &self->error));
 }
 
-/* tansu_side_insert -- inserts documents, a few hundred a call. */
-static int tansu_side_insert(struct store *store, const struct document *documents, size_t count) {
+/* tansu_engine_insert -- inserts documents, a few hundred a call. */
+static int tansu_engine_insert(struct store *store, const struct document *documents,
+                               size_t count) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     tansu_document batch[TANSU_BATCH];
     for (size_t done = 0; done < count;) {
@@ -107,24 +108,25 @@ static int tansu_side_insert(struct store *store, const struct document *documen
     return 0;
 }
 
-/* tansu_side_replace -- replaces the document with the same id. */
-static int tansu_side_replace(struct store *store, const struct document *document) {
+/* tansu_engine_replace -- replaces the document with the same id. */
+static int tansu_engine_replace(struct store *store, const struct document *document) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     tansu_document input = {document->bson, document->bson_size};
     return tansu_check(self, tansu_save(self->db, self->txn, COLLECTION, &input, 1, TANSU_REPLACE,
                                         NULL, &self->error));
 }
 
-/* tansu_side_remove -- deletes a document by id. */
-static int tansu_side_remove(struct store *store, int64_t id) {
+/* tansu_engine_remove -- deletes a document by id. */
+static int tansu_engine_remove(struct store *store, int64_t id) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     struct bson_writer key;
     int removed = 0;
     bson_writer_begin(&key);
     bson_writer_int64(&key, "_id", id);
     bson_writer_close(&key);
-    if (tansu_check(self, tansu_remove_id(self->db, self->txn, COLLECTION, key.data, key.size,
-                                          &removed, &self->error)) != 0)
+    if (tansu_check(self, tansu_remove_id(self->db, self->txn, COLLECTION,
+                                          (tansu_document){key.data, key.size}, &removed,
+                                          &self->error)) != 0)
         return -1;
     if (removed == 1)
         return 0;
@@ -145,15 +147,16 @@ static void tansu_pour(struct sink *sink, const void *data, size_t size) {
     }
 }
 
-/* tansu_side_get -- reads one document by id. */
-static int tansu_side_get(struct store *store, int64_t id, struct sink *sink) {
+/* tansu_engine_get -- reads one document by id. */
+static int tansu_engine_get(struct store *store, int64_t id, struct sink *sink) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     struct bson_writer key;
     bson_writer_begin(&key);
     bson_writer_int64(&key, "_id", id);
     bson_writer_close(&key);
-    if (tansu_check(self, tansu_get(self->db, self->txn, COLLECTION, key.data, key.size,
-                                    &self->buffer, &self->error)) != 0)
+    if (tansu_check(self,
+                    tansu_get(self->db, self->txn, COLLECTION, (tansu_document){key.data, key.size},
+                              &self->buffer, &self->error)) != 0)
         return -1;
     tansu_pour(sink, self->buffer.data, self->buffer.size);
     return 0;
@@ -187,16 +190,18 @@ static void write_query(const struct query *query, struct bson_writer *text,
     bson_writer_close(hints);
 }
 
-/* tansu_side_find -- runs a query and reads all its documents. */
-static int tansu_side_find(struct store *store, const struct query *query, struct sink *sink) {
+/* tansu_engine_find -- runs a query and reads all its documents. */
+static int tansu_engine_find(struct store *store, const struct query *query, struct sink *sink) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     struct bson_writer text, hints;
     tansu_cursor *cursor = NULL;
     tansu_document document;
     tansu_status status;
     write_query(query, &text, &hints);
-    if (tansu_check(self, tansu_find(self->db, self->txn, COLLECTION, text.data, text.size,
-                                     hints.data, hints.size, &cursor, &self->error)) != 0)
+    if (tansu_check(self, tansu_find(self->db, self->txn, COLLECTION,
+                                     (tansu_document){text.data, text.size},
+                                     (tansu_document){hints.data, hints.size}, &cursor,
+                                     &self->error)) != 0)
         return -1;
     while ((status = tansu_cursor_next(cursor, &document, &self->error)) == TANSU_OK)
         tansu_pour(sink, document.data, document.size);
@@ -204,35 +209,37 @@ static int tansu_side_find(struct store *store, const struct query *query, struc
     return status == TANSU_DONE ? 0 : tansu_check(self, status);
 }
 
-/* tansu_side_count -- counts what a query selects. */
-static int tansu_side_count(struct store *store, const struct query *query, int64_t *count) {
+/* tansu_engine_count -- counts what a query selects. */
+static int tansu_engine_count(struct store *store, const struct query *query, int64_t *count) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     struct bson_writer text, hints;
     write_query(query, &text, &hints);
-    return tansu_check(self, tansu_count(self->db, self->txn, COLLECTION, text.data, text.size,
-                                         hints.data, hints.size, count, &self->error));
+    return tansu_check(
+        self, tansu_count(self->db, self->txn, COLLECTION, (tansu_document){text.data, text.size},
+                          (tansu_document){hints.data, hints.size}, count, &self->error));
 }
 
-/* tansu_side_index_create -- builds an index. */
-static int tansu_side_index_create(struct store *store, enum field field) {
+/* tansu_engine_index_create -- builds an index. */
+static int tansu_engine_index_create(struct store *store, enum field field) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     struct bson_writer keys;
     bson_writer_begin(&keys);
     bson_writer_int32(&keys, index_paths[field], 1);
     bson_writer_close(&keys);
     return tansu_check(self, tansu_index_create(self->db, NULL, COLLECTION, index_names[field],
-                                                keys.data, keys.size, NULL, 0, &self->error));
+                                                (tansu_document){keys.data, keys.size},
+                                                TANSU_NO_DOCUMENT, NULL, NULL, &self->error));
 }
 
-/* tansu_side_index_drop -- drops it. */
-static int tansu_side_index_drop(struct store *store, enum field field) {
+/* tansu_engine_index_drop -- drops it. */
+static int tansu_engine_index_drop(struct store *store, enum field field) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     return tansu_check(
         self, tansu_index_drop(self->db, NULL, COLLECTION, index_names[field], &self->error));
 }
 
-/* tansu_side_settle -- writes the indexes' changes into their files. */
-static int tansu_side_settle(struct store *store) {
+/* tansu_engine_quiesce -- writes the indexes' changes into their files. */
+static int tansu_engine_quiesce(struct store *store) {
     struct tansu_store_handle *self = (struct tansu_store_handle *)store;
     return tansu_check(self, tansu_checkpoint(self->db, &self->error));
 }
@@ -240,17 +247,17 @@ static int tansu_side_settle(struct store *store) {
 const struct engine tansu_engine = {
     .name = "Tansu",
     .version = tansu_version,
-    .open = tansu_side_open,
-    .close = tansu_side_close,
-    .begin = tansu_side_begin,
-    .commit = tansu_side_commit,
-    .insert = tansu_side_insert,
-    .replace = tansu_side_replace,
-    .remove = tansu_side_remove,
-    .get = tansu_side_get,
-    .find = tansu_side_find,
-    .count = tansu_side_count,
-    .index_create = tansu_side_index_create,
-    .index_drop = tansu_side_index_drop,
-    .settle = tansu_side_settle,
+    .open = tansu_engine_open,
+    .close = tansu_engine_close,
+    .begin = tansu_engine_begin,
+    .commit = tansu_engine_commit,
+    .insert = tansu_engine_insert,
+    .replace = tansu_engine_replace,
+    .remove = tansu_engine_remove,
+    .get = tansu_engine_get,
+    .find = tansu_engine_find,
+    .count = tansu_engine_count,
+    .index_create = tansu_engine_index_create,
+    .index_drop = tansu_engine_index_drop,
+    .quiesce = tansu_engine_quiesce,
 };
