@@ -413,6 +413,11 @@ static void take_document(const round *w, outcome *out, const char *collection,
         CHECK(strcmp(name, "unprotected") == 0 || name[0] == '?');
         return;
     }
+    if (!is_called(collection, owner)) { /* the number of its collection is wrong */
+        sums.unprotected++;
+        CHECK_TEXT("unprotected", name);
+        return;
+    }
     if (!v->whole) {
         sums.unprotected++;
         if (!CHECK_TEXT("unprotected", name))
