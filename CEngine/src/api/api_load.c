@@ -6,11 +6,11 @@
  */
 #include "api/load.h"
 #include "bson/json/json.h"
+#include "bson/writer.h"
 #include "store/handle.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
-#include <bson/bson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -201,15 +201,15 @@ static tansu_status take_lines(load *l, tansu_error *error) {
 
 /* report_load -- what was done, as BSON. */
 static bool report_load(const load *l, tansu_buffer *report) {
-    bson_t doc = BSON_INITIALIZER;
-    bool done = BSON_APPEND_INT64(&doc, "collections", (int64_t)l->collections) &&
-                BSON_APPEND_INT64(&doc, "documents", (int64_t)l->documents) &&
-                BSON_APPEND_INT64(&doc, "skipped", (int64_t)l->skipped) &&
-                BSON_APPEND_INT64(&doc, "indexes", (int64_t)l->indexes_made) &&
-                BSON_APPEND_INT64(&doc, "lines", (int64_t)l->lines.number) &&
-                buffer_set(report, bson_get_data(&doc), doc.len);
-    bson_destroy(&doc);
-    return done;
+    writer w = {.out = report};
+    report->size = 0;
+    size_t document = writer_begin(&w);
+    writer_int64(&w, "collections", (int64_t)l->collections);
+    writer_int64(&w, "documents", (int64_t)l->documents);
+    writer_int64(&w, "skipped", (int64_t)l->skipped);
+    writer_int64(&w, "indexes", (int64_t)l->indexes_made);
+    writer_int64(&w, "lines", (int64_t)l->lines.number);
+    return writer_finish(&w, document);
 }
 
 /* run -- the load, in a transaction if it is to be atomic. */
