@@ -13,8 +13,6 @@
 #include "util/buffer.h"
 #include "util/error.h"
 
-#include <bson/bson.h>
-
 void tansu_options_init(tansu_options *options) {
     if (options != NULL)
         options_set_defaults(options);
