@@ -1,6 +1,7 @@
 /*
  * api/api_database.c -- opening, closing, syncing and checkpoints.
  */
+#include "api/command/command_session.h"
 #include "api/slow_log.h"
 #include "compact/compact.h"
 #include "feed/feed.h"
@@ -79,13 +80,12 @@ void tansu_close(tansu_db *db) {
         return;
     database *d = db_inner(db);
     pthread_mutex_lock(&d->state_mutex);
-    bool now = d->handles == 0;
+    d->handles++; /* so that the last handle of others does not free the database meanwhile */
     __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
-    if (!now) /* with the mutex held, so that the last handle cannot free the database meanwhile */
-        commit_wait_wake(d);
     pthread_mutex_unlock(&d->state_mutex);
-    if (now)
-        database_close(d, NULL);
+    session_end_all(db);
+    commit_wait_wake(d);
+    handle_release(d);
 }
 
 tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
