@@ -9,7 +9,6 @@
 #include "store/checkpoint/checkpoint.h"
 #include "store/commit_wait.h"
 #include "store/index_files.h"
-#include "store/open/options.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

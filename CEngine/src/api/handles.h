@@ -63,10 +63,6 @@ static inline database *db_inner(tansu_db *db) {
     return (database *)db;
 }
 
-/* options_complete -- a whole struct: members that the caller's header did not have get their
- * defaults. Errors: INVALID_ARGUMENT. */
-tansu_status options_complete(const tansu_options *given, tansu_options *whole, tansu_error *error);
-
 /* What a call reads: a transaction's state, or the newest snapshot for the length of the call. */
 typedef struct read_call {
     database *db;
