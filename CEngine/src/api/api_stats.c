@@ -8,6 +8,7 @@
 #include "query/plan/partial_filter.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/commit_wait.h"
+#include "store/handle.h"
 #include "store/index_files.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -53,6 +54,9 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
     static const char *const stores[] = {"persistent", "temporary", "memory"};
     static const char *const levels[] = {"default", "full", "process", "interval"};
     database *d = db_inner(db);
+    tansu_status status = handle_check_process(d, error);
+    if (status != TANSU_OK)
+        return status;
     snapshot *v = snapshot_acquire(d);
     log_statistics log = log_measure(d->log);
     writer w = {.out = result};
