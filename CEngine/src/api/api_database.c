@@ -1,7 +1,7 @@
 /*
  * api/api_database.c -- opening, closing, syncing and checkpoints.
  */
-#include "api/command/command_session.h"
+#include "api/session.h"
 #include "api/slow_log.h"
 #include "compact/compact.h"
 #include "feed/feed.h"
@@ -17,23 +17,6 @@
 void tansu_options_init(tansu_options *options) {
     if (options != NULL)
         options_set_defaults(options);
-}
-
-/* The options of the first version of the library ended before this field. */
-#define OPTIONS_LEAST offsetof(tansu_options, compaction_percent)
-
-tansu_status options_complete(const tansu_options *given, tansu_options *whole,
-                              tansu_error *error) {
-    tansu_options_init(whole);
-    if (given->struct_size < OPTIONS_LEAST)
-        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
-                         "The options were not initialized; call tansu_options_init() first");
-    if (given->struct_size > sizeof *whole)
-        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
-                         "The options are of a newer header than this library; update the library");
-    memcpy(whole, given, given->struct_size);
-    whole->struct_size = sizeof *whole;
-    return TANSU_OK;
 }
 
 tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error) {

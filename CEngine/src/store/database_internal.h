@@ -35,7 +35,7 @@ typedef struct slow_log {
     uint64_t began;
 } slow_log;
 
-/* A cursor, transaction or feed that a JSON command left open (api/command/command_session.h). */
+/* A cursor, transaction or feed that a JSON command left open (api/session.h). */
 typedef struct command_session {
     int64_t number;
     int64_t txn; /* the number of the transaction that a cursor belongs to, or 0 */

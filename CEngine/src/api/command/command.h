@@ -3,8 +3,8 @@
  * functions. Private to api/command/, which call the functions of tansu.h, base, and the JSON
  * writer.
  */
-#ifndef TANSU_API_COMMAND_H
-#define TANSU_API_COMMAND_H
+#ifndef TANSU_API_COMMAND_COMMAND_H
+#define TANSU_API_COMMAND_COMMAND_H
 
 #include "bson/json/json.h"
 

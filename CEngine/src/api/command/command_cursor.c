@@ -3,8 +3,8 @@
  * batches.
  */
 #include "api/command/command.h"
-#include "api/command/command_session.h"
 #include "api/handles.h"
+#include "api/session.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

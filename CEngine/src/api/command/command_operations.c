@@ -1,6 +1,6 @@
 /*
- * api/command/command_operations.c -- the operations of the JSON commands, each over one function of
- * tansu.h.
+ * api/command/command_operations.c -- the operations of the JSON commands, each over one function
+ * of tansu.h.
  */
 #include "api/command/command.h"
 #include "api/handles.h"

@@ -2,8 +2,8 @@
  * api/command/command_transaction.c -- JSON commands for a transaction of several requests.
  */
 #include "api/command/command.h"
-#include "api/command/command_session.h"
 #include "api/handles.h"
+#include "api/session.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

@@ -1,9 +1,9 @@
 /*
- * api/command/command_session.h -- what a JSON command leaves open for later commands: cursors,
- * transactions and feeds, each named by a number.
+ * api/session.h -- what a JSON command leaves open for later commands: cursors, transactions and
+ * feeds, each named by a number.
  */
-#ifndef TANSU_API_COMMAND_SESSION_H
-#define TANSU_API_COMMAND_SESSION_H
+#ifndef TANSU_API_SESSION_H
+#define TANSU_API_SESSION_H
 
 #include "tansu.h"
 

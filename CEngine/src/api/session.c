@@ -1,9 +1,8 @@
 /*
- * api/command/command_session.c -- the list of what JSON commands have open. It is part of the
- * database and guarded by state_mutex; what a command uses is marked, so that no two use it at the
- * same time.
+ * api/session.c -- the list of what JSON commands have open. It is part of the database and guarded
+ * by state_mutex; what a command uses is marked, so that no two use it at the same time.
  */
-#include "api/command/command_session.h"
+#include "api/session.h"
 
 #include "api/handles.h"
 #include "store/handle.h"
