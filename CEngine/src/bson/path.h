@@ -30,7 +30,7 @@ typedef struct path {
  * PATH_MAX_INDEXES parts that may be array positions), MEMORY. */
 tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *error);
 
-/* path_free -- a zero-initialised path is allowed. */
+/* path_free -- a zero-initialized path is allowed. */
 void path_free(path *path);
 
 /* path_equal -- whether two paths have the same parts. */
