@@ -49,7 +49,7 @@ public enum BSONDecimalStrategy: Sendable, Hashable {
     /// As decimal128. A number of more than 34 digits is an error.
     case exactDecimal128
     /// As decimal128, rounded when the number has more than 34 digits.
-    case roundedDecimal128(FloatingPointRoundingRule)
+    case roundedDecimal128(BSONRoundingRule)
     /// As a double, for documents that others write. A number that is not the shortest text of a double is an error:
     /// it would be read as another one.
     case double

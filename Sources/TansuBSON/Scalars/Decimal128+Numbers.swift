@@ -24,12 +24,12 @@ extension Decimal128 {
     /// - Parameters:
     ///   - value: The number, which has up to 38 digits.
     ///   - rule: How a number of more than 34 digits is rounded.
-    public init(_ value: Decimal, rounding rule: FloatingPointRoundingRule = .toNearestOrEven) {
+    public init(_ value: Decimal, rounding rule: BSONRoundingRule = .toNearestOrEven) {
         self = Decimal128(exactly: value) ?? Decimal128(rounding: value.digits, rule)
     }
 
     /// Creates a number with digits that are rounded to 34. The exponent must be in range.
-    init(rounding digits: DecimalDigits, _ rule: FloatingPointRoundingRule) {
+    init(rounding digits: DecimalDigits, _ rule: BSONRoundingRule) {
         let rounded = digits.rounded(to: Self.digitLimit, rule)
         self.init(isNegative: rounded.isNegative, digits: rounded.list, exponent: rounded.exponent)
     }

@@ -42,7 +42,7 @@ struct DecimalDigits: Equatable {
     }
 
     /// The number with at most `limit` digits.
-    func rounded(to limit: Int, _ rule: FloatingPointRoundingRule) -> Self {
+    func rounded(to limit: Int, _ rule: BSONRoundingRule) -> Self {
         guard list.count > limit else { return self }
         let dropped = list[limit...]
         var digits = Array(list[..<limit])
@@ -59,7 +59,7 @@ struct DecimalDigits: Equatable {
 
     /// Whether the magnitude grows when the last digits, of which the lowest is not 0, are dropped.
     private func isRoundedAway(
-        _ rule: FloatingPointRoundingRule, last: UInt8, _ dropped: ArraySlice<UInt8>
+        _ rule: BSONRoundingRule, last: UInt8, _ dropped: ArraySlice<UInt8>
     ) -> Bool {
         let first = dropped.first ?? 0
         let isTie = first == 5 && dropped.count == 1
@@ -69,7 +69,7 @@ struct DecimalDigits: Equatable {
         case .up: return !isNegative
         case .down: return isNegative
         case .awayFromZero: return true
-        default: return false
+        case .towardZero: return false
         }
     }
 
