@@ -15,7 +15,7 @@ extension DocumentCodec {
         do {
             return try decode(bytes)
         } catch {
-            guard case .skipping(let report) = policy, !(error is CancellationError) else { throw error }
+            guard case .skipping(let report) = policy, !(error is CancellationError) else { throw error.advised }
             let document = BSONDocument(trustedBytes: Array(bytes))
             report(
                 Database.UndecodableDocument(
@@ -37,26 +37,27 @@ extension DocumentCodec {
             let resolved = joins.reduce(document) { $0.removingReferences(at: $1.split(separator: ".")[...]) }
             if resolved != document, let element = try? resolved.withUnsafeBytes(read) { return element }
         }
-        throw named(failure, document)
+        // Types that archive themselves have errors of their own, which callers expect.
+        throw failure is DecodingError || context == nil ? document.naming(failure, in: collection) : failure
     }
+}
 
-    /// The error with the name of the document.
-    private func named(_ error: any Error, _ document: BSONDocument) -> any Error {
+extension BSONDocument {
+    /// An error of decoding this document, with its name.
+    ///
+    /// - Parameter collection: The collection's name, or nothing.
+    func naming(_ error: any Error, in collection: String) -> any Error {
         if error is TansuError || error is CancellationError { return error }
-        let id = document["_id"].map { " with _id \($0)" } ?? ""
+        let id = self["_id"].map { " with _id \($0)" } ?? ""
         let origin = "in the document\(id)" + (collection.isEmpty ? "" : " of collection \"\(collection)\"")
         guard let error = error as? DecodingError else {
-            // Types that archive themselves have errors of their own, which callers expect.
-            if context != nil { return error }
             return DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "\(error), \(origin)", underlyingError: error))
         }
         let path = error.fieldPath.map { " at \"\($0)\"" } ?? ""
         return error.with("\(error.context.debugDescription)\(path), \(origin)")
     }
-}
 
-extension BSONDocument {
     /// The document without what is no document at a path: a missing field, or missing elements of an array.
     fileprivate func removingReferences(at path: ArraySlice<Substring>) -> BSONDocument {
         guard let key = path.first.map(String.init), let value = self[key] else { return self }
@@ -108,5 +109,15 @@ extension DecodingError {
         case .dataCorrupted: .dataCorrupted(context)
         @unknown default: self
         }
+    }
+}
+
+extension Error {
+    /// The error of a call that reads many documents, with what to do.
+    fileprivate var advised: any Error {
+        guard let error = self as? DecodingError else { return self }
+        return error.with(
+            error.context.debugDescription
+                + "; correct the document or the type, or leave such documents out with decoding(.skipping())")
     }
 }

@@ -73,6 +73,12 @@ struct DecodingPolicyTests {
         #expect(nested.contains("\"pets.1.species\""), "\(nested)")
     }
 
+    @Test("The error of a call for many documents says how to go on, that of a call for one does not")
+    func advice() throws {
+        #expect(try text(#expect(throws: DecodingError.self) { try owners.find().all() }).contains(".skipping()"))
+        #expect(try !text(#expect(throws: DecodingError.self) { try owners.get(2) }).contains(".skipping()"))
+    }
+
     @Test("Every way to read names the document")
     func everyWay() async throws {
         let bad = owners.find(["_id": 2])

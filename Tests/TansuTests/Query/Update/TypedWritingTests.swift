@@ -141,6 +141,12 @@ struct TypedWritingTests {
         #expect(try tasks.find { $0.count == 1 }.count() == 6)
     }
 
+    @Test("Indexes are made asynchronously")
+    func asyncIndexes() async throws {
+        try await tasks.ensureIndex("both", on: \.customerID, \.at, unique: false)
+        #expect(try await tasks.indexes().first?.keys.map(\.path) == ["customer_id", "at"])
+    }
+
     @Test("Indexes are made for the stored names of properties")
     func indexes() throws {
         try tasks.ensureIndex(on: \.customerID)
