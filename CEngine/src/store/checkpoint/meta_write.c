@@ -28,6 +28,7 @@ static bool append_index(bson_t *list, uint32_t number, const collection_index *
                 BSON_APPEND_DOCUMENT(&one, "keys", &keys_view) &&
                 BSON_APPEND_DOCUMENT(&one, "options", &options_view) &&
                 BSON_APPEND_BOOL(&one, "multikey", index->multikey) &&
+                BSON_APPEND_INT32(&one, "entryRules", INDEX_ENTRY_RULES) &&
                 BSON_APPEND_INT64(&one, "block", (int64_t)block) &&
                 BSON_APPEND_INT64(&one, "count", (int64_t)index->entries.count) &&
                 bson_append_document_end(list, &one);
