@@ -7,12 +7,11 @@
 #include "query/plan/partial_filter.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/commit_wait.h"
+#include "store/handle.h"
 #include "store/index_files.h"
 #include "store/open/options.h"
 #include "util/buffer.h"
 #include "util/error.h"
-
-#include <bson/bson.h>
 
 void tansu_options_init(tansu_options *options) {
     if (options != NULL)
@@ -60,7 +59,7 @@ tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_error *error
 }
 
 tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
-    if (db == NULL)
+    if (db == NULL || handle_inherited(db_inner(db)))
         return TANSU_OK;
     database *d = db_inner(db);
     pthread_mutex_lock(&d->state_mutex);
@@ -76,7 +75,7 @@ tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
 }
 
 void tansu_close(tansu_db *db) {
-    if (db == NULL)
+    if (db == NULL || handle_inherited(db_inner(db)))
         return;
     database *d = db_inner(db);
     pthread_mutex_lock(&d->state_mutex);
@@ -93,6 +92,9 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
     if (db == NULL)
         return null_argument("db", error);
     database *d = db_inner(db);
+    tansu_status status = handle_check_process(d, error);
+    if (status != TANSU_OK)
+        return status;
     snapshot *v = snapshot_acquire_head(d);
     uint64_t sequence = v->sequence;
     snapshot_release(d, v);
@@ -105,5 +107,8 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
 }
 
 tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error) {
-    return db == NULL ? null_argument("db", error) : checkpoint_write(db_inner(db), error);
+    if (db == NULL)
+        return null_argument("db", error);
+    tansu_status status = handle_check_process(db_inner(db), error);
+    return status == TANSU_OK ? checkpoint_write(db_inner(db), error) : status;
 }

@@ -147,7 +147,7 @@ tansu_status tansu_open_json(const char *options, tansu_db **db, tansu_error *er
     tansu_options_init(&parsed);
     tansu_buffer bson = TANSU_BUFFER_INIT;
     tansu_status status =
-        json_read(options, strlen(options), OPTIONS_SIZE, OPTIONS_DEPTH, &bson, error);
+        json_parse(options, strlen(options), OPTIONS_SIZE, OPTIONS_DEPTH, &bson, error);
     doc_iter iter;
     if (status == TANSU_OK && doc_iter_init(&iter, bson.data, bson.size))
         while (status == TANSU_OK && doc_iter_next(&iter))

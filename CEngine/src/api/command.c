@@ -282,7 +282,7 @@ tansu_status tansu_execute_json(tansu_db *db, const char *request, char **respon
         status = error_set(&error, TANSU_E_INVALID_ARGUMENT, NULL,
                            "The database or the request is NULL");
     else
-        status = json_read(request, strlen(request), REQUEST_SIZE, REQUEST_DEPTH, &bson, &error);
+        status = json_parse(request, strlen(request), REQUEST_SIZE, REQUEST_DEPTH, &bson, &error);
     if (status == TANSU_OK)
         status = run_command(&around, false, bson.data, bson.size, &error);
     tansu_buffer_free(&bson);

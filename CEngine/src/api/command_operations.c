@@ -5,6 +5,7 @@
 #include "api/command.h"
 #include "api/handles.h"
 
+#include "bson/writer.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -51,13 +52,7 @@ static tansu_status put_members(command *c, const tansu_buffer *document, tansu_
 
 /* id_document -- {"_id": value} from the member "id". */
 static bool id_document(const command *c, tansu_buffer *document) {
-    const doc_value *id = &c->given[MEMBER_ID];
-    if (!buffer_append(document, "\0\0\0", 4) || !buffer_append_byte(document, id->type) ||
-        !buffer_append(document, "_id", 4) || !buffer_append(document, id->data, id->size) ||
-        !buffer_append_byte(document, 0))
-        return false;
-    store_u32(document->data, (uint32_t)document->size);
-    return true;
+    return writer_single(document, "_id", &c->given[MEMBER_ID]);
 }
 
 /* ---- Writing documents ---- */

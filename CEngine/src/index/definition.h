@@ -11,6 +11,7 @@
 #define TANSU_INDEX_DEFINITION_H
 
 #include "bson/path.h"
+#include "bson/writer.h"
 #include "index/tree/rid_suffix.h"
 
 /* How a partial filter is compiled and evaluated. Selectors belong to the query parts, which this
@@ -60,11 +61,14 @@ tansu_status index_definition_compile(index_definition *definition, const index_
 /* index_definition_equal -- the same paths, directions and options (name and id aside). */
 bool index_definition_equal(const index_definition *a, const index_definition *b);
 
-/* index_definition_keys -- appends the keys document {path: 1 | -1, …} as BSON. */
-bool index_definition_keys(const index_definition *definition, tansu_buffer *bson);
+/* index_definition_keys -- appends the keys document {path: 1 | -1, …}. */
+void index_definition_keys(const index_definition *definition, writer *w);
 
 /* index_definition_options -- appends the options document likewise, without those that are off. */
-bool index_definition_options(const index_definition *definition, tansu_buffer *bson);
+void index_definition_options(const index_definition *definition, writer *w);
+
+/* index_definition_elements -- appends the elements "name", "keys" and "options". */
+void index_definition_elements(const index_definition *definition, writer *w);
 
 /* Where an entry lies in the bytes of its set. */
 struct index_entry {

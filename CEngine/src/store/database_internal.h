@@ -9,6 +9,7 @@
 #include "store/database.h"
 #include "store/manifest.h"
 #include "store/snapshot.h"
+#include "util/fork.h"
 
 #include <pthread.h>
 
@@ -36,6 +37,7 @@ typedef struct slow_log {
 
 struct database {
     const fs *calls;
+    fork_stamp opened_in;              /* the process; its forks may not use what it had opened */
     const index_filter_calls *filters; /* of partial indexes */
     tansu_store store;
     bool read_only;

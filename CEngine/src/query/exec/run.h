@@ -4,7 +4,7 @@
 #ifndef TANSU_QUERY_EXEC_RUN_H
 #define TANSU_QUERY_EXEC_RUN_H
 
-#include "query/exec/merge_scan.h"
+#include "query/exec/merge.h"
 #include "query/exec/sort.h"
 
 struct query_run {

@@ -23,6 +23,11 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     database *db = calloc(1, sizeof *db);
     if (db == NULL)
         return error_memory(error);
+    tansu_status status = fork_stamp_now(&db->opened_in, error);
+    if (status != TANSU_OK) {
+        free(db);
+        return status;
+    }
     db->calls = calls;
     db->close = database_close;
     db->store = options->store;
