@@ -974,7 +974,9 @@ TANSU_API tansu_status tansu_bson_to_json(tansu_document document, int canonical
 /*
  * Runs one command in JSON form (docs/json-commands.md). *response is the answer, a NUL-terminated
  * JSON text, set on success and on failure (NULL only when memory is exhausted); free it with
- * tansu_free(). Returns the status of the command.
+ * tansu_free(). Returns the status of the command. What a command leaves open (a cursor, a
+ * transaction, a feed) counts as open for tansu_shutdown(), and tansu_close() ends it. `db` may be
+ * NULL for the commands "restore" and "repair".
  */
 TANSU_API tansu_status tansu_execute_json(tansu_db *db, const char *request, char **response);
 

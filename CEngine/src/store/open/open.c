@@ -190,6 +190,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_mutex_destroy(&db->state_mutex);
     pthread_mutex_destroy(&db->snapshot_mutex);
     free(db->folder);
+    free(db->sessions);
     free(db);
     limit_leave(&guard);
     return status;
