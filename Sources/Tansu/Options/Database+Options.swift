@@ -60,7 +60,8 @@ extension Database {
         public init(
             durability: Durability = .full, readOnly: Bool = false, mustExist: Bool = false,
             busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero, segmentSize: Int? = nil,
-            checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil, compactionPercent: Int? = nil, compactionShare: Int? = nil,
+            checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil, compactionPercent: Int? = nil,
+            compactionShare: Int? = nil,
             logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
             metrics: (any MetricsFactory)? = nil, progress: (@Sendable (Progress) throws -> Void)? = nil
         ) {
