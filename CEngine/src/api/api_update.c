@@ -267,7 +267,7 @@ static tansu_status run(request *r, const write_call *w, const char *collection,
     free(rids);
     if (status == TANSU_OK && count == 0 && facts != NULL && facts->inserts)
         status = insert(r, c, collection, o, error);
-    return status;
+    return status == TANSU_OK ? deadline_check(&r->time, error) : status;
 }
 
 /* ---- The calls ---- */

@@ -96,6 +96,8 @@ static tansu_status remove_matches(tansu_db *db, tansu_txn *txn, const char *col
         if (status == TANSU_OK)
             status = write_txn_remove(w.wtxn, collection, rids[i], error);
     }
+    if (status == TANSU_OK)
+        status = deadline_check(&time, error);
     free(rids);
     query_free(q);
     status = write_call_end(&w, status, error);

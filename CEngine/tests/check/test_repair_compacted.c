@@ -19,6 +19,7 @@
 typedef struct compacted_database {
     char *folder;
     char *before;       /* the same when all documents had been saved once */
+    char *removed;      /* and when some of them had been removed */
     uint32_t compacted; /* number of the segment */
     uint32_t head;
     tansu_buffer bytes;           /* of the compacted segment */
@@ -72,7 +73,8 @@ static void find_segments(compacted_database *d) {
 }
 
 static compacted_database made(void) {
-    compacted_database d = {.folder = folder_new(), .before = folder_new()};
+    compacted_database d = {
+        .folder = folder_new(), .before = folder_new(), .removed = folder_new()};
     tansu_db *db = call_open(d.folder);
     save_values(db, 0, 60, 1, 1);
     rmdir(d.before);
@@ -82,6 +84,8 @@ static compacted_database made(void) {
         snprintf(query, sizeof query, "{'_id': %d}", i);
         CHECK_OK(call_remove(db, NULL, "c", query, NULL), &call_error);
     }
+    rmdir(d.removed);
+    folder_copy(d.folder, d.removed);
     save_values(db, 11, 60, 2, 2);
     CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
     save_values(db, 100, 110, 1, 3);
@@ -94,6 +98,7 @@ static void end(compacted_database *d) {
     tansu_buffer_free(&d->bytes);
     folder_end(d->folder);
     folder_end(d->before);
+    folder_end(d->removed);
 }
 
 /* frame_of -- the index of the compacted segment's frame with a document. */
@@ -180,10 +185,10 @@ static void frames_over_others_cost_only_those(void) {
     }
 }
 
-/* put_back -- the segment that compaction has replaced, without its last commits. */
-static void put_back(const compacted_database *d) {
+/* put_back -- the segment that compaction has replaced, as it was in an earlier copy. */
+static void put_back(const compacted_database *d, const char *earlier) {
     tansu_buffer bytes = TANSU_BUFFER_INIT;
-    file_read(segment_path(d->before, 1), &bytes);
+    file_read(segment_path(earlier, 1), &bytes);
     REQUIRE(!file_exists(segment_path(d->folder, 1)));
     file_write(segment_path(d->folder, 1), bytes.data, bytes.size);
     tansu_buffer_free(&bytes);
@@ -199,7 +204,7 @@ static void a_frame_over_the_next_is_a_loss(void) {
         size_t from = frame_of(&d, 30), to = forward ? from + 1 : from - 1;
         put_frame(&d, frame_at(&d, from), to);
         if (back)
-            put_back(&d);
+            put_back(&d, d.before);
         tansu_db *db = salvaged(&d, other);
         CHECK_INT(back ? DOCUMENTS : DOCUMENTS - 1, call_count(db, NULL, "c", "{}"));
         CHECK_INT(back ? 0 : 1, maintenance_number("lostDocuments"));
@@ -213,7 +218,7 @@ static void a_frame_over_the_next_is_a_loss(void) {
 static void an_intact_compacted_segment_counts_under_any_number(void) {
     compacted_database d = made();
     char *other = folder_new();
-    put_back(&d);
+    put_back(&d, d.before);
     folder_remove(folder_join(d.folder, "index"));
     file_write(segment_path(d.folder, 45), d.bytes.data, d.bytes.size);
     remove(segment_path(d.folder, d.compacted));
@@ -234,7 +239,7 @@ static void a_compacted_segment_without_a_header_leaves_doubts(void) {
     for (int index = 0; index < 2; index++) {
         compacted_database d = made();
         char *other = folder_new();
-        put_back(&d);
+        put_back(&d, d.before);
         if (index == 0)
             folder_remove(folder_join(d.folder, "index"));
         file_patch(segment_path(d.folder, d.compacted), 0, zeros, sizeof zeros);
@@ -253,10 +258,48 @@ static void a_compacted_segment_without_a_header_leaves_doubts(void) {
     }
 }
 
+/* blank_frames -- zeros over the frames of some commits of the segment that is back. */
+static void blank_frames(const compacted_database *d, uint64_t first, uint64_t last) {
+    static const uint8_t zeros[4096];
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    file_read(segment_path(d->folder, 1), &bytes);
+    for (uint64_t at = SEGMENT_HEADER_SIZE; at + FRAME_HEADER_SIZE <= bytes.size;) {
+        const frame_header *frame = (const frame_header *)(bytes.data + at);
+        if (frame->magic != FRAME_MAGIC)
+            break;
+        REQUIRE(frame->size <= sizeof zeros);
+        if (frame->sequence >= first && frame->sequence <= last)
+            file_patch(segment_path(d->folder, 1), at, zeros, frame->size);
+        at += frame->size;
+    }
+    tansu_buffer_free(&bytes);
+}
+
+/* Compaction has dropped the deletions; an earlier segment, which has fewer of the commits, proves
+ * them. */
+static void deletions_count_that_compaction_has_dropped(void) {
+    static const uint8_t zeros[4096];
+    compacted_database d = made();
+    char *other = folder_new();
+    put_back(&d, d.removed);
+    folder_remove(folder_join(d.folder, "index"));
+    REQUIRE(d.frames[4] < sizeof zeros);
+    file_patch(segment_path(d.folder, d.compacted), 0, zeros, d.frames[4]);
+    blank_frames(&d, 20, 50);
+    tansu_db *db = salvaged(&d, other);
+    CHECK_INT(DOCUMENTS, call_count(db, NULL, "c", "{}"));
+    for (int i = 0; i < 10; i++)
+        check_absent(db, i);
+    close_checked(db);
+    folder_end(other);
+    end(&d);
+}
+
 int main(void) {
     RUN(frames_over_others_cost_only_those);
     RUN(a_frame_over_the_next_is_a_loss);
     RUN(an_intact_compacted_segment_counts_under_any_number);
     RUN(a_compacted_segment_without_a_header_leaves_doubts);
+    RUN(deletions_count_that_compaction_has_dropped);
     return check_finish();
 }

@@ -133,6 +133,11 @@ static bool cover_segment(history *h, const repair_segment *s) {
     return last == 0 || covered_add(h, (covered_range){from, last, s, true});
 }
 
+/* is_sparse -- whether compaction has dropped commits between the first and the last of a run. */
+static bool is_sparse(const repair_run *run) {
+    return run->last - run->first >= run->frames;
+}
+
 /* cover_unknown -- adds what a compacted segment may cover whose header is lost. That it is one
  * shows in adjacent frames whose commits do not follow each other; its first and last commits may
  * have been dropped as well, and nothing tells whether it is intact. */
@@ -145,7 +150,7 @@ static bool cover_unknown(history *h, size_t index) {
         const repair_run *run = &r->runs[s->run + i];
         if (!run->in_order)
             continue;
-        compacted = compacted || run->last - run->first >= run->frames;
+        compacted = compacted || is_sparse(run);
         last = run->last;
     }
     if (bound != UINT64_MAX && bound > last)
@@ -234,6 +239,15 @@ static bool replaces(const repair *r, const repair_segment *s, const repair_run 
     return !run->in_order || !own->header || own->last == 0 || s->named > own->named;
 }
 
+/* removals_add -- adds the deletions of a run. */
+static bool removals_add(history *h, size_t run, uint64_t first, uint64_t last) {
+    if (!ARRAY_RESERVE(h->removals, h->removal_count, h->removal_capacity, 1))
+        return false;
+    h->removals[h->removal_count++] =
+        (repair_slice){.first = first, .last = last, .run = run, .removals = true};
+    return true;
+}
+
 /* push_run -- adds the slices of a run: what no compacted segment covers, and the deletions of the
  * rest. */
 static bool push_run(history *h, size_t index) {
@@ -256,10 +270,8 @@ static bool push_run(history *h, size_t index) {
                 return false;
             continue;
         }
-        if (!ARRAY_RESERVE(h->removals, h->removal_count, h->removal_capacity, 1))
+        if (!removals_add(h, index, from, to))
             return false;
-        h->removals[h->removal_count++] =
-            (repair_slice){.first = from, .last = to, .run = index, .removals = true};
     }
     return at > run->last ||
            heap_push(h, (repair_slice){.first = at, .last = run->last, .run = index});
@@ -297,6 +309,11 @@ static bool choose(history *h) {
             bool wins = better(r, other.run, slice.run);
             const repair_slice *winner = wins ? &other : &slice;
             repair_slice rest = wins ? slice : other; /* the part of the loser after the winner */
+            /* Compaction may have dropped deletions that the loser has. */
+            if (is_sparse(&r->runs[winner->run]) &&
+                !removals_add(h, rest.run, other.first,
+                              rest.last < winner->last ? rest.last : winner->last))
+                return false;
             if (rest.last > winner->last) {
                 rest.first = winner->last + 1;
                 if (!heap_push(h, rest))

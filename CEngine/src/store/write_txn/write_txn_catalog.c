@@ -335,16 +335,13 @@ tansu_status write_txn_add_index(write_txn *wtxn, const char *collection,
                               .tried = wtxn->lenient ? &wtxn->old_entries : NULL,
                               .control = control,
                               .total = state->count};
-    const index_source source = {build_next, build_check, &documents};
+    const index_source source = {
+        .next = build_next, .check = build_check, .context = &documents, .repeats = wtxn->replay};
     table_scan_init(&documents.scan, &v, state);
     tree entries;
     bool multikey = false;
     index_conflict conflict = {.rid = 0};
-    /* In replay the locations may be newer than the log so far: the rest of the log corrects what
-     * they show, but a value may be there twice temporarily. */
-    index_definition plain = *definition;
-    plain.unique = definition->unique && !wtxn->replay;
-    status = index_build(&wtxn->writer, &plain, &source, &entries, &multikey, &conflict, error);
+    status = index_build(&wtxn->writer, definition, &source, &entries, &multikey, &conflict, error);
     if (status == TANSU_E_NOT_UNIQUE)
         unique_conflict_of_build(&v, state, definition, &conflict, error);
     tansu_buffer_free(&conflict.entry);
