@@ -61,10 +61,11 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension Predicate {
     /// The clause of the predicate for its inputs.
-    func clause(of inputs: [Term]) throws -> Clause {
+    func clause(of inputs: [Term], _ names: NamingScope) throws -> Clause {
         var keys: [PredicateExpressions.VariableID] = []
         repeat keys.append((each variable).key)
-        let translation = PredicateTranslation(variables: Dictionary(zip(keys, inputs)) { first, _ in first })
+        let variables = Dictionary(zip(keys, inputs)) { first, _ in first }
+        let translation = PredicateTranslation(variables: variables, names: names)
         return try translation.clause(expression)
     }
 }
