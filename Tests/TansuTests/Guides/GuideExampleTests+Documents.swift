@@ -34,6 +34,8 @@ extension GuideExampleTests {
         let id = try notes.save(["text": "no id, so it gets an ObjectID"])
         print(id.objectIDValue != nil)  // true
 
+        print(try books.get(ids: ["t78", "none"]).map(\.title))  // ["Typography"]
+
         struct Shelved: Codable, Sendable { var shelf: Int? }
         try db.collection("books", of: Shelved.self).update(id: "t78") { $0.shelf = 7 }
         print(try db.collection("books").find().fields(["title": 1, "shelf": 1]).first()?["shelf"]?.intValue ?? 0)  // 7

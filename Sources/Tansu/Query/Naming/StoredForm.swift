@@ -21,7 +21,7 @@ enum StoredForm: Sendable {
         return form
     }
 
-    private static let known = Guarded<[ObjectIdentifier: StoredForm]>([:])
+    private static let known = Locked<[ObjectIdentifier: StoredForm]>([:])
 
     private static func probe<Value: Decodable>(_ type: Value.Type) -> StoredForm {
         let first = FirstContainer()
@@ -78,18 +78,15 @@ struct StoredKeys: Sendable {
 }
 
 /// The first container that a type asked for.
-///
-/// `@unchecked Sendable`: under its lock.
-private final class FirstContainer: @unchecked Sendable {
-    private let lock = NSLock()
-    private var found: StoredForm?
+private final class FirstContainer: Sendable {
+    private let found = Locked<StoredForm?>(nil)
 
-    var form: StoredForm? { lock.withLock { found } }
+    var form: StoredForm? { found.withLock { $0 } }
 
     func note(_ form: @autoclosure () -> StoredForm) {
         guard self.form == nil else { return }
         let form = form()
-        lock.withLock { found = found ?? form }
+        found.withLock { $0 = $0 ?? form }
     }
 }
 
@@ -120,20 +117,4 @@ private struct ContainerProbe: Decoder {
 /// What the probe throws.
 private struct NoValue: Error, CustomStringConvertible {
     var description: String { "a query by key path asks for the names of the fields; there is no value to decode" }
-}
-
-/// A value under a lock.
-///
-/// `@unchecked Sendable`: the value is accessed under the lock only.
-final class Guarded<Value>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value: Value
-
-    init(_ value: Value) {
-        self.value = value
-    }
-
-    func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        try lock.withLock { try body(&value) }
-    }
 }

@@ -13,7 +13,7 @@ final class StoredName: @unchecked Sendable {
         case settled
     }
 
-    private let state: Guarded<State>
+    private let state: Locked<State>
     private let compare: (BSONValue) -> NameEvidence
 
     /// - Parameters:
@@ -22,7 +22,7 @@ final class StoredName: @unchecked Sendable {
     init(_ keys: [String], isSettled: Bool, compare: @escaping (BSONValue) -> NameEvidence = { _ in .none }) {
         self.keys = keys
         self.compare = compare
-        state = Guarded(isSettled ? .settled : .open(attempts: 0))
+        state = Locked(isSettled ? .settled : .open(attempts: 0))
     }
 
     var isSettled: Bool {
