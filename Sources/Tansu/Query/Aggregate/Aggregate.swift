@@ -30,7 +30,7 @@ extension Database {
 ///
 /// `@unchecked Sendable`: only its name is looked up, and only those of stored properties, which hold no values, are
 /// kept.
-private struct ReadOnlyKeyPath<Root, Value>: @unchecked Sendable {
+struct ReadOnlyKeyPath<Root, Value>: @unchecked Sendable {
     let keyPath: KeyPath<Root, Value>
 }
 
