@@ -114,7 +114,10 @@
  *
  * CAVEATS
  *
- *  - Do not use a database across fork(2): close it before, open it after.
+ *  - Handles do not survive fork(2). In the child every call with one of them returns
+ *    TANSU_E_INVALID_STATE, and closing, aborting or cancelling it does nothing: no file is
+ *    touched, and its memory stays allocated. The child opens a database of its own, or the same
+ *    folder once the parent has closed it.
  *  - The folder must be on a file system with working flock(2) and shared mappings: not on NFS.
  *  - A failed fsync makes the database read-only until it is opened again (TANSU_E_SYNC_FAILED),
  *    because the operating system may have dropped the pages that it could not write.
@@ -971,7 +974,9 @@ TANSU_API tansu_status tansu_bson_to_json(tansu_document document, int canonical
 /*
  * Runs one command in JSON form (docs/json-commands.md). *response is the answer, a NUL-terminated
  * JSON text, set on success and on failure (NULL only when memory is exhausted); free it with
- * tansu_free(). Returns the status of the command.
+ * tansu_free(). Returns the status of the command. What a command leaves open (a cursor, a
+ * transaction, a feed) counts as open for tansu_shutdown(), and tansu_close() ends it. `db` may be
+ * NULL for the commands "restore" and "repair".
  */
 TANSU_API tansu_status tansu_execute_json(tansu_db *db, const char *request, char **response);
 

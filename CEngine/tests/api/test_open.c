@@ -43,6 +43,10 @@ static void invalid_options_are_rejected(void) {
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_open(NULL, &db, NULL));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_open(&good, NULL, NULL));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_open(&(tansu_options){.path = folder}));
+    CHECK(strstr(call_error.message, "not initialized; call tansu_options_init()") != NULL);
+    bad = good, bad.struct_size = sizeof bad + 8;
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_open(&bad));
+    CHECK(strstr(call_error.message, "newer header") != NULL);
     bad = good, bad.path = "";
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_open(&bad));
     bad = good, bad.path = NULL;
@@ -63,6 +67,17 @@ static void invalid_options_are_rejected(void) {
     CHECK(!file_exists(folder_join(folder, "MANIFEST")));
     good.checkpoint_bytes = 0; /* after every commit: slow, but it makes sense */
     CHECK_OK(try_open(&good), &call_error);
+    folder_end(folder);
+}
+
+static void options_of_an_older_header_are_completed(void) {
+    char *folder = folder_new();
+    tansu_options old = call_options(folder);
+    old.struct_size = offsetof(tansu_options, compaction_percent);
+    old.compaction_percent = old.compaction_share = 1000; /* whatever lies behind the old struct */
+    CHECK_OK(try_open(&old), &call_error);
+    old.struct_size--;
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_open(&old));
     folder_end(folder);
 }
 
@@ -418,6 +433,7 @@ static void close_waits_for_the_last_handle(void) {
 
 int main(void) {
     RUN(invalid_options_are_rejected);
+    RUN(options_of_an_older_header_are_completed);
     RUN(paths_that_are_no_database_are_refused);
     RUN(an_error_is_left_alone_on_success);
     RUN(one_handle_at_a_time);

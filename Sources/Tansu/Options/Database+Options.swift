@@ -47,8 +47,10 @@ extension Database {
         /// The timer `tansu.call.duration` and the counter `tansu.call.failures`, each with the dimension `call`.
         public var metrics: (any MetricsFactory)?
 
-        /// Called on the opening thread with the progress of a long opening.
-        public var progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
+        /// Called on the opening thread with the progress of a recovery or a rebuild of indexes, in bytes of the log.
+        ///
+        /// What it throws ends the opening and is rethrown. The log is not changed by that.
+        public var progress: (@Sendable (Progress) throws -> Void)?
 
         /// Makes options; every one has a default.
         public init(
@@ -56,7 +58,7 @@ extension Database {
             busyTimeout: Duration = .seconds(60), segmentSize: Int? = nil, checkpointBytes: Int? = nil,
             indexCacheBytes: Int? = nil, compactionPercent: Int? = nil, compactionShare: Int? = nil,
             logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
-            metrics: (any MetricsFactory)? = nil, progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
+            metrics: (any MetricsFactory)? = nil, progress: (@Sendable (Progress) throws -> Void)? = nil
         ) {
             self.durability = durability
             self.readOnly = readOnly

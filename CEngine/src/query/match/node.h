@@ -54,7 +54,7 @@ typedef struct test {
     uint32_t operand_count;
     bool integral; /* `operand` is an int32, or a whole number within ±2^53, so int32, int64 and */
     int64_t
-        integer; /* double compare with `integer` directly. SIZE: the size; MOD: the remainder */
+        integer; /* double compare with `integer` directly. SIZE: the size; MOD: the remainder; CONTAINS: the longest operand */
     int64_t divisor;               /* MOD */
     const collation *collation;    /* how strings are compared; the operands are already collated.
                                    NULL: by their bytes */
