@@ -4,6 +4,7 @@ extension Database.Collection {
     /// - Parameter id: Its `_id`.
     /// - Returns: Whether it existed.
     /// - Throws: ``TansuError`` with `.invalidID`, or what a commit can throw.
+    @_disfavoredOverload
     @discardableResult
     public func remove(id: some DocumentID) throws -> Bool {
         try session.remove(id: stored(id), from: name)

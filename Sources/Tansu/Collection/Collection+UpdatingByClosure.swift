@@ -16,6 +16,7 @@ extension Database.Collection {
     /// - Returns: The value after the closure; `nil`, without a call of the closure, when there is no such document.
     /// - Throws: The closure's error; ``TansuError`` with `.invalidID` (it changed the `_id`), and as `save`;
     ///   `DecodingError`, `EncodingError`.
+    @_disfavoredOverload
     @discardableResult
     public func update(id: some DocumentID, _ body: (inout Element) throws -> Void) throws -> Element? {
         try session.inTransaction { session in

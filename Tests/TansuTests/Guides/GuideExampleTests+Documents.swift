@@ -44,6 +44,7 @@ extension GuideExampleTests {
         try db.collection("loans").save(["_id": "damaged", "due": 7])
         let readable = loans.decoding(.skipping())
         print(try readable.find().all().count, try readable.find().count())  // 1 2
+        print(try books.get(ids: ["t78", "none"]).map(\.title))  // ["Typography"]
 
         struct Shelved: Codable, Sendable { var shelf: Int? }
         try db.collection("books", of: Shelved.self).update(id: "t78") { $0.shelf = 7 }

@@ -5,29 +5,41 @@ extension Database {
     ///
     /// Of an array every element counts, except for ``first(_:)-(KeyPath<Element,Found>)`` and the last.
     public struct Aggregate<Element: Sendable, Value: Sendable>: Sendable {
-        let operation: Result<BSONDocument, TansuError>
+        /// The operator and its operand, for a query that the aggregate is computed of.
+        let operation: @Sendable (Query<Element>) throws -> BSONDocument
         let decode: @Sendable (BSONValue) throws -> Value
 
-        init(_ name: String, _ operand: () throws -> BSONValue, decode: @escaping @Sendable (BSONValue) throws -> Value)
-        {
-            operation = Result(catchingTansuError: { [name: try operand()] })
+        init(
+            _ name: String, _ operand: @escaping @Sendable (Query<Element>) throws -> BSONValue,
+            decode: @escaping @Sendable (BSONValue) throws -> Value
+        ) {
+            operation = { [name: try operand($0)] }
             self.decode = decode
         }
 
         private static func ofPath<Property>(
             _ name: String, _ keyPath: KeyPath<Element, Property>
         ) -> Self where Value: Decodable {
-            Self(name, { .string(try Query<Element>.path(of: keyPath)) }) {
+            let property = ReadOnlyKeyPath(keyPath: keyPath)
+            return Self(name, { .string(try $0.path(of: property.keyPath)) }) {
                 try QueryCoding.decoded($0, isComputed: name == "$sum" || name == "$avg")
             }
         }
     }
 }
 
+/// A key path that another thread may use.
+///
+/// `@unchecked Sendable`: only its name is looked up, and only those of stored properties, which hold no values, are
+/// kept.
+struct ReadOnlyKeyPath<Root, Value>: @unchecked Sendable {
+    let keyPath: KeyPath<Root, Value>
+}
+
 extension Database.Aggregate where Value == Int {
     /// How many documents there are.
     public static var count: Self {
-        Self("$count", { true }) { try QueryCoding.decoded($0) }
+        Self("$count", { _ in true }) { try QueryCoding.decoded($0) }
     }
 }
 

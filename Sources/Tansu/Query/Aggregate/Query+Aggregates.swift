@@ -14,7 +14,7 @@ extension Database.Query {
         _ aggregates: repeat Database.Aggregate<Element, each Value>
     ) throws -> (repeat each Value) {
         let names = AggregateNames()
-        let fields = try Self.fields(repeat each aggregates)
+        let fields = try fields(repeat each aggregates)
         let answer = try aggregated(["fields": .document(fields)]).first ?? [:]
         return try codec.coding { (repeat try (each aggregates).decode(answer[names.next()] ?? .null)) }
     }
@@ -30,7 +30,7 @@ extension Database.Query {
     /// - Parameter aggregate: What to compute.
     /// - Throws: As with several.
     public func aggregate<Value: Sendable>(_ aggregate: Database.Aggregate<Element, Value>) throws -> Value {
-        let fields = try Self.fields(aggregate)
+        let fields = try fields(aggregate)
         let answer = try aggregated(["fields": .document(fields)]).first ?? [:]
         return try codec.coding { try aggregate.decode(answer[AggregateNames().next()] ?? .null) }
     }
@@ -50,8 +50,8 @@ extension Database.Query {
     public func groups<Key: Decodable & Sendable, each Value: Sendable>(
         by keyPath: KeyPath<Element, Key>, _ aggregates: repeat Database.Aggregate<Element, each Value>
     ) throws -> [(Key, repeat each Value)] {
-        let path = try Self.path(of: keyPath)
-        let fields = try Self.fields(repeat each aggregates)
+        let path = try path(of: keyPath)
+        let fields = try fields(repeat each aggregates)
         let groups = try aggregated(["by": ["key": .string(path)], "fields": .document(fields)])
         return try codec.coding {
             try groups.map { group in
@@ -62,12 +62,12 @@ extension Database.Query {
         }
     }
 
-    private static func fields<each Value>(
+    private func fields<each Value>(
         _ aggregates: repeat Database.Aggregate<Element, each Value>
     ) throws -> BSONDocument {
         let names = AggregateNames()
         var fields: BSONDocument = [:]
-        for aggregate in repeat each aggregates { fields[names.next()] = .document(try aggregate.operation.get()) }
+        for aggregate in repeat each aggregates { fields[names.next()] = .document(try aggregate.operation(self)) }
         return fields
     }
 
@@ -81,7 +81,7 @@ extension Database.Query {
     /// - Parameter keyPath: The property.
     /// - Throws: As `aggregate(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value>) throws -> [Value] {
-        try distinct(path: Self.path(of: keyPath))
+        try distinct(path: path(of: keyPath))
     }
 
     /// The distinct values that an optional property has.
@@ -89,7 +89,7 @@ extension Database.Query {
     /// - Parameter keyPath: The property.
     /// - Throws: As `aggregate(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value?>) throws -> [Value] {
-        try distinct(path: Self.path(of: keyPath))
+        try distinct(path: path(of: keyPath))
     }
 
     /// The distinct elements of an array property in all the documents.
@@ -97,7 +97,7 @@ extension Database.Query {
     /// - Parameter keyPath: The property.
     /// - Throws: As `aggregate(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, [Value]>) throws -> [Value] {
-        try distinct(path: Self.path(of: keyPath))
+        try distinct(path: path(of: keyPath))
     }
 
     func distinct<Value: Decodable>(path: String) throws -> [Value] {

@@ -37,7 +37,7 @@ extension Database.Query {
     /// - Parameter keyPath: The property.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value>) async throws -> [Value] {
-        let path = try Self.path(of: keyPath)
+        let path = try self.path(of: keyPath)
         return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
     }
 
@@ -46,7 +46,7 @@ extension Database.Query {
     /// - Parameter keyPath: The property.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value?>) async throws -> [Value] {
-        let path = try Self.path(of: keyPath)
+        let path = try self.path(of: keyPath)
         return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
     }
 
@@ -55,7 +55,7 @@ extension Database.Query {
     /// - Parameter keyPath: The property.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, [Value]>) async throws -> [Value] {
-        let path = try Self.path(of: keyPath)
+        let path = try self.path(of: keyPath)
         return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
     }
 }

@@ -19,6 +19,9 @@ extension Database.Collection {
     public func find(
         _ condition: (Database.Field<Element>) -> Database.Condition
     ) throws -> Database.Query<Element> {
-        find(try codec.coding { try condition(Database.Field(.document)).clause.document() })
+        let names = NamingScope(session, name)
+        let filter = try codec.coding { try condition(Database.Field(.document, names)).clause.document() }
+        try names.verify(filter)
+        return find(filter)
     }
 }

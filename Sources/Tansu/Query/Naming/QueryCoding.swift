@@ -39,10 +39,15 @@ extension DocumentCodec {
 
 /// An optional of any type.
 protocol OptionalValue {
+    /// The type of the wrapped value.
+    static var wrappedType: any Any.Type { get }
+
     /// The wrapped value, if any.
     var content: Any? { get }
 }
 
 extension Optional: OptionalValue {
+    static var wrappedType: any Any.Type { Wrapped.self }
+
     var content: Any? { self }
 }

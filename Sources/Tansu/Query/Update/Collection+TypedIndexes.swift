@@ -56,7 +56,7 @@ extension Database.Collection {
         var keys: [Database.IndexKey] = []
         for keyPath in repeat each keyPaths {
             let direction = keys.count < directions.count ? directions[keys.count] : .ascending
-            keys.append(Database.IndexKey(try Database.Query<Element>.path(of: keyPath), direction))
+            keys.append(Database.IndexKey(try find().path(of: keyPath), direction))
         }
         return keys
     }

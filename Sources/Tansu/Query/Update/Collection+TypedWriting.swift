@@ -68,7 +68,7 @@ extension Database.Collection {
     /// The operators of an update.
     private func operations(_ changes: (inout Database.Update<Element>) throws -> Void) throws -> BSONDocument {
         try codec.coding {
-            var update = Database.Update<Element>()
+            var update = Database.Update<Element>(NamingScope(session, name))
             try changes(&update)
             return try update.document()
         }

@@ -6,8 +6,11 @@ extension Database {
     public struct Update<Element: Sendable> {
         private var operations: BSONDocument = [:]
         private var failure: (any Error)?
+        private let names: NamingScope
 
-        init() {}
+        init(_ names: NamingScope) {
+            self.names = names
+        }
 
         /// The operators as a document.
         ///
@@ -15,6 +18,7 @@ extension Database {
         ///   stored, a property is changed twice, or there is no change.
         func document() throws -> BSONDocument {
             if let failure { throw failure }
+            try names.verify([:])
             guard !operations.isEmpty else {
                 throw TansuError(.invalidQuery, "The update changes nothing; call a method such as set in its closure")
             }
@@ -26,7 +30,7 @@ extension Database {
             _ name: String, _ keyPath: KeyPath<Element, Value>, _ operand: () throws -> BSONValue
         ) {
             do {
-                let path = try Query<Element>.path(of: keyPath)
+                let path = try names.path(of: keyPath, in: .document).dotted()
                 guard !operations.contains(where: { $0.value.documentValue?[path] != nil }) else {
                     throw TansuError(
                         .invalidQuery, "The update changes a property twice; remove one change", context: path)
