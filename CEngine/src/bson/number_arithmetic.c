@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define MIN_EXPONENT (-6176)
 #define MAX_EXPONENT 6111
@@ -113,13 +114,13 @@ static void round_digits(digits *d, uint32_t drop) {
     }
 }
 
-/* pack -- the nearest decimal. */
-static enum number_fault pack(digits *d, decimal *result) {
+/* pack -- the nearest decimal; beyond the greatest, infinity. */
+static void pack(digits *d, decimal *result) {
     *result = (decimal){.kind = DECIMAL_FINITE, .negative = d->negative};
     strip_front(d);
     if (d->count == 0) {
         result->exponent = clamp(d->exponent);
-        return NUMBER_OK;
+        return;
     }
     int64_t drop = (int64_t)d->count - DECIMAL_MAX_DIGITS;
     if (drop < (int64_t)MIN_EXPONENT - d->exponent)
@@ -134,12 +135,13 @@ static enum number_fault pack(digits *d, decimal *result) {
         d->list[d->count++] = 0;
         d->exponent--;
     }
-    if (d->count > 0 && d->exponent > MAX_EXPONENT)
-        return NUMBER_OVERFLOW;
+    if (d->count > 0 && d->exponent > MAX_EXPONENT) {
+        result->kind = DECIMAL_INFINITE;
+        return;
+    }
     for (uint32_t i = 0; i < d->count; i++)
         result->coefficient = result->coefficient * 10 + d->list[i];
     result->exponent = clamp(d->exponent);
-    return NUMBER_OK;
 }
 
 /* unpack -- a finite decimal's digits. */
@@ -149,20 +151,11 @@ static void unpack(const decimal *value, digits *d) {
     d->negative = value->negative;
 }
 
-/* from_double -- the exact value of a double, rounded to 34 digits. Whole numbers have exponent 0
- * where possible. */
-static void from_double(double value, decimal *result) {
-    *result = (decimal){.kind = DECIMAL_FINITE, .negative = signbit(value) != 0};
-    if (isnan(value) || isinf(value)) {
-        result->kind = isnan(value) ? DECIMAL_NAN : DECIMAL_INFINITE;
-        return;
-    }
-    if (value == 0)
-        return;
-    /* The C library rounds the exact value. The decimal point depends on the locale. */
-    char text[64];
-    snprintf(text, sizeof text, "%.33e", fabs(value));
+/* read_text -- a coefficient and an exponent as the C library writes them with so many digits. The
+ * decimal point depends on the locale. */
+static void read_text(const char *text, int32_t digits, decimal *result) {
     int32_t exponent = 0;
+    result->coefficient = 0;
     const char *p = text;
     for (; *p != 'e' && *p != '\0'; p++) {
         if (*p >= '0' && *p <= '9')
@@ -173,7 +166,30 @@ static void from_double(double value, decimal *result) {
         if (*p >= '0' && *p <= '9')
             exponent = exponent * 10 + (*p - '0');
     }
-    result->exponent = (below ? -exponent : exponent) - 33;
+    result->exponent = (below ? -exponent : exponent) - (digits - 1);
+}
+
+/* A double has so many decimal digits that are surely those which it was written with. */
+#define SURE_DIGITS 15
+
+/* from_double -- a double with 15 digits, as in MongoDB, when these say exactly which double it is;
+ * otherwise its exact value, rounded to 34 digits and without zeros at the end of a fraction. */
+static void from_double(double value, decimal *result) {
+    *result = (decimal){.kind = DECIMAL_FINITE, .negative = signbit(value) != 0};
+    if (isnan(value) || isinf(value)) {
+        result->kind = isnan(value) ? DECIMAL_NAN : DECIMAL_INFINITE;
+        return;
+    }
+    if (value == 0)
+        return;
+    char text[64];
+    snprintf(text, sizeof text, "%.*e", SURE_DIGITS - 1, fabs(value));
+    if (strtod(text, NULL) == fabs(value)) {
+        read_text(text, SURE_DIGITS, result);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*e", DECIMAL_MAX_DIGITS - 1, fabs(value));
+    read_text(text, DECIMAL_MAX_DIGITS, result);
     while (result->exponent < 0 && result->coefficient % 10 == 0) {
         result->coefficient /= 10;
         result->exponent++;
@@ -208,7 +224,7 @@ static void digits_extend(digits *d, uint32_t count) {
 }
 
 /* add_digits -- a sum of finite decimals. */
-static enum number_fault add_digits(const decimal *a, const decimal *b, decimal *result) {
+static void add_digits(const decimal *a, const decimal *b, decimal *result) {
     digits high, low;
     unpack(a->exponent >= b->exponent ? a : b, &high);
     unpack(a->exponent >= b->exponent ? b : a, &low);
@@ -235,14 +251,13 @@ static enum number_fault add_digits(const decimal *a, const decimal *b, decimal 
         carry = digit < 0 ? -1 : digit > 9;
         more->list[i] = (uint8_t)(digit - 10 * carry);
     }
-    enum number_fault fault = pack(more, result);
-    if (result->coefficient == 0 && !add)
+    pack(more, result);
+    if (result->kind == DECIMAL_FINITE && result->coefficient == 0 && !add)
         result->negative = false;
-    return fault;
 }
 
 /* multiply_digits -- a product of finite decimals. */
-static enum number_fault multiply_digits(const decimal *a, const decimal *b, decimal *result) {
+static void multiply_digits(const decimal *a, const decimal *b, decimal *result) {
     digits x, y;
     digits product = {.exponent = a->exponent + b->exponent,
                       .negative = a->negative != b->negative};
@@ -260,14 +275,13 @@ static enum number_fault multiply_digits(const decimal *a, const decimal *b, dec
         product.list[i] = (uint8_t)(carry % 10);
         carry /= 10;
     }
-    return pack(&product, result);
+    pack(&product, result);
 }
 
 /* combine_decimals -- a sum or product with a decimal128. */
-static enum number_fault combine_decimals(const doc_value *left, const doc_value *right, bool add,
-                                          number *result) {
+static void combine_decimals(const doc_value *left, const doc_value *right, bool add,
+                             number *result) {
     decimal a, b, c = {.kind = DECIMAL_NAN};
-    enum number_fault fault = NUMBER_OK;
     as_decimal(left, &a);
     as_decimal(right, &b);
     bool infinite = a.kind == DECIMAL_INFINITE || b.kind == DECIMAL_INFINITE;
@@ -281,11 +295,12 @@ static enum number_fault combine_decimals(const doc_value *left, const doc_value
                     (b.kind == DECIMAL_FINITE && b.coefficient == 0);
         if (!zero)
             c = (decimal){.kind = DECIMAL_INFINITE, .negative = a.negative != b.negative};
+    } else if (add) {
+        add_digits(&a, &b, &c);
     } else {
-        fault = add ? add_digits(&a, &b, &c) : multiply_digits(&a, &b, &c);
+        multiply_digits(&a, &b, &c);
     }
     set_decimal(&c, result);
-    return fault;
 }
 
 /* ---- The other types ---- */
@@ -308,15 +323,16 @@ static bool as_double(const doc_value *value, double *result) {
 
 /* combine -- a sum or product. */
 static enum number_fault combine(const doc_value *a, const doc_value *b, bool add, number *result) {
-    if (a->type == DOC_DECIMAL128 || b->type == DOC_DECIMAL128)
-        return combine_decimals(a, b, add, result);
+    if (a->type == DOC_DECIMAL128 || b->type == DOC_DECIMAL128) {
+        combine_decimals(a, b, add, result);
+        return NUMBER_OK;
+    }
     if (a->type == DOC_DOUBLE || b->type == DOC_DOUBLE) {
         double x, y;
         if (!as_double(a, &x) || !as_double(b, &y))
             return NUMBER_INEXACT;
-        double z = add ? x + y : x * y;
-        set_double(z, result);
-        return isinf(z) && isfinite(x) && isfinite(y) ? NUMBER_OVERFLOW : NUMBER_OK;
+        set_double(add ? x + y : x * y, result);
+        return NUMBER_OK;
     }
     int64_t z;
     if (add ? __builtin_add_overflow(whole(a), whole(b), &z)

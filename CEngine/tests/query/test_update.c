@@ -139,7 +139,7 @@ static void current_date_is_now(void) {
     CHECK_INT(1, count_matches(db, "{'a':{'$gt':{'$date':'2020-01-01T00:00:00Z'}}}", NULL));
     CHECK_INT(1, count_matches(db, "{'b':{'$gt':{'$timestamp':{'t':1577836800,'i':0}}}}", NULL));
     CHECK_INT(1, count_matches(db, "{'c':{'$gt':{'$date':'2020-01-01T00:00:00Z'}}}", NULL));
-    UPDATE("INVALID_QUERY $currentDate.a", NULL, "{'$currentDate':{'a':false}}");
+    UPDATE("INVALID_QUERY $currentDate.a", NULL, "{'$currentDate':{'a':1}}");
     UPDATE("INVALID_QUERY $currentDate.a", NULL, "{'$currentDate':{'a':{'$type':'day'}}}");
     memory_db_close(db);
 }

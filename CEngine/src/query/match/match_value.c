@@ -3,6 +3,8 @@
  * arrays, types, and comparisons with a collation. The frequent ones are inlined in matcher.c.
  */
 #include "query/match/match_value.h"
+#include "bson/number.h"
+#include "query/match/bit_test.h"
 #include "query/match/collation.h"
 #include "query/match/regex.h"
 #include "query/match/string_operands.h"
@@ -20,7 +22,9 @@ bool test_collate(const test *t, match_context *c, const doc_value *value, doc_v
 /* compares -- the comparisons with one operand, or with two. */
 static bool compares(const test *t, match_context *c, const doc_value *value) {
     doc_value collated;
-    if (value_kind_of(value->type) != t->kind || !test_collate(t, c, value, &collated))
+    if (value_kind_of(value->type) != t->kind)
+        return t->other_kinds;
+    if (!test_collate(t, c, value, &collated))
         return false;
     int order = value_compare(&collated, &t->operand);
     switch (t->op) {
@@ -75,6 +79,9 @@ static bool has_token(const test *t, match_context *c, const char *text, size_t 
 
 /* string_passes -- an operator on strings; one of its operands is enough. */
 static bool string_passes(const test *t, match_context *c, const doc_value *value) {
+    if (value->type == DOC_REGEX)
+        return t->op == TEST_REGEX && t->operand.type == DOC_REGEX &&
+               value_compare(value, &t->operand) == 0;
     if (value->type != DOC_STRING && value->type != DOC_SYMBOL)
         return false;
     doc_value collated;
@@ -121,10 +128,10 @@ bool subcondition_holds(const subcondition *s, match_context *c, const doc_value
 
 /* ---- Numbers, arrays, keys ---- */
 
-/* has_remainder -- $mod: whole numbers only. The remainder has the sign of the value. */
+/* has_remainder -- $mod, disregarding fractions. The remainder has the sign of the value. */
 static bool has_remainder(const test *t, const doc_value *value) {
     int64_t number;
-    if (!doc_is_number(value) || !doc_as_int64(value, &number))
+    if (!number_whole(value, FRACTION_CUT, &number))
         return false;
     /* INT64_MIN % -1 is not defined in C. */
     return (t->divisor == -1 ? 0 : number % t->divisor) == t->integer;
@@ -183,6 +190,7 @@ bool test_special_value(const test *t, match_context *c, const doc_value *value)
     case TEST_TYPE:
         return value->type != DOC_MISSING && t->types[value->type / 32] >> value->type % 32 & 1;
     case TEST_MOD: return has_remainder(t, value);
+    case TEST_BITS: return bits_pass(t->bits, c, value);
     case TEST_SIZE: return has_size(t, value);
     case TEST_ELEMENT:
     case TEST_ALL_ELEMENTS: return elements_pass(t, c, value);

@@ -31,6 +31,11 @@ struct query {
 tansu_status query_path(query *q, const char *text, size_t size, const char *context,
                         const path **result, tansu_error *error);
 
+/* query_path_keys -- the same for a path that only looks for values: an empty part is the key "".
+ */
+tansu_status query_path_keys(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error);
+
 /* query_free_members -- frees what the struct owns, but not the struct. */
 void query_free_members(query *q);
 

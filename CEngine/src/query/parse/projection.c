@@ -2,6 +2,7 @@
  * query/parse/projection.c -- parses $fields.
  */
 #include "query/parse/projection.h"
+#include "bson/number.h"
 #include "query/parse/selector.h"
 #include "util/error.h"
 #include <stdio.h>
@@ -68,11 +69,11 @@ static tansu_status add_path(query *q, projection *p, const path *path, const fi
 /* read_slice -- {"$slice": n} or {"$slice": [skip, n]}. */
 static tansu_status read_slice(field *leaf, const doc_value *value, const char *context,
                                tansu_error *error) {
-    static const char message[] = "\"$slice\" must be a whole number, or an array [skip, count] "
+    static const char message[] = "\"$slice\" must be a number, or an array [skip, count] "
                                   "with a count greater than 0";
     doc_iter iter;
     leaf->form = FORM_SLICE;
-    if (doc_as_int64(value, &leaf->count)) {
+    if (number_whole(value, FRACTION_HALF_EVEN, &leaf->count)) {
         /* A negative number counts from the end. */
         leaf->skip = leaf->count < 0 ? leaf->count : 0;
         if (leaf->count < 0)
@@ -80,8 +81,9 @@ static tansu_status read_slice(field *leaf, const doc_value *value, const char *
         return TANSU_OK;
     }
     if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value) || !doc_iter_next(&iter) ||
-        !doc_as_int64(&iter.value, &leaf->skip) || !doc_iter_next(&iter) ||
-        !doc_as_int64(&iter.value, &leaf->count) || leaf->count <= 0 || doc_iter_next(&iter))
+        !number_whole(&iter.value, FRACTION_HALF_EVEN, &leaf->skip) || !doc_iter_next(&iter) ||
+        !number_whole(&iter.value, FRACTION_HALF_EVEN, &leaf->count) || leaf->count <= 0 ||
+        doc_iter_next(&iter))
         return bad(error, context, message);
     return TANSU_OK;
 }
@@ -138,6 +140,13 @@ static bool has_test(const node *n, const path *path) {
     return false;
 }
 
+/* is_negative -- whether a value is a number below 0: some languages exclude a field by -1, others
+ * include it. */
+static bool is_negative(const doc_value *value) {
+    int64_t number;
+    return number_whole(value, FRACTION_CUT, &number) && number < 0;
+}
+
 /* read_leaf -- parses the value of an entry of $fields; *size is the size of its path. */
 static tansu_status read_leaf(query *q, const doc_iter *iter, const char *context, field *leaf,
                               bool *include, uint32_t *size, tansu_error *error) {
@@ -148,6 +157,9 @@ static tansu_status read_leaf(query *q, const doc_iter *iter, const char *contex
     if (!doc_as_bool(&iter->value, include))
         return position ? bad(error, context, "Value must be 1")
                         : read_form(q, leaf, &iter->value, context, error);
+    if (is_negative(&iter->value))
+        return bad(error, context,
+                   "Value must not be negative; use 0 to exclude the field, 1 to include it");
     if (position && !*include)
         return bad(error, context, "Matching element cannot be excluded; set the value to 1");
     return TANSU_OK;

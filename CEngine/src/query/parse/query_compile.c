@@ -23,18 +23,30 @@ static tansu_status check_parts(const path *path, const char *context, tansu_err
     return TANSU_OK;
 }
 
-tansu_status query_path(query *q, const char *text, size_t size, const char *context,
-                        const path **result, tansu_error *error) {
+/* add_path -- query_path() and query_path_keys(). */
+static tansu_status add_path(query *q, const char *text, size_t size, bool empty_keys,
+                             const char *context, const path **result, tansu_error *error) {
     path_link *link = arena_alloc(&q->memory, sizeof *link);
     if (!link || !arena_charge(&q->memory, 2 * size))
         return error_memory(error);
-    tansu_status status = path_parse(&link->path, text, size, error);
+    tansu_status status = empty_keys ? path_parse_keys(&link->path, text, size, error)
+                                     : path_parse(&link->path, text, size, error);
     if (status != TANSU_OK)
         return status;
     link->next = q->paths;
     q->paths = link;
     *result = &link->path;
     return check_parts(&link->path, context, error);
+}
+
+tansu_status query_path(query *q, const char *text, size_t size, const char *context,
+                        const path **result, tansu_error *error) {
+    return add_path(q, text, size, false, context, result, error);
+}
+
+tansu_status query_path_keys(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error) {
+    return add_path(q, text, size, true, context, result, error);
 }
 
 /* keep_document -- validates a document and copies it for the life of the query. */

@@ -80,6 +80,8 @@ bool test_finds_value(bounds_memory *memory, const test *t) {
     case TEST_CONTAINS:
     case TEST_TOKEN:
     case TEST_MOD:
+    case TEST_BITS:
+    case TEST_TYPE:
     case TEST_SIZE: return true;
     default: break;
     }

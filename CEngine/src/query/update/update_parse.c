@@ -125,19 +125,23 @@ static tansu_status take_rename(update *u, operation *o, tansu_error *error) {
             return bad_update(error, o,
                               "New path has a part that begins with $; use the names of fields");
     }
+    if (o->to->count == 1 && strcmp(o->to->parts[0].name, "_id") == 0)
+        return error_set(error, TANSU_E_INVALID_ID, "_id",
+                         "No field can become \"_id\", which is immutable; save the document with "
+                         "the new \"_id\" and remove this one");
     return o->dynamics == NULL
                ? TANSU_OK
                : bad_update(error, o,
                             "\"$rename\" does not work in arrays; use \"$set\" and \"$unset\"");
 }
 
-/* take_current_date -- true, or the type of the time. */
+/* take_current_date -- true (or false, which says no more), or the type of the time. */
 static tansu_status take_current_date(update *u, operation *o, tansu_error *error) {
     static const char *const message =
         "Operand must be true, {\"$type\": \"date\"} or {\"$type\": \"timestamp\"}";
     (void)u;
     doc_iter iter;
-    if (o->operand.type == DOC_BOOL && doc_bool(&o->operand))
+    if (o->operand.type == DOC_BOOL)
         return TANSU_OK;
     if (o->operand.type != DOC_DOCUMENT || !doc_iter_value(&iter, &o->operand) ||
         !doc_iter_next(&iter) || strcmp(iter.key, "$type") != 0 || iter.value.type != DOC_STRING)
