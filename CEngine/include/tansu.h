@@ -551,8 +551,8 @@ TANSU_API tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *coll
 
 /*
  * Updates the matching documents in one commit. The matches are determined before the first change.
- * `update` holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md), or is a whole
- * document that replaces the match, which must then be a single one: use {"$max": 1}. `query` may
+ * `update` holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md); $replace takes a
+ * whole document for the match, which must then be a single one: use {"$max": 1}. `query` may
  * have $upsert or $dropall next to its paths; `hints` may have $orderby, $skip, $max, $index,
  * $collation (which comparing operators use as well), $maxTimeMS, $upsert and $arrayFilters.
  * *result (may be NULL): {"matched": n, "modified": n, "upserted": [_id, ...]}, and "removed" after

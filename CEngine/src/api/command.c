@@ -36,6 +36,7 @@ static const struct {
     [MEMBER_PATH] = {"path", DOC_STRING, "a text"},
     [MEMBER_GROUP] = {"group", DOC_DOCUMENT, "an object"},
     [MEMBER_UPDATE] = {"update", DOC_DOCUMENT, "an object"},
+    [MEMBER_REPLACE] = {"replace", DOC_DOCUMENT, "an object"},
     [MEMBER_REMOVE] = {"remove", DOC_BOOL, "true or false"},
     [MEMBER_RETURN] = {"return", DOC_STRING, "\"before\" or \"after\""},
 };
@@ -55,6 +56,7 @@ static const struct {
 #define PATH BIT(MEMBER_PATH)
 #define GROUP BIT(MEMBER_GROUP)
 #define UPDATE BIT(MEMBER_UPDATE)
+#define REPLACE BIT(MEMBER_REPLACE)
 #define REMOVE BIT(MEMBER_REMOVE)
 #define RETURN BIT(MEMBER_RETURN)
 
@@ -73,9 +75,9 @@ static const struct operation {
     {"explain", command_explain, COLLECTION, QUERY | HINTS, true},
     {"distinct", command_distinct, COLLECTION | PATH, QUERY | HINTS, true},
     {"aggregate", command_aggregate, COLLECTION | GROUP, QUERY | HINTS, true},
-    {"update", command_update, COLLECTION | QUERY | UPDATE, HINTS, true},
-    {"findAndModify", command_find_and_modify, COLLECTION | QUERY, UPDATE | REMOVE | RETURN | HINTS,
-     true},
+    {"update", command_update, COLLECTION | QUERY, UPDATE | REPLACE | HINTS, true},
+    {"findAndModify", command_find_and_modify, COLLECTION | QUERY,
+     UPDATE | REPLACE | REMOVE | RETURN | HINTS, true},
     {"remove", command_remove, COLLECTION, QUERY | HINTS | ID, true},
     {"createIndex", command_create_index, COLLECTION | KEYS, NAME | OPTIONS, true},
     {"dropIndex", command_drop_index, COLLECTION | NAME, 0, true},

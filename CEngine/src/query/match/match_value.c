@@ -101,18 +101,35 @@ static bool string_passes(const test *t, match_context *c, const doc_value *valu
 
 /* ---- Conditions ---- */
 
-/* value_holds -- AND and OR of tests of the value itself. */
-static bool value_holds(const node *n, match_context *c, const doc_value *value) {
+/* test_field -- whether a value passes a test as the value of a field does: an array by itself or by
+ * any of its elements (rule 4). */
+static bool test_field(const test *t, match_context *c, const doc_value *value) {
+    doc_iter iter;
+    if (test_value(t, c, value))
+        return true;
+    if (value->type != DOC_ARRAY || t->on_array || !doc_iter_value(&iter, value))
+        return false;
+    while (match_step(c, 1) && doc_iter_next(&iter)) {
+        if (test_value(t, c, &iter.value))
+            return true;
+    }
+    return false;
+}
+
+/* value_holds -- AND and OR of tests of the value itself; `field`: as of a field's value. */
+static bool value_holds(const node *n, match_context *c, const doc_value *value, bool field) {
     switch (n->kind) {
     case NODE_TRUE: return true;
     case NODE_FALSE: return false;
-    case NODE_TEST: return test_value(n->test, c, value) != n->test->negated;
-    case NODE_NOT: return !value_holds(n->first, c, value);
+    case NODE_TEST:
+        return (field ? test_field(n->test, c, value) : test_value(n->test, c, value)) !=
+               n->test->negated;
+    case NODE_NOT: return !value_holds(n->first, c, value, field);
     default: break;
     }
     bool all = n->kind == NODE_AND;
     for (const node *child = n->first; child && match_step(c, 1); child = child->next) {
-        if (value_holds(child, c, value) != all)
+        if (value_holds(child, c, value, field) != all)
             return !all;
     }
     return all;
@@ -121,9 +138,15 @@ static bool value_holds(const node *n, match_context *c, const doc_value *value)
 /* The elements of an array are its fields by position. */
 bool subcondition_holds(const subcondition *s, match_context *c, const doc_value *value) {
     if (s->value)
-        return value_holds(s->value, c, value);
+        return value_holds(s->value, c, value, false);
     return (value->type == DOC_DOCUMENT || value->type == DOC_ARRAY) &&
            matcher_run(s->matcher, c, value->data, value->size);
+}
+
+bool subcondition_pulls(const subcondition *s, match_context *c, const doc_value *value) {
+    if (s->value)
+        return value_holds(s->value, c, value, true);
+    return value->type == DOC_DOCUMENT && matcher_run(s->matcher, c, value->data, value->size);
 }
 
 /* ---- Numbers, arrays, keys ---- */

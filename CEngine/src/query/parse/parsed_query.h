@@ -20,6 +20,7 @@ struct query {
     uint32_t nodes;    /* created so far */
     path_link *paths;
     regex *regexes;
+    bool exact_documents;       /* a nested document without operators is compared as a whole */
     const collation *collation; /* $collation; NULL: strings compare by their bytes */
     node *root;
     matcher *matcher;

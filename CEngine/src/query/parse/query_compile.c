@@ -130,12 +130,14 @@ tansu_status query_too_large(const query *q, tansu_status status, tansu_error *e
         QUERY_MEMORY / (1024 * 1024));
 }
 
-tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
-                           size_t hints_size, const interrupt *stop, query **result,
-                           tansu_error *error) {
+/* new_query -- query_compile() and query_compile_filter(). */
+static tansu_status new_query(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
+                              size_t hints_size, bool exact_documents, const interrupt *stop,
+                              query **result, tansu_error *error) {
     query *q = calloc(1, sizeof *q);
     if (!q)
         return error_memory(error);
+    q->exact_documents = exact_documents;
     q->memory.limit = QUERY_MEMORY;
     q->deadline = deadline_begin(stop, 0);
     tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
@@ -147,6 +149,18 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
     }
     *result = q;
     return TANSU_OK;
+}
+
+tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
+                           size_t hints_size, const interrupt *stop, query **result,
+                           tansu_error *error) {
+    return new_query(selector, selector_size, hints, hints_size, false, stop, result, error);
+}
+
+tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
+                                  const uint8_t *hints, size_t hints_size, query **result,
+                                  tansu_error *error) {
+    return new_query(selector, selector_size, hints, hints_size, true, NULL, result, error);
 }
 
 void query_free_members(query *q) {

@@ -145,6 +145,21 @@ static tansu_status read_operators(parser *p, node *parent, const doc_value *val
     return status;
 }
 
+/* has_operators -- whether a document has operators at any depth. The depth that doc_check() allows
+ * bounds the recursion. */
+static bool has_operators(const doc_value *value) {
+    doc_iter iter;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
+        return false;
+    while (doc_iter_next(&iter)) {
+        if ((iter.key[0] == '$' && strcmp(iter.key, "$ref") != 0 && strcmp(iter.key, "$id") != 0 &&
+             strcmp(iter.key, "$db") != 0) ||
+            has_operators(&iter.value))
+            return true;
+    }
+    return false;
+}
+
 /* parse_condition -- operators, a sub-query (rule 3) or a value. */
 tansu_status parse_condition(parser *p, node *parent, const doc_value *value) {
     if (value->type == DOC_REGEX)
@@ -152,6 +167,8 @@ tansu_status parse_condition(parser *p, node *parent, const doc_value *value) {
     doc_iter iter;
     if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value) || !doc_iter_next(&iter))
         return parse_eq(p, parent, "", value); /* also {}, which has no conditions */
+    if (p->q->exact_documents && !has_operators(value))
+        return parse_eq(p, parent, "", value);
     if (iter.key[0] == '$')
         return read_operators(p, parent, value);
     tansu_status status = TANSU_OK;

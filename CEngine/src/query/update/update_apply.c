@@ -349,11 +349,9 @@ static tansu_status keep_id(applying *a, const uint8_t *doc, size_t size) {
 
 /* replace -- the new document with the old `_id`, which is first. */
 static tansu_status replace(applying *a, const uint8_t *doc, size_t size) {
-    doc_value whole = {
-        .data = a->update->document, .size = (uint32_t)a->update->size, .type = DOC_DOCUMENT};
     doc_value id;
     uint32_t at;
-    item_set(a->root, &whole);
+    item_set(a->root, &a->update->replacement);
     if (!item_open(&a->memory, a->root))
         return error_memory(a->error);
     item *given = find_id(a, &at);

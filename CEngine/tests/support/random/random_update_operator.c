@@ -141,10 +141,16 @@ static void append_operators(random_source *r, bson_t *doc, const char *key) {
 }
 
 void random_update_condition(random_source *r, bson_t *doc, const char *key) {
-    if (random_chance(r, 50))
+    bson_t inner;
+    if (random_chance(r, 50)) {
         append_operators(r, doc, key);
-    else
+    } else if (random_chance(r, 80)) {
         random_update_scalar(r, doc, key);
+    } else {
+        bson_append_document_begin(doc, key, -1, &inner);
+        random_update_scalar(r, &inner, random_chance(r, 50) ? "a" : "b");
+        bson_append_document_end(doc, &inner);
+    }
 }
 
 const char *random_update_path(random_source *r, char text[80]) {
