@@ -113,33 +113,6 @@ static tansu_status read_form(query *q, field *leaf, const doc_value *value, con
     return status;
 }
 
-/* overlaps -- whether one of two paths leads to the other, disregarding array positions. */
-static bool overlaps(const path *a, const path *b) {
-    uint32_t i = 0, j = 0;
-    for (;;) {
-        while (i > 0 && i < a->count && a->parts[i].index >= 0)
-            i++;
-        while (j > 0 && j < b->count && b->parts[j].index >= 0)
-            j++;
-        if (i == a->count || j == b->count)
-            return true;
-        const path_part *left = &a->parts[i++], *right = &b->parts[j++];
-        if (left->size != right->size || memcmp(left->name, right->name, left->size) != 0)
-            return false;
-    }
-}
-
-/* has_test -- whether the selector has a test that an element at the path could pass. */
-static bool has_test(const node *n, const path *path) {
-    if (n->kind == NODE_TEST)
-        return n->test->path && n->test->wild == WILD_NONE && overlaps(n->test->path, path);
-    for (const node *child = n->first; child; child = child->next) {
-        if (has_test(child, path))
-            return true;
-    }
-    return false;
-}
-
 /* is_negative -- whether a value is a number below 0: some languages exclude a field by -1, others
  * include it. */
 static bool is_negative(const doc_value *value) {
@@ -186,10 +159,6 @@ static tansu_status read_field(query *q, projection *p, const doc_iter *iter, en
     }
     if (leaf.form == FORM_POSITION && ++kinds->positions > MAX_POSITIONS)
         return bad(error, context, "More than 32 paths end in \".$\"; remove some");
-    if (leaf.form == FORM_POSITION && !has_test(q->root, path))
-        return bad(error, context,
-                   "Query has no condition on this array, so no element of it is the matching one; "
-                   "add a condition, or use \"$elemMatch\"");
     kinds->element = kinds->element || leaf.form == FORM_ELEMENT;
     kinds->include =
         kinds->include || leaf.form == FORM_POSITION || (leaf.form == FORM_WHOLE && include);

@@ -212,7 +212,7 @@ static bson_t *filtered(random_source *r, bson_t *hints, bool timed) {
             continue;
         snprintf(number, sizeof number, "%u", count++);
         bson_append_document_begin(&list, number, -1, &one);
-        random_update_condition(r, &one, *name == 'y' ? "y" : keys[random_below(r, COUNT(keys))]);
+        random_update_filter(r, &one, *name == 'y' ? "y" : keys[random_below(r, COUNT(keys))]);
         bson_append_document_end(&list, &one);
     }
     bson_append_array_end(hints, &list);
