@@ -709,8 +709,8 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
  *   sparse: bool           documents in which no path has a value have no entry
  *   caseInsensitive: bool  strings by their Unicode case folding; used by $icase and $collation
  *                          that compare so. Other queries may name it in $index, and scan all of it
- *   partialFilter: {...}   a selector of comparisons, $in, $nin, $exists and $begin, joined by
- *                          $and, $or, $nor and $not: other documents have no entry. A query uses
+ *   partialFilter: {...}   a selector of comparisons, $in, $nin, $exists, $type and $begin, joined
+ *                          by $and, $or, $nor and $not: other documents have no entry. A query uses
  *                          the index when its conditions imply the filter
  * The same index again is no error. A NULL or empty name becomes "path_1_other_-1" from the keys.
  *

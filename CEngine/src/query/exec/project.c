@@ -84,8 +84,8 @@ static bool fail_position(projecting *a, const field *f, const char *message) {
     return match_fail(a->context, TANSU_E_INVALID_QUERY, where, message);
 }
 
-/* find_position -- the position of the element by which the query matched: in this array, or else in
- * another one beside it. False, with the error, when no condition determines one. */
+/* find_position -- the position of the element by which the query matched: in this array, or
+ * else in another one beside it. False, with the error, when no condition determines one. */
 static bool find_position(projecting *a, const field *f, uint32_t *position) {
     const node *root = a->q->root;
     const tansu_document *doc = a->stored;
@@ -139,8 +139,9 @@ static void project_array(projecting *a, const key_set *fields, const doc_value 
     writer_end(&a->w, start);
 }
 
-/* project_below -- an element of which the projection names a part. Of the path of "path.$" only the
- * first array is cut; at its end a document has nothing, and another value stays as it is. */
+/* project_below -- an element of which the projection names a part. Of the path of "path.$" only
+ * the first array is cut; at its end a document has nothing, and another value stays as it is.
+ * */
 static void project_below(projecting *a, const field *f, const doc_iter *iter) {
     const doc_value *value = &iter->value;
     if (f->array && value->type == DOC_ARRAY) {

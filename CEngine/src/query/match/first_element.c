@@ -65,7 +65,8 @@ static bool tests_elements(const test *t, const path *array) {
 }
 
 /* list_tests -- stores the tests of the array in `list`, unless it is NULL, and returns their
- * number. `ors`: those below an OR count; *alternatives: there are such. */
+ * number. `ors`: those below an OR count even if a branch has none; *alternatives: some are below
+ * one. */
 static size_t list_tests(const node *n, const path *array, bool ors, const test **list,
                          bool *alternatives) {
     size_t count = 0;
@@ -74,10 +75,14 @@ static size_t list_tests(const node *n, const path *array, bool ors, const test 
             list[0] = n->test;
         return 1;
     }
-    if (n->kind != NODE_AND && (n->kind != NODE_OR || !ors))
+    if (n->kind != NODE_AND && n->kind != NODE_OR)
         return 0;
-    for (const node *child = n->first; child; child = child->next)
-        count += list_tests(child, array, ors, list ? list + count : NULL, alternatives);
+    for (const node *child = n->first; child; child = child->next) {
+        size_t more = list_tests(child, array, ors, list ? list + count : NULL, alternatives);
+        if (more == 0 && n->kind == NODE_OR && !ors)
+            return 0;
+        count += more;
+    }
     *alternatives = *alternatives || (n->kind == NODE_OR && count != 0);
     return count;
 }
@@ -91,9 +96,9 @@ static bool visit_array(void *context, const doc_value *value) {
     return false;
 }
 
-/* search_elements -- match_first_element() for tests that were listed: the first element that passes
- * them all. If there is none, each test may have one of its own: of alternatives the first element,
- * otherwise the one of the last test, as in MongoDB. */
+/* search_elements -- match_first_element() for tests that were listed: the first element that
+ * passes them all. If there is none, each test may have one of its own: of alternatives the
+ * first element, otherwise the one of the last test, as in MongoDB. */
 static bool search_elements(element_search *s, const doc_value *value, const test *const *tests,
                             size_t count, bool alternatives, uint32_t *position) {
     doc_iter iter;

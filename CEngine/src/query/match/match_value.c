@@ -101,8 +101,8 @@ static bool string_passes(const test *t, match_context *c, const doc_value *valu
 
 /* ---- Conditions ---- */
 
-/* test_field -- whether a value passes a test as the value of a field does: an array by itself or by
- * any of its elements (rule 4). */
+/* test_field -- whether a value passes a test as the value of a field does: an array by itself
+ * or by any of its elements (rule 4). */
 static bool test_field(const test *t, match_context *c, const doc_value *value) {
     doc_iter iter;
     if (test_value(t, c, value))
