@@ -4,25 +4,25 @@
 #include "api/handles.h"
 #include "backup/backup.h"
 #include "backup/restore.h"
+#include "bson/writer.h"
 #include "query/plan/partial_filter.h"
 #include "store/handle.h"
 #include "util/buffer.h"
 #include "util/error.h"
-
-#include <bson/bson.h>
 
 /* report_backup -- what was done, as BSON; `bytes`: with the size. */
 static tansu_status report_backup(tansu_buffer *report, const backup_result *result, bool bytes,
                                   tansu_error *error) {
     if (report == NULL)
         return TANSU_OK;
-    bson_t doc = BSON_INITIALIZER;
-    bool done = BSON_APPEND_INT64(&doc, "sequence", (int64_t)result->sequence) &&
-                (!bytes || BSON_APPEND_INT64(&doc, "bytes", (int64_t)result->bytes)) &&
-                BSON_APPEND_INT64(&doc, "documents", (int64_t)result->documents) &&
-                buffer_set(report, bson_get_data(&doc), doc.len);
-    bson_destroy(&doc);
-    return done ? TANSU_OK : error_memory(error);
+    writer w = {.out = report};
+    report->size = 0;
+    size_t document = writer_begin(&w);
+    writer_int64(&w, "sequence", (int64_t)result->sequence);
+    if (bytes)
+        writer_int64(&w, "bytes", (int64_t)result->bytes);
+    writer_int64(&w, "documents", (int64_t)result->documents);
+    return writer_finish(&w, document) ? TANSU_OK : error_memory(error);
 }
 
 /* reserve_report -- makes sure that the report can't fail once everything is done. */

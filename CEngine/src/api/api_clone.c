@@ -6,6 +6,7 @@
 #include "compact/compact.h"
 #include "query/plan/partial_filter.h"
 #include "store/handle.h"
+#include "store/open/options.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -78,10 +79,12 @@ static tansu_status copy_batch(const cloning *c, table_scan *scan, const char *n
 static tansu_status copy_index(const cloning *c, const char *name, const index_definition *model,
                                tansu_error *error) {
     tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
+    writer keys_writer = {.out = &keys}, options_writer = {.out = &options};
     index_definition *definition;
-    tansu_status status = TANSU_OK;
-    if (!index_definition_keys(model, &keys) || !index_definition_options(model, &options))
-        status = error_memory(error);
+    index_definition_keys(model, &keys_writer);
+    index_definition_options(model, &options_writer);
+    tansu_status status =
+        keys_writer.failed || options_writer.failed ? error_memory(error) : TANSU_OK;
     if (status == TANSU_OK)
         status = index_definition_parse(model->name, keys.data, keys.size, options.data,
                                         options.size, &definition, error);

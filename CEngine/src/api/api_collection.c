@@ -2,12 +2,11 @@
  * api/api_collection.c -- creating, dropping, renaming and listing collections.
  */
 #include "api/handles.h"
+#include "bson/writer.h"
 #include "store/collection.h"
 #include "store/name_check.h"
 #include "util/buffer.h"
 #include "util/error.h"
-
-#include <bson/bson.h>
 
 /* collection_options -- reads {local: bool}. */
 static tansu_status collection_options(tansu_document options, bool *local, tansu_error *error) {
@@ -79,22 +78,20 @@ tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *r
     tansu_status status = read_call_begin(&r, db, txn, error);
     if (status != TANSU_OK)
         return status;
-    bson_t answer = BSON_INITIALIZER, list, one, options;
-    char key[16];
-    const char *at;
-    bool done = BSON_APPEND_ARRAY_BEGIN(&answer, "collections", &list);
-    for (uint32_t i = 0; done && i < r.snapshot->count; i++) {
+    writer w = {.out = result};
+    result->size = 0;
+    size_t answer = writer_begin(&w), list = writer_open(&w, "collections", DOC_ARRAY);
+    for (uint32_t i = 0; i < r.snapshot->count; i++) {
         const collection_state *state = r.snapshot->collections[i];
-        size_t length = bson_uint32_to_string(i, &at, key, sizeof key);
-        done = bson_append_document_begin(&list, at, (int)length, &one) &&
-               BSON_APPEND_UTF8(&one, "name", state->name) &&
-               BSON_APPEND_INT64(&one, "documents", (int64_t)state->count) &&
-               BSON_APPEND_DOCUMENT_BEGIN(&one, "options", &options) &&
-               BSON_APPEND_BOOL(&options, "local", state->local) &&
-               bson_append_document_end(&one, &options) && bson_append_document_end(&list, &one);
+        size_t one = writer_open_index(&w, i, DOC_DOCUMENT);
+        writer_string(&w, "name", state->name);
+        writer_int64(&w, "documents", (int64_t)state->count);
+        size_t options = writer_open(&w, "options", DOC_DOCUMENT);
+        writer_bool(&w, "local", state->local);
+        writer_end(&w, options);
+        writer_end(&w, one);
     }
-    done = done && bson_append_array_end(&answer, &list) &&
-           buffer_set(result, bson_get_data(&answer), answer.len);
-    bson_destroy(&answer);
+    writer_end(&w, list);
+    bool done = writer_finish(&w, answer);
     return read_call_end(&r, done ? TANSU_OK : error_memory(error), error);
 }

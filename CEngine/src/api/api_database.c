@@ -1,39 +1,22 @@
 /*
  * api/api_database.c -- opening, closing, syncing and checkpoints.
  */
+#include "api/session.h"
 #include "api/slow_log.h"
 #include "compact/compact.h"
 #include "feed/feed.h"
 #include "query/plan/partial_filter.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/commit_wait.h"
+#include "store/handle.h"
 #include "store/index_files.h"
 #include "store/open/options.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
-#include <bson/bson.h>
-
 void tansu_options_init(tansu_options *options) {
     if (options != NULL)
         options_set_defaults(options);
-}
-
-/* The options of the first version of the library ended before this field. */
-#define OPTIONS_LEAST offsetof(tansu_options, compaction_percent)
-
-tansu_status options_complete(const tansu_options *given, tansu_options *whole,
-                              tansu_error *error) {
-    tansu_options_init(whole);
-    if (given->struct_size < OPTIONS_LEAST)
-        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
-                         "The options were not initialized; call tansu_options_init() first");
-    if (given->struct_size > sizeof *whole)
-        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
-                         "The options are of a newer header than this library; update the library");
-    memcpy(whole, given, given->struct_size);
-    whole->struct_size = sizeof *whole;
-    return TANSU_OK;
 }
 
 tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error) {
@@ -60,7 +43,7 @@ tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_error *error
 }
 
 tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
-    if (db == NULL)
+    if (db == NULL || handle_inherited(db_inner(db)))
         return TANSU_OK;
     database *d = db_inner(db);
     pthread_mutex_lock(&d->state_mutex);
@@ -76,23 +59,25 @@ tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
 }
 
 void tansu_close(tansu_db *db) {
-    if (db == NULL)
+    if (db == NULL || handle_inherited(db_inner(db)))
         return;
     database *d = db_inner(db);
     pthread_mutex_lock(&d->state_mutex);
-    bool now = d->handles == 0;
+    d->handles++; /* so that the last handle of others does not free the database meanwhile */
     __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
-    if (!now) /* with the mutex held, so that the last handle cannot free the database meanwhile */
-        commit_wait_wake(d);
     pthread_mutex_unlock(&d->state_mutex);
-    if (now)
-        database_close(d, NULL);
+    session_end_all(db);
+    commit_wait_wake(d);
+    handle_release(d);
 }
 
 tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
     if (db == NULL)
         return null_argument("db", error);
     database *d = db_inner(db);
+    tansu_status status = handle_check_process(d, error);
+    if (status != TANSU_OK)
+        return status;
     snapshot *v = snapshot_acquire_head(d);
     uint64_t sequence = v->sequence;
     snapshot_release(d, v);
@@ -105,5 +90,8 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
 }
 
 tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error) {
-    return db == NULL ? null_argument("db", error) : checkpoint_write(db_inner(db), error);
+    if (db == NULL)
+        return null_argument("db", error);
+    tansu_status status = handle_check_process(db_inner(db), error);
+    return status == TANSU_OK ? checkpoint_write(db_inner(db), error) : status;
 }

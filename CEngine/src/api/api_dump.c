@@ -5,11 +5,10 @@
 #include "api/handles.h"
 #include "backup/task.h"
 #include "bson/json/json.h"
+#include "bson/writer.h"
 #include "store/handle.h"
 #include "util/buffer.h"
 #include "util/error.h"
-
-#include <bson/bson.h>
 
 /* Text is handed over in pieces of about this size. */
 #define OUT_SIZE (64u * 1024u)
@@ -124,62 +123,57 @@ static tansu_status put_line(dump *d, const uint8_t *doc, size_t size, tansu_err
     return d->out.size >= OUT_SIZE ? flush(d, error) : TANSU_OK;
 }
 
-/* put_control -- a control line; destroys `line`. */
-static tansu_status put_control(dump *d, bool made, bson_t *line, tansu_error *error) {
-    tansu_status status =
-        made ? put_line(d, bson_get_data(line), line->len, error) : error_memory(error);
-    bson_destroy(line);
+/* put_control -- a control line, of which everything but the ends of two documents is in `body`;
+ * frees it. */
+static tansu_status put_control(dump *d, writer *body, size_t start, tansu_error *error) {
+    writer_end(body, start);
+    tansu_status status = writer_finish(body, 0)
+                              ? put_line(d, body->out->data, body->out->size, error)
+                              : error_memory(error);
+    tansu_buffer_free(body->out);
     return status;
+}
+
+/* control -- begins the control line {kind: {…}} in an empty buffer; `*start` is for
+ * put_control(). */
+static writer control(tansu_buffer *line, const char *kind, size_t *start) {
+    writer w = {.out = line};
+    writer_begin(&w);
+    *start = writer_open(&w, kind, DOC_DOCUMENT);
+    return w;
 }
 
 /* put_header -- the first line. */
 static tansu_status put_header(dump *d, tansu_error *error) {
-    bson_t line = BSON_INITIALIZER, body;
-    bool made = BSON_APPEND_DOCUMENT_BEGIN(&line, DUMP_HEADER, &body) &&
-                BSON_APPEND_INT32(&body, "format", DUMP_FORMAT) &&
-                bson_append_document_end(&line, &body);
-    return put_control(d, made, &line, error);
-}
-
-/* append_index -- one index of a collection's line. */
-static bool append_index(bson_t *list, uint32_t number, const index_definition *definition) {
-    char key[16];
-    const char *at;
-    size_t length = bson_uint32_to_string(number, &at, key, sizeof key);
-    bson_t one, keys_view, options_view;
-    tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
-    bool done = index_definition_keys(definition, &keys) &&
-                index_definition_options(definition, &options) &&
-                bson_init_static(&keys_view, keys.data, keys.size) &&
-                bson_init_static(&options_view, options.data, options.size) &&
-                bson_append_document_begin(list, at, (int)length, &one) &&
-                BSON_APPEND_UTF8(&one, "name", definition->name) &&
-                BSON_APPEND_DOCUMENT(&one, "keys", &keys_view) &&
-                BSON_APPEND_DOCUMENT(&one, "options", &options_view) &&
-                bson_append_document_end(list, &one);
-    tansu_buffer_free(&keys);
-    tansu_buffer_free(&options);
-    return done;
+    tansu_buffer line = TANSU_BUFFER_INIT;
+    size_t start;
+    writer w = control(&line, DUMP_HEADER, &start);
+    writer_int32(&w, "format", DUMP_FORMAT);
+    return put_control(d, &w, start, error);
 }
 
 /* put_collection -- the line before a collection's documents. */
 static tansu_status put_collection(dump *d, const collection_state *state, uint64_t documents,
                                    tansu_error *error) {
-    bson_t line = BSON_INITIALIZER, body, options, list;
     uint32_t indexes = d->indexes ? state->index_count : 0;
-    bool made = BSON_APPEND_DOCUMENT_BEGIN(&line, DUMP_COLLECTION, &body) &&
-                BSON_APPEND_UTF8(&body, "name", state->name) &&
-                BSON_APPEND_DOCUMENT_BEGIN(&body, "options", &options) &&
-                BSON_APPEND_BOOL(&options, "local", state->local) &&
-                bson_append_document_end(&body, &options) &&
-                BSON_APPEND_INT64(&body, "documents", (int64_t)documents) &&
-                BSON_APPEND_ARRAY_BEGIN(&body, "indexes", &list);
-    for (uint32_t i = 0; made && i < indexes; i++)
-        made = append_index(&list, i, state->indexes[i].definition);
-    made = made && bson_append_array_end(&body, &list) && bson_append_document_end(&line, &body);
+    tansu_buffer line = TANSU_BUFFER_INIT;
+    size_t start;
+    writer w = control(&line, DUMP_COLLECTION, &start);
+    writer_string(&w, "name", state->name);
+    size_t options = writer_open(&w, "options", DOC_DOCUMENT);
+    writer_bool(&w, "local", state->local);
+    writer_end(&w, options);
+    writer_int64(&w, "documents", (int64_t)documents);
+    size_t list = writer_open(&w, "indexes", DOC_ARRAY);
+    for (uint32_t i = 0; i < indexes; i++) {
+        size_t one = writer_open_index(&w, i, DOC_DOCUMENT);
+        index_definition_elements(state->indexes[i].definition, &w);
+        writer_end(&w, one);
+    }
+    writer_end(&w, list);
     d->collection_count++;
     d->index_count += indexes;
-    return put_control(d, made, &line, error);
+    return put_control(d, &w, start, error);
 }
 
 /* put_document -- one document's line. */
@@ -231,13 +225,13 @@ static tansu_status put_matches(dump *d, const collection_state *state, tansu_er
 
 /* put_end -- the last line. */
 static tansu_status put_end(dump *d, tansu_error *error) {
-    bson_t line = BSON_INITIALIZER, body;
-    bool made = BSON_APPEND_DOCUMENT_BEGIN(&line, DUMP_END, &body) &&
-                BSON_APPEND_INT64(&body, "collections", (int64_t)d->collection_count) &&
-                BSON_APPEND_INT64(&body, "documents", (int64_t)d->document_count) &&
-                BSON_APPEND_INT64(&body, "indexes", (int64_t)d->index_count) &&
-                bson_append_document_end(&line, &body);
-    tansu_status status = put_control(d, made, &line, error);
+    tansu_buffer line = TANSU_BUFFER_INIT;
+    size_t start;
+    writer w = control(&line, DUMP_END, &start);
+    writer_int64(&w, "collections", (int64_t)d->collection_count);
+    writer_int64(&w, "documents", (int64_t)d->document_count);
+    writer_int64(&w, "indexes", (int64_t)d->index_count);
+    tansu_status status = put_control(d, &w, start, error);
     return status == TANSU_OK ? flush(d, error) : status;
 }
 
@@ -262,14 +256,14 @@ static tansu_status put_everything(dump *d, tansu_error *error) {
 static tansu_status report_dump(const dump *d, tansu_buffer *report, tansu_error *error) {
     if (report == NULL)
         return TANSU_OK;
-    bson_t doc = BSON_INITIALIZER;
-    bool done = BSON_APPEND_INT64(&doc, "collections", (int64_t)d->collection_count) &&
-                BSON_APPEND_INT64(&doc, "documents", (int64_t)d->document_count) &&
-                BSON_APPEND_INT64(&doc, "indexes", (int64_t)d->index_count) &&
-                BSON_APPEND_INT64(&doc, "bytes", (int64_t)d->bytes) &&
-                buffer_set(report, bson_get_data(&doc), doc.len);
-    bson_destroy(&doc);
-    return done ? TANSU_OK : error_memory(error);
+    writer w = {.out = report};
+    report->size = 0;
+    size_t document = writer_begin(&w);
+    writer_int64(&w, "collections", (int64_t)d->collection_count);
+    writer_int64(&w, "documents", (int64_t)d->document_count);
+    writer_int64(&w, "indexes", (int64_t)d->index_count);
+    writer_int64(&w, "bytes", (int64_t)d->bytes);
+    return writer_finish(&w, document) ? TANSU_OK : error_memory(error);
 }
 
 tansu_status tansu_dump(tansu_db *db, tansu_txn *txn, tansu_write_bytes write, void *write_context,

@@ -2,6 +2,7 @@
  * api/api_index.c -- creating, dropping and listing indexes.
  */
 #include "api/slow_log.h"
+#include "bson/writer.h"
 #include "query/plan/partial_filter.h"
 #include "store/collection.h"
 #include "store/handle.h"
@@ -9,8 +10,6 @@
 #include "store/write_txn/online_index_build.h"
 #include "util/buffer.h"
 #include "util/error.h"
-
-#include <bson/bson.h>
 
 /* read_definition -- the definition that a call's arguments make. */
 static tansu_status read_definition(const char *collection, const char *name, tansu_document keys,
@@ -107,29 +106,22 @@ tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collecti
 }
 
 /* append_index -- one index of the list. */
-static bool append_index(bson_t *list, uint32_t number, const collection_index *index) {
-    char key[16];
-    const char *at;
-    size_t length = bson_uint32_to_string(number, &at, key, sizeof key);
+static void append_index(writer *w, uint32_t number, const collection_index *index) {
     const index_definition *definition = index->definition;
-    bson_t one, keys_view, filter;
-    tansu_buffer keys = TANSU_BUFFER_INIT;
-    bool done = index_definition_keys(definition, &keys) &&
-                bson_init_static(&keys_view, keys.data, keys.size) &&
-                bson_append_document_begin(list, at, (int)length, &one) &&
-                BSON_APPEND_UTF8(&one, "name", definition->name) &&
-                BSON_APPEND_DOCUMENT(&one, "keys", &keys_view) &&
-                BSON_APPEND_BOOL(&one, "unique", definition->unique) &&
-                (!definition->sparse || BSON_APPEND_BOOL(&one, "sparse", true)) &&
-                (!definition->fold || BSON_APPEND_BOOL(&one, "caseInsensitive", true)) &&
-                (definition->filter_bson == NULL ||
-                 (bson_init_static(&filter, definition->filter_bson, definition->filter_size) &&
-                  BSON_APPEND_DOCUMENT(&one, "partialFilter", &filter))) &&
-                BSON_APPEND_BOOL(&one, "multikey", index->multikey) &&
-                BSON_APPEND_INT64(&one, "entries", (int64_t)index->entries.count) &&
-                bson_append_document_end(list, &one);
-    tansu_buffer_free(&keys);
-    return done;
+    size_t one = writer_open_index(w, number, DOC_DOCUMENT);
+    writer_string(w, "name", definition->name);
+    writer_head(w, DOC_DOCUMENT, "keys", 4);
+    index_definition_keys(definition, w);
+    writer_bool(w, "unique", definition->unique);
+    if (definition->sparse)
+        writer_bool(w, "sparse", true);
+    if (definition->fold)
+        writer_bool(w, "caseInsensitive", true);
+    if (definition->filter_bson != NULL)
+        writer_document(w, "partialFilter", definition->filter_bson, definition->filter_size);
+    writer_bool(w, "multikey", index->multikey);
+    writer_int64(w, "entries", (int64_t)index->entries.count);
+    writer_end(w, one);
 }
 
 tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
@@ -146,12 +138,12 @@ tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collecti
                            collection);
         return read_call_end(&r, status, error);
     }
-    bson_t answer = BSON_INITIALIZER, list;
-    bool done = BSON_APPEND_ARRAY_BEGIN(&answer, "indexes", &list);
-    for (uint32_t i = 0; done && i < state->index_count; i++)
-        done = append_index(&list, i, &state->indexes[i]);
-    done = done && bson_append_array_end(&answer, &list) &&
-           buffer_set(result, bson_get_data(&answer), answer.len);
-    bson_destroy(&answer);
+    writer w = {.out = result};
+    result->size = 0;
+    size_t answer = writer_begin(&w), list = writer_open(&w, "indexes", DOC_ARRAY);
+    for (uint32_t i = 0; i < state->index_count; i++)
+        append_index(&w, i, &state->indexes[i]);
+    writer_end(&w, list);
+    bool done = writer_finish(&w, answer);
     return read_call_end(&r, done ? TANSU_OK : error_memory(error), error);
 }

@@ -6,38 +6,15 @@
  */
 #include "api/load.h"
 #include "bson/json/json.h"
+#include "bson/writer.h"
 #include "store/handle.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
-#include <bson/bson.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Lines between two calls of `progress`. */
 #define PROGRESS_LINES 1024u
-
-tansu_status load_at(uint64_t line, tansu_status status, tansu_error *error) {
-    switch (status) {
-    case TANSU_OK:
-    case TANSU_E_MEMORY:
-    case TANSU_E_IO:
-    case TANSU_E_FULL:
-    case TANSU_E_SYNC_FAILED:
-    case TANSU_E_BUSY:
-    case TANSU_E_READ_ONLY:
-    case TANSU_E_CLOSED:
-    case TANSU_E_CANCELLED: return status;
-    default: break;
-    }
-    if (error != NULL) {
-        char message[sizeof error->message];
-        memcpy(message, error->message, sizeof message);
-        error_at(error, status, error->context, (int64_t)line, "Line %llu: %s",
-                 (unsigned long long)line, message);
-    }
-    return status;
-}
 
 /* ---- Options ---- */
 
@@ -90,46 +67,7 @@ static tansu_status read_options(load *l, tansu_document options, tansu_error *e
     return TANSU_OK;
 }
 
-/* ---- Saving ---- */
-
-/* save_documents -- saves the batch in a write transaction; *saved, *skipped: how many. */
-static tansu_status save_documents(load *l, write_txn *c, uint64_t *saved, uint64_t *skipped,
-                                   tansu_error *error) {
-    const uint8_t *at = l->batch.data;
-    for (uint32_t i = 0; i < l->batch_count; i++) {
-        uint32_t size = load_u32(at);
-        tansu_status status = write_txn_save(c, l->collection, at, size, l->mode, NULL, error);
-        if (status == TANSU_E_EXISTS && l->skip)
-            ++*skipped;
-        else if (status != TANSU_OK)
-            return load_at(l->batch_lines[i], status, error);
-        else
-            ++*saved;
-        at += size;
-    }
-    return TANSU_OK;
-}
-
-tansu_status load_save(load *l, tansu_error *error) {
-    if (l->batch_count == 0)
-        return TANSU_OK;
-    write_call w;
-    tansu_status status = write_call_begin(&w, l->db, l->txn, error);
-    if (status != TANSU_OK)
-        return status;
-    uint64_t saved = 0, skipped = 0;
-    status = save_documents(l, w.wtxn, &saved, &skipped, error);
-    bool keep = status == TANSU_OK || (w.own && write_txn_usable(w.wtxn, NULL) == TANSU_OK);
-    tansu_status end =
-        write_call_end(&w, keep ? TANSU_OK : status, status == TANSU_OK ? error : NULL);
-    if (end == TANSU_OK) {
-        l->documents += saved;
-        l->skipped += skipped;
-    }
-    l->batch.size = 0;
-    l->batch_count = 0;
-    return status == TANSU_OK ? end : status;
-}
+/* ---- Lines ---- */
 
 /* add_document -- one more for the batch. */
 static tansu_status add_document(load *l, tansu_error *error) {
@@ -153,7 +91,7 @@ static tansu_status add_document(load *l, tansu_error *error) {
 /* take_line -- does what a line says. */
 static tansu_status take_line(load *l, const char *text, size_t size, tansu_error *error) {
     tansu_status status =
-        json_read(text, size, TANSU_MAX_DOCUMENT_SIZE, TANSU_MAX_DEPTH, &l->document, error);
+        json_parse(text, size, TANSU_MAX_DOCUMENT_SIZE, TANSU_MAX_DEPTH, &l->document, error);
     if (status != TANSU_OK)
         return load_at(l->lines.number, status, error);
     if (l->ended)
@@ -201,15 +139,15 @@ static tansu_status take_lines(load *l, tansu_error *error) {
 
 /* report_load -- what was done, as BSON. */
 static bool report_load(const load *l, tansu_buffer *report) {
-    bson_t doc = BSON_INITIALIZER;
-    bool done = BSON_APPEND_INT64(&doc, "collections", (int64_t)l->collections) &&
-                BSON_APPEND_INT64(&doc, "documents", (int64_t)l->documents) &&
-                BSON_APPEND_INT64(&doc, "skipped", (int64_t)l->skipped) &&
-                BSON_APPEND_INT64(&doc, "indexes", (int64_t)l->indexes_made) &&
-                BSON_APPEND_INT64(&doc, "lines", (int64_t)l->lines.number) &&
-                buffer_set(report, bson_get_data(&doc), doc.len);
-    bson_destroy(&doc);
-    return done;
+    writer w = {.out = report};
+    report->size = 0;
+    size_t document = writer_begin(&w);
+    writer_int64(&w, "collections", (int64_t)l->collections);
+    writer_int64(&w, "documents", (int64_t)l->documents);
+    writer_int64(&w, "skipped", (int64_t)l->skipped);
+    writer_int64(&w, "indexes", (int64_t)l->indexes_made);
+    writer_int64(&w, "lines", (int64_t)l->lines.number);
+    return writer_finish(&w, document);
 }
 
 /* run -- the load, in a transaction if it is to be atomic. */

@@ -2,6 +2,7 @@
  * api/api_maintenance.c -- compaction on demand, verification, and repair.
  */
 #include "api/handles.h"
+#include "bson/writer.h"
 #include "check/repair/repair.h"
 #include "check/verify/verify.h"
 #include "compact/compact.h"
@@ -10,18 +11,16 @@
 #include "util/buffer.h"
 #include "util/error.h"
 
-#include <bson/bson.h>
-
 /* append_compact_report -- the result as BSON. */
 static bool append_compact_report(tansu_buffer *report, const compact_result *result) {
-    bson_t answer = BSON_INITIALIZER;
-    bool done = BSON_APPEND_INT64(&answer, "bytesBefore", (int64_t)result->before) &&
-                BSON_APPEND_INT64(&answer, "bytesAfter", (int64_t)result->after) &&
-                BSON_APPEND_INT64(&answer, "segments", (int64_t)result->segments) &&
-                BSON_APPEND_INT64(&answer, "records", (int64_t)result->records) &&
-                buffer_set(report, bson_get_data(&answer), answer.len);
-    bson_destroy(&answer);
-    return done;
+    writer w = {.out = report};
+    report->size = 0;
+    size_t document = writer_begin(&w);
+    writer_int64(&w, "bytesBefore", (int64_t)result->before);
+    writer_int64(&w, "bytesAfter", (int64_t)result->after);
+    writer_int64(&w, "segments", (int64_t)result->segments);
+    writer_int64(&w, "records", (int64_t)result->records);
+    return writer_finish(&w, document);
 }
 
 tansu_status tansu_compact(tansu_db *db, tansu_progress progress, void *context,

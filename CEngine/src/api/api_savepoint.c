@@ -2,12 +2,16 @@
  * api/api_savepoint.c -- savepoints of a write transaction.
  */
 #include "api/handles.h"
+#include "store/handle.h"
 #include "util/error.h"
 
 #include <stdlib.h>
 
-/* savepoint_top -- the innermost savepoint; NULL with the error filled in when there is none. */
+/* savepoint_top -- the innermost savepoint; NULL with the error filled in when there is none, or in
+ * a fork. */
 static const savepoint *savepoint_top(const tansu_txn *txn, tansu_error *error) {
+    if (handle_check_process(txn->db, error) != TANSU_OK)
+        return NULL;
     if (txn->ended || txn->savepoint_count == 0) {
         error_set(error, TANSU_E_INVALID_STATE, "txn",
                   txn->ended ? "The transaction has ended; begin a new one"
@@ -21,13 +25,16 @@ static const savepoint *savepoint_top(const tansu_txn *txn, tansu_error *error) 
 tansu_status tansu_savepoint_begin(tansu_txn *txn, tansu_error *error) {
     if (txn == NULL)
         return null_argument("txn", error);
+    tansu_status status = handle_check_process(txn->db, error);
+    if (status != TANSU_OK)
+        return status;
     if (txn->ended)
         return error_set(error, TANSU_E_INVALID_STATE, "txn",
                          "The transaction has ended; begin a new one");
     if (txn->wtxn == NULL)
         return error_set(error, TANSU_E_READ_ONLY, "txn",
                          "A read transaction has no savepoints; begin one with TANSU_TXN_WRITE");
-    tansu_status status = write_txn_usable(txn->wtxn, error);
+    status = write_txn_usable(txn->wtxn, error);
     if (status != TANSU_OK)
         return status;
     if (txn->savepoint_count == txn->savepoint_capacity) {

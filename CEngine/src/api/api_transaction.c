@@ -53,13 +53,15 @@ static tansu_status begin_write(tansu_txn *txn, tansu_error *error) {
 tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error) {
     if (txn == NULL)
         return null_argument("txn", error);
+    tansu_status status = handle_check_process(txn->db, error);
+    if (status != TANSU_OK)
+        return status;
     if (txn->started || txn->ended)
         return error_set(error, TANSU_E_INVALID_STATE, "txn",
                          "The transaction has been started already");
     if (interrupt_asked(&txn->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "txn",
                          "The transaction was cancelled before it started; abort it");
-    tansu_status status = TANSU_OK;
     if (txn->mode == TANSU_TXN_WRITE)
         status = begin_write(txn, error);
     else
@@ -95,10 +97,12 @@ static tansu_status commit(tansu_txn *txn, uint64_t *sequence, tansu_error *erro
         return null_argument("txn", error);
     if (sequence != NULL)
         *sequence = 0;
+    tansu_status status = handle_check_process(txn->db, error);
+    if (status != TANSU_OK)
+        return status;
     if (txn->cursors != 0)
         return error_set(error, TANSU_E_BUSY, "txn",
                          "%u cursors of the transaction are open; close them first", txn->cursors);
-    tansu_status status = TANSU_OK;
     bool cancelled = interrupt_asked(&txn->interrupt);
     if (!txn->started)
         status = error_set(error, TANSU_E_INVALID_STATE, "txn",
@@ -123,14 +127,14 @@ tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *e
 }
 
 void tansu_txn_cancel(tansu_txn *txn) {
-    if (txn == NULL)
+    if (txn == NULL || handle_inherited(txn->db))
         return;
     interrupt_ask(&txn->interrupt);
     write_lock_wake_waiters(txn->db);
 }
 
 void tansu_txn_abort(tansu_txn *txn) {
-    if (txn == NULL || txn->ended)
+    if (txn == NULL || handle_inherited(txn->db) || txn->ended)
         return;
     if (txn->cursors != 0 && txn->wtxn == NULL) {
         txn->ended = true; /* its cursors still read its snapshot */

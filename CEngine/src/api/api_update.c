@@ -3,6 +3,7 @@
  */
 #include "api/slow_log.h"
 
+#include "bson/writer.h"
 #include "query/update/update.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -37,24 +38,12 @@ static void request_free(request *r) {
     match_context_free(&r->context);
 }
 
-/* begin -- opens a document. */
-static bool begin(tansu_buffer *doc) {
+/* begin -- opens a document in a buffer. */
+static writer begin(tansu_buffer *doc) {
+    writer w = {.out = doc};
     doc->size = 0;
-    return buffer_append(doc, "\0\0\0", 4);
-}
-
-/* add -- appends an element. */
-static bool add(tansu_buffer *doc, const char *key, size_t key_size, const doc_value *value) {
-    return buffer_append_byte(doc, value->type) && buffer_append(doc, key, key_size) &&
-           buffer_append_byte(doc, 0) && buffer_append(doc, value->data, value->size);
-}
-
-/* finish -- closes a document. */
-static bool finish(tansu_buffer *doc) {
-    if (!buffer_append_byte(doc, 0))
-        return false;
-    store_u32(doc->data, (uint32_t)doc->size);
-    return true;
+    writer_begin(&w);
+    return w;
 }
 
 /* is_one_of -- whether a key is in a list. */
@@ -67,26 +56,27 @@ static bool is_one_of(const char *key, const char *const *list) {
 }
 
 /* split_query -- takes $upsert and $dropall out of a query. */
-static tansu_status split_query(request *r, tansu_document query, tansu_error *error) {
+static tansu_status split_query(request *r, tansu_document query, writer *extra,
+                                tansu_error *error) {
     static const char *const ours[] = {"$upsert", "$dropall", NULL};
     doc_iter iter;
-    bool done = begin(&r->selector);
+    writer selector = begin(&r->selector);
     if (query.data != NULL && doc_iter_init(&iter, query.data, query.size)) {
-        while (done && doc_iter_next(&iter))
-            done = add(is_one_of(iter.key, ours) ? &r->extra : &r->selector, iter.key,
-                       iter.key_size, &iter.value);
+        while (doc_iter_next(&iter))
+            writer_copy(is_one_of(iter.key, ours) ? extra : &selector, &iter);
     }
-    return done && finish(&r->selector) ? TANSU_OK : error_memory(error);
+    return writer_finish(&selector, 0) && !extra->failed ? TANSU_OK : error_memory(error);
 }
 
 /* split_hints -- takes the hints of an update out, and refuses those that have no meaning in
  * one. */
-static tansu_status split_hints(request *r, tansu_document hints, bool shows, tansu_error *error) {
+static tansu_status split_hints(request *r, tansu_document hints, bool shows, writer *extra,
+                                tansu_error *error) {
     static const char *const meaningless[] = {"$onlycount", "$explain", "$do", NULL};
     doc_iter iter;
-    bool done = begin(&r->hints);
+    writer kept = begin(&r->hints);
     if (hints.data != NULL && doc_iter_init(&iter, hints.data, hints.size)) {
-        while (done && doc_iter_next(&iter)) {
+        while (doc_iter_next(&iter)) {
             if (is_one_of(iter.key, meaningless) || (!shows && strcmp(iter.key, "$fields") == 0)) {
                 char context[sizeof error->context];
                 snprintf(context, sizeof context, "hints.%s", iter.key);
@@ -97,16 +87,14 @@ static tansu_status split_hints(request *r, tansu_document hints, bool shows, ta
                 if (r->filters.size != 0)
                     return error_set(error, TANSU_E_INVALID_QUERY, "hints.$arrayFilters",
                                      "The hint \"$arrayFilters\" is given twice");
-                done = begin(&r->filters) &&
-                       add(&r->filters, iter.key, iter.key_size, &iter.value) &&
-                       finish(&r->filters);
+                if (!writer_single(&r->filters, iter.key, &iter.value))
+                    return error_memory(error);
                 continue;
             }
-            bool upsert = strcmp(iter.key, "$upsert") == 0;
-            done = add(upsert ? &r->extra : &r->hints, iter.key, iter.key_size, &iter.value);
+            writer_copy(strcmp(iter.key, "$upsert") == 0 ? extra : &kept, &iter);
         }
     }
-    return done && finish(&r->hints) ? TANSU_OK : error_memory(error);
+    return writer_finish(&kept, 0) && !extra->failed ? TANSU_OK : error_memory(error);
 }
 
 /* compile_update -- the operations, with $upsert and $dropall. */
@@ -144,12 +132,11 @@ static tansu_status request_make(request *r, const call *c, const interrupt *sto
         status = check_bson(c->update, true, "update", error);
     if (status == TANSU_OK)
         status = check_bson(c->hints, true, "hints", error);
-    if (status == TANSU_OK && !begin(&r->extra))
-        status = error_memory(error);
+    writer extra_writer = begin(&r->extra);
     if (status == TANSU_OK)
-        status = split_query(r, c->query, error);
+        status = split_query(r, c->query, &extra_writer, error);
     if (status == TANSU_OK)
-        status = split_hints(r, c->hints, c->shows, error);
+        status = split_hints(r, c->hints, c->shows, &extra_writer, error);
     if (status != TANSU_OK)
         return status;
     bool extra = r->extra.size > 4;
@@ -159,7 +146,7 @@ static tansu_status request_make(request *r, const call *c, const interrupt *sto
             "\"$upsert\", \"$dropall\" and \"$arrayFilters\" are not allowed in a removal");
     if (!c->removes && c->update.data == NULL && !extra)
         return null_argument("update", error);
-    if (!finish(&r->extra))
+    if (!writer_finish(&extra_writer, 0))
         return error_memory(error);
     status = query_compile(r->selector.data, r->selector.size, r->hints.data, r->hints.size, stop,
                            &r->query, error);
@@ -238,15 +225,16 @@ static tansu_status insert(request *r, write_txn *c, const char *collection, out
         return status;
     o->inserted = true;
     doc_value given;
-    if (!begin(&o->id) || !add(&o->id, "_id", 3, &id) || !finish(&o->id))
+    if (!writer_single(&o->id, "_id", &id))
         return error_memory(error);
     if (doc_find(o->after.data, o->after.size, "_id", 3, &given))
         return TANSU_OK;
     /* The `_id` that the save generated is the first field, as in the stored document. */
     tansu_buffer whole = TANSU_BUFFER_INIT;
-    bool done = begin(&whole) && add(&whole, "_id", 3, &id) &&
-                buffer_append(&whole, o->after.data + 4, o->after.size - 5) && finish(&whole) &&
-                buffer_set(&o->after, whole.data, whole.size);
+    writer w = begin(&whole);
+    writer_value(&w, "_id", &id);
+    writer_bytes(&w, o->after.data + 4, o->after.size - 5);
+    bool done = writer_finish(&w, 0) && buffer_set(&o->after, whole.data, whole.size);
     tansu_buffer_free(&whole);
     return done ? TANSU_OK : error_memory(error);
 }
@@ -281,33 +269,26 @@ static tansu_status run(request *r, const write_call *w, const char *collection,
     free(rids);
     if (status == TANSU_OK && count == 0 && facts != NULL && facts->inserts)
         status = insert(r, c, collection, o, error);
-    return status;
+    return status == TANSU_OK ? deadline_check(&r->time, error) : status;
 }
 
 /* ---- The calls ---- */
 
-/* add_count -- appends a number to the answer. */
-static bool add_count(tansu_buffer *doc, const char *key, int64_t count) {
-    uint8_t bytes[8];
-    store_u64(bytes, (uint64_t)count);
-    return add(doc, key, strlen(key), &(doc_value){bytes, 8, DOC_INT64});
-}
-
 /* write_counts -- the result of tansu_update(). */
 static bool write_counts(const outcome *o, bool drops, tansu_buffer *result) {
-    tansu_buffer ids = TANSU_BUFFER_INIT;
     doc_value id;
-    bool done = begin(&ids);
-    if (done && o->inserted) {
+    writer w = begin(result);
+    writer_int64(&w, "matched", o->matched);
+    writer_int64(&w, "modified", o->modified);
+    size_t ids = writer_open(&w, "upserted", DOC_ARRAY);
+    if (o->inserted) {
         doc_find(o->id.data, o->id.size, "_id", 3, &id);
-        done = add(&ids, "0", 1, &id);
+        writer_index_value(&w, 0, &id);
     }
-    done = done && finish(&ids) && begin(result) && add_count(result, "matched", o->matched) &&
-           add_count(result, "modified", o->modified) &&
-           add(result, "upserted", 8, &(doc_value){ids.data, (uint32_t)ids.size, DOC_ARRAY}) &&
-           (!drops || add_count(result, "removed", o->removed)) && finish(result);
-    tansu_buffer_free(&ids);
-    return done;
+    writer_end(&w, ids);
+    if (drops)
+        writer_int64(&w, "removed", o->removed);
+    return writer_finish(&w, 0);
 }
 
 /* answer -- fills in the result. */

@@ -2,36 +2,12 @@
  * api/api_write.c -- saving and removing documents.
  */
 #include "api/slow_log.h"
+#include "bson/writer.h"
 #include "query/update/update.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-
-/* ids_begin -- opens {"ids": [ in `ids`. */
-static bool ids_begin(tansu_buffer *ids) {
-    static const uint8_t head[] = {0, 0, 0, 0, DOC_ARRAY, 'i', 'd', 's', 0, 0, 0, 0, 0};
-    ids->size = 0;
-    return buffer_append(ids, head, sizeof head);
-}
-
-/* ids_add -- one more `_id`. */
-static bool ids_add(tansu_buffer *ids, size_t number, const doc_value *id) {
-    char key[24];
-    int length = snprintf(key, sizeof key, "%zu", number);
-    return buffer_append_byte(ids, id->type) && buffer_append(ids, key, (size_t)length + 1) &&
-           buffer_append(ids, id->data, id->size);
-}
-
-/* ids_end -- closes both levels and writes their sizes. */
-static bool ids_end(tansu_buffer *ids) {
-    if (!buffer_append(ids, "\0", 2))
-        return false;
-    store_u32(ids->data, (uint32_t)ids->size);
-    store_u32(ids->data + 9, (uint32_t)(ids->size - 9 - 1));
-    return true;
-}
 
 /* save -- tansu_save() without the slow-operation log. */
 static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
@@ -46,8 +22,13 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
     tansu_status status = write_call_begin(&w, db, txn, error);
     if (status != TANSU_OK)
         return status;
-    if (ids != NULL && !ids_begin(ids))
-        status = error_memory(error);
+    writer out = {.out = ids, .limit = INT32_MAX};
+    size_t document = 0, list = 0;
+    if (ids != NULL) {
+        ids->size = 0;
+        document = writer_begin(&out);
+        list = writer_open(&out, "ids", DOC_ARRAY);
+    }
     for (size_t i = 0; status == TANSU_OK && i < count; i++) {
         doc_value id;
         if (documents[i].data == NULL)
@@ -55,13 +36,17 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
         else
             status = write_txn_save(w.wtxn, collection, documents[i].data, documents[i].size, mode,
                                     &id, error);
-        if (status == TANSU_OK && ids != NULL && !ids_add(ids, i, &id))
+        if (status == TANSU_OK && ids != NULL)
+            writer_index_value(&out, (uint32_t)i, &id);
+        if (out.failed)
             status = error_memory(error);
         if (status != TANSU_OK && error != NULL)
             error->offset = (int64_t)i;
     }
-    if (status == TANSU_OK && ids != NULL && !ids_end(ids))
-        status = error_memory(error);
+    if (status == TANSU_OK && ids != NULL) {
+        writer_end(&out, list);
+        status = writer_finish(&out, document) ? TANSU_OK : error_memory(error);
+    }
     status = write_call_end(&w, status, error);
     if (status != TANSU_OK && ids != NULL)
         ids->size = 0;
@@ -111,6 +96,8 @@ static tansu_status remove_matches(tansu_db *db, tansu_txn *txn, const char *col
         if (status == TANSU_OK)
             status = write_txn_remove(w.wtxn, collection, rids[i], error);
     }
+    if (status == TANSU_OK)
+        status = deadline_check(&time, error);
     free(rids);
     query_free(q);
     status = write_call_end(&w, status, error);

@@ -25,6 +25,9 @@ static tansu_status cancelled(tansu_error *error) {
 
 /* check_txn -- whether a call may use the transaction. */
 static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *error) {
+    tansu_status status = handle_check_process(txn->db, error);
+    if (status != TANSU_OK)
+        return status;
     if (txn->ended)
         return error_set(error, TANSU_E_INVALID_STATE, "txn",
                          "The transaction has ended; begin a new one");

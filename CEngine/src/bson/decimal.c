@@ -9,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define EXPONENT_OFFSET 6176
-
 /* The binary integer encoding. */
 void decimal_read(decimal *decimal, const uint8_t *bytes) {
     uint64_t low = load_u64(bytes);
@@ -27,15 +25,31 @@ void decimal_read(decimal *decimal, const uint8_t *bytes) {
         else if (combination == 0x1F)
             decimal->kind = DECIMAL_NAN;
         else
-            decimal->exponent = (int32_t)(high >> 47 & 0x3FFF) - EXPONENT_OFFSET;
+            decimal->exponent = (int32_t)(high >> 47 & 0x3FFF) + DECIMAL_MIN_EXPONENT;
         return;
     }
     /* 10^34, one more than the greatest coefficient. Values above are zeros with an exponent. */
     const u128 bound = (u128)10000000000000000u * 1000000000000000000u;
     u128 coefficient = (u128)(high & 0x1FFFFFFFFFFFFu) << 64 | low;
-    decimal->exponent = (int32_t)(high >> 49 & 0x3FFF) - EXPONENT_OFFSET;
+    decimal->exponent = (int32_t)(high >> 49 & 0x3FFF) + DECIMAL_MIN_EXPONENT;
     if (coefficient < bound)
         decimal->coefficient = coefficient;
+}
+
+void decimal_write(const decimal *decimal, uint8_t *bytes) {
+    uint64_t low = 0;
+    uint64_t high = decimal->negative ? (uint64_t)1 << 63 : 0;
+    if (decimal->kind == DECIMAL_NAN) {
+        high = (uint64_t)0x1F << 58;
+    } else if (decimal->kind == DECIMAL_INFINITE) {
+        high |= (uint64_t)0x1E << 58;
+    } else {
+        high |= (uint64_t)(decimal->exponent - DECIMAL_MIN_EXPONENT) << 49;
+        high |= (uint64_t)(decimal->coefficient >> 64);
+        low = (uint64_t)decimal->coefficient;
+    }
+    store_u64(bytes, low);
+    store_u64(bytes + 8, high);
 }
 
 uint32_t decimal_digits(u128 number, uint8_t *digits) {

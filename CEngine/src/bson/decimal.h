@@ -1,5 +1,5 @@
 /*
- * bson/decimal.h -- decoding IEEE 754 decimal128 values and comparing them with doubles.
+ * bson/decimal.h -- IEEE 754 decimal128 values: their bytes, and comparing them with doubles.
  */
 #ifndef TANSU_BSON_DECIMAL_H
 #define TANSU_BSON_DECIMAL_H
@@ -10,6 +10,8 @@
 __extension__ typedef unsigned __int128 u128;
 
 #define DECIMAL_MAX_DIGITS 34
+#define DECIMAL_MIN_EXPONENT (-6176)
+#define DECIMAL_MAX_EXPONENT 6111
 
 enum decimal_kind { DECIMAL_FINITE, DECIMAL_INFINITE, DECIMAL_NAN };
 
@@ -24,6 +26,10 @@ typedef struct decimal {
 /* decimal_read -- decodes the 16 bytes of a BSON decimal128. Coefficients that are too large for
  * the format are zero, as IEEE 754 requires. */
 void decimal_read(decimal *decimal, const uint8_t *bytes);
+
+/* decimal_write -- encodes it as the 16 bytes of a BSON decimal128. A finite one must be within the
+ * format. */
+void decimal_write(const decimal *decimal, uint8_t *bytes);
 
 /* decimal_digits -- writes the decimal digits (0 to 9) of a non-zero number, most significant
  * first, and returns their number. `digits` needs a capacity of 40. */

@@ -37,6 +37,9 @@ enum {
     DOC_MIN_KEY = 0xFF
 };
 
+/* Subtypes of a binary. */
+enum { DOC_SUBTYPE_GENERIC = 0x00, DOC_SUBTYPE_UUID = 0x04 };
+
 /* One value: its type byte and its encoded bytes (what follows the key in BSON), in place. A
  * string's bytes begin with its length, a document's with its size, and so on. */
 typedef struct doc_value {

@@ -126,6 +126,7 @@ typedef struct walk {
     const path *path;
     path_visitor visitor;
     void *context;
+    bool positions; /* a number is a position: an element without it as a key yields nothing */
     bool through_array;
 } walk;
 
@@ -139,10 +140,10 @@ static inline bool part_is_key(const path_part *part, const doc_iter *iter) {
            memcmp(iter->key, part->name, part->size) == 0;
 }
 
-/* walk_document -- follows the path from part `at` on in a document. */
-static bool walk_document(walk *walk, uint32_t at, const uint8_t *doc, size_t size,
-                          uint32_t depth) {
-    for (;; at++, depth++) {
+/* walk_document -- follows the path from part `at` on in a document; `element`: of an array. */
+static bool walk_document(walk *walk, uint32_t at, const uint8_t *doc, size_t size, uint32_t depth,
+                          bool element) {
+    for (;; at++, depth++, element = false) {
         const path_part *part = &walk->path->parts[at];
         doc_iter iter;
         bool found = false;
@@ -150,6 +151,8 @@ static bool walk_document(walk *walk, uint32_t at, const uint8_t *doc, size_t si
             while (!found && doc_iter_next(&iter))
                 found = part_is_key(part, &iter);
         }
+        if (!found && element && walk->positions && part->index >= 0)
+            return true;
         if (!found)
             return walk->visitor(walk->context, &missing);
         if (at + 1 == walk->path->count)
@@ -174,7 +177,7 @@ static bool walk_array(walk *walk, uint32_t at, const doc_value *array, uint32_t
     for (int64_t position = 0; doc_iter_next(&iter); position++) {
         const doc_value *element = &iter.value;
         if (element->type == DOC_DOCUMENT &&
-            !walk_document(walk, at, element->data, element->size, depth + 1))
+            !walk_document(walk, at, element->data, element->size, depth + 1, true))
             return false;
         if (position != part->index)
             continue;
@@ -182,7 +185,7 @@ static bool walk_array(walk *walk, uint32_t at, const doc_value *array, uint32_t
             if (!walk->visitor(walk->context, element))
                 return false;
         } else if (element->type == DOC_DOCUMENT) {
-            if (!walk_document(walk, at + 1, element->data, element->size, depth + 1))
+            if (!walk_document(walk, at + 1, element->data, element->size, depth + 1, false))
                 return false;
         } else if (element->type == DOC_ARRAY) {
             if (!walk_array(walk, at + 1, element, depth + 1))
@@ -194,11 +197,28 @@ static bool walk_array(walk *walk, uint32_t at, const doc_value *array, uint32_t
 
 bool path_walk(const path *path, const uint8_t *doc, size_t size, path_visitor visitor,
                void *context, bool *through_array) {
-    walk walk = {path, visitor, context, false};
-    bool whole = walk_document(&walk, 0, doc, size, 0);
+    walk walk = {.path = path, .visitor = visitor, .context = context};
+    bool whole = walk_document(&walk, 0, doc, size, 0, false);
     if (through_array != NULL)
         *through_array = walk.through_array;
     return whole;
+}
+
+bool path_walk_positions(const path *path, const uint8_t *doc, size_t size, path_visitor visitor,
+                         void *context, bool *through_array) {
+    walk walk = {.path = path, .visitor = visitor, .context = context, .positions = true};
+    bool whole = walk_document(&walk, 0, doc, size, 0, false);
+    if (through_array != NULL)
+        *through_array = walk.through_array;
+    return whole;
+}
+
+bool path_has_positions(const path *path) {
+    for (uint32_t i = 1; i < path->count; i++) {
+        if (path->parts[i].index >= 0)
+            return true;
+    }
+    return false;
 }
 
 bool path_get(const path *path, const uint8_t *doc, size_t size, doc_value *value) {

@@ -2,7 +2,7 @@
  * bson/path.h -- dotted paths and the values they find in a document (rule 2 of
  * docs/query-language.md).
  *
- * Matching, sorting and index keys all use path_walk(), so that they cannot disagree.
+ * Matching, sorting and index keys all use the walks below, so that they cannot disagree.
  */
 #ifndef TANSU_BSON_PATH_H
 #define TANSU_BSON_PATH_H
@@ -34,7 +34,7 @@ tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *
  */
 tansu_status path_parse_keys(path *path, const char *text, size_t size, tansu_error *error);
 
-/* path_free -- a zero-initialised path is allowed. */
+/* path_free -- a zero-initialized path is allowed. */
 void path_free(path *path);
 
 /* path_equal -- whether two paths have the same parts. */
@@ -55,6 +55,18 @@ typedef bool (*path_visitor)(void *context, const doc_value *value);
  */
 bool path_walk(const path *path, const uint8_t *doc, size_t size, path_visitor visitor,
                void *context, bool *through_array);
+
+/*
+ * path_walk_positions -- path_walk() for what may take one value only (sorts, groups, unique
+ * indexes). A number after an array is a position of it: the documents in the array that do not
+ * have the number as a key yield nothing, where path_walk() yields DOC_MISSING for each. So
+ * "v.0.y" in {v: [{y: 1}, {y: 2}]} is 1, and not also missing.
+ */
+bool path_walk_positions(const path *path, const uint8_t *doc, size_t size, path_visitor visitor,
+                         void *context, bool *through_array);
+
+/* path_has_positions -- whether a part of the path may be an array position. */
+bool path_has_positions(const path *path);
 
 /* path_get -- a fast path for paths without arrays: the only value, or DOC_MISSING; false when
  * there is an array before the end of the path (then use path_walk()). */

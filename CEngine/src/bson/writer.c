@@ -29,6 +29,11 @@ void writer_index_value(writer *w, uint32_t index, const doc_value *value) {
     writer_bytes(w, value->data, value->size);
 }
 
+void writer_index_int64(writer *w, uint32_t index, int64_t value) {
+    writer_index_head(w, DOC_INT64, index);
+    writer_bytes(w, &value, 8);
+}
+
 size_t writer_open(writer *w, const char *key, uint8_t type) {
     writer_head(w, type, key, strlen(key));
     return writer_begin(w);
@@ -72,4 +77,27 @@ void writer_int64(writer *w, const char *key, int64_t value) {
 void writer_double(writer *w, const char *key, double value) {
     writer_head(w, DOC_DOUBLE, key, strlen(key));
     writer_bytes(w, &value, 8);
+}
+
+void writer_document(writer *w, const char *key, const uint8_t *doc, size_t size) {
+    writer_head(w, DOC_DOCUMENT, key, strlen(key));
+    writer_bytes(w, doc, size);
+}
+
+void writer_binary(writer *w, const char *key, uint8_t subtype, const void *bytes, size_t size) {
+    uint8_t head[5] = {[4] = subtype};
+    if (size > INT32_MAX)
+        w->failed = true;
+    store_u32(head, (uint32_t)size);
+    writer_head(w, DOC_BINARY, key, strlen(key));
+    writer_bytes(w, head, sizeof head);
+    writer_bytes(w, bytes, size);
+}
+
+bool writer_single(tansu_buffer *doc, const char *key, const doc_value *value) {
+    writer w = {.out = doc};
+    doc->size = 0;
+    size_t document = writer_begin(&w);
+    writer_value(&w, key, value);
+    return writer_finish(&w, document);
 }

@@ -71,6 +71,15 @@ static inline void writer_end(writer *w, size_t start) {
         store_u32(w->out->data + start, (uint32_t)(w->out->size - start));
 }
 
+/* writer_finish -- ends the document that the caller wanted, which begins at `start`. False when
+ * the writer failed: the buffer is then as it was before. */
+static inline bool writer_finish(writer *w, size_t start) {
+    writer_end(w, start);
+    if (w->failed)
+        w->out->size = start;
+    return !w->failed;
+}
+
 /* writer_begin_string -- begins the value of a string, whose bytes follow. Returns its position. */
 static inline size_t writer_begin_string(writer *w) {
     return writer_begin(w);
@@ -103,6 +112,9 @@ void writer_index_head(writer *w, uint8_t type, uint32_t index);
 /* writer_index_value -- an array element with any value. */
 void writer_index_value(writer *w, uint32_t index, const doc_value *value);
 
+/* writer_index_int64 -- an array element with a whole number. */
+void writer_index_int64(writer *w, uint32_t index, int64_t value);
+
 /* writer_open -- begins an element of type DOC_DOCUMENT or DOC_ARRAY. Returns the position of its
  * value. */
 size_t writer_open(writer *w, const char *key, uint8_t type);
@@ -117,5 +129,11 @@ void writer_bool(writer *w, const char *key, bool value);
 void writer_int32(writer *w, const char *key, int32_t value);
 void writer_int64(writer *w, const char *key, int64_t value);
 void writer_double(writer *w, const char *key, double value);
+void writer_document(writer *w, const char *key, const uint8_t *doc, size_t size);
+void writer_binary(writer *w, const char *key, uint8_t subtype, const void *bytes, size_t size);
+
+/* writer_single -- replaces the content of a buffer by the document {key: value}; false when memory
+ * is exhausted. */
+bool writer_single(tansu_buffer *doc, const char *key, const doc_value *value);
 
 #endif

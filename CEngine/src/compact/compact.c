@@ -4,6 +4,7 @@
  */
 #include "compact/compact.h"
 
+#include "bson/writer.h"
 #include "feed/feed.h"
 #include "log/rewrite.h"
 #include "store/checkpoint/checkpoint.h"
@@ -15,7 +16,6 @@
 #include "util/array.h"
 #include "util/error.h"
 
-#include <bson/bson.h>
 #include <stdlib.h>
 
 /* Bytes read between two pauses. */
@@ -209,21 +209,20 @@ static tansu_status acquire_locks(database *db, tansu_error *error) {
 
 /* write_record -- the RECORD_COMPACTION of the change. */
 static tansu_status write_record(compaction *c, write_txn *wtxn, tansu_error *error) {
-    bson_t payload = BSON_INITIALIZER, list;
-    bool done = BSON_APPEND_INT64(&payload, "segment", log_compact_number(c->out)) &&
-                BSON_APPEND_ARRAY_BEGIN(&payload, "replaces", &list);
-    for (uint32_t i = 0; done && i < c->run->count; i++) {
-        char key[16];
-        const char *at;
-        size_t length = bson_uint32_to_string(i, &at, key, sizeof key);
-        done = bson_append_int64(&list, at, (int)length, c->run->numbers[i]);
-    }
-    done = done && bson_append_array_end(&payload, &list);
+    tansu_buffer payload = TANSU_BUFFER_INIT;
+    writer w = {.out = &payload};
+    size_t document = writer_begin(&w);
+    writer_int64(&w, "segment", log_compact_number(c->out));
+    size_t list = writer_open(&w, "replaces", DOC_ARRAY);
+    for (uint32_t i = 0; i < c->run->count; i++)
+        writer_index_int64(&w, i, c->run->numbers[i]);
+    writer_end(&w, list);
     uint64_t at;
-    tansu_status status = done ? write_txn_record(wtxn, RECORD_COMPACTION, 0, 0, 0, 0,
-                                                  bson_get_data(&payload), payload.len, &at, error)
-                               : error_memory(error);
-    bson_destroy(&payload);
+    tansu_status status = writer_finish(&w, document)
+                              ? write_txn_record(wtxn, RECORD_COMPACTION, 0, 0, 0, 0, payload.data,
+                                                 payload.size, &at, error)
+                              : error_memory(error);
+    tansu_buffer_free(&payload);
     return status;
 }
 

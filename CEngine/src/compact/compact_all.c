@@ -26,8 +26,8 @@ typedef struct demand {
     uint64_t total;
 } demand;
 
-/* report_progress -- a compact_pause: calls the progress function, and checks whether the database is being
- * closed. */
+/* report_progress -- a compact_pause: calls the progress function, and checks whether the database
+ * is being closed. */
 static tansu_status report_progress(void *context, uint64_t bytes, tansu_error *error) {
     demand *d = context;
     tansu_status status = handle_check_open(d->db, error);

@@ -136,12 +136,14 @@ tansu_status feed_open(database *db, uint64_t since, const feed_options *options
 }
 
 void feed_cancel(feed *f) {
+    if (handle_inherited(f->db))
+        return;
     interrupt_ask(&f->interrupt);
     commit_wait_wake(f->db);
 }
 
 void feed_close(feed *f) {
-    if (f == NULL)
+    if (f == NULL || handle_inherited(f->db))
         return;
     database *db = f->db;
     list_remove(f);
@@ -196,10 +198,13 @@ static void release_unused(feed *f) {
 
 tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_error *error) {
     feed_deadline p = {.milliseconds = timeout_ms};
+    tansu_status status = handle_check_process(f->db, error);
+    if (status != TANSU_OK)
+        return status;
     release_unused(f);
     for (;;) {
         uint64_t faults = log_faults(f->db->log);
-        tansu_status status = check(f, error);
+        status = check(f, error);
         if (status == TANSU_OK && f->commit.frame == NULL) {
             status = f->snapshot == NULL ? feed_acquire(f, error) : TANSU_OK;
             if (status == TANSU_OK)
@@ -229,9 +234,12 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
 
 tansu_status feed_skip(feed *f, int64_t timeout_ms, uint64_t *sequence, tansu_error *error) {
     feed_deadline p = {.milliseconds = timeout_ms};
+    tansu_status status = handle_check_process(f->db, error);
+    if (status != TANSU_OK)
+        return status;
     feed_release(f);
     f->commit.frame = NULL;
-    tansu_status status = check(f, error);
+    status = check(f, error);
     if (status == TANSU_OK)
         status = wait_more(f, &p, error);
     if (status == TANSU_OK)

@@ -4,7 +4,7 @@
  */
 #include "feed/feed_commit.h"
 
-#include "bson/document.h"
+#include "bson/writer.h"
 #include "store/database_internal.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -234,10 +234,7 @@ tansu_status feed_begin_commit(feed *f, const frame_header *frame, uint32_t numb
 static tansu_status fill_id(feed *f, tansu_document doc, tansu_change *change, tansu_error *error) {
     doc_value id;
     doc_find(doc.data, doc.size, "_id", 3, &id); /* scan_record() has found it */
-    uint8_t head[9] = {0, 0, 0, 0, id.type, '_', 'i', 'd', 0};
-    store_u32(head, (uint32_t)(sizeof head + id.size + 1));
-    if (!buffer_set(&f->id, head, sizeof head) || !buffer_append(&f->id, id.data, id.size) ||
-        !buffer_append_byte(&f->id, 0))
+    if (!writer_single(&f->id, "_id", &id))
         return error_memory(error);
     change->id = (tansu_document){f->id.data, f->id.size};
     return TANSU_OK;

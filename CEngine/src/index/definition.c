@@ -236,54 +236,30 @@ bool index_definition_equal(const index_definition *a, const index_definition *b
     return true;
 }
 
-/* index_definition_keys -- appends the keys document as BSON. */
-bool index_definition_keys(const index_definition *definition, tansu_buffer *bson) {
-    size_t size = 5;
+void index_definition_keys(const index_definition *definition, writer *w) {
+    size_t document = writer_begin(w);
     for (uint32_t i = 0; i < definition->path_count; i++)
-        size += 1 + strlen(definition->paths[i].text) + 1 + 4;
-    if (size > INT32_MAX || !buffer_reserve(bson, size))
-        return false;
-    uint8_t *out = bson->data + bson->size;
-    store_u32(out, (uint32_t)size);
-    out += 4;
-    for (uint32_t i = 0; i < definition->path_count; i++) {
-        size_t text_size = strlen(definition->paths[i].text);
-        *out++ = DOC_INT32;
-        memcpy(out, definition->paths[i].text, text_size + 1);
-        out += text_size + 1;
-        store_u32(out, (uint32_t)(definition->descending[i] ? -1 : 1));
-        out += 4;
-    }
-    *out = 0;
-    bson->size += size;
-    return true;
+        writer_int32(w, definition->paths[i].text, definition->descending[i] ? -1 : 1);
+    writer_end(w, document);
 }
 
-/* index_definition_options -- appends the options document as BSON. */
-bool index_definition_options(const index_definition *definition, tansu_buffer *bson) {
-    static const char filter_key[] = "partialFilter";
-    const struct {
-        const char *key;
-        bool on;
-    } flags[] = {{"unique", definition->unique},
-                 {"sparse", definition->sparse},
-                 {"caseInsensitive", definition->fold}};
-    uint8_t head[4] = {0};
-    size_t start = bson->size;
-    bool done = buffer_append(bson, head, sizeof head);
-    for (size_t i = 0; done && i < sizeof flags / sizeof *flags; i++) {
-        done = !flags[i].on || (buffer_append_byte(bson, DOC_BOOL) &&
-                                buffer_append(bson, flags[i].key, strlen(flags[i].key) + 1) &&
-                                buffer_append_byte(bson, 1));
-    }
-    if (done && definition->filter_bson != NULL)
-        done = buffer_append_byte(bson, DOC_DOCUMENT) &&
-               buffer_append(bson, filter_key, sizeof filter_key) &&
-               buffer_append(bson, definition->filter_bson, definition->filter_size);
-    if (!done || !buffer_append_byte(bson, 0)) {
-        bson->size = start;
-        return false;
-    }
-    store_u32(bson->data + start, (uint32_t)(bson->size - start));
-    return true;
+void index_definition_options(const index_definition *definition, writer *w) {
+    size_t document = writer_begin(w);
+    if (definition->unique)
+        writer_bool(w, "unique", true);
+    if (definition->sparse)
+        writer_bool(w, "sparse", true);
+    if (definition->fold)
+        writer_bool(w, "caseInsensitive", true);
+    if (definition->filter_bson != NULL)
+        writer_document(w, "partialFilter", definition->filter_bson, definition->filter_size);
+    writer_end(w, document);
+}
+
+void index_definition_elements(const index_definition *definition, writer *w) {
+    writer_string(w, "name", definition->name);
+    writer_head(w, DOC_DOCUMENT, "keys", 4);
+    index_definition_keys(definition, w);
+    writer_head(w, DOC_DOCUMENT, "options", 7);
+    index_definition_options(definition, w);
 }

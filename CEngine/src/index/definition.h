@@ -11,6 +11,7 @@
 #define TANSU_INDEX_DEFINITION_H
 
 #include "bson/path.h"
+#include "bson/writer.h"
 #include "index/tree/rid_suffix.h"
 
 /* How a partial filter is compiled and evaluated. Selectors belong to the query parts, which this
@@ -60,11 +61,14 @@ tansu_status index_definition_compile(index_definition *definition, const index_
 /* index_definition_equal -- the same paths, directions and options (name and id aside). */
 bool index_definition_equal(const index_definition *a, const index_definition *b);
 
-/* index_definition_keys -- appends the keys document {path: 1 | -1, …} as BSON. */
-bool index_definition_keys(const index_definition *definition, tansu_buffer *bson);
+/* index_definition_keys -- appends the keys document {path: 1 | -1, …}. */
+void index_definition_keys(const index_definition *definition, writer *w);
 
 /* index_definition_options -- appends the options document likewise, without those that are off. */
-bool index_definition_options(const index_definition *definition, tansu_buffer *bson);
+void index_definition_options(const index_definition *definition, writer *w);
+
+/* index_definition_elements -- appends the elements "name", "keys" and "options". */
+void index_definition_elements(const index_definition *definition, writer *w);
 
 /* Where an entry lies in the bytes of its set. */
 struct index_entry {
@@ -86,17 +90,23 @@ typedef struct index_entries {
     uint32_t key_capacity;
 } index_entries;
 
+/* The number of the rules by which index_entries_make() makes entries; a checkpoint records it.
+ * Rules 2: unique indexes take positions as path_walk_positions() does. */
+#define INDEX_ENTRY_RULES 2
+
 void index_entries_free(index_entries *entries);
 
 /*
  * index_entries_make -- the entries of one document in one index: for each combination of the
  * paths' values, value_key() of each value (in the path's direction) one after the other and the
- * record id suffix. A path yields: for each value of path_walk(), its key; for an array at the end,
- * the key of the whole array and of each element (elements that are arrays as whole values);
- * DOC_MISSING as null; and when the path yields nothing at all, KIND_NOTHING. A sparse index has no
- * entry of a document whose paths all yield nothing or DOC_MISSING only, a partial one none of a
- * document that does not match. Errors: TOO_LARGE (more than TANSU_MAX_INDEX_ENTRIES, or 64 MiB of
- * them; context names the index), MEMORY.
+ * record id suffix. A path yields: for each value of path_walk(), its key; for an array at the
+ * end, the key of the whole array and of each element (elements that are arrays as whole
+ * values); DOC_MISSING as null; and when the path yields nothing at all, KIND_NOTHING. In a
+ * unique index, for each value of path_walk_positions() if there are any: documents in an array
+ * that lack a position as a key would share null otherwise. A sparse index has no entry of a
+ * document whose paths all yield nothing or DOC_MISSING only, a partial one none of a document
+ * that does not match. Errors: TOO_LARGE (more than TANSU_MAX_INDEX_ENTRIES, or 64 MiB of them;
+ * context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
                                 const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error);

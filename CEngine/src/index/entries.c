@@ -154,7 +154,11 @@ static tansu_status gather_path(index_entries *entries, const index_definition *
         .entries = entries, .definition = definition, .descending = definition->descending[at]};
     bool through_array = false;
     run->first = entries->key_count;
-    path_walk(&definition->paths[at], doc, size, gather, &gathering, &through_array);
+    /* Where each value may be there once, a position has the value of that element only. */
+    if (definition->unique)
+        path_walk_positions(&definition->paths[at], doc, size, gather, &gathering, &through_array);
+    if (entries->key_count == run->first && !gathering.failed)
+        path_walk(&definition->paths[at], doc, size, gather, &gathering, &through_array);
     entries->multikey = entries->multikey || through_array;
     *present = *present || gathering.present;
     if (!gathering.failed && entries->key_count == run->first) {

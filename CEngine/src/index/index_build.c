@@ -48,6 +48,7 @@ typedef struct build_run {
     bool started; /* the first run has become the tree */
     /* The progress of tree_build(). */
     size_t next;
+    bool unique;
     bool repeated; /* a unique index already has the value */
     index_conflict *conflict;
 } build_run;
@@ -236,7 +237,7 @@ static bool run_next(void *context, const uint8_t **key, size_t *size) {
     if (run->next == run->count || !going_on(run, 1))
         return false;
     const build_item *item = &run->items[run->next];
-    if (run->definition->unique && run->next > 0 && same_value(run, item - 1, item)) {
+    if (run->unique && run->next > 0 && same_value(run, item - 1, item)) {
         run->repeated = true;
         return false;
     }
@@ -268,7 +269,7 @@ static tansu_status run_insert(build_run *run, tansu_error *error) {
         uint32_t size = run->items[i].size;
         bool found = false;
         uint64_t rid;
-        if (run->definition->unique)
+        if (run->unique)
             status = tree_find_prefix(run->writer->store, &run->tree, key, size - RID_SUFFIX_SIZE,
                                       &found, &rid, error);
         if (status == TANSU_OK && found)
@@ -309,6 +310,7 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
     build_run run = {.writer = writer,
                      .definition = definition,
                      .source = source,
+                     .unique = definition->unique && !source->repeats,
                      .error = error,
                      .conflict = conflict};
     index_entries entries = {.list = NULL};

@@ -17,6 +17,9 @@ typedef struct index_source {
      * status than OK ends the build. */
     tansu_status (*check)(void *context, tansu_error *error);
     void *context;
+    /* Replay: the locations may be newer than the log so far, so that a unique index temporarily
+     * has a value twice. That is no error. */
+    bool repeats;
 } index_source;
 
 /* Two documents that have one value of a unique index: the later one, and its entry. */

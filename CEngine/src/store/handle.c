@@ -12,7 +12,21 @@ static tansu_status closed(tansu_error *error) {
     return error_set(error, TANSU_E_CLOSED, NULL, "The database is being closed; open it again");
 }
 
+bool handle_inherited(const database *db) {
+    return fork_happened(db->opened_in);
+}
+
+tansu_status handle_check_process(const database *db, tansu_error *error) {
+    if (!handle_inherited(db))
+        return TANSU_OK;
+    return error_set(error, TANSU_E_INVALID_STATE, db->folder,
+                     "The database was opened before fork(); open it again in this process");
+}
+
 tansu_status handle_acquire(database *db, tansu_error *error) {
+    tansu_status status = handle_check_process(db, error);
+    if (status != TANSU_OK)
+        return status;
     pthread_mutex_lock(&db->state_mutex);
     bool closing = db->closing;
     if (!closing)
@@ -22,6 +36,9 @@ tansu_status handle_acquire(database *db, tansu_error *error) {
 }
 
 tansu_status handle_check_open(database *db, tansu_error *error) {
+    tansu_status status = handle_check_process(db, error);
+    if (status != TANSU_OK)
+        return status;
     return __atomic_load_n(&db->closing, __ATOMIC_RELAXED) ? closed(error) : TANSU_OK;
 }
 

@@ -7,15 +7,12 @@
 #include "store/index_files.h"
 #include "store/snapshot.h"
 #include "util/clock.h"
-#include "util/heap.h"
 
 /* Dirty bytes that order a checkpoint, and that make writers wait, in eighths of the bound. */
 #define DUE_EIGHTHS 2
 #define WAIT_EIGHTHS 6
 /* Relief continues to an eighth below the bound, so that it is not asked for at each load. */
 #define RELIEF_EIGHTHS 7
-/* As much freed at one time is worth giving back to the system. */
-#define TRIM_BYTES ((uint64_t)16 * 1024 * 1024)
 /* How long a waiting writer sleeps before it checks whether it was cancelled. */
 #define POLL_MS 100
 /* A smaller bound than this is not kept to by writing: there would be a checkpoint for each
@@ -125,9 +122,4 @@ void memory_relieve(database *db) {
     uint64_t more = bound / 16 < RETRY_BYTES ? RETRY_BYTES : bound / 16;
     tree_store_relieve_at(db->trees, left <= bound ? bound : left + more);
     pthread_mutex_unlock(&db->evict_mutex);
-}
-
-void memory_note_freed(uint64_t before, uint64_t after) {
-    if (before > after && before - after >= TRIM_BYTES)
-        heap_trim();
 }

@@ -34,8 +34,4 @@ void memory_wait(database *db, const interrupt *stop);
 /* memory_relieve -- drops clean leaves if more is in memory than the bound allows. Any thread. */
 void memory_relieve(database *db);
 
-/* memory_note_freed -- what index blocks took before and after a number of them were freed: much of
- * it goes back to the system. */
-void memory_note_freed(uint64_t before, uint64_t after);
-
 #endif

@@ -6,10 +6,13 @@
 #include "store/collection.h"
 #include "store/commit_wait.h"
 #include "store/database_internal.h"
-#include "store/memory.h"
+#include "util/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* As much index memory freed at one time is worth giving back to the system. */
+#define TRIM_BYTES ((uint64_t)16 * 1024 * 1024)
 
 snapshot *snapshot_new(uint32_t room) {
     snapshot *v = calloc(1, sizeof *v);
@@ -152,7 +155,9 @@ static void end_snapshots(database *db, snapshot *ended) {
         if (done)
             snapshot_free(v);
     }
-    memory_note_freed(memory, tree_store_memory(db->trees));
+    uint64_t left = tree_store_memory(db->trees);
+    if (memory > left && memory - left >= TRIM_BYTES)
+        heap_trim();
 }
 
 /* take_ended -- unlinks those of the snapshots from `v` up to the visible one that are over. The

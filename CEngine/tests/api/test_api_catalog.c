@@ -276,6 +276,7 @@ static void unique_means_unique(void) {
     for (int way = 0; way < 3; way++) {
         CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("c", "{'_id': 2, 'a': 1.0, 'b': 1, 'tags': 1}"));
         CHECK_TEXT("u", call_error.context);
+        CHECK(strstr(call_error.message, "contain {\"a\": 1.0, \"b\": 1} twice") != NULL);
         CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("c", "{'_id': 2, 'a': 1, 'tags': ['z', 'y']}"));
         CHECK_TEXT("t", call_error.context);
         CHECK_OK(save("c", "{'_id': 1, 'a': 1, 'b': 1, 'tags': ['y', 'x']}"), &call_error);

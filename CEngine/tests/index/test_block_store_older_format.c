@@ -1,6 +1,7 @@
 /*
  * test_block_store_older_format.c -- a block store whose META has another format than this version
- * writes: it is noticed at opening, and rebuilt from the log.
+ * writes, or indexes whose entries follow other rules: it is noticed at opening, and rebuilt from
+ * the log.
  */
 #include "bson/document.h"
 #include "index/block_store/block_store.h"
@@ -91,8 +92,63 @@ static void read_only_needs_no_block_store(void) {
     folder_end(folder);
 }
 
+/* forget -- removes from the META which rules the entries of its indexes follow, as an earlier
+ * release wrote it, and says that the collection has 77 documents. */
+static void forget(const char *folder) {
+    static const char rules[] = "entryRules";
+    block_store *bs;
+    tansu_buffer meta = TANSU_BUFFER_INIT;
+    tansu_error error;
+    bool found = false;
+    CHECK_OK(block_store_open(&fs_system, folder_join(folder, CABINET), 0, &bs, &error), &error);
+    CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &error), &error);
+    for (size_t i = 0; i + sizeof rules <= meta.size; i++) {
+        if (memcmp(meta.data + i, rules, sizeof rules) != 0)
+            continue;
+        meta.data[i] = '-';
+        found = true;
+    }
+    CHECK(found);
+    member(&meta, "collections", "count")[0] = 77;
+    CHECK_OK(block_store_begin(bs, &error), &error);
+    CHECK_OK(block_store_put(bs, BLOCK_STORE_META, 0, meta.data, meta.size, &error), &error);
+    CHECK_OK(block_store_commit(bs, &error), &error);
+    CHECK_OK(block_store_close(bs, &error), &error);
+    tansu_buffer_free(&meta);
+}
+
+/* An earlier release put null into a unique index over a position for each document in the array.
+ * Only such an index is rebuilt. */
+static void a_unique_index_over_positions_is_rebuilt(void) {
+    static const struct {
+        const char *keys, *options;
+        bool rebuilt;
+    } cases[] = {{"{'v.0.y':1}", "{'unique':true}", true},
+                 {"{'_id':1,'v.1.y':1}", "{'unique':true}", true},
+                 {"{'v.y':1}", "{'unique':true}", false},
+                 {"{'v.0.y':1}", NULL, false},
+                 {"{'w.0.y':1}", "{'unique':true}", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = folder_new();
+        tansu_db *db = call_open(folder);
+        CHECK_OK(call_index(db, NULL, "c", "i", cases[i].keys, cases[i].options), &call_error);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':1,'v':[{'y':1},{'y':2}]}"),
+                 &call_error);
+        call_close(db);
+        forget(folder);
+        db = call_open(folder);
+        CHECK_INT(cases[i].rebuilt ? 1 : 77, call_count(db, NULL, "c", "{}"));
+        if (cases[i].rebuilt)
+            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':2,'v':[{'y':3},{'y':4}]}"),
+                     &call_error);
+        call_close(db);
+        folder_end(folder);
+    }
+}
+
 int main(void) {
     RUN(a_block_store_of_another_format_is_rebuilt);
     RUN(read_only_needs_no_block_store);
+    RUN(a_unique_index_over_positions_is_rebuilt);
     return check_finish();
 }

@@ -132,7 +132,7 @@ static void build_and_check(builder build, const char *keys, bool unique, bool a
     tree built;
     bool multikey = false;
     walk all = {0, count, TANSU_DONE, 0, 0};
-    const index_source source = {step, may_go_on, &all};
+    const index_source source = {.next = step, .check = may_go_on, .context = &all};
     if (CHECK_OK(build(&writer, definition, &source, &built, &multikey, NULL, &error), &error)) {
         CHECK(multikey == arrays);
         holds_all(store, &built, definition, count);
@@ -183,7 +183,7 @@ static void fails_over(builder build, const char *keys, bool unique, walk *some,
     retire_list retired = {0};
     tree_writer writer = {store, 1, &retired};
     index_definition *definition = parse(keys, unique);
-    const index_source source = {step, may_go_on, some};
+    const index_source source = {.next = step, .check = may_go_on, .context = some};
     tree built;
     bool multikey = false;
     CHECK_STATUS(expected, build(&writer, definition, &source, &built, &multikey, NULL, &error));
@@ -230,7 +230,7 @@ static uint32_t questions(builder build, const char *keys) {
     tree_writer writer = {store, 1, &retired};
     index_definition *definition = parse(keys, false);
     walk all = {0, DOCUMENTS, TANSU_DONE, 0, 0};
-    const index_source source = {step, may_go_on, &all};
+    const index_source source = {.next = step, .check = may_go_on, .context = &all};
     tree built;
     bool multikey;
     CHECK_OK(build(&writer, definition, &source, &built, &multikey, NULL, &error), &error);

@@ -47,7 +47,9 @@ static void definitions_are_read(void) {
 
     tansu_buffer bson = TANSU_BUFFER_INIT;
     bson_t *keys = BCON_NEW("name", BCON_INT32(1), "address.city", BCON_INT32(-1));
-    CHECK(index_definition_keys(definition, &bson));
+    writer w = {.out = &bson};
+    index_definition_keys(definition, &w);
+    CHECK(!w.failed);
     CHECK_BYTES(bson_get_data(keys), keys->len, bson.data, bson.size);
     bson_destroy(keys);
     tansu_buffer_free(&bson);

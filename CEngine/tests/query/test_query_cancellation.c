@@ -6,7 +6,9 @@
 #include "query/exec/sort.h"
 #include "query/util/key_set.h"
 #include "query/util/merge_sort.h"
+#include "support/calls/aggregate_calls.h"
 #include "support/calls/query_calls.h"
+#include "support/calls/update_calls.h"
 #include "support/check.h"
 #include "support/random/random.h"
 
@@ -43,6 +45,27 @@ static void a_query_keeps_to_its_deadline(void) {
                find_ids(db, slow, "{'$maxTimeMS':2,'$orderby':{'t':1}}"));
     CHECK_TEXT("", find_ids(db, "{'t':1}", "{'$maxTimeMS':60000}"));
     CHECK_TEXT("", find_ids(db, "{'t':1}", "{'$maxTimeMS':0}"));
+}
+
+/* A few documents that each take long are as many that take little; and what takes too long at the
+ * very end is too late as well. */
+static void few_documents_keep_to_a_deadline(void) {
+    char text[8000] = "{'t':['";
+    tansu_db *own = memory_db_open();
+    for (int i = 0; i < 400; i++)
+        strcat(text, i % 10 == 9 ? "xxxxxxxxxxxxxx y','" : "xxxxxxxxxxxxxx ");
+    strcat(text, "']}");
+    for (int documents = 1; documents <= 8; documents++) {
+        save_text(own, text);
+        CHECK_TEXT("TIMEOUT hints.$maxTimeMS",
+                   find_ids(own, slow, "{'$maxTimeMS':1,'$onlycount':true}"));
+        CHECK_TEXT("TIMEOUT hints.$maxTimeMS",
+                   update_text(own, NULL, slow, "{'$set':{'a':1}}", "{'$maxTimeMS':1}"));
+        CHECK_TEXT("TIMEOUT hints.$maxTimeMS", distinct_text(own, "_id", slow, "{'$maxTimeMS':1}"));
+    }
+    CHECK_TEXT("TIMEOUT hints.$maxTimeMS", find_ids(own, slow, "{'$maxTimeMS':1}"));
+    CHECK_INT(0, count_matches(own, slow, NULL));
+    memory_db_close(own);
 }
 
 /* cancel_soon -- what the other thread does. */
@@ -446,6 +469,7 @@ static void null_arguments_are_accepted(void) {
 }
 
 int main(void) {
+    RUN(few_documents_keep_to_a_deadline);
     fill();
     RUN(a_query_keeps_to_its_deadline);
     RUN(a_cursor_is_cancelled_from_another_thread);

@@ -8,6 +8,7 @@
  * $maxTimeMS and cancelling end compiling, planning and one match.
  */
 #include "query/query.h"
+#include "query/update/update.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
@@ -179,6 +180,12 @@ static const construct constructs[] = {
      "]}}}}", "\"modified\": 1"},
     {"$addToSet", "\"f%d\":1", NULL, UPDATE "{\"$addToSet\":{\"l\":{\"$each\":[", "\"x%d\"",
      "]}}}}", "\"modified\": 1"},
+    {"$addToSetAll", "\"f%d\":1", NULL, UPDATE "{\"$addToSetAll\":{\"l\":[", "\"x%d\"", "]}}}",
+     "\"modified\": 1"},
+    {"$pull", "\"f%d\":[1]", NULL, UPDATE "{\"$pull\":{\"f0\":{\"$in\":[", "%d", "]}}}}",
+     "\"modified\": 1"},
+    {"$pullAll", "\"f%d\":[1]", NULL, UPDATE "{\"$pullAll\":{\"f0\":[", "%d", "]}}}",
+     "\"modified\": 1"},
     {"a transaction", NULL, NULL, "{\"op\":\"transaction\",\"commands\":[",
      "{\"op\":\"save\",\"collection\":\"d\",\"documents\":[{\"_id\":%d}]}", "]}", NULL},
     {"keys of a document", NULL, NULL,
@@ -306,6 +313,7 @@ static void a_match_takes_no_product_of_query_and_document(void) {
         {{"{'a':[", "'x%d'", "]}"}, {"{'a':{'$endsWith':[", "'y%d'", "]}}"}, false},
         {{"{'a':[", "'x%d'", "]}"}, {"{'a':{'$stror':[", "'y%d'", "]}}"}, false},
         {{"{'a':[", "'x%d'", "]}"}, {"{'a':{'$strand':[", "'x%d'", "]}}"}, true},
+        {{"{'a':[", "'x%d'", "]}"}, {"{'a':{'$contains':[", "'y%d'", "]}}"}, false},
         {{"{", "'f%d':1", "}"}, {"{", "'f%d':1", "}"}, true},
         {{"{", "'f%d':1", "}"}, {"{'$or':[", "{'f%d':2}", "]}"}, false},
         {{"{", "'f%d':1", "}"}, {"{'$or':[", "{'*':-%d}", "{'*':'x'}]}"}, false},
@@ -331,6 +339,95 @@ static void a_match_takes_no_product_of_query_and_document(void) {
         }
         check_growth(cases[i].query[0], "steps", steps[0], steps[1], 100);
         CHECK(steps[0] != 0);
+    }
+}
+
+/* apply_steps -- the tests and values that an update of one document looks at. */
+static uint64_t apply_steps(const bson_t *doc, const bson_t *operations, const bson_t *filters) {
+    update *u;
+    struct query *q;
+    tansu_error error;
+    tansu_buffer out = TANSU_BUFFER_INIT;
+    match_context context = {.status = TANSU_OK};
+    REQUIRE(CHECK_OK(query_compile(NULL, 0, NULL, 0, NULL, &q, &error), &error));
+    const doc_value options = {NULL, 0, DOC_MISSING};
+    const doc_value list = {bson_get_data(filters), filters->len, DOC_ARRAY};
+    REQUIRE(CHECK_OK(
+        update_compile(bson_get_data(operations), operations->len, &options, &list, q, &u, &error),
+        &error));
+    const update_case how = {.matched = q, .context = &context};
+    CHECK_OK(update_apply(u, bson_get_data(doc), doc->len, &how, &out, &error), &error);
+    uint64_t steps = context.steps;
+    tansu_buffer_free(&out);
+    match_context_free(&context);
+    update_free(u);
+    query_free(q);
+    return steps;
+}
+
+static void an_update_takes_no_product_of_operands_and_array(void) {
+    static const struct {
+        const char *document[3];
+        const char *update[3];
+        const char *filters[3];
+    } cases[] = {
+        {{"{'a':[", "%d", "]}"}, {"{'$pullAll':{'a':[", "'x%d'", "]}}"}, {"{", "", "}"}},
+        {{"{'a':[", "{'k':%d}", "]}"}, {"{'$pullAll':{'a':[", "{'k':'%d'}", "]}}"}, {"{", "", "}"}},
+        {{"{'a':[", "%d", "]}"}, {"{'$pull':{'a':{'$in':[", "'x%d'", "]}}}"}, {"{", "", "}"}},
+        {{"{'a':[", "{'k':%d}", "]}"},
+         {"{'$pull':{'a':{'$or':[", "{'k':'%d'}", "]}}}"},
+         {"{", "", "}"}},
+        {{"{'a':[", "%d", "]}"}, {"{'$addToSet':{'a':{'$each':[", "'x%d'", "]}}}"}, {"{", "", "}"}},
+        {{"{'a':[", "{'k':%d}", "]}"},
+         {"{'$push':{'a':{'$sort':{'k':-1},'$each':[", "{'k':%d}", "]}}}"},
+         {"{", "", "}"}},
+        {{"{'a':[", "{'k':%d}", "]}"},
+         {"{'$set':{'a.$[x].k':[", "%d", "]}}"},
+         {"{'0':{'$or':[", "{'x.k':'%d'}", "]}}"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t steps[2];
+        for (int turn = 0; turn < 2; turn++) {
+            int parts = PARTS << turn, conditions = cases[i].filters[1][0] ? parts : 0;
+            bson_t *doc =
+                bson_of(cases[i].document[0], cases[i].document[1], cases[i].document[2], parts);
+            bson_t *operations =
+                bson_of(cases[i].update[0], cases[i].update[1], cases[i].update[2], parts);
+            bson_t *filters =
+                bson_of(cases[i].filters[0], cases[i].filters[1], cases[i].filters[2], conditions);
+            steps[turn] = apply_steps(doc, operations, filters);
+            bson_destroy(doc);
+            bson_destroy(operations);
+            bson_destroy(filters);
+        }
+        check_growth(cases[i].update[0], "steps", steps[0], steps[1], 100);
+        /* Each element is counted, for the deadline. */
+        CHECK(steps[0] >= PARTS);
+    }
+}
+
+/* What takes the product of query and document is counted, so that the deadline is looked at. */
+static void long_work_is_counted(void) {
+    static const struct {
+        const char *document[3];
+        const char *query[3];
+    } cases[] = {
+        {{"{'a':[", "{'b':%d}", "]}"}, {"{'$or':[", "{'a.x%d':1}", "]}"}},
+        {{"{'a':{", "'k%d':1", "}}"}, {"{'$or':[", "{'a.x%d':1}", "]}"}},
+        {{"{'a':[", "%d", "]}"}, {"{'$or':[", "{'a':{'$size':9000%d}}", "]}"}},
+        {{"{", "'k%d':1", "}"}, {"{'$or':[", "{'x':%d,'y':1}", "]}"}},
+        {{"{'a':'", "abc%d", "'}"}, {"{'$or':[", "{'a':{'$icase':{'$contains':'x%d'}}}", "]}"}},
+        {{"{'a':'", "abc%d", "'}"}, {"{'$or':[", "{'a':{'$contains':'x%d'}}", "]}"}},
+        {{"{'a':[", "%d", "]}"}, {"{'$or':[", "{'a':{'$mod':[90000000,8000%d]}}", "]}"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bson_t *doc =
+            bson_of(cases[i].document[0], cases[i].document[1], cases[i].document[2], PARTS);
+        bson_t *query = bson_of(cases[i].query[0], cases[i].query[1], cases[i].query[2], PARTS);
+        if (!CHECK(match_steps(query, doc, false) >= (uint64_t)PARTS * PARTS / MATCH_BYTES))
+            check_note("%s", cases[i].query[1]);
+        bson_destroy(doc);
+        bson_destroy(query);
     }
 }
 
@@ -444,8 +541,8 @@ static void one_match_can_be_ended(void) {
     put_list(&save, "{\"op\":\"save\",\"collection\":\"c\",\"documents\":[{\"_id\":1,\"a\":[",
              "\"x%d\"", "]}]}", 20000);
     run(db, &save, NULL);
-    put_list(&count, COUNT "{\"a\":{\"$contains\":[", "\"y%d\"",
-             "]}},\"hints\":{\"$maxTimeMS\":20}}", 20000);
+    put_list(&count, COUNT "{\"$or\":[", "{\"a\":{\"$contains\":\"y%d\"}}",
+             "]},\"hints\":{\"$maxTimeMS\":20}}", 20000);
     run(db, &count, "\"code\": \"TIMEOUT\"");
     free(save.data);
     free(count.data);
@@ -456,6 +553,8 @@ int main(void) {
     RUN(commands_take_no_square_of_their_parts);
     RUN(a_long_path_is_kept_once);
     RUN(a_match_takes_no_product_of_query_and_document);
+    RUN(an_update_takes_no_product_of_operands_and_array);
+    RUN(long_work_is_counted);
     RUN(planning_keeps_to_its_memory);
     RUN(compiling_keeps_to_its_memory);
     RUN(bounds_on_lists_are_reported);

@@ -215,10 +215,10 @@ static void values_must_be_unique_in_the_end(void) {
     fill(2000);
     CHECK_STATUS(TANSU_E_NOT_UNIQUE, build("n", "{'n':1}", "{'unique':true}", NULL, NULL));
     CHECK_TEXT("n", error.context);
-    CHECK(strstr(error.message, "{ \"n\" : 0 }") != NULL);
+    CHECK(strstr(error.message, "{\"n\": 0}") != NULL);
     CHECK_STATUS(TANSU_E_NOT_UNIQUE, build("u", "{'u':1}", "{'unique':true}", repeat, &calls));
     CHECK_TEXT("u", error.context);
-    CHECK(strstr(error.message, "{ \"u\" : 1234 }") != NULL);
+    CHECK(strstr(error.message, "{\"u\": 1234}") != NULL);
     CHECK_STATUS(TANSU_OK, put(7, 1, 7));
     CHECK_OK(build("u", "{'u':1}", "{'unique':true}", NULL, NULL), &error);
     CHECK_STATUS(TANSU_E_NOT_UNIQUE, put(7, 1, 1234));

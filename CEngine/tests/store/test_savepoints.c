@@ -183,10 +183,11 @@ static void any_nesting_goes_back_to_where_it_was(void) {
                 snprintf(json, sizeof json, "{'_id': %d}", (int)random_below(&random, 12));
                 CHECK_OK(call_remove_id(db, txn, "c", json, NULL), &call_error);
             } else {
-                snprintf(json, sizeof json, "{'_id': %d, 'u': %d}", (int)random_below(&random, 12),
-                         (int)random_below(&random, 20));
-                tansu_status status = save(txn, "c", json);
-                CHECK(status == TANSU_OK || status == TANSU_E_NOT_UNIQUE);
+                int id = (int)random_below(&random, 12), u = (int)random_below(&random, 20);
+                snprintf(json, sizeof json, "{'u': %d, '_id': {'$ne': %d}}", u, id);
+                bool taken = call_count(db, txn, "c", json) != 0;
+                snprintf(json, sizeof json, "{'_id': %d, 'u': %d}", id, u);
+                CHECK_STATUS(taken ? TANSU_E_NOT_UNIQUE : TANSU_OK, save(txn, "c", json));
             }
         }
         char *last = everything(txn);

@@ -21,17 +21,12 @@ func withEngineOptions<Result>(
 ) throws -> Result {
     let (choices, path) = try engineOptions(store, options)
     var complete = choices
-    // The engine calls back only during this call, so that the context can be a pointer to a local variable.
-    return try withUnsafePointer(to: options.progress) { context in
-        if options.progress != nil {
-            complete.progress_context = UnsafeMutableRawPointer(mutating: context)
-            complete.progress = { context, done, total in
-                context?.assumingMemoryBound(to: (@Sendable (UInt64, UInt64) -> Void)?.self).pointee?(done, total)
-                return 1
-            }
-        }
-        return try withOptionalCString(path) { path in
-            complete.path = path
+    return try withOptionalCString(path) { path in
+        complete.path = path
+        guard let progress = options.progress else { return try withUnsafePointer(to: complete, body) }
+        return try withEngineProgress(progress) { callback, context in
+            complete.progress = callback
+            complete.progress_context = context
             return try withUnsafePointer(to: complete, body)
         }
     }
@@ -47,6 +42,7 @@ private func engineOptions(
     choices.must_exist = options.mustExist ? 1 : 0
     choices.durability = options.durability.engineValue
     choices.busy_timeout_ms = options.busyTimeout.engineMilliseconds
+    choices.lock_timeout_ms = options.lockTimeout.engineMilliseconds
     if case .interval(let interval) = options.durability { choices.interval_ms = interval.engineMilliseconds }
     if let size = options.segmentSize { choices.segment_size = UInt64(clamping: size) }
     if let size = options.checkpointBytes { choices.checkpoint_bytes = UInt64(clamping: size) }

@@ -16,6 +16,10 @@ extension Database {
         /// How long a write waits for the write lock before it throws `.busy`.
         public var busyTimeout: Duration
 
+        /// How long opening waits while another process has the database open, before it throws `.locked`. Opening
+        /// blocks its thread meanwhile.
+        public var lockTimeout: Duration
+
         /// The size of one segment of the log in bytes, 1 MiB to 1 GiB; the engine's 64 MiB when `nil`.
         public var segmentSize: Int?
 
@@ -47,21 +51,25 @@ extension Database {
         /// The timer `tansu.call.duration` and the counter `tansu.call.failures`, each with the dimension `call`.
         public var metrics: (any MetricsFactory)?
 
-        /// Called on the opening thread with the progress of a long opening.
-        public var progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
+        /// Called on the opening thread with the progress of a recovery or a rebuild of indexes, in bytes of the log.
+        ///
+        /// What it throws ends the opening and is rethrown. The log is not changed by that.
+        public var progress: (@Sendable (Progress) throws -> Void)?
 
         /// Makes options; every one has a default.
         public init(
             durability: Durability = .full, readOnly: Bool = false, mustExist: Bool = false,
-            busyTimeout: Duration = .seconds(60), segmentSize: Int? = nil, checkpointBytes: Int? = nil,
-            indexCacheBytes: Int? = nil, compactionPercent: Int? = nil, compactionShare: Int? = nil,
+            busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero, segmentSize: Int? = nil,
+            checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil, compactionPercent: Int? = nil,
+            compactionShare: Int? = nil,
             logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
-            metrics: (any MetricsFactory)? = nil, progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)? = nil
+            metrics: (any MetricsFactory)? = nil, progress: (@Sendable (Progress) throws -> Void)? = nil
         ) {
             self.durability = durability
             self.readOnly = readOnly
             self.mustExist = mustExist
             self.busyTimeout = busyTimeout
+            self.lockTimeout = lockTimeout
             self.segmentSize = segmentSize
             self.checkpointBytes = checkpointBytes
             self.indexCacheBytes = indexCacheBytes

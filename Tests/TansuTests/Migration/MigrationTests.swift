@@ -133,10 +133,10 @@ struct MigrationTests {
         try numbers.save((0..<1000).map { ["_id": BSONValue($0)] })
         var migrations = self.migrations("one")
         migrations.add("two") { try $0.rewrite("numbers") { $0["seen"] = true } }
-        let heard = Heard()
+        let heard = Collected<Database.MigrationProgress>()
         #expect(throws: Refused.self) {
             try db.migrate(migrations) { state in
-                heard.add(state)
+                heard.append(state)
                 if state.documents?.done ?? 0 >= 512 { throw Refused() }
             }
         }
@@ -201,12 +201,4 @@ struct MigrationTests {
             #expect(error?.code == .busy)
         }
     }
-}
-
-private final class Heard: @unchecked Sendable {
-    private let lock = NSLock()
-    private var states: [Database.MigrationProgress] = []
-
-    func add(_ state: Database.MigrationProgress) { lock.withLock { states.append(state) } }
-    var all: [Database.MigrationProgress] { lock.withLock { states } }
 }

@@ -119,8 +119,8 @@ struct ObservationTests {
 
     @Test("the steps, applied to the old list, make the new one", arguments: 0..<20)
     func applied(stream: UInt64) throws {
-        let seed = UInt64(Date().timeIntervalSince1970 * 1000) &+ stream
-        var random = SplitMix(state: seed)
+        let seed = SeededGenerator.seed()
+        var random = SeededGenerator(seed: seed &+ stream)
         var ids = Array(1...12)
         var numbers: [Int: Int] = [:]
         var old = ObservedList<BSONDocument>()
@@ -135,7 +135,7 @@ struct ObservationTests {
             }
             let new = try Self.list(ids.map { ($0, numbers[$0] ?? 0) })
             let update = Database.ListUpdate(elements: new.elements, changes: new.changes(from: old))
-            #expect(Self.apply(update, to: old.elements) == new.elements, "seed \(seed)")
+            #expect(Self.apply(update, to: old.elements) == new.elements, "TANSU_SEED=\(seed), stream \(stream)")
             old = new
         }
     }
@@ -160,19 +160,6 @@ struct ObservationTests {
         return (0..<count).map { index in
             let element = placed[index] ?? staying.next()
             return updated.contains(index) ? update.elements[index] : element
-        }
-    }
-
-    /// Numbers that a seed repeats.
-    struct SplitMix: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-            return z ^ (z >> 31)
         }
     }
 }

@@ -43,27 +43,6 @@ struct Sample: Codable, Sendable, Identifiable {
     var when: Date
 }
 
-/// A SplitMix64, so that a seed says everything.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    /// The seed of the environment, so that a failure can be repeated, or one of the clock.
-    static func seed() -> UInt64 {
-        ProcessInfo.processInfo.environment["TANSU_SEED"].flatMap { UInt64($0) }
-            ?? UInt64(Date().timeIntervalSince1970 * 1000)
-    }
-}
-
 /// Makes random values, few different ones, so that they meet.
 struct Maker {
     static let wholes = [-7, -3, -1, 0, 1, 2, 3, 4, 1 << 40]

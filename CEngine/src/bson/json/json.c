@@ -13,8 +13,8 @@ tansu_status tansu_json_to_bson(const char *json, size_t length, tansu_buffer *r
                          "Argument \"json\" or \"result\" is NULL; pass a text and a buffer");
     if (length == SIZE_MAX)
         length = strlen(json);
-    return json_read(json != NULL ? json : "", length, TANSU_MAX_DOCUMENT_SIZE, TANSU_MAX_DEPTH,
-                     result, error);
+    return json_parse(json != NULL ? json : "", length, TANSU_MAX_DOCUMENT_SIZE, TANSU_MAX_DEPTH,
+                      result, error);
 }
 
 tansu_status tansu_bson_to_json(tansu_document bson, int canonical, tansu_buffer *result,

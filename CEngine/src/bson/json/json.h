@@ -11,11 +11,11 @@
 
 #include "bson/document.h"
 
-/* json_read -- replaces `result` by the BSON of a text with one object, at most `limit` bytes and
+/* json_parse -- replaces `result` by the BSON of a text with one object, at most `limit` bytes and
  * `depth` levels of documents and arrays. Errors: INVALID_JSON (the offset is the invalid byte, the
  * message has line and column), TOO_LARGE, MEMORY. */
-tansu_status json_read(const char *text, size_t length, size_t limit, uint32_t depth,
-                       tansu_buffer *result, tansu_error *error);
+tansu_status json_parse(const char *text, size_t length, size_t limit, uint32_t depth,
+                        tansu_buffer *result, tansu_error *error);
 
 /* json_write_document, json_write_value -- append the text of a document or value that doc_check()
  * accepted; false when memory is exhausted. */

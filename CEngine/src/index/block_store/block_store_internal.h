@@ -279,17 +279,22 @@ void journal_end(block_store *bs, bool remove);
  * there was nothing to do. Errors: IO, MEMORY, CORRUPT, READ_ONLY. */
 tansu_status recover_rollback(block_store *bs, tansu_error *error);
 
+/* ---- block_store_session.c ---- */
+
+/* session_begin -- marks the file as being written, with its journals open. */
+tansu_status session_begin(block_store *bs, tansu_error *error);
+/* session_mark -- the mark alone. */
+tansu_status session_mark(block_store *bs, tansu_error *error);
+/* session_end -- leaves a closed file. */
+tansu_status session_end(block_store *bs, tansu_error *error);
+/* block_store_apply_pending -- ensures that the last commit's words are in the file. */
+tansu_status block_store_apply_pending(block_store *bs, tansu_error *error);
+
 /* ---- block_store_open.c ---- */
 
 /* block_store_create -- an empty file with that many buckets, instead of one that is there. */
 tansu_status block_store_create(const fs *calls, const char *path, uint64_t buckets,
                                 block_store **result, tansu_error *error);
-/* session_begin -- marks the file as being written, with its journals open. */
-tansu_status session_begin(block_store *bs, tansu_error *error);
-/* session_mark -- the mark alone. */
-tansu_status session_mark(block_store *bs, tansu_error *error);
-/* block_store_apply_pending -- ensures that the last commit's words are in the file. */
-tansu_status block_store_apply_pending(block_store *bs, tansu_error *error);
 
 /* ---- block_store_shrink.c ---- */
 

@@ -23,6 +23,14 @@
 /* How many records a visit reads together. */
 #define VISIT_BATCH 16384u
 
+void block_store_mark_damaged(block_store *bs) {
+    atomic_store_explicit(&bs->damaged, true, memory_order_relaxed);
+}
+
+bool block_store_is_damaged(const block_store *bs) {
+    return atomic_load_explicit(&bs->damaged, memory_order_relaxed);
+}
+
 tansu_status block_store_damaged(block_store *bs, uint64_t offset, tansu_error *error) {
     block_store_mark_damaged(bs);
     return error_at(

@@ -1,14 +1,25 @@
 /*
  * index/tree/tree_block.c -- handles and contents of tree blocks: creating, loading and freeing
- * them.
+ * them, and the block numbers that become free.
  */
 #include "index/tree/tree_block.h"
+#include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* tree_store_memory -- handles and contents. */
+uint64_t tree_store_memory(const tree_store *store) {
+    return atomic_load_explicit(&store->memory, memory_order_relaxed);
+}
+
+/* tree_store_dirty -- contents that a transaction made and no checkpoint has written. */
+uint64_t tree_store_dirty(const tree_store *store) {
+    return atomic_load_explicit(&store->dirty, memory_order_relaxed);
+}
 
 /* account -- adds to (or takes from) the bytes that blocks take. */
 static void account(tree_store *store, int64_t bytes) {
@@ -173,6 +184,31 @@ bool block_evict(tree_store *store, tree_block *block) {
         return false;
     content_free(store, content);
     return true;
+}
+
+/* tree_store_take_free -- the list itself changes hands. */
+tansu_status tree_store_take_free(tree_store *store, uint64_t **numbers, size_t *count,
+                                  tansu_error *error) {
+    (void)error;
+    pthread_mutex_lock(&store->mutex);
+    *numbers = store->free_numbers;
+    *count = store->free_count;
+    store->free_numbers = NULL;
+    store->free_count = store->free_capacity = 0;
+    pthread_mutex_unlock(&store->mutex);
+    return TANSU_OK;
+}
+
+/* tree_store_return_free -- without memory the numbers are lost, see block_free(). */
+void tree_store_return_free(tree_store *store, const uint64_t *numbers, size_t count) {
+    if (count == 0)
+        return;
+    pthread_mutex_lock(&store->mutex);
+    if (ARRAY_RESERVE(store->free_numbers, store->free_count, store->free_capacity, count)) {
+        memcpy(store->free_numbers + store->free_count, numbers, count * sizeof(*numbers));
+        store->free_count += count;
+    }
+    pthread_mutex_unlock(&store->mutex);
 }
 
 /* block_free -- when memory for the list of free numbers is exhausted the block store keeps a

@@ -1,6 +1,5 @@
 /*
- * index/tree/tree_checkpoint.c -- writing blocks to the block store, evicting them from memory, and
- * freeing block numbers.
+ * index/tree/tree_checkpoint.c -- writing blocks to the block store and evicting them from memory.
  */
 #include "index/tree/tree_block.h"
 #include "util/array.h"
@@ -112,31 +111,6 @@ void tree_checkpoint_failed(tree_store *store) {
 /* tree_checkpoint_done -- from now on the leaves may be evicted. */
 void tree_checkpoint_done(tree_store *store) {
     end_checkpoint(store, true);
-}
-
-/* tree_store_take_free -- the list itself changes hands. */
-tansu_status tree_store_take_free(tree_store *store, uint64_t **numbers, size_t *count,
-                                  tansu_error *error) {
-    (void)error;
-    pthread_mutex_lock(&store->mutex);
-    *numbers = store->free_numbers;
-    *count = store->free_count;
-    store->free_numbers = NULL;
-    store->free_count = store->free_capacity = 0;
-    pthread_mutex_unlock(&store->mutex);
-    return TANSU_OK;
-}
-
-/* tree_store_return_free -- without memory the numbers are lost, see block_free(). */
-void tree_store_return_free(tree_store *store, const uint64_t *numbers, size_t count) {
-    if (count == 0)
-        return;
-    pthread_mutex_lock(&store->mutex);
-    if (ARRAY_RESERVE(store->free_numbers, store->free_count, store->free_capacity, count)) {
-        memcpy(store->free_numbers + store->free_count, numbers, count * sizeof(*numbers));
-        store->free_count += count;
-    }
-    pthread_mutex_unlock(&store->mutex);
 }
 
 /* One round of evictions in one tree. */

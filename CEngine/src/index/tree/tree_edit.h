@@ -1,98 +1,13 @@
 /*
- * index/tree/tree_edit.h -- what inserting and removing share: the descent, and editing the blocks
- * on the way back up. Private to index/tree.
- *
- * An edit has two phases. The first goes up from the leaf, allocates every new block, and may fail:
- * edit_undo() then leaves the tree as it was. The second, edit_finish(), links the new blocks and
- * cannot fail.
+ * index/tree/tree_edit.h -- carrying a change from a leaf to the root: each inner block on the way
+ * is edited, split or merged. Private to index/tree.
  */
 #ifndef TANSU_INDEX_TREE_TREE_EDIT_H
 #define TANSU_INDEX_TREE_TREE_EDIT_H
 
-#include "index/tree/tree_block.h"
-
-/* The path from the root to a leaf. */
-typedef struct tree_way {
-    uint32_t height;
-    struct {
-        tree_block *block;
-        tree_content *content;
-        uint32_t slot; /* the child that was taken; in the leaf, where the key is or belongs */
-    } step[TREE_MAX_HEIGHT];
-    bool exact; /* the key is there */
-    bool owned; /* the leaf, and so all of the path, is of the writer's epoch */
-} tree_way;
-
-/* What happens to a block's children: those from `first` on, `removed` of them (1 or 2), are
- * replaced by `added` ones. Possible: 1 by 1, 1 by 2 (split), 2 by 1 (merged), 1 by 0 (emptied). */
-typedef struct tree_edit {
-    uint32_t first;
-    uint32_t removed;
-    uint32_t added;
-    tree_block *child[2];
-    uint64_t count[2];
-    const uint8_t *separator; /* between the two */
-    uint32_t separator_size;
-} tree_edit;
-
-#define EDIT_BLOCKS (2 * TREE_MAX_HEIGHT + 2)
-
-/* One edit in progress. */
-typedef struct tree_change {
-    tree_writer *writer;
-    tree_way *way;
-    tree_edit edit; /* for the next level up */
-    /* Handles made: ended by undo. */
-    tree_block *made[EDIT_BLOCKS];
-    uint32_t made_count;
-    /* The writer's own blocks that get another content. */
-    struct {
-        tree_block *block;
-        tree_content *content;
-    } swapped[EDIT_BLOCKS];
-    uint32_t swapped_count;
-    /* Blocks that are in no tree afterwards. */
-    tree_block *replaced[EDIT_BLOCKS];
-    uint32_t replaced_count;
-    /* The writer's own inner blocks that are edited as they are. */
-    struct {
-        tree_inner *inner;
-        tree_edit edit;
-    } in_place[TREE_MAX_HEIGHT];
-    uint32_t in_place_count;
-    tansu_buffer separators[2]; /* bytes of the edit's separator, used alternately */
-    uint32_t separator_turn;
-} tree_change;
-
-/* way_find -- descends to where the key is or belongs. Call way_leave() when the leaf is no longer
- * examined, and before it may be freed. */
-tansu_status way_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t size,
-                      tree_way *way, tansu_error *error);
-void way_leave(const tree_way *way);
-
-/* edit_begin -- also makes space on the retire list. */
-tansu_status edit_begin(tree_change *change, tree_writer *writer, tree_way *way,
-                        tansu_error *error);
-
-/* edit_block -- the handle that holds `content` instead of what `block` holds now (a new one,
- * or the block itself when it is the writer's own). `block` NULL: a new one. NULL: memory is
- * exhausted, and the content is freed. */
-tree_block *edit_block(tree_change *change, tree_block *block, tree_content *content);
-
-/* edit_drop -- notes a block that is in no tree afterwards. */
-void edit_drop(tree_change *change, tree_block *block);
-
-/* edit_separator -- sets the edit's separator to the shortest string that is greater than `left`
- * and not greater than `right`; false when memory is exhausted. */
-bool edit_separator(tree_change *change, const tree_ref *left, const tree_ref *right);
+#include "index/tree/tree_change.h"
 
 /* edit_up -- carries the edit from the leaf's parent to the root; *root is the tree's new root. */
 tansu_status edit_up(tree_change *change, tree_block **root, tansu_error *error);
-
-void edit_undo(tree_change *change);
-void edit_finish(tree_change *change);
-
-/* refs_leaf -- a new leaf of these strings, with the usual space; NULL: memory. */
-tree_content *refs_leaf(tree_store *store, const tree_ref *refs, uint32_t count);
 
 #endif

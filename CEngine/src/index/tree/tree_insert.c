@@ -2,28 +2,9 @@
  * index/tree/tree_insert.c -- adding an entry.
  */
 #include "index/tree/tree_edit.h"
+#include "index/tree/tree_gather.h"
+#include "index/tree/tree_split.h"
 #include "util/error.h"
-
-#include <stdlib.h>
-
-/* References that a usual leaf's entries need; more of them are allocated. */
-#define USUAL_REFS 320
-
-/* refs_leaf -- exactly as much memory as it needs, or the usual size if that is more. */
-tree_content *refs_leaf(tree_store *store, const tree_ref *refs, uint32_t count) {
-    uint32_t prefix;
-    uint64_t bytes = page_measure(refs, count, &prefix);
-    tree_content *content = content_leaf(store, bytes);
-    if (content != NULL)
-        page_fill(leaf_page(content), leaf_page(content)->capacity, 0, refs, count, prefix);
-    return content;
-}
-
-/* too_large -- a leaf of that many bytes is to be split. */
-static bool too_large(uint64_t page_bytes, uint32_t count) {
-    uint64_t bytes = page_bytes + offsetof(tree_leaf, page);
-    return (bytes > BLOCK_BYTES && count > 4) || (bytes > LEAF_LARGE && count > 1);
-}
 
 /* leaf_copied -- the leaf's copy with the key, when it fits in as the page is; NULL: memory. */
 static tree_content *leaf_copied(tree_store *store, const tree_page *page, uint32_t slot,
@@ -38,82 +19,6 @@ static tree_content *leaf_copied(tree_store *store, const tree_page *page, uint3
     return content;
 }
 
-/* split_point -- how many of the entries go to the left: half of the bytes, and at least one to
- * each side. */
-static uint32_t split_point(const tree_ref *refs, uint32_t count) {
-    uint64_t all = 0, left = 0;
-    for (uint32_t i = 0; i < count; i++)
-        all += ref_size(&refs[i]) + sizeof(tree_slot);
-    uint32_t point = 0;
-    while (point < count - 1 && (point == 0 || left + ref_size(&refs[point]) <= all / 2)) {
-        left += ref_size(&refs[point]) + sizeof(tree_slot);
-        point++;
-    }
-    return point;
-}
-
-/* leaf_appended -- the key goes after a full leaf's last one: that leaf stays as it is, the key
- * gets a new one. With keys in rising order all leaves are full, and no bytes are copied. */
-static tansu_status leaf_appended(tree_change *change, tree_block *block, const tree_page *page,
-                                  const uint8_t *key, size_t size, tansu_error *error) {
-    tree_store *store = change->writer->store;
-    tree_ref last = page_ref(page, page->count - 1);
-    tree_ref ref = {key, NULL, (uint32_t)size, 0};
-    /* Those that follow will share what this one shares with the one before. */
-    uint32_t prefix = ref_common(&last, &ref);
-    tree_content *content = content_leaf(store, sizeof(tree_page) + page_align(prefix) +
-                                                    sizeof(tree_slot) + 4 + size - prefix);
-    if (content == NULL)
-        return error_memory(error);
-    page_fill(leaf_page(content), leaf_page(content)->capacity, 0, &ref, 1, prefix);
-    tree_block *right = edit_block(change, NULL, content);
-    if (right == NULL || !edit_separator(change, &last, &ref))
-        return error_memory(error);
-    change->edit.added = 2;
-    change->edit.child[0] = block;
-    change->edit.child[1] = right;
-    change->edit.count[0] = page->count;
-    change->edit.count[1] = 1;
-    return TANSU_OK;
-}
-
-/* leaf_rebuilt -- the leaf with the key rebuilt, as one or, when it is too large, as two. */
-static tansu_status leaf_rebuilt(tree_change *change, tree_block *block, const tree_page *page,
-                                 uint32_t slot, const uint8_t *key, size_t size,
-                                 tansu_error *error) {
-    tree_store *store = change->writer->store;
-    uint32_t count = page->count + 1;
-    tree_ref usual[USUAL_REFS];
-    tree_ref *refs = count <= USUAL_REFS ? usual : malloc(count * sizeof(*refs));
-    if (refs == NULL)
-        return error_memory(error);
-    page_refs(page, 0, slot, refs);
-    refs[slot] = (tree_ref){key, NULL, (uint32_t)size, 0};
-    page_refs(page, slot, page->count - slot, refs + slot + 1);
-
-    uint32_t prefix, left_count = count;
-    if (too_large(page_measure(refs, count, &prefix), count))
-        left_count = split_point(refs, count);
-    tree_content *content = refs_leaf(store, refs, left_count);
-    tree_block *left = content == NULL ? NULL : edit_block(change, block, content);
-    bool made = left != NULL;
-    tree_edit *edit = &change->edit;
-    edit->added = 1;
-    edit->child[0] = left;
-    edit->count[0] = left_count;
-    if (made && left_count < count) {
-        content = refs_leaf(store, refs + left_count, count - left_count);
-        edit->added = 2;
-        edit->child[1] = content == NULL ? NULL : edit_block(change, NULL, content);
-        edit->count[1] = count - left_count;
-        made = edit->child[1] != NULL &&
-               edit_separator(change, &refs[left_count - 1], &refs[left_count]);
-    }
-    if (refs != usual)
-        free(refs);
-    return made ? TANSU_OK : error_memory(error);
-}
-
 /* insert_leaf -- chooses how the leaf takes the key. */
 static tansu_status insert_leaf(tree_change *change, const uint8_t *key, size_t size,
                                 tansu_error *error) {
@@ -126,13 +31,13 @@ static tansu_status insert_leaf(tree_change *change, const uint8_t *key, size_t 
 
     if (page_fits_prefix(page, key, size)) {
         uint64_t more = sizeof(tree_slot) + page_entry_size((uint32_t)size - page->prefix_size);
-        bool large = too_large(page_live(page) + more, page->count + 1);
+        bool large = leaf_too_large(page_live(page) + more, page->count + 1);
         if (large && slot == page->count)
             return leaf_appended(change, block, page, key, size, error);
         uint64_t bytes = (uint64_t)page_front(page) + page->heap + more;
         if (!large && (bytes + offsetof(tree_leaf, page) <= BLOCK_BYTES || page->dead == 0)) {
             tree_content *content = leaf_copied(change->writer->store, page, slot, key, size);
-            tree_block *copy = content == NULL ? NULL : edit_block(change, block, content);
+            tree_block *copy = content == NULL ? NULL : change_block(change, block, content);
             if (copy == NULL)
                 return error_memory(error);
             change->edit.added = 1;
@@ -190,17 +95,17 @@ tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_
 
     tree_change change;
     tree_block *root = t->root;
-    status = edit_begin(&change, writer, &way, error);
+    status = change_begin(&change, writer, &way, error);
     if (status == TANSU_OK)
         status = insert_leaf(&change, key, size, error);
     if (status == TANSU_OK)
         status = edit_up(&change, &root, error);
     way_leave(&way);
     if (status != TANSU_OK) {
-        edit_undo(&change);
+        change_undo(&change);
         return status;
     }
-    edit_finish(&change);
+    change_finish(&change);
     *t = (tree){root, t->count + 1};
     return TANSU_OK;
 }

@@ -2,9 +2,8 @@
  * index/tree/tree_remove.c -- removing an entry.
  */
 #include "index/tree/tree_edit.h"
+#include "index/tree/tree_gather.h"
 #include "util/error.h"
-
-#include <stdlib.h>
 
 /* Leaves with less than this, after an entry was removed, are joined with a neighbour; both
  * together may have up to LEAF_JOINED, so that the next insertions do not split them again. */
@@ -57,10 +56,10 @@ static tansu_status leaf_merged(tree_change *change, bool *merged, tansu_error *
     block_unpin(parent->child[other_slot]);
     if (status != TANSU_OK || content == NULL)
         return status;
-    tree_block *result = edit_block(change, way->step[step].block, content);
+    tree_block *result = change_block(change, way->step[step].block, content);
     if (result == NULL)
         return error_memory(error);
-    edit_drop(change, parent->child[other_slot]);
+    change_drop(change, parent->child[other_slot]);
     change->edit = (tree_edit){.first = slot > 0 ? slot - 1 : slot, .removed = 2, .added = 1};
     change->edit.child[0] = result;
     change->edit.count[0] = count;
@@ -77,7 +76,7 @@ static tansu_status remove_leaf(tree_change *change, tansu_error *error) {
     change->edit = (tree_edit){.removed = 1};
     change->edit.first = step == 0 ? 0 : way->step[step - 1].slot;
     if (page->count == 1) {
-        edit_drop(change, block);
+        change_drop(change, block);
         return TANSU_OK;
     }
     if (step > 0 && page_live(page) < LEAF_SPARSE) {
@@ -92,7 +91,7 @@ static tansu_status remove_leaf(tree_change *change, tansu_error *error) {
         return error_memory(error);
     page_copy(leaf_page(content), leaf_page(content)->capacity, page);
     page_remove(leaf_page(content), way->step[step].slot);
-    tree_block *copy = edit_block(change, block, content);
+    tree_block *copy = change_block(change, block, content);
     if (copy == NULL)
         return error_memory(error);
     change->edit.added = 1;
@@ -125,17 +124,17 @@ tansu_status tree_remove(tree_writer *writer, tree *t, const uint8_t *key, size_
     } else {
         tree_change change;
         tree_block *root = t->root;
-        status = edit_begin(&change, writer, &way, error);
+        status = change_begin(&change, writer, &way, error);
         if (status == TANSU_OK)
             status = remove_leaf(&change, error);
         if (status == TANSU_OK)
             status = edit_up(&change, &root, error);
         way_leave(&way);
         if (status != TANSU_OK) {
-            edit_undo(&change);
+            change_undo(&change);
             return status;
         }
-        edit_finish(&change);
+        change_finish(&change);
         *t = (tree){root, t->count - 1};
     }
     if (found != NULL)

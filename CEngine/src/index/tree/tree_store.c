@@ -50,16 +50,6 @@ uint64_t tree_store_next_block(const tree_store *store) {
     return atomic_load(&store->next_block);
 }
 
-/* tree_store_memory -- handles and contents. */
-uint64_t tree_store_memory(const tree_store *store) {
-    return atomic_load_explicit(&store->memory, memory_order_relaxed);
-}
-
-/* tree_store_dirty -- contents that a transaction made and no checkpoint has written. */
-uint64_t tree_store_dirty(const tree_store *store) {
-    return atomic_load_explicit(&store->dirty, memory_order_relaxed);
-}
-
 /* tree_store_set_relief -- before other threads use the store. */
 void tree_store_set_relief(tree_store *store, tree_relief relief, void *context) {
     store->relief = relief;

@@ -134,16 +134,8 @@ static bool collect(void *context, const doc_value *value) {
     return !c->w.failed;
 }
 
-/* has_positions -- whether a part of the path may be an array position. */
-static bool has_positions(const path *path) {
-    for (uint32_t i = 1; i < path->count; i++) {
-        if (path->parts[i].index >= 0)
-            return true;
-    }
-    return false;
-}
-
-/* A path with an array position, such as "tags.0", that finds one value has that value. */
+/* A path with an array position, such as "tags.0", names one value: the one that it finds, or none
+ * at all. It finds several where more arrays are on the path. */
 bool path_value(aggregation *a, const path *path, const uint8_t *doc, size_t size,
                 doc_value *value) {
     if (path_get(path, doc, size, value))
@@ -154,8 +146,8 @@ bool path_value(aggregation *a, const path *path, const uint8_t *doc, size_t siz
     path_walk(path, doc, size, collect, &c, NULL);
     writer_end(&c.w, start);
     *value = (doc_value){a->scratch.data, (uint32_t)a->scratch.size, DOC_ARRAY};
-    if (c.count == 1 && has_positions(path))
-        *value = c.last;
+    if (c.count <= 1 && path_has_positions(path))
+        *value = c.count == 1 ? c.last : (doc_value){NULL, 0, DOC_MISSING};
     return !c.w.failed;
 }
 

@@ -319,7 +319,7 @@ tansu_status aggregate_run(aggregation *a, const read_context *rctx,
     deadline_shorten(&a->deadline, a->q->spent);
     tansu_status status = run_once(a, result);
     if (!a->retry_sorted)
-        return status;
+        return status == TANSU_OK ? deadline_check(&a->deadline, error) : status;
     /* The groups, or the whole result, exceed the memory limit. */
     groups_clear(a);
     result->size = before;
@@ -328,7 +328,8 @@ tansu_status aggregate_run(aggregation *a, const read_context *rctx,
     a->no_index = true;
     a->plan.size = 0;
     a->sorting = a->by_count != 0;
-    return run_once(a, result);
+    status = run_once(a, result);
+    return status == TANSU_OK ? deadline_check(&a->deadline, error) : status;
 }
 
 void groups_clear(aggregation *a) {

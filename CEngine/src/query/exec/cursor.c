@@ -100,7 +100,8 @@ static tansu_status next_result(query_run *run, tansu_document *document, tansu_
     tansu_document stored = {doc, size};
     *document = stored;
     if (h->joins && run->snapshot) {
-        status = join_apply(h->joins, run->snapshot, &run->rctx, &stored, &run->joined, error);
+        status = join_apply(h->joins, run->snapshot, &run->rctx, &run->deadline, &stored,
+                            &run->joined, error);
         *document = (tansu_document){run->joined.data, run->joined.size};
     }
     if (status == TANSU_OK && h->fields) {
@@ -213,8 +214,10 @@ tansu_status query_rids(const query *q, const read_context *rctx,
         else
             list.items[list.count++] = h.rid;
     }
+    if (status == TANSU_DONE)
+        status = run_check(run, error);
     query_end(run);
-    if (status != TANSU_DONE) {
+    if (status != TANSU_OK) {
         rid_list_free(&list);
         return status;
     }

@@ -174,7 +174,7 @@ static tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t 
         return status;
     *doc = read_document(&run->rctx, h->ref, size);
     run->documents_examined++;
-    return TANSU_OK;
+    return run_read(run, *size, error);
 }
 
 /* needs_documents -- whether documents must be read: to return them, or to sort them. */
@@ -201,6 +201,8 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
             if (status != TANSU_OK)
                 return status;
             status = table_scan_next(&run->scan, &h->rid, &h->ref, doc, size, error);
+            if (status == TANSU_OK)
+                status = run_read(run, *size, error);
             if (status != TANSU_OK)
                 return status;
             run->documents_examined++;
@@ -347,5 +349,5 @@ tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error) {
         *count = run->returned;
     }
     run->returned = *count;
-    return TANSU_OK;
+    return run->cancellable ? run_check(run, error) : TANSU_OK;
 }

@@ -5,9 +5,13 @@
 #include "bson/value.h"
 #include "util/error.h"
 
+#define JOIN_STEP 64 /* ids looked up between two checks of the deadline */
+
 typedef struct joining {
     const snapshot *snapshot;
     const read_context *rctx;
+    const deadline *deadline;
+    uint32_t looked_up;
     writer w;
     tansu_buffer key;
     tansu_status status;
@@ -22,6 +26,11 @@ static bool fail(joining *j, tansu_status status) {
 
 /* look_up -- the document with an id; the id itself when there is none. */
 static bool look_up(joining *j, const join_spec *at, const doc_value *id, doc_value *result) {
+    if (++j->looked_up % JOIN_STEP == 0) {
+        tansu_status ended = deadline_check(j->deadline, j->error);
+        if (ended != TANSU_OK)
+            return fail(j, ended);
+    }
     const collection_state *collection = snapshot_collection(j->snapshot, at->collection);
     uint64_t rid;
     doc_ref ref;
@@ -112,9 +121,11 @@ static bool join_elements(joining *j, const key_set *list, const doc_value *valu
 
 /* The result must have the depth of a valid document. */
 tansu_status join_apply(const key_set *joins, const snapshot *snapshot, const read_context *rctx,
-                        const tansu_document *document, tansu_buffer *out, tansu_error *error) {
+                        const deadline *deadline, const tansu_document *document, tansu_buffer *out,
+                        tansu_error *error) {
     joining j = {.snapshot = snapshot,
                  .rctx = rctx,
+                 .deadline = deadline,
                  .w = {.out = out, .limit = TANSU_MAX_DOCUMENT_SIZE},
                  .error = error};
     doc_value whole = {document->data, (uint32_t)document->size, DOC_DOCUMENT};

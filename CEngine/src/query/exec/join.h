@@ -9,13 +9,15 @@
 
 #include "bson/writer.h"
 #include "query/parse/join_spec.h"
+#include "query/util/deadline.h"
 #include "store/read_context.h"
 
 /* join_apply -- replaces `out` by the document with its ids replaced. `snapshot` has the other
  * collections. Errors: TOO_LARGE (the result exceeds the limits of a document), IO, CORRUPT,
- * MEMORY. */
+ * MEMORY, and those of deadline_check(). */
 tansu_status join_apply(const key_set *joins, const snapshot *snapshot, const read_context *rctx,
-                        const tansu_document *document, tansu_buffer *out, tansu_error *error);
+                        const deadline *deadline, const tansu_document *document, tansu_buffer *out,
+                        tansu_error *error);
 
 /* join_explain -- appends "joins": [{"path": ..., "collection": ...}, ...]; nothing without
  * joins. */

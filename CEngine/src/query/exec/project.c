@@ -2,9 +2,10 @@
  * query/exec/project.c -- applies $fields to a document.
  *
  * Paths lead through arrays as in MongoDB: an element that is a document (or an array of these) is
- * projected as well; an inclusion drops other elements, an exclusion keeps them. Fields keep the
- * order of the document, but those of $elemMatch come last. $slice and "path.$" return a value that
- * is not an array as it is; $elemMatch drops arrays without a matching element.
+ * projected as well; an inclusion drops other elements, an exclusion keeps them. Unlike there a
+ * number in a path is also the position of an element. Fields keep the order of the document, but
+ * those of $elemMatch come last. $slice and "path.$" return a value that is not an array as it is;
+ * $elemMatch drops arrays without a matching element.
  */
 #include "query/exec/project.h"
 #include "bson/writer.h"
@@ -25,6 +26,7 @@ typedef struct projecting {
 
 static void project_document(projecting *a, const key_set *fields, const uint8_t *doc, size_t size,
                              bool top);
+static void project_field(projecting *a, const field *f, const doc_iter *iter);
 
 /* ---- A part of an array ---- */
 
@@ -117,42 +119,83 @@ static void put_position(projecting *a, const field *f, const doc_iter *element)
 
 /* ---- Documents ---- */
 
-/* project_array -- the elements of an array that a path leads through, renumbered. */
-static void project_array(projecting *a, const key_set *fields, const doc_value *array) {
+/* project_at -- an element that the projection names by its position; `number` is that in the
+ * result. */
+static void project_at(projecting *a, const field *f, const doc_value *value, uint32_t number) {
+    char name[12];
+    doc_iter element = {.key = name, .value = *value};
+    element.key_size = (uint32_t)snprintf(name, sizeof name, "%u", number);
+    project_field(a, f, &element);
+}
+
+/* names_key -- whether a document has a key that the fields name. */
+static bool names_key(const key_set *fields, const doc_value *doc) {
     doc_iter iter;
-    uint32_t index = 0;
+    for (bool valid = doc_iter_value(&iter, doc); valid && doc_iter_next(&iter);) {
+        if (projection_find(fields, iter.key, iter.key_size))
+            return true;
+    }
+    return false;
+}
+
+/* at_position -- the field that names an element of an array by its position, or NULL. */
+static const field *at_position(const field *array, uint32_t position) {
+    char name[12];
+    if (!array->has_positions)
+        return NULL;
+    int size = snprintf(name, sizeof name, "%u", position);
+    return projection_find(&array->children, name, (uint32_t)size);
+}
+
+/* project_array -- the elements of an array that a path leads through, renumbered. Those that the
+ * fields name by position are projected as such, unless they are documents with such a key; not
+ * (`positions`) in an array within the array. */
+static void project_array(projecting *a, const field *f, const doc_value *array, bool positions) {
+    doc_iter iter;
+    uint32_t index = 0, position = 0;
     size_t start = writer_begin(&a->w);
     bool valid = doc_iter_value(&iter, array);
-    while (valid && doc_iter_next(&iter)) {
+    for (; valid && doc_iter_next(&iter); position++) {
         const doc_value *value = &iter.value;
-        if (value->type != DOC_DOCUMENT && value->type != DOC_ARRAY) {
+        const field *named = positions ? at_position(f, position) : NULL;
+        bool document = value->type == DOC_DOCUMENT;
+        bool keyed = document && f->has_positions && names_key(&f->children, value);
+        if (named && !keyed) {
+            size_t before = a->w.out->size;
+            project_at(a, named, value, index);
+            index += a->w.out->size != before;
+            continue;
+        }
+        if (!document && value->type != DOC_ARRAY) {
             if (a->p->exclude)
                 writer_index_value(&a->w, index++, value);
             continue;
         }
+        /* Only positions are named, and this is none of them. */
+        if (!a->p->exclude && !f->has_names && !keyed)
+            continue;
         writer_index_head(&a->w, value->type, index++);
-        if (value->type == DOC_ARRAY)
-            project_array(a, fields, value);
+        if (document)
+            project_document(a, &f->children, value->data, value->size, false);
         else
-            project_document(a, fields, value->data, value->size, false);
+            project_array(a, f, value, false);
     }
     writer_end(&a->w, start);
 }
 
 /* project_below -- an element of which the projection names a part. Of the path of "path.$" only
- * the first array is cut; at its end a document has nothing, and another value stays as it is.
- * */
+ * the first array is cut; at its end a document has nothing, and another value stays as it is. */
 static void project_below(projecting *a, const field *f, const doc_iter *iter) {
     const doc_value *value = &iter->value;
     if (f->array && value->type == DOC_ARRAY) {
         put_position(a, f, iter);
     } else if (value->type != DOC_DOCUMENT && value->type != DOC_ARRAY) {
         if (a->p->exclude || f->children.count == 0)
-            writer_copy(&a->w, iter);
+            writer_element(&a->w, iter->key, iter->key_size, value);
     } else {
         writer_head(&a->w, value->type, iter->key, iter->key_size);
         if (value->type == DOC_ARRAY)
-            project_array(a, &f->children, value);
+            project_array(a, f, value, true);
         else
             project_document(a, &f->children, value->data, value->size, false);
     }
@@ -167,7 +210,7 @@ static void project_field(projecting *a, const field *f, const doc_iter *iter) {
     else if (f->form == FORM_SLICE && iter->value.type == DOC_ARRAY)
         put_slice(a, f, iter);
     else if (f->form != FORM_WHOLE || !a->p->exclude)
-        writer_copy(&a->w, iter);
+        writer_element(&a->w, iter->key, iter->key_size, &iter->value);
 }
 
 /* project_document -- the elements of a document that a list of fields selects. */

@@ -4,7 +4,7 @@
 #ifndef TANSU_QUERY_EXEC_RUN_H
 #define TANSU_QUERY_EXEC_RUN_H
 
-#include "query/exec/merge_scan.h"
+#include "query/exec/merge.h"
 #include "query/exec/sort.h"
 
 struct query_run {
@@ -48,7 +48,7 @@ struct query_run {
 
     deadline deadline;
     bool cancellable; /* the deadline is active */
-    uint32_t steps;   /* since the last check of the deadline */
+    uint32_t steps;   /* left until the next check of the deadline */
 
     uint64_t keys_examined;
     uint64_t documents_examined;
@@ -85,9 +85,29 @@ static inline tansu_status run_check(const query_run *run, tansu_error *error) {
     return deadline_check(&run->deadline, error);
 }
 
-/* run_step -- the same at every 64th call; to be called for each document or key examined. */
+#define RUN_STEPS 64   /* between two checks of the deadline */
+#define RUN_BYTES 1024 /* of a document that count as one step */
+
+/* run_work -- the same after every RUN_STEPS steps. */
+static inline tansu_status run_work(query_run *run, uint32_t steps, tansu_error *error) {
+    if (!run->cancellable)
+        return TANSU_OK;
+    if (run->steps > steps) {
+        run->steps -= steps;
+        return TANSU_OK;
+    }
+    run->steps = RUN_STEPS;
+    return run_check(run, error);
+}
+
+/* run_step -- to be called for each document or key examined. */
 static inline tansu_status run_step(query_run *run, tansu_error *error) {
-    return run->cancellable && run->steps++ % 64 == 0 ? run_check(run, error) : TANSU_OK;
+    return run_work(run, 1, error);
+}
+
+/* run_read -- to be called for each document that was read. */
+static inline tansu_status run_read(query_run *run, uint32_t size, tansu_error *error) {
+    return run_work(run, size / RUN_BYTES, error);
 }
 
 /* explain_write -- appends the plan document of a completed run. */

@@ -135,7 +135,7 @@ bool sort_key(const order_path *order, uint32_t order_count, const collation *co
                      .greatest = path->descending};
         doc_value value;
         if (!path_get(path->path, doc, size, &value) || value.type == DOC_ARRAY)
-            path_walk(path->path, doc, size, visit, &e, NULL);
+            path_walk_positions(path->path, doc, size, visit, &e, NULL);
         else if (collation)
             consider(&e, &value);
         else

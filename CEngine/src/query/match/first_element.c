@@ -109,7 +109,7 @@ static bool search_elements(element_search *s, const doc_value *value, const tes
         s->element = &iter.value;
         s->position = i;
         for (size_t k = 0; k < count; k++) {
-            if (!match_step(s->context, 1))
+            if (!match_read(s->context, iter.value.size))
                 return false;
             bool passes = element_passes(s, tests[k]);
             passed += passes;

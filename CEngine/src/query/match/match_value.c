@@ -13,6 +13,8 @@ bool test_collate(const test *t, match_context *c, const doc_value *value, doc_v
     *collated = *value;
     if (!t->collation || !collation_applies(value))
         return true;
+    if (!match_read(c, value->size))
+        return false;
     return collation_value(t->collation, &c->text, value, collated) ||
            match_fail(c, TANSU_E_MEMORY, NULL, NULL);
 }
@@ -47,13 +49,31 @@ static bool is_among(const test *t, match_context *c, const doc_value *value) {
 
 /* ---- Strings ---- */
 
+/* Operands of $contains up to this number are searched for one after the other, which is linear in
+ * the text; more are searched for at once. */
+#define FEW_STRINGS 16
+
+/* contains_any -- contains() with many operands: whether one of them begins at some byte. */
+static bool contains_any(const test *t, match_context *c, const char *text, size_t size) {
+    for (size_t at = 0; at < size; at++) {
+        if (!match_read(c, (size_t)t->integer))
+            return false;
+        if (strings_match_prefix(t, text + at, size - at))
+            return true;
+    }
+    return false;
+}
+
 /* contains -- whether a text contains one of the operands. */
 static bool contains(const test *t, match_context *c, const char *text, size_t size) {
+    /* Looking up compares whole operands at each byte of the text. */
+    if (t->operand_count > FEW_STRINGS && t->integer / 4 < t->operand_count)
+        return contains_any(t, c, text, size);
     for (uint32_t i = 0; i < t->operand_count; i++) {
         size_t part_size;
         const char *part = doc_string(&t->operands[i], &part_size);
         /* memmem() is linear. A loop of memchr() and memcmp() is not: "aaaab" in a text of "a". */
-        if (!match_step(c, 1 + (uint32_t)(size / 256)))
+        if (!match_read(c, size))
             return false;
         if (part_size == 0 || memmem(text, size, part, part_size))
             return true;
@@ -74,9 +94,6 @@ static bool has_token(const test *t, match_context *c, const char *text, size_t 
     return false;
 }
 
-/* Steps that a regular expression counts as. */
-#define REGEX_STEPS 64
-
 /* string_passes -- an operator on strings; one of its operands is enough. */
 static bool string_passes(const test *t, match_context *c, const doc_value *value) {
     if (value->type == DOC_REGEX)
@@ -90,8 +107,9 @@ static bool string_passes(const test *t, match_context *c, const doc_value *valu
     size_t size;
     const char *text = doc_string(&collated, &size);
     switch (t->op) {
+    /* Nobody knows how long an expression will take. */
     case TEST_REGEX:
-        return match_step(c, REGEX_STEPS) && regex_matches(t->regex, c, text, size, t->context);
+        return match_step(c, MATCH_STEPS) && regex_matches(t->regex, c, text, size, t->context);
     case TEST_BEGIN: return strings_match_prefix(t, text, size);
     case TEST_END: return strings_match_suffix(t, text, size);
     case TEST_CONTAINS: return contains(t, c, text, size);
@@ -161,9 +179,9 @@ static bool has_remainder(const test *t, const doc_value *value) {
 }
 
 /* has_size -- $size; counts no further than necessary. */
-static bool has_size(const test *t, const doc_value *value) {
+static bool has_size(const test *t, match_context *c, const doc_value *value) {
     doc_iter iter;
-    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
+    if (value->type != DOC_ARRAY || !match_read(c, value->size) || !doc_iter_value(&iter, value))
         return false;
     int64_t count = 0;
     while (count <= t->integer && doc_iter_next(&iter))
@@ -214,7 +232,7 @@ bool test_special_value(const test *t, match_context *c, const doc_value *value)
         return value->type != DOC_MISSING && t->types[value->type / 32] >> value->type % 32 & 1;
     case TEST_MOD: return has_remainder(t, value);
     case TEST_BITS: return bits_pass(t->bits, c, value);
-    case TEST_SIZE: return has_size(t, value);
+    case TEST_SIZE: return has_size(t, c, value);
     case TEST_ELEMENT:
     case TEST_ALL_ELEMENTS: return elements_pass(t, c, value);
     case TEST_KEY: return keys_pass(t, c, value);

@@ -181,6 +181,8 @@ static bool holds(const test *t, match_context *c, const doc_value *top, const u
     const path *p = t->path;
     doc_value value = *top;
     for (uint32_t i = 1; i < p->count; i++) {
+        if (!match_read(c, value.size))
+            return false;
         if (value.type == DOC_ARRAY) {
             visiting v = {t, c};
             return !path_walk(p, doc, size, visit, &v, NULL);
@@ -245,7 +247,7 @@ static bool mark_value(marking *m, const doc_value *value) {
     bool tokens = t->op == TEST_TOKEN;
     if (tokens && value->type != DOC_STRING && value->type != DOC_SYMBOL)
         return false;
-    if (!match_step(m->context, 1) || !test_collate(t, m->context, value, &collated))
+    if (!match_read(m->context, value->size) || !test_collate(t, m->context, value, &collated))
         return false;
     if (!tokens)
         return mark(m, test_find_operand(t, &collated));
@@ -375,6 +377,8 @@ static bool many_pass(const matcher *m, match_context *c, const uint8_t *doc, si
 static bool fields_pass(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
     if (m->field_count > MAX_PENDING)
         return many_pass(m, c, doc, size);
+    if (!match_read(c, size))
+        return false;
     uint64_t pending = UINT64_MAX >> (64 - m->field_count);
     doc_iter iter;
     bool valid = doc_iter_init(&iter, doc, size);

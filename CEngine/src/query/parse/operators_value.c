@@ -321,8 +321,12 @@ static tansu_status copy_strings(parser *p, test *t, const char *name, const doc
         if (p->ignore_case)
             status = collate(p, &without_case, &t->operands[i]);
     }
-    if (status == TANSU_OK && t->op != TEST_TOKEN && t->op != TEST_CONTAINS)
+    if (status == TANSU_OK && t->op != TEST_TOKEN)
         strings_sort(t);
+    for (uint32_t i = 0; t->op == TEST_CONTAINS && i < t->operand_count; i++) {
+        if (t->operands[i].size > t->integer)
+            t->integer = t->operands[i].size;
+    }
     return status;
 }
 

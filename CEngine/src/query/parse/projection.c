@@ -62,6 +62,8 @@ static tansu_status add_path(query *q, projection *p, const path *path, const fi
                 return status;
         }
         list = &found->children;
+        if (!last)
+            *(part[1].index >= 0 ? &found->has_positions : &found->has_names) = true;
     }
     return TANSU_OK;
 }

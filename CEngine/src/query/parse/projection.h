@@ -17,6 +17,8 @@ enum field_form { FORM_WHOLE, FORM_SLICE, FORM_ELEMENT, FORM_POSITION };
 typedef struct field {
     key_set_item head; /* the name, for key_set_find_name() */
     key_set children;
+    bool has_positions; /* a child may be the position of an array element */
+    bool has_names;     /* a child is something else */
     enum field_form form;
     int64_t skip; /* SLICE: elements to skip; negative: start that many before the end */
     int64_t count;

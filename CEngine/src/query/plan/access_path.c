@@ -158,12 +158,17 @@ static bool same_collation(const access_path *a, const test *t) {
     return (a->fold ? folded : by_bytes) || !is_collated(t);
 }
 
-/* test_bounds -- bounds_of_test() for an index. */
+/* test_bounds -- bounds_of_test() for an index. A unique one does not have every missing value at a
+ * position (index_entries_make()). */
 static bool test_bounds(planner *p, const access_path *a, const test *t, interval_list *list,
                         bool *usable, bool *exact) {
     *usable = false;
-    return !same_collation(a, t) ||
-           bounds_of_test(&p->memory, t, !a->multikey, list, usable, exact);
+    if (same_collation(a, t) && !bounds_of_test(&p->memory, t, !a->multikey, list, usable, exact))
+        return false;
+    if (*usable && a->unique && a->multikey && path_has_positions(t->path) &&
+        bounds_include_missing(list))
+        *usable = false;
+    return true;
 }
 
 /* disjunction_bounds -- the keys of all tests of an OR. A document passes it with any value that

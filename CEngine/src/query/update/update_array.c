@@ -4,6 +4,7 @@
 #include "bson/value.h"
 #include "query/exec/sort.h"
 #include "query/update/update_internal.h"
+#include "query/util/merge_sort.h"
 
 #include <stdlib.h>
 
@@ -163,8 +164,26 @@ static int compare_elements(const void *left, const void *right) {
     return order != 0 ? order : a->number < b->number ? -1 : 1;
 }
 
-/* sort_elements -- sorts an open array. False when memory is exhausted. */
-static bool sort_elements(applying *a, const array_change *change, item *at) {
+/* goes_on -- counts a value that is about to be read. False when the update is over. */
+static bool goes_on(applying *a, const doc_value *value) {
+    return match_read(a->how->context, value->size);
+}
+
+/* ended -- why a function returned false: the deadline, or exhausted memory. */
+static tansu_status ended(applying *a) {
+    tansu_status status = match_context_status(a->how->context, a->error);
+    return status == TANSU_OK ? error_memory(a->error) : status;
+}
+
+/* sort_list -- sorts elements by their keys. */
+static tansu_status sort_list(applying *a, sort_element *list, size_t count) {
+    static const deadline none;
+    const deadline *until = a->how->context->deadline;
+    return merge_sort(list, count, sizeof *list, compare_elements, until ? until : &none, a->error);
+}
+
+/* sort_elements -- sorts an open array. */
+static tansu_status sort_elements(applying *a, const array_change *change, item *at) {
     tansu_buffer key = TANSU_BUFFER_INIT;
     sort_element *list = arena_alloc(&a->memory, (at->count + 1) * sizeof *list);
     bool done = list != NULL;
@@ -173,20 +192,18 @@ static bool sort_elements(applying *a, const array_change *change, item *at) {
         key.size = 0;
         list[i].item = at->children[i];
         list[i].number = i;
-        done = item_raw(&a->memory, at->children[i], &value) && make_key(a, change, &value, &key);
+        done = item_raw(&a->memory, at->children[i], &value) && goes_on(a, &value) &&
+               make_key(a, change, &value, &key);
         list[i].size = key.size;
         if (done)
             list[i].key = arena_copy(&a->memory, key.data, key.size);
         done = done && list[i].key != NULL;
     }
     tansu_buffer_free(&key);
-    if (!done)
-        return false;
-    if (at->count > 1)
-        qsort(list, at->count, sizeof *list, compare_elements);
-    for (uint32_t i = 0; i < at->count; i++)
+    tansu_status status = done ? sort_list(a, list, at->count) : ended(a);
+    for (uint32_t i = 0; status == TANSU_OK && i < at->count; i++)
         at->children[i] = list[i].item;
-    return true;
+    return status;
 }
 
 /* ---- Applying ---- */
@@ -231,12 +248,12 @@ static tansu_status push(applying *a, const operation *o, item *at) {
         position = position > -(int64_t)at->count ? at->count + position : 0;
     if (position > at->count)
         position = at->count;
-    if (!insert_values(a, at, (uint32_t)position, change->values, change->count) ||
-        (change->has_sort && !sort_elements(a, change, at)))
+    if (!insert_values(a, at, (uint32_t)position, change->values, change->count))
         return error_memory(a->error);
+    tansu_status status = change->has_sort ? sort_elements(a, change, at) : TANSU_OK;
     if (change->has_slice)
         slice_elements(at, change->slice);
-    return TANSU_OK;
+    return status;
 }
 
 /* key_compare -- by key. */
@@ -246,19 +263,22 @@ static int key_compare(const void *left, const void *right) {
     return order != 0 ? order : (a->size > b->size) - (a->size < b->size);
 }
 
-/* holds -- whether an open array has a value. */
-static bool holds(const item *at, const doc_value *value) {
+/* add_one -- adds a value unless an open array has it. False when memory is exhausted, or the
+ * update over. */
+static bool add_one(applying *a, item *at, const doc_value *value) {
     for (uint32_t i = 0; i < at->count; i++) {
+        if (!match_step(a->how->context, 1))
+            return false;
         if (value_compare(&at->children[i]->value, value) == 0)
             return true;
     }
-    return false;
+    return insert_values(a, at, at->count, value, 1);
 }
 
 /* add_few -- adds values that an open array does not have, comparing them with each element. */
 static bool add_few(applying *a, item *at, const doc_value *values, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        if (!holds(at, &values[i]) && !insert_values(a, at, at->count, &values[i], 1))
+        if (!add_one(a, at, &values[i]))
             return false;
     }
     return true;
@@ -296,7 +316,7 @@ static bool add_many(applying *a, item *at, const doc_value *values, uint32_t co
     bool done = list != NULL && add != NULL;
     for (uint32_t i = 0; done && i < count; i++) {
         list[i].number = i;
-        done = take_key(a, &values[i], &key, &list[i].key);
+        done = goes_on(a, &values[i]) && take_key(a, &values[i], &key, &list[i].key);
     }
     if (done)
         qsort(list, count, sizeof *list, wanted_compare);
@@ -309,7 +329,8 @@ static bool add_many(applying *a, item *at, const doc_value *values, uint32_t co
     for (uint32_t i = 0; done && i < at->count; i++) {
         wanted element;
         key.size = 0;
-        done = collation_key(a->update->collation, &a->collated[0], &key, &at->children[i]->value,
+        done = goes_on(a, &at->children[i]->value) &&
+               collation_key(a->update->collation, &a->collated[0], &key, &at->children[i]->value,
                              false);
         element.key = (doc_value){.data = key.data, .size = (uint32_t)key.size};
         wanted *same = done ? bsearch(&element, list, kept, sizeof *list, key_compare) : NULL;
@@ -334,7 +355,7 @@ static tansu_status add_to_set(applying *a, const operation *o, item *at) {
     bool few = change->count <= 4 && a->update->collation == NULL;
     bool done = few ? add_few(a, at, change->values, change->count)
                     : add_many(a, at, change->values, change->count);
-    return done ? TANSU_OK : error_memory(a->error);
+    return done ? TANSU_OK : ended(a);
 }
 
 /* compare_values -- value_compare() for bsearch(). */
@@ -346,6 +367,8 @@ static int compare_values(const void *a, const void *b) {
 static tansu_status is_pulled(applying *a, const operation *o, const doc_value *element,
                               bool *pulled) {
     *pulled = false;
+    if (!goes_on(a, element))
+        return match_context_status(a->how->context, a->error);
     if (o->test != NULL) {
         *pulled = condition_holds(o->test, a->how->context, element);
         return match_context_status(a->how->context, a->error);

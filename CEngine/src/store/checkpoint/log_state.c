@@ -10,36 +10,33 @@
 #include <stdlib.h>
 
 /* append_extents -- each segment up to the snapshot, and how long its file is at least. */
-static bool append_extents(database *db, const log_extent *extents, uint32_t count, bson_t *meta) {
-    bson_t list, one;
-    bool done = BSON_APPEND_ARRAY_BEGIN(meta, "extents", &list);
-    for (uint32_t i = 0; done && i < count; i++) {
-        char key[16];
-        const char *at;
-        size_t length = bson_uint32_to_string(i, &at, key, sizeof key);
+static void append_extents(database *db, const log_extent *extents, uint32_t count, writer *meta) {
+    size_t list = writer_open(meta, "extents", DOC_ARRAY);
+    for (uint32_t i = 0; i < count; i++) {
         uint64_t room = log_capacity(db->log, extents[i].number);
         if (extents[i].end < room)
             room = extents[i].end;
-        done = bson_append_document_begin(&list, at, (int)length, &one) &&
-               BSON_APPEND_INT64(&one, "segment", extents[i].number) &&
-               BSON_APPEND_INT64(&one, "end", (int64_t)room) &&
-               bson_append_document_end(&list, &one);
+        size_t one = writer_open_index(meta, i, DOC_DOCUMENT);
+        writer_int64(meta, "segment", extents[i].number);
+        writer_int64(meta, "end", (int64_t)room);
+        writer_end(meta, one);
     }
-    return done && bson_append_array_end(meta, &list);
+    writer_end(meta, list);
 }
 
-bool log_state_append(database *db, const snapshot *v, bson_t *meta) {
+void log_state_append(database *db, const snapshot *v, writer *meta) {
     log_extent *extents = NULL;
     uint32_t count = 0;
     uint64_t seen = __atomic_load_n(&db->log->appended, __ATOMIC_ACQUIRE);
     if (seen < v->sequence)
         seen = v->sequence;
-    if (log_extents(db->log, v->sequence, v->position, &extents, &count, NULL) == TANSU_E_MEMORY)
-        return false;
-    bool done = BSON_APPEND_INT64(meta, "witnessed", (int64_t)seen) &&
-                append_extents(db, extents, count, meta);
+    if (log_extents(db->log, v->sequence, v->position, &extents, &count, NULL) == TANSU_E_MEMORY) {
+        meta->failed = true;
+        return;
+    }
+    writer_int64(meta, "witnessed", (int64_t)seen);
+    append_extents(db, extents, count, meta);
     free(extents);
-    return done;
 }
 
 /* number_of -- a whole number of a document; false without one. */

@@ -10,13 +10,12 @@
 #ifndef TANSU_STORE_CHECKPOINT_LOG_STATE_H
 #define TANSU_STORE_CHECKPOINT_LOG_STATE_H
 
+#include "bson/writer.h"
 #include "store/snapshot.h"
 
-#include <bson/bson.h>
-
 /* log_state_append -- adds {"witnessed": commit, "extents": [{"segment", "end"}, …]} to a META
- * record; called after all locations were written. False when memory is exhausted. */
-bool log_state_append(database *db, const snapshot *v, bson_t *meta);
+ * record; called after all locations were written. */
+void log_state_append(database *db, const snapshot *v, writer *meta);
 
 /* log_state_matches -- whether the log's segments are those of the META record; also sets the
  * commit that replay must reach. */

@@ -57,7 +57,20 @@ static tansu_status load_segments(database *db, const uint8_t *meta, size_t size
     return TANSU_OK;
 }
 
-/* load_index -- one secondary index. */
+/* is_outdated -- whether an earlier release made entries that this one would not make: in a unique
+ * index, null for each document in an array without a position as its key. */
+static bool is_outdated(const doc_value *part, const collection_index *index) {
+    const index_definition *definition = index->definition;
+    uint64_t rules;
+    if (int_of(part->data, part->size, "entryRules", &rules) && rules == INDEX_ENTRY_RULES)
+        return false;
+    bool positions = false;
+    for (uint32_t i = 0; i < definition->path_count; i++)
+        positions = positions || path_has_positions(&definition->paths[i]);
+    return positions && definition->unique && index->multikey;
+}
+
+/* load_index -- one secondary index. An outdated one is as a corrupt one: all is rebuilt. */
 static tansu_status load_index(database *db, const doc_value *part, collection_index *index,
                                tansu_error *error) {
     doc_value name, keys, options;
@@ -83,6 +96,8 @@ static tansu_status load_index(database *db, const doc_value *part, collection_i
     }
     *index = (collection_index){.definition = definition,
                                 .multikey = bool_of(part->data, part->size, "multikey")};
+    if (is_outdated(part, index))
+        return TANSU_E_CORRUPT;
     return tree_open(db->trees, block, count, &index->entries, error);
 }
 

@@ -109,7 +109,7 @@ static tansu_status build_first(online_build *a, tansu_error *error) {
     index_conflict conflict = {.rid = 0};
     table_scan_init(&a->scan, &v, state);
     a->total = state->count;
-    const index_source source = {next_document, check_first, a};
+    const index_source source = {.next = next_document, .check = check_first, .context = a};
     tansu_status status = index_build(&a->writer, a->definition, &source, &a->entries, &a->multikey,
                                       &conflict, error);
     if (status == TANSU_E_NOT_UNIQUE)

@@ -3,29 +3,27 @@
  */
 #include "store/write_txn/unique_conflict.h"
 
+#include "bson/json/json.h"
+#include "bson/writer.h"
 #include "util/buffer.h"
 #include "util/error.h"
-
-#include <bson/bson.h>
 
 /* Bytes of JSON that a message shows of a value. */
 #define SHOWN 160
 
-/* value_document -- appends {path: value, …} as BSON. */
-static bool value_document(const index_definition *definition, const doc_value *values,
-                           tansu_buffer *bson) {
-    static const uint8_t head[4] = {0};
-    bool done = buffer_append(bson, head, sizeof head);
-    for (uint32_t i = 0; done && i < definition->path_count; i++) {
-        const char *text = definition->paths[i].text;
-        uint8_t type = values[i].type == DOC_MISSING ? DOC_NULL : values[i].type;
-        done = buffer_append_byte(bson, type) && buffer_append(bson, text, strlen(text) + 1) &&
-               buffer_append(bson, values[i].data, values[i].size);
-    }
-    if (!done || !buffer_append_byte(bson, 0) || bson->size > INT32_MAX)
-        return false;
-    store_u32(bson->data, (uint32_t)bson->size);
-    return true;
+/* value_text -- appends {path: value, …} as JSON. */
+static bool value_text(const index_definition *definition, const doc_value *values,
+                       tansu_buffer *json) {
+    tansu_buffer bson = TANSU_BUFFER_INIT;
+    writer w = {.out = &bson};
+    size_t document = writer_begin(&w);
+    for (uint32_t i = 0; i < definition->path_count; i++)
+        writer_value(&w, definition->paths[i].text, &values[i]);
+    bool done = writer_finish(&w, document) &&
+                json_write_document(json, bson.data, bson.size, false) &&
+                buffer_append_byte(json, 0);
+    tansu_buffer_free(&bson);
+    return done;
 }
 
 /* shorten -- cuts a text that is too long, between two characters. */
@@ -43,23 +41,20 @@ tansu_status unique_conflict_error(const char *collection, const index_definitio
                                    const uint8_t *doc, size_t doc_size, const uint8_t *entry,
                                    size_t size, tansu_error *error) {
     doc_value values[TANSU_MAX_INDEX_PATHS];
-    tansu_buffer bson = TANSU_BUFFER_INIT;
-    bson_t view;
-    char *json = NULL;
+    tansu_buffer json = TANSU_BUFFER_INIT;
+    const char *shown = "a value";
     if (doc != NULL && error != NULL) {
         index_entry_values(definition, doc, doc_size, entry, size, values);
-        if (value_document(definition, values, &bson) &&
-            bson_init_static(&view, bson.data, bson.size))
-            json = bson_as_relaxed_extended_json(&view, NULL);
+        if (value_text(definition, values, &json)) {
+            shown = (const char *)json.data;
+            shorten((char *)json.data);
+        }
     }
-    tansu_buffer_free(&bson);
-    if (json != NULL)
-        shorten(json);
     error_set(error, TANSU_E_NOT_UNIQUE, definition->name,
               "Unique index \"%s\" of collection \"%s\" would contain %s twice; give every "
               "document in it a value of its own",
-              definition->name, collection, json != NULL ? json : "a value");
-    bson_free(json);
+              definition->name, collection, shown);
+    tansu_buffer_free(&json);
     return TANSU_E_NOT_UNIQUE;
 }
 

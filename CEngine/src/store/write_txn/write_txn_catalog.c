@@ -4,6 +4,7 @@
  */
 #include "store/write_txn/write_txn_internal.h"
 
+#include "bson/writer.h"
 #include "index/index_build.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
@@ -12,7 +13,6 @@
 #include "util/array.h"
 #include "util/error.h"
 
-#include <bson/bson.h>
 #include <stdlib.h>
 
 /* free_places -- a retire_free that also has the stored chunks removed from the block store. */
@@ -77,6 +77,19 @@ tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *
     return TANSU_OK;
 }
 
+/* put_record -- appends a record whose payload is the document that begins at `start`; frees its
+ * buffer. */
+static tansu_status put_record(write_txn *wtxn, enum record_type type, uint32_t collection,
+                               writer *payload, size_t start, tansu_error *error) {
+    uint64_t at;
+    tansu_status status = writer_finish(payload, start)
+                              ? write_txn_record(wtxn, type, 0, collection, 0, 0,
+                                                 payload->out->data, payload->out->size, &at, error)
+                              : error_memory(error);
+    tansu_buffer_free(payload->out);
+    return status;
+}
+
 tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool local,
                                          bool any_options, tansu_error *error) {
     tansu_status status = name_check(name, "collection", error);
@@ -97,17 +110,14 @@ tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool
                          "The database has used up its collection numbers; clone it");
     if (!write_txn_step_reserve(wtxn))
         return error_memory(error);
-    bson_t payload = BSON_INITIALIZER;
-    if (!bson_append_utf8(&payload, "name", -1, name, -1) ||
-        !bson_append_bool(&payload, "local", -1, local)) {
-        bson_destroy(&payload);
-        return error_memory(error);
-    }
-    uint64_t at, frame_size = wtxn->frame_size;
+    uint64_t frame_size = wtxn->frame_size;
     uint32_t records = wtxn->records;
-    status = write_txn_record(wtxn, RECORD_COLLECTION_CREATE, 0, id, 0, 0, bson_get_data(&payload),
-                              payload.len, &at, error);
-    bson_destroy(&payload);
+    tansu_buffer payload = TANSU_BUFFER_INIT;
+    writer w = {.out = &payload};
+    size_t document = writer_begin(&w);
+    writer_string(&w, "name", name);
+    writer_bool(&w, "local", local);
+    status = put_record(wtxn, RECORD_COLLECTION_CREATE, id, &w, document, error);
     if (status != TANSU_OK)
         return status;
     status = write_txn_add_collection(wtxn, id, name, local, error);
@@ -177,17 +187,13 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
 /* name_record -- a record whose payload is {"name": …} or {"name": …, "to": …}. */
 static tansu_status name_record(write_txn *wtxn, enum record_type type, uint32_t collection,
                                 const char *name, const char *to, tansu_error *error) {
-    bson_t payload = BSON_INITIALIZER;
-    tansu_status status;
-    uint64_t at;
-    if (!bson_append_utf8(&payload, "name", -1, name, -1) ||
-        (to != NULL && !bson_append_utf8(&payload, "to", -1, to, -1)))
-        status = error_memory(error);
-    else
-        status = write_txn_record(wtxn, type, 0, collection, 0, 0, bson_get_data(&payload),
-                                  payload.len, &at, error);
-    bson_destroy(&payload);
-    return status;
+    tansu_buffer payload = TANSU_BUFFER_INIT;
+    writer w = {.out = &payload};
+    size_t document = writer_begin(&w);
+    writer_string(&w, "name", name);
+    if (to != NULL)
+        writer_string(&w, "to", to);
+    return put_record(wtxn, type, collection, &w, document, error);
 }
 
 tansu_status write_txn_collection_drop(write_txn *wtxn, const char *name, tansu_error *error) {
@@ -329,16 +335,13 @@ tansu_status write_txn_add_index(write_txn *wtxn, const char *collection,
                               .tried = wtxn->lenient ? &wtxn->old_entries : NULL,
                               .control = control,
                               .total = state->count};
-    const index_source source = {build_next, build_check, &documents};
+    const index_source source = {
+        .next = build_next, .check = build_check, .context = &documents, .repeats = wtxn->replay};
     table_scan_init(&documents.scan, &v, state);
     tree entries;
     bool multikey = false;
     index_conflict conflict = {.rid = 0};
-    /* In replay the locations may be newer than the log so far: the rest of the log corrects what
-     * they show, but a value may be there twice temporarily. */
-    index_definition plain = *definition;
-    plain.unique = definition->unique && !wtxn->replay;
-    status = index_build(&wtxn->writer, &plain, &source, &entries, &multikey, &conflict, error);
+    status = index_build(&wtxn->writer, definition, &source, &entries, &multikey, &conflict, error);
     if (status == TANSU_E_NOT_UNIQUE)
         unique_conflict_of_build(&v, state, definition, &conflict, error);
     tansu_buffer_free(&conflict.entry);
@@ -360,27 +363,12 @@ static uint32_t find_index(const collection_state *state, const char *name) {
 /* index_record -- the record of a new index. */
 static tansu_status index_record(write_txn *wtxn, uint32_t collection,
                                  const index_definition *definition, tansu_error *error) {
-    bson_t payload = BSON_INITIALIZER;
-    tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
-    bson_t keys_view, options_view;
-    tansu_status status;
-    uint64_t at;
-    if (!index_definition_keys(definition, &keys) ||
-        !index_definition_options(definition, &options) ||
-        !bson_init_static(&keys_view, keys.data, keys.size) ||
-        !bson_init_static(&options_view, options.data, options.size) ||
-        !bson_append_int64(&payload, "id", -1, definition->id) ||
-        !bson_append_utf8(&payload, "name", -1, definition->name, -1) ||
-        !bson_append_document(&payload, "keys", -1, &keys_view) ||
-        !bson_append_document(&payload, "options", -1, &options_view))
-        status = error_memory(error);
-    else
-        status = write_txn_record(wtxn, RECORD_INDEX_CREATE, 0, collection, 0, 0,
-                                  bson_get_data(&payload), payload.len, &at, error);
-    tansu_buffer_free(&keys);
-    tansu_buffer_free(&options);
-    bson_destroy(&payload);
-    return status;
+    tansu_buffer payload = TANSU_BUFFER_INIT;
+    writer w = {.out = &payload};
+    size_t document = writer_begin(&w);
+    writer_int64(&w, "id", definition->id);
+    index_definition_elements(definition, &w);
+    return put_record(wtxn, RECORD_INDEX_CREATE, collection, &w, document, error);
 }
 
 /* record_index -- writes the record and adds the index, built here, until `control` cancels it, or

@@ -4,6 +4,7 @@
 #include "store/write_txn/write_txn_internal.h"
 
 #include "bson/value.h"
+#include "bson/writer.h"
 #include "index/type_tag.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
@@ -341,11 +342,7 @@ tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t 
                          error_set(error, TANSU_E_CORRUPT, collection,
                                    "A stored document has no \"_id\"; verify the database"),
                          error);
-    uint8_t head[9] = {0, 0, 0, 0, id.type, '_', 'i', 'd', 0};
-    store_u32(head, (uint32_t)(sizeof head + id.size + 1));
-    wtxn->scratch.size = 0;
-    if (!buffer_append(&wtxn->scratch, head, sizeof head) ||
-        !buffer_append(&wtxn->scratch, id.data, id.size) || !buffer_append_byte(&wtxn->scratch, 0))
+    if (!writer_single(&wtxn->scratch, "_id", &id))
         return error_memory(error);
     uint64_t at, where = record_where(state->id, rid);
     status = write_txn_record(wtxn, RECORD_DELETE, 0, state->id, rid, previous, wtxn->scratch.data,

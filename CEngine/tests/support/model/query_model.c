@@ -396,7 +396,7 @@ bool model_matches(const bson_t *doc, const bson_t *selector) {
 static model_found extreme(const bson_t *doc, const char *path, bool greatest) {
     model_finds f, all;
     model_found best = {.there = false};
-    model_path(doc, path, &f);
+    model_path_positions(doc, path, &f);
     all.count = 0;
     for (size_t i = 0; i < f.count; i++) {
         bson_iter_t each;

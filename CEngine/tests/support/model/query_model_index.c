@@ -45,7 +45,9 @@ static bool is_in(const bson_t *doc, const bson_t *keys, const bson_t *options) 
 
 /* index_values -- what a path finds, and the elements of arrays there. */
 static void index_values(const bson_t *doc, const char *path, model_finds *f) {
-    model_path(doc, path, f);
+    model_path_positions(doc, path, f);
+    if (f->count == 0)
+        model_path(doc, path, f);
     for (size_t i = 0, count = f->count; i < count; i++) {
         bson_iter_t each;
         if (!f->list[i].there || !BSON_ITER_HOLDS_ARRAY(&f->list[i].value))

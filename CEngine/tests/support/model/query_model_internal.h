@@ -35,6 +35,10 @@ void model_add(model_finds *f, const bson_iter_t *value);
 /* model_path -- everything that a path finds; nothing at all in an array without such elements. */
 void model_path(const bson_t *doc, const char *path, model_finds *f);
 
+/* model_path_positions -- the same for sorts and unique indexes: a number names a position, and the
+ * documents in the array that do not have it as a key are not missing values. */
+void model_path_positions(const bson_t *doc, const char *path, model_finds *f);
+
 /* model_path_all -- what the paths "*" and, deep, "**" find. */
 void model_path_all(const bson_t *doc, bool deep, model_finds *f);
 

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const paths[] = {"a", "b", "c", "a.b", "a.c", "b.0", "a.b.c", "c.a", "_id", "u"};
+static const char *const paths[] = {"a",   "b",     "c",     "a.b", "a.c", "b.0",  "a.b.c",
+                                    "c.a", "a.0.b", "b.1.a", "_id", "u",   "u.0.n"};
 #define PATHS (sizeof paths / sizeof *paths)
 
 /* pick_path -- one of the paths; the first few more often. */
@@ -126,12 +127,12 @@ static void put_value(random_source *r, bson_t *doc, const char *key, int depth)
 }
 
 /* put_mark -- a value that is hardly in two documents, as a number of any type, a string in either
- * case, or an array. */
+ * case, or an array of numbers or documents. */
 static void put_mark(random_source *r, bson_t *doc, const char *key, int id, bool plain) {
     bson_decimal128_t decimal;
-    bson_t list;
+    bson_t list, inner;
     char text[16];
-    switch (random_below(r, plain ? 7 : 8)) {
+    switch (random_below(r, plain ? 7 : 9)) {
     case 0: bson_append_int64(doc, key, -1, id); break;
     case 1: bson_append_double(doc, key, -1, id); break;
     case 2:
@@ -143,6 +144,15 @@ static void put_mark(random_source *r, bson_t *doc, const char *key, int id, boo
     case 4:
         snprintf(text, sizeof text, "%c%d", random_chance(r, 50) ? 'a' : 'A', id);
         bson_append_utf8(doc, key, -1, text, -1);
+        break;
+    case 8:
+        bson_append_array_begin(doc, key, -1, &list);
+        for (int i = 0; i < 2; i++) {
+            bson_append_document_begin(&list, i == 0 ? "0" : "1", 1, &inner);
+            bson_append_int32(&inner, "n", 1, id + 100 * i);
+            bson_append_document_end(&list, &inner);
+        }
+        bson_append_array_end(doc, &list);
         break;
     case 7:
         bson_append_array_begin(doc, key, -1, &list);
@@ -269,7 +279,7 @@ static void put_mark_condition(random_source *r, bson_t *doc, const char *key) {
 /* put_condition -- a value, a sub-query or operators. */
 static void put_condition(random_source *r, bson_t *doc, const char *key, int depth) {
     bson_t inner;
-    if (strcmp(key, "u") == 0 && random_chance(r, 70)) {
+    if (key[0] == 'u' && random_chance(r, 70)) {
         put_mark_condition(r, doc, key);
         return;
     }
@@ -367,11 +377,14 @@ static void put_filter(random_source *r, bson_t *options) {
 void random_index(random_source *r, bson_t **keys, bson_t **options) {
     *keys = bson_new();
     *options = bson_new();
-    if (random_chance(r, 15))
-        bson_append_int32(*keys, "u", -1, random_chance(r, 50) ? 1 : -1);
+    static const char *const marks[] = {"u", "u", "u", "u.0", "u.0.n", "u.1.n"};
+    const char *mark = marks[random_below(r, 6)];
+    bool marked = random_chance(r, 15);
+    if (marked)
+        bson_append_int32(*keys, mark, -1, random_chance(r, 50) ? 1 : -1);
     if (bson_empty(*keys) || random_chance(r, 30))
         put_paths(r, *keys, 3);
-    if (random_chance(r, bson_has_field(*keys, "u") ? 60 : 5))
+    if (random_chance(r, marked ? 60 : 5))
         bson_append_bool(*options, "unique", -1, true);
     if (random_chance(r, 25))
         bson_append_bool(*options, "sparse", -1, true);

@@ -2,9 +2,9 @@ import Foundation
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Arithmetic: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        let right = try translation.term(rhs)
-        return try translation.term(lhs).map { a in try right.map { b in try combined(a, b) } }
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        let right = try translator.term(rhs)
+        return try translator.term(lhs).map { a in try right.map { b in try combined(a, b) } }
     }
 
     private func combined(_ a: Term, _ b: Term) throws -> Term {
@@ -55,8 +55,8 @@ extension PredicateExpressions.Arithmetic: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.UnaryMinus: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        try translation.term(wrapped).map { term in
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        try translator.term(wrapped).map { term in
             guard case .constant(let value as Output) = term else { return try term.negated() }
             guard let whole = value as? any FixedWidthInteger else { return Term(value: -value) }
             guard let negative = Self.negative(whole) else { throw TranslationError("the result is too large") }
@@ -72,9 +72,9 @@ extension PredicateExpressions.UnaryMinus: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.IntRemainder: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        let right = try translation.term(rhs)
-        return try translation.term(lhs).map { a in
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        let right = try translator.term(rhs)
+        return try translator.term(lhs).map { a in
             switch (a, right.constantValue) {
             case (.constant(let a as Output), .some(let b as Output)) where b != 0 && b != -1:
                 return Term(value: a % b)
@@ -90,9 +90,9 @@ extension PredicateExpressions.IntRemainder: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.IntDivision: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        guard case .constant(let a as Output) = try translation.term(lhs),
-            case .constant(let b as Output) = try translation.term(rhs), b != 0 && b != -1
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        guard case .constant(let a as Output) = try translator.term(lhs),
+            case .constant(let b as Output) = try translator.term(rhs), b != 0 && b != -1
         else { throw TranslationError("a query can divide only constants, and not by 0 or -1") }
         return Term(value: a / b)
     }
@@ -100,9 +100,9 @@ extension PredicateExpressions.IntDivision: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.FloatDivision: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        guard case .constant(let a as Output) = try translation.term(lhs),
-            case .constant(let b as Output) = try translation.term(rhs)
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        guard case .constant(let a as Output) = try translator.term(lhs),
+            case .constant(let b as Output) = try translator.term(rhs)
         else { throw TranslationError("a query can divide only constants") }
         return Term(value: a / b)
     }

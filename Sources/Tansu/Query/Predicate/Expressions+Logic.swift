@@ -2,50 +2,50 @@ import Foundation
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Conjunction: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        .truth(try translation.clause(lhs) && translation.clause(rhs))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        .truth(try translator.clause(lhs) && translator.clause(rhs))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Disjunction: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        .truth(try translation.clause(lhs) || translation.clause(rhs))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        .truth(try translator.clause(lhs) || translator.clause(rhs))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Negation: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        .truth(!(try translation.clause(wrapped)))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        .truth(!(try translator.clause(wrapped)))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Conditional: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        let test = try translation.clause(test)
-        return .choice([(test, try translation.term(trueBranch)), (!test, try translation.term(falseBranch))])
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        let test = try translator.clause(test)
+        return .choice([(test, try translator.term(trueBranch)), (!test, try translator.term(falseBranch))])
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Equal: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        .truth(try Term.compare(.equal, try translation.term(lhs), try translation.term(rhs)))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        .truth(try Term.compare(.equal, try translator.term(lhs), try translator.term(rhs)))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.NotEqual: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        .truth(try Term.compare(.notEqual, try translation.term(lhs), try translation.term(rhs)))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        .truth(try Term.compare(.notEqual, try translator.term(lhs), try translator.term(rhs)))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Comparison: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
+    func term(_ translator: PredicateTranslator) throws -> Term {
         let relation: Relation =
             switch op {
             case .lessThan: .less
@@ -54,7 +54,7 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
             case .greaterThanOrEqual: .greaterOrEqual
             @unknown default: throw TranslationError("the comparison is unknown")
             }
-        return .truth(try Term.compare(relation, try translation.term(lhs), try translation.term(rhs)))
+        return .truth(try Term.compare(relation, try translator.term(lhs), try translator.term(rhs)))
     }
 }
 
@@ -64,7 +64,7 @@ extension Predicate {
     func clause(of inputs: [Term]) throws -> Clause {
         var keys: [PredicateExpressions.VariableID] = []
         repeat keys.append((each variable).key)
-        let translation = PredicateTranslation(variables: Dictionary(zip(keys, inputs)) { first, _ in first })
-        return try translation.clause(expression)
+        let translator = PredicateTranslator(variables: Dictionary(zip(keys, inputs)) { first, _ in first })
+        return try translator.clause(expression)
     }
 }

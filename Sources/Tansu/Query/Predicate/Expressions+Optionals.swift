@@ -2,10 +2,10 @@ import Foundation
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        try translation.term(wrapped).map { wrapped in
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        try translator.term(wrapped).map { wrapped in
             func transformed(_ term: Term) throws -> Term {
-                try translation.binding(variable.key, to: term).term(transform)
+                try translator.binding(variable.key, to: term).term(transform)
             }
             switch wrapped {
             case .constant(nil): return .constant(nil)
@@ -23,15 +23,15 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.NilCoalesce: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        try translation.term(lhs).coalesced(with: try translation.term(rhs))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        try translator.term(lhs).coalesced(with: try translator.term(rhs))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
     /// Where it is nil, the predicate throws: the result for such documents is unspecified.
-    func term(_ translation: PredicateTranslation) throws -> Term { try translation.term(inner) }
+    func term(_ translator: PredicateTranslator) throws -> Term { try translator.term(inner) }
 }
 
 extension Term {

@@ -2,24 +2,24 @@ import Foundation
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Range: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        .range(lower: try translation.term(lower), upper: try translation.term(upper), isClosed: false)
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        .range(lower: try translator.term(lower), upper: try translator.term(upper), isClosed: false)
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.ClosedRange: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        .range(lower: try translation.term(lower), upper: try translation.term(upper), isClosed: true)
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        .range(lower: try translator.term(lower), upper: try translator.term(upper), isClosed: true)
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        var range = try translation.term(self.range)
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        var range = try translator.term(self.range)
         if case .constant(let value as any BoundedRange) = range { range = value.term }
-        return .truth(try translation.term(element).isIn(range))
+        return .truth(try translator.term(element).isIn(range))
     }
 }
 

@@ -2,8 +2,8 @@ import Foundation
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceContains: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        let (sequence, element) = (try translation.term(sequence), try translation.term(element))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        let (sequence, element) = (try translator.term(sequence), try translator.term(element))
         return .truth(
             try sequence.clause { sequence in
                 switch sequence {
@@ -44,55 +44,55 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        let sequence = try translation.term(sequence)
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        let sequence = try translator.term(sequence)
         return .truth(
             try sequence.clause { sequence in
                 switch sequence {
                 case .constant(let values as LHS.Output):
                     return try few(values).reduce(.constant(false)) {
-                        try $0 || translation.binding(variable.key, to: Term(value: $1)).clause(test)
+                        try $0 || translator.binding(variable.key, to: Term(value: $1)).clause(test)
                     }
                 case .filtered(let path, let clause, _):
-                    return .someElement(path, of: Element.self, clause && (try elementClause(path, translation)))
+                    return .someElement(path, of: Element.self, clause && (try elementClause(path, translator)))
                 default:
                     let path = try sequence.arrayPath()
-                    return .someElement(path, of: Element.self, try elementClause(path, translation))
+                    return .someElement(path, of: Element.self, try elementClause(path, translator))
                 }
             })
     }
 
-    private func elementClause(_ path: FieldPath, _ translation: PredicateTranslation) throws -> Clause {
-        try translation.binding(variable.key, to: .element(of: path, Element.self)).clause(test)
+    private func elementClause(_ path: FieldPath, _ translator: PredicateTranslator) throws -> Clause {
+        try translator.binding(variable.key, to: .element(of: path, Element.self)).clause(test)
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        let sequence = try translation.term(sequence)
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        let sequence = try translator.term(sequence)
         return .truth(
             try sequence.clause { sequence in
                 if case .constant(let values as LHS.Output) = sequence {
                     return try few(values).reduce(.constant(true)) {
-                        try $0 && translation.binding(variable.key, to: Term(value: $1)).clause(test)
+                        try $0 && translator.binding(variable.key, to: Term(value: $1)).clause(test)
                     }
                 }
                 let path = try sequence.arrayPath()
                 return .allElements(
                     path, of: Element.self,
-                    try translation.binding(variable.key, to: .element(of: path, Element.self)).clause(test))
+                    try translator.binding(variable.key, to: .element(of: path, Element.self)).clause(test))
             })
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Filter: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        let path = try translation.term(sequence).arrayPath()
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        let path = try translator.term(sequence).arrayPath()
         let element = Term.element(of: path, LHS.Output.Element.self)
         return .filtered(
-            path, try translation.binding(variable.key, to: element).clause(filter), LHS.Output.Element.self)
+            path, try translator.binding(variable.key, to: element).clause(filter), LHS.Output.Element.self)
     }
 }
 

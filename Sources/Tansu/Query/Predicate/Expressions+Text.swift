@@ -2,15 +2,15 @@ import Foundation
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        .truth(try textTest("$begin", try translation.term(base), try translation.term(prefix)))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        .truth(try textTest("$begin", try translator.term(base), try translator.term(prefix)))
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        .truth(try textTest("$contains", try translation.term(base), try translation.term(other)))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        .truth(try textTest("$contains", try translator.term(base), try translator.term(other)))
     }
 }
 

@@ -2,8 +2,8 @@ import Foundation
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Variable: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        guard let term = translation.variables[key] else {
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        guard let term = translator.variables[key] else {
             throw TranslationError("the variable belongs to another predicate")
         }
         return term
@@ -12,18 +12,18 @@ extension PredicateExpressions.Variable: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Value: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) -> Term { Term(value: value) }
+    func term(_ translator: PredicateTranslator) -> Term { Term(value: value) }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.NilLiteral: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) -> Term { .constant(nil) }
+    func term(_ translator: PredicateTranslator) -> Term { .constant(nil) }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.KeyPath: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        try translation.term(root).map { root in
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        try translator.term(root).map { root in
             switch root {
             case .constant(let value):
                 guard let value = value as? Root.Output else { throw TranslationError("it reads a property of nil") }
@@ -55,16 +55,16 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.DictionaryKeySubscript: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        try entry(of: try translation.term(wrapped), try translation.term(key), Value.self)
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        try entry(of: try translator.term(wrapped), try translator.term(key), Value.self)
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: TranslatableExpression {
-    func term(_ translation: PredicateTranslation) throws -> Term {
-        let entry = try entry(of: try translation.term(wrapped), try translation.term(key), Default.Output.self)
-        return try entry.coalesced(with: try translation.term(self.default))
+    func term(_ translator: PredicateTranslator) throws -> Term {
+        let entry = try entry(of: try translator.term(wrapped), try translator.term(key), Default.Output.self)
+        return try entry.coalesced(with: try translator.term(self.default))
     }
 }
 

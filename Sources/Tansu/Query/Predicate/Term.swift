@@ -1,6 +1,6 @@
 /// The meaning of a part of a predicate in a query.
 ///
-/// The translation visits a predicate once, bottom up, and makes every expression a term. A term that is true or false
+/// The translator visits a predicate once, bottom up, and makes every expression a term. A term that is true or false
 /// becomes a clause; expressions that a query cannot express throw.
 indirect enum Term {
     /// A value that does not depend on the document; `nil` for nil, never an optional inside.

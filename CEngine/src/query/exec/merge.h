@@ -1,10 +1,10 @@
 /*
- * query/exec/merge_scan.h -- a k-way merge of several scans of one index. Each scan fixes the
+ * query/exec/merge.h -- a k-way merge of several scans of one index. Each scan fixes the
  * leading paths to one value, and the merge is in the order of the paths that follow: {a: {$in:
  * […]}} in the order of b, from an index on a and b.
  */
-#ifndef TANSU_QUERY_EXEC_MERGE_SCAN_H
-#define TANSU_QUERY_EXEC_MERGE_SCAN_H
+#ifndef TANSU_QUERY_EXEC_MERGE_H
+#define TANSU_QUERY_EXEC_MERGE_H
 
 #include "query/exec/index_scan.h"
 

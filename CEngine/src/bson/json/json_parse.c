@@ -1,5 +1,5 @@
 /*
- * bson/json/json_read.c -- parses JSON text to BSON in one pass.
+ * bson/json/json_parse.c -- parses JSON text to BSON in one pass.
  */
 #include "bson/json/json_internal.h"
 
@@ -553,8 +553,8 @@ static bool read_root(reader *r) {
     return true;
 }
 
-tansu_status json_read(const char *text, size_t length, size_t limit, uint32_t depth,
-                       tansu_buffer *result, tansu_error *error) {
+tansu_status json_parse(const char *text, size_t length, size_t limit, uint32_t depth,
+                        tansu_buffer *result, tansu_error *error) {
     reader r = {.text = text,
                 .next = text,
                 .end = text + length,

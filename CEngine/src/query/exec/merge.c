@@ -1,8 +1,8 @@
 /*
- * query/exec/merge_scan.c -- a k-way merge of index scans. A heap orders the streams by their next
+ * query/exec/merge.c -- a k-way merge of index scans. A heap orders the streams by their next
  * documents: by key, and equal keys by record id.
  */
-#include "query/exec/merge_scan.h"
+#include "query/exec/merge.h"
 #include "bson/key_decode.h"
 #include "query/exec/run.h"
 #include <stdlib.h>

@@ -2,7 +2,7 @@ import Foundation
 
 /// Translates the expressions of a predicate.
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-struct PredicateTranslation {
+struct PredicateTranslator {
     /// The terms of the variables.
     var variables: [PredicateExpressions.VariableID: Term] = [:]
 
@@ -27,9 +27,9 @@ struct PredicateTranslation {
 
     /// The same with one more variable.
     func binding(_ variable: PredicateExpressions.VariableID, to term: Term) -> Self {
-        var translation = self
-        translation.variables[variable] = term
-        return translation
+        var translator = self
+        translator.variables[variable] = term
+        return translator
     }
 
     private static func untranslatable(_ expression: some PredicateExpression, _ reason: String) -> TansuError {
@@ -47,7 +47,7 @@ protocol TranslatableExpression {
     /// The term.
     ///
     /// - Throws: ``TranslationError`` when there is none; what its parts throw.
-    func term(_ translation: PredicateTranslation) throws -> Term
+    func term(_ translator: PredicateTranslator) throws -> Term
 }
 
 /// Why an expression has no term.

@@ -1,0 +1,100 @@
+/*
+ * index/tree/tree_change.h -- what inserting and removing share: the descent, and the blocks that
+ * a change makes and drops. Private to index/tree.
+ *
+ * A change has two phases. The first goes up from the leaf, allocates every new block, and may
+ * fail: change_undo() then leaves the tree as it was. The second, change_finish(), links the new
+ * blocks and cannot fail.
+ */
+#ifndef TANSU_INDEX_TREE_TREE_CHANGE_H
+#define TANSU_INDEX_TREE_TREE_CHANGE_H
+
+#include "index/tree/tree_block.h"
+
+/* The path from the root to a leaf. */
+typedef struct tree_way {
+    uint32_t height;
+    struct {
+        tree_block *block;
+        tree_content *content;
+        uint32_t slot; /* the child that was taken; in the leaf, where the key is or belongs */
+    } step[TREE_MAX_HEIGHT];
+    bool exact; /* the key is there */
+    bool owned; /* the leaf, and so all of the path, is of the writer's epoch */
+} tree_way;
+
+/* What happens to a block's children: those from `first` on, `removed` of them (1 or 2), are
+ * replaced by `added` ones. Possible: 1 by 1, 1 by 2 (split), 2 by 1 (merged), 1 by 0 (emptied). */
+typedef struct tree_edit {
+    uint32_t first;
+    uint32_t removed;
+    uint32_t added;
+    tree_block *child[2];
+    uint64_t count[2];
+    const uint8_t *separator; /* between the two */
+    uint32_t separator_size;
+} tree_edit;
+
+#define EDIT_BLOCKS (2 * TREE_MAX_HEIGHT + 2)
+
+/* One edit in progress. */
+typedef struct tree_change {
+    tree_writer *writer;
+    tree_way *way;
+    tree_edit edit; /* for the next level up */
+    /* Handles made: ended by undo. */
+    tree_block *made[EDIT_BLOCKS];
+    uint32_t made_count;
+    /* The writer's own blocks that get another content. */
+    struct {
+        tree_block *block;
+        tree_content *content;
+    } swapped[EDIT_BLOCKS];
+    uint32_t swapped_count;
+    /* Blocks that are in no tree afterwards. */
+    tree_block *replaced[EDIT_BLOCKS];
+    uint32_t replaced_count;
+    /* The writer's own inner blocks that are edited as they are. */
+    struct {
+        tree_inner *inner;
+        tree_edit edit;
+    } in_place[TREE_MAX_HEIGHT];
+    uint32_t in_place_count;
+    tansu_buffer separators[2]; /* bytes of the edit's separator, used alternately */
+    uint32_t separator_turn;
+} tree_change;
+
+/* way_find -- descends to where the key is or belongs. Call way_leave() when the leaf is no longer
+ * examined, and before it may be freed. */
+tansu_status way_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t size,
+                      tree_way *way, tansu_error *error);
+void way_leave(const tree_way *way);
+
+/* change_begin -- also makes space on the retire list. */
+tansu_status change_begin(tree_change *change, tree_writer *writer, tree_way *way,
+                          tansu_error *error);
+
+/* change_block -- the handle that holds `content` instead of what `block` holds now (a new one,
+ * or the block itself when it is the writer's own). `block` NULL: a new one. NULL: memory is
+ * exhausted, and the content is freed. */
+tree_block *change_block(tree_change *change, tree_block *block, tree_content *content);
+
+/* change_drop -- notes a block that is in no tree afterwards. */
+void change_drop(tree_change *change, tree_block *block);
+
+/* change_set_separator -- sets the edit's separator to the first `size` bytes of a string, which
+ * are copied; false when memory is exhausted. */
+bool change_set_separator(tree_change *change, const tree_ref *ref, uint32_t size);
+
+/* change_separator -- sets the edit's separator to the shortest string that is greater than `left`
+ * and not greater than `right`; false when memory is exhausted. */
+bool change_separator(tree_change *change, const tree_ref *left, const tree_ref *right);
+
+/* edit_apply -- edits an inner block that has capacity for the separator. */
+void edit_apply(tree_inner *inner, const tree_edit *edit);
+
+/* change_undo -- frees what was made. change_finish -- links it, and retires what it replaces. */
+void change_undo(tree_change *change);
+void change_finish(tree_change *change);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * store/write_txn/write_txn_record.c -- what every change in a transaction needs: its record in the
+ * frame, the private state of a collection, and a step to be rolled back.
+ */
+#include "store/write_txn/write_txn_internal.h"
+
+#include "store/collection.h"
+#include "store/database_internal.h"
+#include "util/array.h"
+#include "util/error.h"
+
+#include <stdlib.h>
+
+/* ---- Records ---- */
+
+/* gives_back -- whether a record is of a change that frees space, sooner or later. */
+static bool gives_back(enum record_type type) {
+    return type == RECORD_DELETE || type == RECORD_COLLECTION_DROP || type == RECORD_INDEX_DROP ||
+           type == RECORD_COMPACTION;
+}
+
+tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t flags,
+                              uint32_t collection, uint64_t rid, uint64_t previous,
+                              const void *bytes, size_t size, uint64_t *at, tansu_error *error) {
+    wtxn->changed = true;
+    *at = 0;
+    if (wtxn->replay)
+        return TANSU_OK;
+    uint64_t total = RECORD_HEADER_SIZE + align8(size);
+    uint8_t *room;
+    wtxn->db->log->urgent = gives_back(type);
+    tansu_status status = log_append(wtxn->db->log, total, at, &room, error);
+    wtxn->db->log->urgent = false;
+    if (status != TANSU_OK) {
+        wtxn->changed = wtxn->records != 0;
+        return status;
+    }
+    record_header header = {.size = (uint32_t)total,
+                            .type = (uint8_t)type,
+                            .flags = flags,
+                            .where = record_where(collection, rid),
+                            .sequence = wtxn->sequence,
+                            .previous = previous};
+    memcpy(room, &header, sizeof header);
+    memcpy(room + RECORD_HEADER_SIZE, bytes, size);
+    memset(room + RECORD_HEADER_SIZE + size, 0, total - RECORD_HEADER_SIZE - size);
+    wtxn->frame_size = *at + total;
+    wtxn->records++;
+    return TANSU_OK;
+}
+
+/* ---- The private snapshot ---- */
+
+read_context write_txn_read_context(const write_txn *wtxn) {
+    return (read_context){.log = wtxn->db->log,
+                          .trees = wtxn->db->trees,
+                          .sequence = wtxn->replay ? UINT64_MAX : wtxn->base->sequence,
+                          .pending = wtxn->replay ? NULL : &wtxn->pending,
+                          .calls = wtxn->db->calls,
+                          .folder = wtxn->db->folder};
+}
+
+collection_state *write_txn_collection_by_id(write_txn *wtxn, uint32_t id) {
+    for (uint32_t i = 0; i < wtxn->next->count; i++)
+        if (wtxn->next->collections[i]->id == id)
+            return wtxn->next->collections[i];
+    return NULL;
+}
+
+tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t extra,
+                                  collection_state **state, tansu_error *error) {
+    bool found;
+    uint32_t slot = snapshot_slot(wtxn->next, name, &found);
+    *state = NULL;
+    if (!found)
+        return TANSU_OK;
+    collection_state *old = wtxn->next->collections[slot];
+    if (old->epoch == wtxn->epoch && extra == 0) {
+        *state = old;
+        return TANSU_OK;
+    }
+    bool shared = old->epoch != wtxn->epoch;
+    if (shared && !retire_reserve(&wtxn->retired, 1))
+        return error_memory(error);
+    collection_state *copy = collection_copy(old, extra, wtxn->epoch);
+    if (copy == NULL)
+        return error_memory(error);
+    if (shared)
+        retire_add_born(&wtxn->retired, retire_memory, NULL, old, old->epoch);
+    else
+        free(old);
+    wtxn->next->collections[slot] = copy;
+    *state = copy;
+    return TANSU_OK;
+}
+
+void write_txn_count_live(database *db, collection_state *state, log_location from,
+                          log_location to) {
+    segment_usage *live = locations_live(state->locations);
+    if (from != 0 && (from & LOCATION_DELETED) == 0)
+        segment_usage_add(live, (uint32_t)(from >> 32), -(int64_t)log_record(db->log, from)->size);
+    if ((to & LOCATION_DELETED) == 0)
+        segment_usage_add(live, (uint32_t)(to >> 32), log_record(db->log, to)->size);
+}
+
+/* ---- Steps ---- */
+
+bool write_txn_step_reserve(write_txn *wtxn) {
+    return !wtxn->keep_steps ||
+           ARRAY_RESERVE(wtxn->steps, wtxn->step_count, wtxn->step_capacity, 1);
+}
+
+void write_txn_step_add(write_txn *wtxn, write_txn_step step) {
+    if (wtxn->keep_steps)
+        wtxn->steps[wtxn->step_count++] = step;
+}
