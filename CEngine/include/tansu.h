@@ -557,8 +557,8 @@ TANSU_API tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *coll
 
 /*
  * Updates the matching documents in one commit. The matches are determined before the first change.
- * `update` holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md), or is a whole
- * document that replaces the match, which must then be a single one: use {"$max": 1}. `query` may
+ * `update` holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md); $replace takes a
+ * whole document for the match, which must then be a single one: use {"$max": 1}. `query` may
  * have $upsert or $dropall next to its paths; `hints` may have $orderby, $skip, $max, $index,
  * $collation (which comparing operators use as well), $maxTimeMS, $upsert and $arrayFilters.
  * *result (may be NULL): {"matched": n, "modified": n, "upserted": [_id, ...]}, and "removed" after
@@ -715,8 +715,8 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
  *   sparse: bool           documents in which no path has a value have no entry
  *   caseInsensitive: bool  strings by their Unicode case folding; used by $icase and $collation
  *                          that compare so. Other queries may name it in $index, and scan all of it
- *   partialFilter: {...}   a selector of comparisons, $in, $nin, $exists and $begin, joined by
- *                          $and, $or, $nor and $not: other documents have no entry. A query uses
+ *   partialFilter: {...}   a selector of comparisons, $in, $nin, $exists, $type and $begin, joined
+ *                          by $and, $or, $nor and $not: other documents have no entry. A query uses
  *                          the index when its conditions imply the filter
  * The same index again is no error. A NULL or empty name becomes "path_1_other_-1" from the keys.
  *

@@ -15,7 +15,7 @@ extension Database.Query {
         hinted("$skip", BSONValue(count))
     }
 
-    /// The first `count` of the same documents.
+    /// The first `count` of the same documents; 0 is no limit.
     public func limit(_ count: Int) -> Self {
         var query = hinted("$max", BSONValue(count))
         // The other name of the hint: both at once are an error.

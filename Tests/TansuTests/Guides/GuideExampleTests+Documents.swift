@@ -34,6 +34,8 @@ extension GuideExampleTests {
         let id = try notes.save(["text": "no id, so it gets an ObjectID"])
         print(id.objectIDValue != nil)  // true
 
+        print(try books.get(ids: ["t78", "none"]).map(\.title))  // ["Typography"]
+
         struct Loan: Codable, Sendable { var id: UUID; var due: Date }
         let loans = try db.collection(
             "loans", of: Loan.self, coding: BSONCodingStrategies(date: .iso8601, uuid: .string))
@@ -44,7 +46,6 @@ extension GuideExampleTests {
         try db.collection("loans").save(["_id": "damaged", "due": 7])
         let readable = loans.decoding(.skipping())
         print(try readable.find().all().count, try readable.find().count())  // 1 2
-        print(try books.get(ids: ["t78", "none"]).map(\.title))  // ["Typography"]
 
         struct Shelved: Codable, Sendable { var shelf: Int? }
         try db.collection("books", of: Shelved.self).update(id: "t78") { $0.shelf = 7 }
