@@ -226,8 +226,8 @@ static void append_condition(random_source *r, bson_t *query, const char *path) 
     bson_append_document_end(query, &inner);
 }
 
-/* append_merge -- a condition with several values that documents have, and an order by the next path
- * of the index: the answer can be merged from several of its ranges. */
+/* append_merge -- a condition with several values that documents have, and an order by the next
+ * path of the index: the answer can be merged from several of its ranges. */
 static void append_merge(bson_t *query, bson_t *hints, const struct index *index) {
     bson_t inner, list, order;
     bson_append_document_begin(hints, "$orderby", -1, &order);
