@@ -295,11 +295,44 @@ static void deletions_count_that_compaction_has_dropped(void) {
     end(&d);
 }
 
+/* frame_with -- the frame of a commit in a segment. */
+static const frame_header *frame_with(const tansu_buffer *bytes, uint64_t commit) {
+    uint64_t at = SEGMENT_HEADER_SIZE;
+    while (((const frame_header *)(bytes->data + at))->sequence != commit) {
+        REQUIRE(((const frame_header *)(bytes->data + at))->magic == FRAME_MAGIC);
+        at += ((const frame_header *)(bytes->data + at))->size;
+    }
+    return (const frame_header *)(bytes->data + at);
+}
+
+/* An older content of a block may fit in between: only the index files tell, and they may be old,
+ * too. */
+static void a_document_that_the_index_files_do_not_know_is_uncertain(void) {
+    static const uint8_t zeros[4096];
+    compacted_database d = made();
+    char *other = folder_new();
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    put_back(&d, d.before);
+    file_read(segment_path(d.folder, 1), &bytes);
+    put_frame(&d, frame_with(&bytes, 7), frame_of(&d, 10)); /* `_id` 6 */
+    size_t next = frame_of(&d, 12);
+    file_patch(segment_path(d.folder, d.compacted), d.frames[next], zeros,
+               frame_at(&d, next)->size);
+    tansu_db *db = salvaged(&d, other);
+    CHECK_INT(DOCUMENTS + 1, call_count(db, NULL, "c", "{}"));
+    CHECK(maintenance_contains("{\"collection\": \"c\", \"_id\": 6, \"reason\": \"uncertain\"}"));
+    close_checked(db);
+    tansu_buffer_free(&bytes);
+    folder_end(other);
+    end(&d);
+}
+
 int main(void) {
     RUN(frames_over_others_cost_only_those);
     RUN(a_frame_over_the_next_is_a_loss);
     RUN(an_intact_compacted_segment_counts_under_any_number);
     RUN(a_compacted_segment_without_a_header_leaves_doubts);
     RUN(deletions_count_that_compaction_has_dropped);
+    RUN(a_document_that_the_index_files_do_not_know_is_uncertain);
     return check_finish();
 }

@@ -126,6 +126,7 @@ static const char *named_as(const char *collection, int32_t id) {
 typedef struct outcome {
     const history_version *found[HISTORY_COLLECTIONS][HISTORY_IDS];
     bool changed[HISTORY_COLLECTIONS][HISTORY_IDS]; /* one with a wrong value, which was named */
+    char names[HISTORY_COLLECTIONS][64];            /* of collections whose definition is corrupt */
     uint64_t documents;
     uint64_t lost; /* the last document with an `_id` was not removed, and nothing of it is there */
 } outcome;
@@ -142,6 +143,15 @@ static bool is_called(const char *name, unsigned owner) {
     char other[32];
     snprintf(other, sizeof other, "recovered_%u", owner + 1);
     return strcmp(name, history_collection_name(owner)) == 0 || strcmp(name, other) == 0;
+}
+
+/* is_renamed -- whether the report says that the definition of a collection may be corrupt; its
+ * name may then be wrong. */
+static bool is_renamed(const char *name) {
+    char text[160];
+    snprintf(text, sizeof text,
+             "The definition of the collection \\\"%.60s\\\" is read from a record that no", name);
+    return maintenance_contains(text);
 }
 
 /* take_document -- one that was brought back. */
@@ -166,7 +176,9 @@ static void take_document(const round *w, outcome *out, const char *collection,
         CHECK(strcmp(name, "unprotected") == 0 || name[0] == '?');
         return;
     }
-    if (!is_called(collection, owner)) { /* the number of its collection is wrong */
+    if (!is_called(collection, owner) && is_renamed(collection))
+        snprintf(out->names[owner], sizeof out->names[owner], "%s", collection);
+    else if (!is_called(collection, owner)) { /* the number of its collection is wrong */
         sums.unprotected++;
         CHECK_TEXT("unprotected", name);
         return;
@@ -266,6 +278,8 @@ static void judge(const round *w, outcome *out, unsigned owner, unsigned id) {
     snprintf(other, sizeof other, "recovered_%u", owner + 1);
     if (name[0] == 0)
         name = named_as(other, (int32_t)id);
+    if (name[0] == 0)
+        name = named_as(out->names[owner], (int32_t)id);
     if (!CHECK(name[0] != 0))
         check_note("    '%s' %u of commit %llu of %llu is not named",
                    history_collection_name(owner), id, (unsigned long long)found->sequence,

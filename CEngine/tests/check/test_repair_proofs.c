@@ -1,12 +1,16 @@
 /*
- * test_repair_proofs.c -- what proves to repair that a document was removed, or that its `_id` is
- * not the one in a record that no checksum protects: later records, and the index files.
+ * test_repair_proofs.c -- what proves to repair that a document was removed, that its `_id` is not
+ * the one in a record that no checksum protects, or what a collection is called: later records, and
+ * the index files.
  */
+#include "log/format.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/workload/record_inventory.h"
+
+#include <string.h>
 
 /* Where the value of `_id` begins in a record. */
 #define ID_OFFSET 41
@@ -158,11 +162,66 @@ static void a_removed_document_whose_id_became_that_of_another_removes_nothing(v
     folder_end(other);
 }
 
+/* ---- Names ---- */
+
+static void a_collection_without_a_name_gets_one(void) {
+    for (int index = 0; index < 2; index++) {
+        char *folder = folder_new(), *other = folder_new();
+        tansu_db *db = call_open(folder);
+        CHECK_OK(call_ensure(db, NULL, "c", NULL), &call_error);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+        CHECK_OK(call_save(db, NULL, "recovered_1", TANSU_SAVE, "{'_id': 'other'}"), &call_error);
+        call_close(db);
+        file_flip(folder_join(folder, "log/00000001.seg"),
+                  SEGMENT_HEADER_SIZE + FRAME_HEADER_SIZE + RECORD_HEADER_SIZE, 7);
+        if (index == 0)
+            folder_remove(folder_join(folder, "index"));
+        db = salvaged(folder, other);
+        CHECK(maintenance_contains("has no name"));
+        CHECK_TEXT("{ \"_id\" : 1 }",
+                   call_get(db, NULL, index == 0 ? "recovered_1_" : "c", "{'_id': 1}"));
+        CHECK_TEXT("{ \"_id\" : \"other\" }",
+                   call_get(db, NULL, "recovered_1", "{'_id': 'other'}"));
+        call_close(db);
+        folder_end(folder);
+        folder_end(other);
+    }
+}
+
+static void the_index_files_correct_the_name_of_a_collection(void) {
+    for (int index = 0; index < 2; index++) {
+        char *folder = folder_new(), *other = folder_new();
+        tansu_db *db = call_open(folder);
+        CHECK_OK(call_save(db, NULL, "orders", TANSU_SAVE, "{'_id': 1}"), &call_error);
+        CHECK_OK(call_save(db, NULL, "orders", TANSU_SAVE, "{'_id': 2}"), &call_error);
+        call_close(db);
+        /* The name in the first record that has it, which creates the collection. */
+        tansu_buffer bytes = TANSU_BUFFER_INIT;
+        file_read(segment_of(folder), &bytes);
+        uint64_t at = 0;
+        while (at + 6 < bytes.size && memcmp(bytes.data + at, "orders", 6) != 0)
+            at++;
+        REQUIRE(at + 6 < bytes.size);
+        file_flip(segment_of(folder), at, 0);
+        tansu_buffer_free(&bytes);
+        if (index == 0)
+            folder_remove(folder_join(folder, "index"));
+        db = salvaged(folder, other);
+        CHECK(maintenance_contains("is read from a record that no checksum protects"));
+        CHECK_INT(2, call_count(db, NULL, index == 0 ? "nrders" : "orders", "{}"));
+        call_close(db);
+        folder_end(folder);
+        folder_end(other);
+    }
+}
+
 int main(void) {
     RUN(a_deletion_that_was_lost_is_asked_of_the_index);
     RUN(of_a_document_that_was_deleted_later_no_earlier_one_comes_back);
     RUN(a_document_whose_id_became_that_of_another_is_lost);
     RUN(a_document_whose_id_became_that_of_a_removed_one_is_kept);
     RUN(a_removed_document_whose_id_became_that_of_another_removes_nothing);
+    RUN(a_collection_without_a_name_gets_one);
+    RUN(the_index_files_correct_the_name_of_a_collection);
     return check_finish();
 }

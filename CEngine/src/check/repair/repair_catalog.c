@@ -73,6 +73,13 @@ static void set_name(repair_collection *c, const char *name, uint64_t sequence) 
     snprintf(c->name, sizeof c->name, "%s", name);
     c->named = true;
     c->named_by = sequence;
+    c->doubtful = false;
+}
+
+/* name_by -- gives a collection the name in a record. */
+static void name_by(repair_collection *c, const char *name, const repair_record *record) {
+    set_name(c, name, record->sequence);
+    c->doubtful = (record->location & LOCATION_UNPROTECTED) != 0;
 }
 
 /* index_find -- the index with a name, or NULL. */
@@ -137,7 +144,7 @@ static tansu_status apply(repair *r, const repair_record *record, tansu_error *e
     switch (record->type) {
     case RECORD_COLLECTION_CREATE:
         if (!c->named)
-            set_name(c, name, record->sequence);
+            name_by(c, name, record);
         c->local = doc_find(record->payload.data, record->payload.size, "local", 5, &local) &&
                    local.type == DOC_BOOL && doc_bool(&local);
         break;
@@ -151,7 +158,7 @@ static tansu_status apply(repair *r, const repair_record *record, tansu_error *e
         break;
     case RECORD_COLLECTION_RENAME:
         if ((to = text_of(record, "to")) != NULL)
-            set_name(c, to, record->sequence);
+            name_by(c, to, record);
         break;
     case RECORD_INDEX_CREATE:
         if (!index_put(c, name, record))
@@ -187,24 +194,37 @@ static void make_name(repair *r, repair_collection *c, const char *why) {
 }
 
 /* take_known_name -- gives a collection without a name the one that the index files have, if they
- * do and no other has it. */
-static bool take_known_name(repair *r, repair_collection *c) {
+ * do and no other has it. `why` follows its number. */
+static bool take_known_name(repair *r, repair_collection *c, const char *why) {
     const repair_known_collection *known = repair_known_collection_find(r, c->id);
     if (known == NULL || known->name[0] == 0 || name_taken(r, known->name))
         return false;
     problem_location where = {.offset = -1, .size = -1, .collection = known->name};
-    problem_list_add(
-        &r->problems, &where,
-        "Collection number %u has no name in the log; its name is now \"%s\", as in the "
-        "index files",
-        c->id, known->name);
+    problem_list_add(&r->problems, &where,
+                     "Collection number %u %s; its name is now \"%s\", as in the index files",
+                     c->id, why, known->name);
     set_name(c, known->name, UINT64_MAX);
     c->local = known->local;
     return true;
 }
 
+/* take_current_name -- gives a collection whose name no checksum protects the one that the index
+ * files have as of a later commit. */
+static void take_current_name(repair *r, repair_collection *c) {
+    const repair_known_collection *known = repair_known_collection_find(r, c->id);
+    if (!c->doubtful || known == NULL || c->named_by > r->checkpoint ||
+        strcmp(known->name, c->name) == 0)
+        return;
+    c->named = false; /* no collection has to give way to it */
+    if (!take_known_name(r, c, "has a corrupt name in the log"))
+        c->named = true;
+}
+
 /* settle_names -- gives every collection a name of its own. */
 static void settle_names(repair *r) {
+    for (size_t i = 0; i < r->collection_count; i++)
+        if (r->collections[i].named && !r->collections[i].dropped)
+            take_current_name(r, &r->collections[i]);
     for (size_t i = 0; i < r->collection_count; i++) {
         repair_collection *c = &r->collections[i];
         for (size_t k = 0; c->named && !c->dropped && k < r->collection_count; k++) {
@@ -218,7 +238,7 @@ static void settle_names(repair *r) {
     }
     for (size_t i = 0; i < r->collection_count; i++)
         if (!r->collections[i].named && !r->collections[i].dropped &&
-            !take_known_name(r, &r->collections[i]))
+            !take_known_name(r, &r->collections[i], "has no name in the log"))
             make_name(r, &r->collections[i], "has no name");
 }
 

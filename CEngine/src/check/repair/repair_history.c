@@ -427,12 +427,22 @@ static void bound_gaps(repair *r, uint32_t index, uint64_t bound, size_t *at) {
     }
 }
 
+/* follows_own -- whether a gap begins where a run of its segment ends that lies where it was
+ * written: what follows a misdirected write may be a part of what that overwrote. */
+static bool follows_own(const repair *r, const repair_gap *gap) {
+    const repair_segment *s = &r->segments[gap->segment];
+    for (size_t i = s->run_count; i > 0; i--)
+        if (r->runs[s->run + i - 1].to <= gap->from)
+            return r->runs[s->run + i - 1].in_order;
+    return true;
+}
+
 /* note_log_end -- adds a commit at the log's very end of which a frame header exists. */
 static bool note_log_end(repair *r) {
     for (size_t i = 0; i < r->gap_count; i++) {
         const repair_gap *gap = &r->gaps[i];
         if (gap->tail && !gap->unfinished && gap->high == UINT64_MAX && gap->low == r->last_known &&
-            r->segments[gap->segment].file == NULL)
+            r->segments[gap->segment].file == NULL && follows_own(r, gap))
             return missing_add(r, r->last_known + 1, r->last_known + 1);
     }
     return true;

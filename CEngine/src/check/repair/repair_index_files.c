@@ -223,6 +223,21 @@ static tansu_status compare_location(comparison *q, uint64_t where, log_location
     return TANSU_OK;
 }
 
+/* compare_absent -- the location of a document that the index files do not know. Compaction has
+ * dropped the deletion, too, or the document was saved later. Blocks of the index files may be
+ * older than the others, so that alone proves no removal. */
+static tansu_status compare_absent(comparison *q, log_location *found, tansu_error *error) {
+    const record_header *record;
+    tansu_status status;
+    if ((*found & LOCATION_UNCERTAIN) != 0)
+        *found |= LOCATION_DELETED;
+    else if (repair_read_record(&q->found, *found, &record, &status, error))
+        *found |= record->sequence <= q->r->checkpoint ? LOCATION_UNCERTAIN : 0;
+    else
+        return status;
+    return TANSU_OK;
+}
+
 /* compare_document -- compares one document. */
 static tansu_status compare_document(comparison *q, uint64_t rid, uint64_t word,
                                      tansu_error *error) {
@@ -232,10 +247,10 @@ static tansu_status compare_document(comparison *q, uint64_t rid, uint64_t word,
     if ((found & LOCATION_DELETED) != 0)
         return TANSU_OK;
     if (word == 0) {
-        /* Compaction has dropped the deletion, too, or the document was saved later. */
-        if ((found & LOCATION_UNCERTAIN) != 0)
-            pending_set(&r->locations, where, found | LOCATION_DELETED);
-        return TANSU_OK;
+        tansu_status status = found == 0 ? TANSU_OK : compare_absent(q, &found, error);
+        if (status == TANSU_OK && found != 0)
+            pending_set(&r->locations, where, found); /* replaces, so it can't fail */
+        return status;
     }
     if (found == 0) {
         q->lost += (word & LOCATION_DELETED) == 0;

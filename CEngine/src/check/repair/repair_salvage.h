@@ -36,6 +36,7 @@ typedef struct repair_collection {
     bool local;
     bool dropped;
     uint64_t named_by; /* the commit that gave the name */
+    bool doubtful;     /* no checksum protects that record */
     char name[TANSU_MAX_NAME + 1];
     repair_index *indexes;
     size_t index_count;
