@@ -8,8 +8,8 @@ struct UpdateCommand: Subcommand {
         abstract: "Updates the documents that a query matches.",
         discussion: """
             The operations are a JSON object with operators such as $set, $inc and $push; with --replace, a \
-            document that replaces a single match. All documents are updated in one transaction; an operation that fails for \
-            one document aborts it. The exit code is 1 when no document matched and none was inserted.
+            document that replaces a single match. All documents are updated in one transaction; an operation \
+            that fails for one document aborts it. The exit code is 1 when no document matched and none was inserted.
 
             EXAMPLES:
               tansu update people.tansu people '{"name": "Ann"}' '{"$inc": {"age": 1}}'
