@@ -359,6 +359,8 @@ typedef struct tansu_options {
     uint32_t slow_operation_ms; /* operations that take as long are passed to `log`; 0: none */
     tansu_log log;              /* may be NULL */
     void *log_context;
+    uint32_t lock_timeout_ms; /* how long to wait while another process has the database open;
+                                 default 0 */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */
@@ -370,7 +372,8 @@ TANSU_API void tansu_options_init(tansu_options *options);
  * or corrupt are rebuilt from the log ("indexesRebuilt" in tansu_stats() is the reason). A database
  * on a read-only file system is opened as if read_only was set ("readOnly").
  * *db: set on success, otherwise NULL.
- * Errors: LOCKED; NOT_FOUND (must_exist or read_only, and there is none); EXISTS (the path is a
+ * Errors: LOCKED (after lock_timeout_ms; the message names the process that has it open, where the
+ * system does); NOT_FOUND (must_exist or read_only, and there is none); EXISTS (the path is a
  * file, or a folder with other content); CORRUPT (before the last synced commit: context and offset
  * say where, and the log is left unchanged, see tansu_repair()); VERSION; IO; FULL; READ_ONLY
  * (there is none, and the file system is read-only); CANCELLED (by options.progress; the log is
@@ -392,7 +395,7 @@ TANSU_API tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_er
  *   "readOnly", "mustExist"
  *                 true or false
  *   "intervalMs", "busyTimeoutMs", "segmentSize", "checkpointBytes", "indexCacheBytes",
- *   "compactionPercent", "compactionShare"
+ *   "compactionPercent", "compactionShare", "lockTimeoutMs"
  *                 whole number
  * Errors: INVALID_JSON; INVALID_ARGUMENT (an unknown member, or a value of another type or out of
  * range; context is the member); those of tansu_open().
@@ -554,8 +557,8 @@ TANSU_API tansu_status tansu_save(tansu_db *db, tansu_txn *txn, const char *coll
 
 /*
  * Updates the matching documents in one commit. The matches are determined before the first change.
- * `update` holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md), or is a whole
- * document that replaces the match, which must then be a single one: use {"$max": 1}. `query` may
+ * `update` holds operators, such as {"$inc": {"age": 1}} (docs/query-language.md); $replace takes a
+ * whole document for the match, which must then be a single one: use {"$max": 1}. `query` may
  * have $upsert or $dropall next to its paths; `hints` may have $orderby, $skip, $max, $index,
  * $collation (which comparing operators use as well), $maxTimeMS, $upsert and $arrayFilters.
  * *result (may be NULL): {"matched": n, "modified": n, "upserted": [_id, ...]}, and "removed" after
@@ -712,8 +715,8 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
  *   sparse: bool           documents in which no path has a value have no entry
  *   caseInsensitive: bool  strings by their Unicode case folding; used by $icase and $collation
  *                          that compare so. Other queries may name it in $index, and scan all of it
- *   partialFilter: {...}   a selector of comparisons, $in, $nin, $exists and $begin, joined by
- *                          $and, $or, $nor and $not: other documents have no entry. A query uses
+ *   partialFilter: {...}   a selector of comparisons, $in, $nin, $exists, $type and $begin, joined
+ *                          by $and, $or, $nor and $not: other documents have no entry. A query uses
  *                          the index when its conditions imply the filter
  * The same index again is no error. A NULL or empty name becomes "path_1_other_-1" from the keys.
  *

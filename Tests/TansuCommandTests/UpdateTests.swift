@@ -38,6 +38,20 @@ struct UpdateTests {
         #expect(try command.tansu("get", "people.tansu", "people", "zoe").json() == ["_id": "zoe", "age": 19])
     }
 
+    @Test("a whole document replaces the match with --replace only")
+    func replace() throws {
+        let command = try Command.withPeople()
+        let update = ["update", "people.tansu", "people", "{\"_id\": \"ann\"}", "{\"set\": {\"age\": 19}}"]
+        let refused = try command.tansu(update, input: [])
+        #expect(refused.status == 65)
+        #expect(refused.error.contains("$replace"))
+        #expect(try command.tansu("get", "people.tansu", "people", "ann").json()["set"] == nil)
+        let replaced = try command.tansu(update + ["--replace"], input: [])
+        #expect(replaced.status == 0)
+        #expect(
+            try command.tansu("get", "people.tansu", "people", "ann").json() == ["_id": "ann", "set": ["age": 19]])
+    }
+
     @Test("hints filter elements of arrays, and $dropall removes documents")
     func hints() throws {
         let command = try Command.withPeople()

@@ -31,6 +31,7 @@ static const number_member numbers[] = {
     NUMBER("indexCacheBytes", index_cache_bytes),
     NUMBER("compactionPercent", compaction_percent),
     NUMBER("compactionShare", compaction_share),
+    NUMBER("lockTimeoutMs", lock_timeout_ms),
 };
 
 /* A text that stands for a value of an enumeration. */

@@ -202,7 +202,9 @@ static tansu_status update_match(const request *r, write_txn *c, const char *col
     status = update_apply(r->update, doc, size, &r->how, &o->after, error);
     if (status != TANSU_OK)
         return status;
-    if (o->after.size == size && memcmp(o->after.data, doc, size) == 0)
+    /* A replacement is written as a save is, also by an equal document. */
+    if (!update_get_facts(r->update)->replaces && o->after.size == size &&
+        memcmp(o->after.data, doc, size) == 0)
         return TANSU_OK;
     o->modified++;
     return write_txn_save(c, collection, o->after.data, o->after.size, TANSU_REPLACE, NULL, error);
@@ -254,8 +256,8 @@ static tansu_status run(request *r, const write_call *w, const char *collection,
     }
     if (status == TANSU_OK && facts != NULL && facts->replaces && count > 1)
         status = error_set(error, TANSU_E_INVALID_QUERY, "update",
-                           "%zu documents match, and a whole document can replace only one; give "
-                           "the hint {\"$max\": 1}, or use \"$set\"",
+                           "%zu documents match, and \"$replace\" can replace only one; give the "
+                           "hint {\"$max\": 1}, or use \"$set\"",
                            count);
     for (size_t i = 0; status == TANSU_OK && i < count; i++) {
         status = write_call_check(w, error);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* If the exponents differ by more, the smaller operand of a sum only affects the rounding. */
@@ -66,13 +67,13 @@ static void round_digits(digits *d, uint32_t drop) {
     }
 }
 
-/* pack -- the nearest decimal; false when it is too large. */
-static bool pack(digits *d, decimal *result) {
+/* pack -- the nearest decimal; beyond the greatest, infinity. */
+static void pack(digits *d, decimal *result) {
     *result = (decimal){.kind = DECIMAL_FINITE, .negative = d->negative};
     strip_front(d);
     if (d->count == 0) {
         result->exponent = clamp(d->exponent);
-        return true;
+        return;
     }
     int64_t drop = (int64_t)d->count - DECIMAL_MAX_DIGITS;
     if (drop < (int64_t)DECIMAL_MIN_EXPONENT - d->exponent)
@@ -87,12 +88,13 @@ static bool pack(digits *d, decimal *result) {
         d->list[d->count++] = 0;
         d->exponent--;
     }
-    if (d->count > 0 && d->exponent > DECIMAL_MAX_EXPONENT)
-        return false;
+    if (d->count > 0 && d->exponent > DECIMAL_MAX_EXPONENT) {
+        result->kind = DECIMAL_INFINITE;
+        return;
+    }
     for (uint32_t i = 0; i < d->count; i++)
         result->coefficient = result->coefficient * 10 + d->list[i];
     result->exponent = clamp(d->exponent);
-    return true;
 }
 
 /* unpack -- a finite decimal's digits. */
@@ -117,7 +119,7 @@ static void digits_extend(digits *d, uint32_t count) {
 }
 
 /* add_digits -- a sum of finite decimals. */
-static bool add_digits(const decimal *a, const decimal *b, decimal *result) {
+static void add_digits(const decimal *a, const decimal *b, decimal *result) {
     digits high, low;
     unpack(a->exponent >= b->exponent ? a : b, &high);
     unpack(a->exponent >= b->exponent ? b : a, &low);
@@ -144,14 +146,13 @@ static bool add_digits(const decimal *a, const decimal *b, decimal *result) {
         carry = digit < 0 ? -1 : digit > 9;
         more->list[i] = (uint8_t)(digit - 10 * carry);
     }
-    bool fits = pack(more, result);
-    if (result->coefficient == 0 && !add)
+    pack(more, result);
+    if (result->kind == DECIMAL_FINITE && result->coefficient == 0 && !add)
         result->negative = false;
-    return fits;
 }
 
 /* multiply_digits -- a product of finite decimals. */
-static bool multiply_digits(const decimal *a, const decimal *b, decimal *result) {
+static void multiply_digits(const decimal *a, const decimal *b, decimal *result) {
     digits x, y;
     digits product = {.exponent = a->exponent + b->exponent,
                       .negative = a->negative != b->negative};
@@ -169,45 +170,38 @@ static bool multiply_digits(const decimal *a, const decimal *b, decimal *result)
         product.list[i] = (uint8_t)(carry % 10);
         carry /= 10;
     }
-    return pack(&product, result);
+    pack(&product, result);
 }
 
-bool decimal_add(const decimal *a, const decimal *b, decimal *result) {
+void decimal_add(const decimal *a, const decimal *b, decimal *result) {
     *result = (decimal){.kind = DECIMAL_NAN};
     if (a->kind == DECIMAL_NAN || b->kind == DECIMAL_NAN)
-        return true;
+        return;
     if (a->kind == DECIMAL_FINITE && b->kind == DECIMAL_FINITE)
-        return add_digits(a, b, result);
-    if (a->kind != b->kind || a->negative == b->negative)
+        add_digits(a, b, result);
+    else if (a->kind != b->kind || a->negative == b->negative)
         *result = a->kind == DECIMAL_INFINITE ? *a : *b;
-    return true;
 }
 
-bool decimal_multiply(const decimal *a, const decimal *b, decimal *result) {
+void decimal_multiply(const decimal *a, const decimal *b, decimal *result) {
     *result = (decimal){.kind = DECIMAL_NAN};
     if (a->kind == DECIMAL_NAN || b->kind == DECIMAL_NAN)
-        return true;
-    if (a->kind == DECIMAL_FINITE && b->kind == DECIMAL_FINITE)
-        return multiply_digits(a, b, result);
+        return;
+    if (a->kind == DECIMAL_FINITE && b->kind == DECIMAL_FINITE) {
+        multiply_digits(a, b, result);
+        return;
+    }
     bool zero = (a->kind == DECIMAL_FINITE && a->coefficient == 0) ||
                 (b->kind == DECIMAL_FINITE && b->coefficient == 0);
     if (!zero)
         *result = (decimal){.kind = DECIMAL_INFINITE, .negative = a->negative != b->negative};
-    return true;
 }
 
-void decimal_from_double(double value, decimal *result) {
-    *result = (decimal){.kind = DECIMAL_FINITE, .negative = signbit(value) != 0};
-    if (isnan(value) || isinf(value)) {
-        result->kind = isnan(value) ? DECIMAL_NAN : DECIMAL_INFINITE;
-        return;
-    }
-    if (value == 0)
-        return;
-    /* The C library rounds the exact value. The decimal point depends on the locale. */
-    char text[64];
-    snprintf(text, sizeof text, "%.33e", fabs(value));
+/* read_text -- a coefficient and an exponent as the C library writes them with so many digits. The
+ * decimal point depends on the locale. */
+static void read_text(const char *text, int32_t digits, decimal *result) {
     int32_t exponent = 0;
+    result->coefficient = 0;
     const char *p = text;
     for (; *p != 'e' && *p != '\0'; p++) {
         if (*p >= '0' && *p <= '9')
@@ -218,7 +212,28 @@ void decimal_from_double(double value, decimal *result) {
         if (*p >= '0' && *p <= '9')
             exponent = exponent * 10 + (*p - '0');
     }
-    result->exponent = (below ? -exponent : exponent) - 33;
+    result->exponent = (below ? -exponent : exponent) - (digits - 1);
+}
+
+/* A double has so many decimal digits that are surely those which it was written with. */
+#define SURE_DIGITS 15
+
+void decimal_from_double(double value, decimal *result) {
+    *result = (decimal){.kind = DECIMAL_FINITE, .negative = signbit(value) != 0};
+    if (isnan(value) || isinf(value)) {
+        result->kind = isnan(value) ? DECIMAL_NAN : DECIMAL_INFINITE;
+        return;
+    }
+    if (value == 0)
+        return;
+    char text[64];
+    snprintf(text, sizeof text, "%.*e", SURE_DIGITS - 1, fabs(value));
+    if (strtod(text, NULL) == fabs(value)) {
+        read_text(text, SURE_DIGITS, result);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*e", DECIMAL_MAX_DIGITS - 1, fabs(value));
+    read_text(text, DECIMAL_MAX_DIGITS, result);
     while (result->exponent < 0 && result->coefficient % 10 == 0) {
         result->coefficient /= 10;
         result->exponent++;

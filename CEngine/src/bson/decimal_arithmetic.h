@@ -8,13 +8,13 @@
 
 #include "bson/decimal.h"
 
-/* decimal_add, decimal_multiply -- false when finite operands have a result that is too large for
- * the format. */
-bool decimal_add(const decimal *a, const decimal *b, decimal *result);
-bool decimal_multiply(const decimal *a, const decimal *b, decimal *result);
+/* decimal_add, decimal_multiply -- what is too large for the format is infinity. */
+void decimal_add(const decimal *a, const decimal *b, decimal *result);
+void decimal_multiply(const decimal *a, const decimal *b, decimal *result);
 
-/* decimal_from_double -- the exact value of a double, rounded likewise. Whole numbers have exponent
- * 0 where possible. */
+/* decimal_from_double -- a double with 15 digits, as in MongoDB, when these say exactly which
+ * double it is; otherwise its exact value, rounded likewise and without zeros at the end of a
+ * fraction. */
 void decimal_from_double(double value, decimal *result);
 
 #endif

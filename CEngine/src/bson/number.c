@@ -179,3 +179,62 @@ int number_compare(const doc_value *a, const doc_value *b) {
     uint32_t b_size = number_key(b_key, b);
     return memcmp(a_key, b_key, a_size < b_size ? a_size : b_size);
 }
+
+bool number_is_nan(const doc_value *value) {
+    decimal decimal;
+    if (value->type == DOC_DOUBLE)
+        return isnan(doc_double(value));
+    if (value->type != DOC_DECIMAL128)
+        return false;
+    decimal_read(&decimal, value->data);
+    return decimal.kind == DECIMAL_NAN;
+}
+
+/* round_up -- whether a coefficient whose last digits were cut off is rounded up, half to even. */
+static bool round_up(u128 kept, u128 rest, u128 unit) {
+    u128 half = unit / 2;
+    if (unit == 1)
+        return false;
+    return rest > half || (rest == half && kept % 2 == 1);
+}
+
+/* decimal_whole -- number_whole() of a decimal128. */
+static bool decimal_whole(const uint8_t *bytes, enum fraction fraction, int64_t *result) {
+    decimal d;
+    decimal_read(&d, bytes);
+    if (d.kind != DECIMAL_FINITE)
+        return false;
+    u128 unit = 1;
+    for (int32_t i = d.exponent; i < 0; i++) {
+        if (unit > d.coefficient) { /* less than a tenth */
+            *result = 0;
+            return true;
+        }
+        unit *= 10;
+    }
+    u128 whole = d.coefficient / unit;
+    if (fraction == FRACTION_HALF_EVEN && round_up(whole, d.coefficient % unit, unit))
+        whole++;
+    for (int32_t i = d.exponent; i > 0 && whole != 0; i--) {
+        if (whole > INT64_MAX)
+            return false;
+        whole *= 10;
+    }
+    if (whole > (u128)INT64_MAX + d.negative)
+        return false;
+    *result = d.negative ? (int64_t)(0 - (uint64_t)whole) : (int64_t)whole;
+    return true;
+}
+
+bool number_whole(const doc_value *value, enum fraction fraction, int64_t *result) {
+    if (value->type == DOC_DECIMAL128)
+        return decimal_whole(value->data, fraction, result);
+    if (value->type != DOC_DOUBLE)
+        return is_integer(value, result);
+    double number = doc_double(value);
+    /* Both bounds are exact doubles; NaN fails the comparison. */
+    if (!(number >= -9223372036854775808.0 && number < 9223372036854775808.0))
+        return false;
+    *result = (int64_t)number;
+    return true;
+}

@@ -16,6 +16,16 @@ enum number_class {
     NUMBER_POSITIVE_INFINITY = 0x30
 };
 
+/* number_is_nan -- whether a value is a NaN, double or decimal128. */
+bool number_is_nan(const doc_value *value);
+
+/* What number_whole() makes of the fraction of a decimal128; that of a double is cut off. */
+enum fraction { FRACTION_CUT, FRACTION_HALF_EVEN };
+
+/* number_whole -- a number without its fraction; false for NaN, for what an int64 cannot hold, and
+ * for values that are no number. */
+bool number_whole(const doc_value *value, enum fraction fraction, int64_t *result);
+
 /* The maximum size of a key. */
 #define NUMBER_KEY_MAX 30
 

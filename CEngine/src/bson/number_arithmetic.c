@@ -5,8 +5,6 @@
 
 #include "bson/decimal_arithmetic.h"
 
-#include <math.h>
-
 void number_int32(int32_t value, number *result) {
     *result = (number){.type = DOC_INT32, .size = 4};
     store_u32(result->bytes, (uint32_t)value);
@@ -59,14 +57,16 @@ static void as_decimal(const doc_value *value, decimal *result) {
 }
 
 /* combine_decimals -- a sum or product with a decimal128. */
-static enum number_fault combine_decimals(const doc_value *left, const doc_value *right, bool add,
-                                          number *result) {
+static void combine_decimals(const doc_value *left, const doc_value *right, bool add,
+                             number *result) {
     decimal a, b, c;
     as_decimal(left, &a);
     as_decimal(right, &b);
-    bool fits = add ? decimal_add(&a, &b, &c) : decimal_multiply(&a, &b, &c);
+    if (add)
+        decimal_add(&a, &b, &c);
+    else
+        decimal_multiply(&a, &b, &c);
     set_decimal(&c, result);
-    return fits ? NUMBER_OK : NUMBER_OVERFLOW;
 }
 
 /* as_double -- a number as a double; false when that is not exact. */
@@ -82,15 +82,16 @@ static bool as_double(const doc_value *value, double *result) {
 
 /* combine -- a sum or product. */
 static enum number_fault combine(const doc_value *a, const doc_value *b, bool add, number *result) {
-    if (a->type == DOC_DECIMAL128 || b->type == DOC_DECIMAL128)
-        return combine_decimals(a, b, add, result);
+    if (a->type == DOC_DECIMAL128 || b->type == DOC_DECIMAL128) {
+        combine_decimals(a, b, add, result);
+        return NUMBER_OK;
+    }
     if (a->type == DOC_DOUBLE || b->type == DOC_DOUBLE) {
         double x, y;
         if (!as_double(a, &x) || !as_double(b, &y))
             return NUMBER_INEXACT;
-        double z = add ? x + y : x * y;
-        set_double(z, result);
-        return isinf(z) && isfinite(x) && isfinite(y) ? NUMBER_OVERFLOW : NUMBER_OK;
+        set_double(add ? x + y : x * y, result);
+        return NUMBER_OK;
     }
     int64_t z;
     if (add ? __builtin_add_overflow(whole(a), whole(b), &z)

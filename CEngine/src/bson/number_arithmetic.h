@@ -5,8 +5,9 @@
  * int32 with int32 gives an int32, or an int64 when that is too small; int32 or int64 with int64 an
  * int64; with a double a double; with a decimal128 a decimal128. Whole numbers never wrap. A double
  * result is rounded by IEEE 754, but an int64 that is not exact as a double is an error. A
- * decimal128 result is the exact one, rounded half to even to 34 digits; a double operand is first
- * converted to its exact value, rounded likewise.
+ * decimal128 result is the exact one, rounded half to even to 34 digits; a double operand counts
+ * with 15 digits if these say which double it is (0.1 as 0.100000000000000), and otherwise with its
+ * exact value, rounded likewise. What is too large for a double or a decimal128 is infinity.
  */
 #ifndef TANSU_BSON_NUMBER_ARITHMETIC_H
 #define TANSU_BSON_NUMBER_ARITHMETIC_H
@@ -22,7 +23,7 @@ typedef struct number {
 
 enum number_fault {
     NUMBER_OK,
-    NUMBER_OVERFLOW, /* finite operands, and a result that is too large for the type */
+    NUMBER_OVERFLOW, /* a result that is too large for an int64 */
     NUMBER_INEXACT   /* an int64 beyond 2^53 that is not exact as a double */
 };
 

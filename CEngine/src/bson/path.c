@@ -28,8 +28,9 @@ static tansu_status refuse(path *path, const char *reason, tansu_error *error) {
 }
 
 /* finish_part -- adds the part that ends at `end`. Returns NULL, or an error message. */
-static const char *finish_part(path *path, char *start, char *end, uint32_t *indexes) {
-    if (end == start)
+static const char *finish_part(path *path, char *start, char *end, bool empty_keys,
+                               uint32_t *indexes) {
+    if (end == start && !empty_keys)
         return "Path has an empty part; remove the dot, or escape a dot inside a key with a "
                "backslash";
     if (path->count == TANSU_MAX_DEPTH)
@@ -44,10 +45,11 @@ static const char *finish_part(path *path, char *start, char *end, uint32_t *ind
     return NULL;
 }
 
-/* Parts, names and text are in one allocation. */
-tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *error) {
+/* parse -- path_parse() and path_parse_keys(). Parts, names and text are in one allocation. */
+static tansu_status parse(path *path, const char *text, size_t size, bool empty_keys,
+                          tansu_error *error) {
     *path = (struct path){NULL, 0, NULL};
-    if (size == 0)
+    if (size == 0 && !empty_keys)
         return error_set(error, TANSU_E_INVALID_QUERY, "",
                          "Path is empty; use the name of a field");
     if (size > TANSU_MAX_DOCUMENT_SIZE)
@@ -63,9 +65,10 @@ tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *
         return error_memory(error);
     char *name = (char *)(path->parts + most);
     path->text = name + size + 1;
-    memcpy(path->text, text, size);
+    if (size != 0)
+        memcpy(path->text, text, size);
     path->text[size] = '\0';
-    if (memchr(text, 0, size) != NULL)
+    if (size != 0 && memchr(text, 0, size) != NULL)
         return refuse(path, "Path contains a NUL character, which no key has; remove it", error);
 
     char *out = name;
@@ -73,7 +76,7 @@ tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *
     const char *fault = NULL;
     for (size_t i = 0; i < size && fault == NULL; i++) {
         if (text[i] == '.') {
-            fault = finish_part(path, name, out, &indexes);
+            fault = finish_part(path, name, out, empty_keys, &indexes);
             name = ++out;
         } else if (text[i] == '\\') {
             i++;
@@ -86,8 +89,16 @@ tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *
         }
     }
     if (fault == NULL)
-        fault = finish_part(path, name, out, &indexes);
+        fault = finish_part(path, name, out, empty_keys, &indexes);
     return fault == NULL ? TANSU_OK : refuse(path, fault, error);
+}
+
+tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *error) {
+    return parse(path, text, size, false, error);
+}
+
+tansu_status path_parse_keys(path *path, const char *text, size_t size, tansu_error *error) {
+    return parse(path, text, size, true, error);
 }
 
 void path_free(path *path) {

@@ -30,6 +30,10 @@ typedef struct path {
  * PATH_MAX_INDEXES parts that may be array positions), MEMORY. */
 tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *error);
 
+/* path_parse_keys -- the same for a path that only looks for values: an empty part is the key "".
+ */
+tansu_status path_parse_keys(path *path, const char *text, size_t size, tansu_error *error);
+
 /* path_free -- a zero-initialized path is allowed. */
 void path_free(path *path);
 

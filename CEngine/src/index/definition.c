@@ -3,6 +3,7 @@
  */
 #include "index/definition.h"
 
+#include "bson/number.h"
 #include "util/buffer.h"
 #include "util/error.h"
 #include "util/utf8.h"
@@ -47,7 +48,8 @@ static tansu_status read_key(index_definition *definition, const doc_iter *key,
         return error_set(error, TANSU_E_TOO_LARGE, key->key, "An index can have at most %d paths",
                          TANSU_MAX_INDEX_PATHS);
     int64_t direction;
-    if (!doc_as_int64(&key->value, &direction) || (direction != 1 && direction != -1))
+    if (!number_whole(&key->value, FRACTION_HALF_EVEN, &direction) ||
+        (direction != 1 && direction != -1))
         return error_set(error, TANSU_E_INVALID_INDEX, key->key,
                          "The direction of an index path must be 1 (ascending) or -1 (descending)");
     path *path = &definition->paths[definition->path_count];

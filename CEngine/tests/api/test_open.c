@@ -136,6 +136,58 @@ static void one_handle_at_a_time(void) {
     folder_end(folder);
 }
 
+/* check_holder_named -- the error of a locked database says which process has it open. */
+static void check_holder_named(pid_t holder) {
+    char expected[64];
+    snprintf(expected, sizeof expected, "is open in process %ld (\"", (long)holder);
+    CHECK(strstr(call_error.message, expected) != NULL);
+}
+
+/* hold_for -- a process that has the database open from now on until that many milliseconds later,
+ * and then ends without closing it. */
+static pid_t hold_for(const char *folder, int read_only, useconds_t milliseconds) {
+    int ready[2];
+    char byte = 0;
+    REQUIRE(pipe(ready) == 0);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        tansu_db *db = NULL;
+        tansu_options options = call_options(folder);
+        options.read_only = read_only;
+        if (tansu_open(&options, &db, NULL) != TANSU_OK || write(ready[1], &byte, 1) != 1)
+            _exit(2);
+        usleep(milliseconds * 1000);
+        _exit(0);
+    }
+    REQUIRE(read(ready[0], &byte, 1) == 1);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+static void opening_waits_for_another_process(void) {
+    for (int shared = 0; shared < 2; shared++) {
+        char *folder = sample_folder();
+        pid_t child = hold_for(folder, shared, 200);
+        CHECK_STATUS(TANSU_E_LOCKED, try_path(folder));
+        check_holder_named(child);
+        tansu_options options = call_options(folder);
+        options.lock_timeout_ms = 600000;
+        tansu_db *db = call_open_with(&options);
+        int status = 0;
+        waitpid(child, &status, 0);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        sample_check(db);
+        /* This process never closes it meanwhile. */
+        options.lock_timeout_ms = 30;
+        CHECK_STATUS(TANSU_E_LOCKED, try_open(&options));
+        CHECK(strstr(call_error.message, "already open in this process; ") != NULL);
+        call_close(db);
+        folder_end(folder);
+    }
+}
+
 static void one_process_at_a_time(void) {
     char *folder = sample_folder();
     int ready[2], done[2];
@@ -153,6 +205,7 @@ static void one_process_at_a_time(void) {
     }
     REQUIRE(read(ready[0], &byte, 1) == 1);
     CHECK_STATUS(TANSU_E_LOCKED, try_path(folder));
+    check_holder_named(child);
     REQUIRE(write(done[1], &byte, 1) == 1);
     int status = 0;
     waitpid(child, &status, 0);
@@ -438,6 +491,7 @@ int main(void) {
     RUN(an_error_is_left_alone_on_success);
     RUN(one_handle_at_a_time);
     RUN(one_process_at_a_time);
+    RUN(opening_waits_for_another_process);
     RUN(closed_while_a_process_starts);
     RUN(deleting_the_lock_file_lets_nobody_in);
     RUN(several_may_read);

@@ -213,7 +213,7 @@ static const struct update_row {
      "$inc.$[]"},
     {"$", "[1,2]", "{'$inc':{'a.$':2}}", "{ 'a' : [ 3, 2 ] }", "3", "{'$inc':{'a.$.b.$':1}}",
      "$inc.a.$.b.$"},
-    {"replace", "5", "{'a':9}", "{ 'a' : 9 }", "9", "{'a':9,'$set':{'a':1}}", "$set"},
+    {"$replace", "5", "{'$replace':{'a':9}}", "{ 'a' : 9 }", "9", "{'a':9,'$set':{'a':1}}", "a"},
 };
 
 static void an_update_changes_document_and_index(void) {

@@ -1,8 +1,8 @@
 /*
  * test_partial_filters.c -- indexes with random partial filters, made of all that may be in one:
- * comparisons, $in, $exists and $begin, joined by $and, $or, $nor and $not. Whether the planner
- * proves that a query asks for none of the documents that the index leaves out, or does not, the
- * answer is that of a scan.
+ * comparisons, $in, $exists, $type and $begin, joined by $and, $or, $nor and $not. Whether the
+ * planner proves that a query asks for none of the documents that the index leaves out, or does
+ * not, the answer is that of a scan.
  */
 #include "support/calls/call.h"
 #include "support/calls/query_calls.h"
@@ -68,7 +68,9 @@ static void add_test(random_source *r, char *text) {
     add(text, names[random_below(r, 20) < 19 ? random_below(r, 3) : 3]);
     add(text, ":");
     bool negated = random_chance(r, 20);
-    uint64_t kind = random_below(r, 10);
+    static const char *const types[] = {"'number'", "'int'",   "['int','double']", "'string'",
+                                        "'null'",   "'array'", "['null','number']"};
+    uint64_t kind = random_below(r, 12);
     if (negated)
         add(text, "{'$not':");
     if (kind < 6) {
@@ -84,6 +86,9 @@ static void add_test(random_source *r, char *text) {
         add(text, "]");
     } else if (kind == 8) {
         add(text, random_chance(r, 50) ? "{'$exists':true" : "{'$exists':false");
+    } else if (kind > 9) {
+        add(text, "{'$TYPE':");
+        add(text, types[random_below(r, sizeof types / sizeof *types)]);
     } else {
         add(text, random_chance(r, 50) ? "{'$begin':'a'" : "{'$begin':'ab'");
     }

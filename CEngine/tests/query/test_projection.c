@@ -49,7 +49,13 @@ static void parts_of_arrays(void) {
         {"{'o.p': 6}", "{'o.p.$': 1, '_id': 0}", "{ \"o\" : { \"p\" : [ 6 ] } }"},
         {"{'o.p': 6, 'a': 2}", "{'o.p.$': 1, 'a.$': true, '_id': 0}",
          "{ \"a\" : [ 2 ], \"o\" : { \"p\" : [ 6 ] } }"},
-        {"{'x': 1}", "{'x.$': 1}", "{ \"_id\" : 1 }"},
+        {"{'x': 1}", "{'x.$': 1}", "{ \"_id\" : 1, \"x\" : 1 }"},
+        {"{'x': 1}", "{'y.$': 1}", "{ \"_id\" : 1 }"},
+        {"{'x': 1}", "{'a.$': 1}", "INVALID_QUERY hints.$fields.a.$"},
+        {"{'_id': 1}", "{'a.$': 1}", "INVALID_QUERY hints.$fields.a.$"},
+        {"{'$or': [{'a': 3}, {'y': 1}]}", "{'a.$': 1}", "INVALID_QUERY hints.$fields.a.$"},
+        {"{'s.n': 2}", "{'a.$': 1}", "{ \"_id\" : 1, \"a\" : [ 2 ] }"},
+        {"{'a': {'$all': [1, 3]}}", "{'a.$': 1}", "{ \"_id\" : 1, \"a\" : [ 3 ] }"},
     };
     tansu_db *db = memory_db_open();
     save_text(db,
@@ -77,14 +83,12 @@ static void what_is_wrong_is_named(void) {
         {"{'a': 0, 'b.$': 1}", "b.$"},
         {"{'b.$': 0}", "b.$"},
         {"{'b.$': 'x'}", "b.$"},
-        {"{'c.$': 1}", "c.$"},
         {"{'b.$.c': 1}", "b.$.c"},
         {"{'a': 'x'}", "a"},
         {"{'a': {}}", "a"},
         {"{'a': {'b': 1}}", "a.b"},
         {"{'a': {'$slice': 1, '$elemMatch': {}}}", "a"},
         {"{'a': {'$slice': 'x'}}", "a.$slice"},
-        {"{'a': {'$slice': 1.5}}", "a.$slice"},
         {"{'a': {'$slice': []}}", "a.$slice"},
         {"{'a': {'$slice': [1]}}", "a.$slice"},
         {"{'a': {'$slice': [1, 0]}}", "a.$slice"},
@@ -175,10 +179,24 @@ static void apply(bson_t *to, const wanted *w, const bson_iter_t *value) {
         keep_elements(to, key, value, w->first < 0 ? skip : 0, w->first < 0 ? size : w->first);
 }
 
+/* append_matching -- the fields of $elemMatch, which come after the others. */
+static void append_matching(bson_t *to, bson_iter_t iter, const wanted_list *list,
+                            const char *prefix) {
+    while (bson_iter_next(&iter)) {
+        char path[64];
+        snprintf(path, sizeof path, "%s%s%s", prefix, prefix[0] ? "." : "", bson_iter_key(&iter));
+        for (size_t i = 0; i < list->count; i++) {
+            if (list->items[i].form == MATCH && strcmp(list->items[i].path, path) == 0)
+                apply(to, &list->items[i], &iter);
+        }
+    }
+}
+
 /* model -- the elements of a document or array, whose path so far is `prefix`. */
 static void model(bson_t *to, bson_iter_t *iter, const wanted_list *list, const char *prefix,
                   bool array) {
     int number = 0;
+    const bson_iter_t begin = *iter;
     while (bson_iter_next(iter)) {
         char path[64], index[16];
         const wanted *at = NULL;
@@ -197,7 +215,8 @@ static void model(bson_t *to, bson_iter_t *iter, const wanted_list *list, const 
                               list->items[i].path[size] == '.');
         }
         if (at) {
-            apply(to, at, iter);
+            if (at->form != MATCH || list->exclude)
+                apply(to, at, iter);
             continue;
         }
         if (!above) {
@@ -226,6 +245,8 @@ static void model(bson_t *to, bson_iter_t *iter, const wanted_list *list, const 
             number++;
         }
     }
+    if (!array && !list->exclude)
+        append_matching(to, begin, list, prefix);
 }
 
 /* append_random -- something small, nested up to `depth`. */

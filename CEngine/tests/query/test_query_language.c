@@ -124,8 +124,17 @@ static void comparison_is_typed_and_exact(void) {
          "{'_id':10,'a':{'$date':'2020-01-01T00:00:00Z'}}");
     IDS("1 5", "{'a':30}");
     IDS("4 7 8", "{'a':{'$gt':30}}");
-    IDS("6", "{'a':{'$lt':30}}");
-    IDS("1 5 6", "{'a':{'$lte':30}}");
+    IDS("", "{'a':{'$lt':30}}");
+    IDS("1 5", "{'a':{'$lte':30}}");
+    IDS("", "{'a':{'$lt':{'$numberDouble':'NaN'}}}");
+    IDS("", "{'a':{'$gt':{'$numberDouble':'NaN'}}}");
+    IDS("6", "{'a':{'$gte':{'$numberDouble':'NaN'}}}");
+    IDS("6", "{'a':{'$lte':{'$numberDouble':'NaN'}}}");
+    IDS("", "{'a':{'$bt':[{'$numberDouble':'NaN'},30]}}");
+    IDS("1 2 3 4 5 7 8 9 10", "{'a':{'$not':{'$bt':[{'$numberDouble':'NaN'},"
+                              "{'$numberDouble':'NaN'}]}}}");
+    IDS("1 2 3 4 5 6 7 8 9 10", "{'a':{'$gt':{'$minKey':1}}}");
+    IDS("", "{'a':{'$lt':{'$minKey':1}}}");
     IDS("2", "{'a':{'$gte':''}}");
     IDS("6", "{'a':{'$numberDouble':'NaN'}}");
     IDS("7", "{'a':{'$gt':{'$numberDouble':'9007199254740992'}}}");
@@ -171,7 +180,8 @@ static void order_is_across_kinds_and_stable(void) {
     HINTED("9 2", "{'a':5}", "{'$orderby':{'a':1,'_id':-1}}");
     HINTED("8 4", "{}", "{'$orderby':{'a':1},'$skip':2,'$max':2}");
     HINTED("3 5 8", "{}", "{'$orderby':{'a':1},'$limit':3}");
-    HINTED("", "{}", "{'$orderby':{'a':1},'$max':0}");
+    HINTED("3 5 8 4 2 9 10 1 7 6", "{}", "{'$orderby':{'a':1},'$max':0}");
+    HINTED("4 2 9 10 1 7 6", "{}", "{'$orderby':{'a':1.4},'$skip':3.5}");
     HINTED("9 10", "{}", "{'$skip':8}");
     HINTED("", "{}", "{'$skip':10}");
     HINTED("1 2", "{}", "{'$max':2.0}");
@@ -230,8 +240,15 @@ static void what_is_wrong_is_named(void) {
         {"{'$not':[]}", NULL, "INVALID_QUERY $not"},
         {"{'a':{'$eq':1,'b':2}}", NULL, "INVALID_QUERY a"},
         {"{'a':{'b':2,'$eq':1}}", NULL, "INVALID_QUERY a.$eq"},
-        {"{'':1}", NULL, "INVALID_QUERY "},
-        {"{'a..b':1}", NULL, "INVALID_QUERY a..b"},
+        {"{}", "{'$orderby':{'':1}}", "INVALID_QUERY "},
+        {"{}", "{'$orderby':{'a..b':1}}", "INVALID_QUERY a..b"},
+        {"{}", "{'$fields':{'a':-1}}", "INVALID_QUERY hints.$fields.a"},
+        {"{'a':{'$ne':{'$regularExpression':{'pattern':'x','options':''}}}}", NULL,
+         "INVALID_QUERY a.$ne"},
+        {"{'a':{'$gt':{'$regularExpression':{'pattern':'x','options':''}}}}", NULL,
+         "INVALID_QUERY a.$gt"},
+        {"{'a':{'$bitsAllSet':-1}}", NULL, "INVALID_QUERY a.$bitsAllSet"},
+        {"{'a':{'$bitsAnySet':[1,'x']}}", NULL, "INVALID_QUERY a.$bitsAnySet"},
         {"{'a.$x':1}", NULL, "INVALID_QUERY a.$x"},
         {"{'a':{'$regularExpression':{'pattern':'(','options':''}}}", NULL, "INVALID_QUERY a"},
         {"{'$do':{'a':{'$joins':'b'}}}", NULL, "INVALID_QUERY $do.a"},

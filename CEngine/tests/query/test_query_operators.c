@@ -192,14 +192,16 @@ static void types_and_remainders(void) {
     IDS("4", "{'a':{'$mod':[4,0]}}");
     IDS("2", "{'a':{'$mod':[4,-3]}}");
     IDS("1", "{'a':{'$mod':[-4,1.0]}}");
-    IDS("1 2 4", "{'a':{'$mod':[-1,0]}}");
+    IDS("1 2 3 4", "{'a':{'$mod':[-1,0]}}");
     IDS("INVALID_QUERY a.$type", "{'a':{'$TYPE':'strange'}}");
     IDS("INVALID_QUERY a.$type", "{'a':{'$TYPE':0}}");
     IDS("INVALID_QUERY a.$type", "{'a':{'$TYPE':[]}}");
     IDS("INVALID_QUERY a.$type", "{'a':{'$TYPE':true}}");
     IDS("INVALID_QUERY a.$mod", "{'a':{'$mod':[0,1]}}");
     IDS("INVALID_QUERY a.$mod", "{'a':{'$mod':[2]}}");
-    IDS("INVALID_QUERY a.$mod", "{'a':{'$mod':[2.5,1]}}");
+    IDS("1", "{'a':{'$mod':[2.5,1]}}");
+    IDS("INVALID_QUERY a.$mod", "{'a':{'$mod':[0.5,1]}}");
+    IDS("INVALID_QUERY a.$mod", "{'a':{'$mod':[{'$numberDouble':'NaN'},1]}}");
     IDS("INVALID_QUERY a.$mod", "{'a':{'$mod':5}}");
     memory_db_close(db);
 }
@@ -267,6 +269,58 @@ static void collations(void) {
     memory_db_close(db);
 }
 
+static void bits_of_numbers_and_bytes(void) {
+    db = memory_db_with((const char *const[]){
+        "{'_id':1,'a':5}", "{'_id':2,'a':{'$numberLong':'-1'}}", "{'_id':3,'a':[2,'x']}",
+        "{'_id':4,'a':{'$binary':{'base64':'BQE=','subType':'00'}}}", "{'_id':5,'a':5.5}",
+        "{'_id':6,'a':{'$numberDecimal':'4.0'}}", "{'_id':7}", "{'_id':8,'a':null}", NULL});
+    IDS("1 2 4", "{'a':{'$bitsAllSet':5}}");
+    IDS("1 2 4", "{'a':{'$bitsAllSet':[0,2]}}");
+    IDS("1 2 4 6", "{'a':{'$bitsAnySet':{'$binary':{'base64':'BAA=','subType':'00'}}}}");
+    IDS("3 6", "{'a':{'$bitsAllClear':1}}");
+    IDS("1 3 4 6", "{'a':{'$bitsAnyClear':[1,2]}}");
+    IDS("2 4", "{'a':{'$bitsAllSet':[8]}}");
+    IDS("2", "{'a':{'$bitsAllSet':[0,1000000]}}");
+    IDS("1 3 4 6", "{'a':{'$bitsAllClear':[1000000]}}");
+    IDS("1 2 3 4 6", "{'a':{'$bitsAllSet':[]}}");
+    IDS("", "{'a':{'$bitsAnySet':0}}");
+    IDS("3 5 6 7 8", "{'a':{'$not':{'$bitsAllSet':5}}}");
+    IDS("INVALID_QUERY a.$bitsAnySet", "{'a':{'$bitsAnySet':1.5}}");
+    IDS("INVALID_QUERY a.$bitsAnySet", "{'a':{'$bitsAnySet':[2147483648]}}");
+    memory_db_close(db);
+}
+
+static void a_regular_expression_selects_its_equal(void) {
+    db = memory_db_with((const char *const[]){
+        "{'_id':1,'a':'axe'}",
+        "{'_id':2,'a':{'$regularExpression':{'pattern':'^a','options':'im'}}}",
+        "{'_id':3,'a':[1,{'$regularExpression':{'pattern':'^a','options':''}}]}",
+        "{'_id':4,'a':'b'}", NULL});
+    for (int indexed = 0; indexed < 2; indexed++) {
+        IDS("1 3", "{'a':{'$regularExpression':{'pattern':'^a','options':''}}}");
+        IDS("1 3", "{'a':{'$REGEX':'^a'}}");
+        IDS("1 2", "{'a':{'$REGEX':'^a','$options':'mi'}}");
+        IDS("1 3 4", "{'a':{'$in':['b',{'$regularExpression':{'pattern':'^a','options':''}}]}}");
+        IDS("2 4", "{'a':{'$not':{'$regularExpression':{'pattern':'^a','options':''}}}}");
+        IDS("2", "{'a':{'$eq':{'$regularExpression':{'pattern':'^a','options':'im'}}}}");
+        create_index(db, "a", "{'a':1}", NULL);
+    }
+    memory_db_close(db);
+}
+
+static void the_empty_key_can_be_asked_for(void) {
+    db = memory_db_with((const char *const[]){"{'_id':1,'':1}", "{'_id':2,'':{'':2,'a':3}}",
+                                              "{'_id':3,'a':{'':1}}", "{'_id':4}", NULL});
+    IDS("1", "{'':1}");
+    IDS("2", "{'.':2}");
+    IDS("2", "{'':{'a':3}}");
+    IDS("3", "{'a.':1}");
+    IDS("1 2", "{'':{'$exists':true}}");
+    IDS("3 4", "{'$nor':[{'':{'$exists':true}}]}");
+    IDS("2", "{'':{'$and':[{'':2},{'a':3}]}}");
+    memory_db_close(db);
+}
+
 int main(void) {
     RUN(bt_takes_both_ends_in_either_order);
     RUN(ends_and_parts_of_strings);
@@ -279,5 +333,8 @@ int main(void) {
     RUN(keys_of_maps);
     RUN(any_field);
     RUN(collations);
+    RUN(bits_of_numbers_and_bytes);
+    RUN(a_regular_expression_selects_its_equal);
+    RUN(the_empty_key_can_be_asked_for);
     return check_finish();
 }

@@ -139,7 +139,7 @@ static void current_date_is_now(void) {
     CHECK_INT(1, count_matches(db, "{'a':{'$gt':{'$date':'2020-01-01T00:00:00Z'}}}", NULL));
     CHECK_INT(1, count_matches(db, "{'b':{'$gt':{'$timestamp':{'t':1577836800,'i':0}}}}", NULL));
     CHECK_INT(1, count_matches(db, "{'c':{'$gt':{'$date':'2020-01-01T00:00:00Z'}}}", NULL));
-    UPDATE("INVALID_QUERY $currentDate.a", NULL, "{'$currentDate':{'a':false}}");
+    UPDATE("INVALID_QUERY $currentDate.a", NULL, "{'$currentDate':{'a':1}}");
     UPDATE("INVALID_QUERY $currentDate.a", NULL, "{'$currentDate':{'a':{'$type':'day'}}}");
     memory_db_close(db);
 }
@@ -267,7 +267,12 @@ static void conflicts_name_both_paths(void) {
 static void unknown_and_malformed_operations_are_errors(void) {
     BECOMES("INVALID_QUERY $put", "{}", "{'$put':{'a':1}}");
     BECOMES("INVALID_QUERY a", "{}", "{'$set':{'b':1},'a':1}");
-    BECOMES("INVALID_QUERY $set", "{}", "{'a':1,'$set':{'b':1}}");
+    BECOMES("INVALID_QUERY a", "{}", "{'a':1,'$set':{'b':1}}");
+    BECOMES("INVALID_QUERY update", "{}", "{}");
+    BECOMES("INVALID_QUERY set", "{'a':1}", "{'set':{'a':2}}");
+    BECOMES("INVALID_QUERY $replace", "{'a':1}", "{'$replace':{'a':2},'$set':{'b':1}}");
+    BECOMES("INVALID_QUERY $replace", "{'a':1}", "{'$replace':{'$set':{'b':1}}}");
+    BECOMES("INVALID_QUERY $replace", "{'a':1}", "{'$replace':5}");
     BECOMES("INVALID_QUERY $set", "{}", "{'$set':5}");
     BECOMES("INVALID_QUERY $set.", "{}", "{'$set':{'':5}}");
     BECOMES("INVALID_QUERY $set.a..b", "{}", "{'$set':{'a..b':5}}");
@@ -317,13 +322,15 @@ static void a_document_replaces_one(void) {
     db = memory_db_open();
     save_text(db, "{'_id':1,'a':1}");
     save_text(db, "{'_id':2,'a':1}");
-    UPDATE("INVALID_QUERY update", "{'a':1}", "{'b':2}");
-    UPDATE_HINTED(COUNTS(1, 1), "{'a':1}", "{'b':2}", "{'$max':1}");
-    UPDATE(COUNTS(1, 1), "{'_id':2}", "{'c':3,'_id':2}");
+    UPDATE("INVALID_QUERY update", "{'a':1}", "{'$replace':{'b':2}}");
+    UPDATE_HINTED(COUNTS(1, 1), "{'a':1}", "{'$replace':{'b':2}}", "{'$max':1}");
+    UPDATE(COUNTS(1, 1), "{'_id':2}", "{'$replace':{'c':3,'_id':2}}");
+    /* An equal document is written again, as by a save. */
+    UPDATE(COUNTS(1, 1), "{'_id':2}", "{'$replace':{'c':3}}");
     CHECK_TEXT("{ \"_id\" : 1, \"b\" : 2 } { \"_id\" : 2, \"c\" : 3 }",
                find_documents(db, NULL, NULL));
-    UPDATE("INVALID_ID _id", "{'_id':2}", "{'_id':3,'c':1}");
-    UPDATE(COUNTS(0, 0), "{'_id':9}", "{'x':1}");
+    UPDATE("INVALID_ID _id", "{'_id':2}", "{'$replace':{'_id':3,'c':1}}");
+    UPDATE(COUNTS(0, 0), "{'_id':9}", "{'$replace':{'x':1}}");
     memory_db_close(db);
 }
 
@@ -341,7 +348,7 @@ static void upserts_insert_what_the_query_says(void) {
     UPDATE_HINTED(UPSERTED("9"), "{'x':8}", "{'$set':{'_id':9}}", "{'$upsert':true}");
     CHECK_TEXT("{ \"_id\" : 9, \"x\" : 8 }", find_documents(db, "{'_id':9}", NULL));
     /* A whole document, and a nested query. */
-    UPDATE_HINTED(UPSERTED("10"), "{'_id':10,'q':1}", "{'a':1}", "{'$upsert':true}");
+    UPDATE_HINTED(UPSERTED("10"), "{'_id':10,'q':1}", "{'$replace':{'a':1}}", "{'$upsert':true}");
     CHECK_TEXT("{ \"_id\" : 10, \"a\" : 1 }", find_documents(db, "{'_id':10}", NULL));
     UPDATE_HINTED(UPSERTED("11"), "{'_id':11,'p':{'k':'x','n':{'$gt':1}}}", "{'$set':{'a':1}}",
                   "{'$upsert':true}");
@@ -385,7 +392,7 @@ static void dropall_removes(void) {
     UPDATE("{ \"matched\" : 1, \"modified\" : 0, \"upserted\" : [  ], \"removed\" : 1 }", "{'a':1}",
            "{'$dropall':true}");
     UPDATE("INVALID_QUERY $dropall", "{'a':2}", "{'$dropall':true,'$set':{'a':1}}");
-    UPDATE("INVALID_QUERY $dropall", "{'a':2,'$dropall':true}", "{'b':1}");
+    UPDATE("INVALID_QUERY $dropall", "{'a':2,'$dropall':true}", "{'$replace':{'b':1}}");
     CHECK_TEXT("2", find_ids(db, NULL, NULL));
     memory_db_close(db);
 }
@@ -471,8 +478,8 @@ static void find_and_modify_returns_the_document(void) {
                find_and_modify_text(db, "{'_id':4}", "{'$set':{'a':1}}", "{'$upsert':true}",
                                     TANSU_MODIFY_RETURN_AFTER));
     CHECK_TEXT("{ \"_id\" : 4, \"z\" : 1 }",
-               find_and_modify_text(db, "{'_id':{'$gt':1}}", "{'z':1}", "{'$orderby':{'_id':-1}}",
-                                    TANSU_MODIFY_RETURN_AFTER));
+               find_and_modify_text(db, "{'_id':{'$gt':1}}", "{'$replace':{'z':1}}",
+                                    "{'$orderby':{'_id':-1}}", TANSU_MODIFY_RETURN_AFTER));
     CHECK_TEXT("{ \"_id\" : 1, \"a\" : 9, \"b\" : 1 }",
                find_and_modify_text(db, "{'b':1}", NULL, NULL, TANSU_MODIFY_REMOVE));
     CHECK_TEXT("2 3 4", find_ids(db, NULL, NULL));
@@ -485,6 +492,22 @@ static void find_and_modify_returns_the_document(void) {
     CHECK(strncmp(find_and_modify_text(db, "{}", NULL, NULL, TANSU_MODIFY_RETURN_AFTER),
                   "INVALID_ARGUMENT", 6) == 0);
     memory_db_close(db);
+}
+
+static void pull_compares_nested_documents_as_a_whole(void) {
+    BECOMES("{'a':[{'d':{'k':1,'l':2}}]}", "{'a':[{'d':{'k':1,'l':2}},{'d':{'k':1}}]}",
+            "{'$pull':{'a':{'d':{'k':1}}}}");
+    BECOMES("{'a':[]}", "{'a':[{'d':{'k':1,'l':2}},{'d':{'k':1}}]}",
+            "{'$pull':{'a':{'d':{'k':{'$lt':2}}}}}");
+    BECOMES("{'a':[{'k':2}]}", "{'a':[{'k':1,'l':2},{'k':2}]}", "{'$pull':{'a':{'k':1}}}");
+    BECOMES("{'a':[1,[]]}", "{'a':[1,{'k':1},{},[]]}", "{'$pull':{'a':{}}}");
+    BECOMES("{'a':[[1],1]}", "{'a':[[1,2],[1],1]}", "{'$pull':{'a':{'$all':[1,2]}}}");
+    BECOMES("{'a':[[1],1]}", "{'a':[[1,5],[1],1,7]}", "{'$pull':{'a':{'$gt':3}}}");
+    BECOMES("{'a':[[1,2]]}", "{'a':[[1,2],1]}", "{'$pull':{'a':1}}");
+    BECOMES_HINTED("{'a':[{'k':1,'l':2},0]}", "{'a':[{'k':1,'l':2},{'k':1}]}",
+                   "{'$set':{'a.$[x]':0}}", "{'$arrayFilters':[{'x':{'k':1}}]}");
+    BECOMES_HINTED("{'a':[0,0]}", "{'a':[{'k':1,'l':2},{'k':1}]}", "{'$set':{'a.$[x]':0}}",
+                   "{'$arrayFilters':[{'x.k':1}]}");
 }
 
 int main(void) {
@@ -510,5 +533,6 @@ int main(void) {
     RUN(an_update_is_applied_whole_or_not_at_all);
     RUN(an_update_is_bounded);
     RUN(find_and_modify_returns_the_document);
+    RUN(pull_compares_nested_documents_as_a_whole);
     return check_finish();
 }

@@ -4,7 +4,7 @@ extension Database.Collection {
     ///
     /// - Parameters:
     ///   - query: Which documents.
-    ///   - operations: Operators for each document, or a whole document for the one match.
+    ///   - operations: Operators for each document.
     ///   - hints: Options.
     /// - Returns: How many documents matched and changed, and which were inserted.
     /// - Throws: As the synchronous variant, and `CancellationError`.
@@ -13,6 +13,21 @@ extension Database.Collection {
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]
     ) async throws -> Database.UpdateResult {
         try await session.runCancellable(.write) { try self.using($0).update(query, operations, hints: hints) }
+    }
+
+    /// Replaces the document that matches by another one, which gets its `_id`, in one commit.
+    ///
+    /// - Parameters:
+    ///   - query: Which document. When several match, it is an error; `["$max": 1]` takes the first.
+    ///   - document: The whole document.
+    ///   - hints: Options.
+    /// - Returns: How many documents matched and were replaced, and which was inserted.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    @discardableResult
+    public func replace(
+        _ query: BSONDocument, with document: BSONDocument, hints: BSONDocument = [:]
+    ) async throws -> Database.UpdateResult {
+        try await update(query, ["$replace": .document(document)], hints: hints)
     }
 
     /// Updates the first document that matches, and returns it, in one commit.
@@ -50,7 +65,7 @@ extension Database.Collection {
     ) async throws -> Element? {
         try await session.run(.write) { flag in
             let document = try session.cancellable(.write, flag) { session in
-                try session.findAndModify(query, mode, hints, in: name)
+                try findAndModify(query, mode, hints, in: session)
             }
             return try document?.withUnsafeBytes(codec.decode)
         }

@@ -7,11 +7,13 @@ extension Database.Collection {
     ///   - body: What to change, on a thread of the database. Its error rolls back and is rethrown.
     /// - Returns: The value after the closure; `nil`, without a call of the closure, when there is no such document.
     /// - Throws: As the synchronous variant, and `CancellationError`.
+    @_disfavoredOverload
     @discardableResult
     public func update(
         id: some DocumentID, _ body: @escaping @Sendable (inout Element) throws -> Void
     ) async throws -> Element? {
-        try await session.runCancellable(.write) { try self.using($0).update(id: id, body) }
+        let id = id.bsonID
+        return try await session.runCancellable(.write) { try self.using($0).update(id: id, body) }
     }
 
     /// Changes the documents that match by a closure, one after another, in one transaction.

@@ -55,9 +55,11 @@ extension Database.Collection {
     /// - Parameter id: Its `_id`.
     /// - Returns: Whether it existed.
     /// - Throws: As the synchronous variant, and `CancellationError`.
+    @_disfavoredOverload
     @discardableResult
     public func remove(id: some DocumentID) async throws -> Bool {
-        try await session.run(.write) { _ in try self.remove(id: id) }
+        let id = id.bsonID
+        return try await session.run(.write) { _ in try self.remove(id: id) }
     }
 
     /// Removes the documents that match, in one commit. The empty query matches all.

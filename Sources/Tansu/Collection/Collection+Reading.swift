@@ -3,7 +3,31 @@ extension Database.Collection {
     ///
     /// - Parameter id: Its `_id`.
     /// - Throws: ``TansuError`` with `.invalidID`; `DecodingError`.
+    @_disfavoredOverload
     public func get(_ id: some DocumentID) throws -> Element? {
-        try session.engine.get(id.bsonID, from: name, codec.decode)
+        try session.engine.get(stored(id), from: name) { try codec.decode($0) }
+    }
+
+    /// The documents with some ids, all in one snapshot.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// let authors = try people.get(ids: articles.map(\.authorID))
+    /// ```
+    ///
+    /// - Parameter ids: Their `_id`s.
+    /// - Returns: The documents in the order of the ids. Ids without a document are left out.
+    /// - Throws: ``TansuError`` with `.invalidID`; `DecodingError`.
+    @_disfavoredOverload
+    public func get(ids: some Sequence<some DocumentID>) throws -> [Element] {
+        try documents(ids.map(\.bsonID))
+    }
+
+    /// The documents with some ids, in their order.
+    func documents(_ ids: [BSONValue]) throws -> [Element] {
+        try session.inSnapshot { session in
+            try ids.compactMap { try session.engine.get($0, from: name, codec.decode) }
+        }
     }
 }

@@ -12,8 +12,8 @@ extension Database.Collection {
     ///
     /// - Parameters:
     ///   - query: Which documents.
-    ///   - operations: Operators such as `$inc` for each document; or a whole document that replaces the match, which
-    ///     must then be one. Field names are the stored ones: `_id`, not `id`.
+    ///   - operations: Operators such as `$inc` for each document. Field names are the stored ones: `_id`, not `id`.
+    ///     A document without operators is an error; a whole document is stored by `replace(_:with:)`.
     ///   - hints: Options, such as `["$upsert": true]`, `["$orderby": ["age": -1], "$max": 10]` or `$arrayFilters`.
     /// - Returns: How many documents matched and changed, and which were inserted.
     /// - Throws: ``TansuError`` with `.invalidQuery` (the context names operator and path; also an operator that does
@@ -23,7 +23,30 @@ extension Database.Collection {
     public func update(
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]
     ) throws -> Database.UpdateResult {
-        Database.UpdateResult(try session.update(query, operations, hints, in: name))
+        let coding = codec.strategies
+        return Database.UpdateResult(
+            try session.update(coding.stored(query), coding.stored(operations), coding.stored(hints), in: name))
+    }
+
+    /// Replaces the document that matches by another one, which gets its `_id`, in one commit.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// try people.replace(["name": "mike"], with: ["name": "mike", "age": 13], hints: ["$upsert": true])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - query: Which document. When several match, it is an error; `["$max": 1]` takes the first.
+    ///   - document: The whole document. Its `_id`, if it has one, must be that of the match.
+    ///   - hints: Options, as for `update`.
+    /// - Returns: How many documents matched and were replaced, and which was inserted.
+    /// - Throws: As `update`.
+    @discardableResult
+    public func replace(
+        _ query: BSONDocument, with document: BSONDocument, hints: BSONDocument = [:]
+    ) throws -> Database.UpdateResult {
+        try update(query, ["$replace": .document(document)], hints: hints)
     }
 
     /// Updates the first document that matches, and returns it, in one commit.
@@ -48,8 +71,8 @@ extension Database.Collection {
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:],
         returning returned: Database.ReturnedDocument = .before
     ) throws -> Element? {
-        let mode = ModifyMode.update(operations, returnsNew: returned == .after)
-        return try session.findAndModify(query, mode, hints, in: name)?.withUnsafeBytes(codec.decode)
+        try findAndModify(query, .update(operations, returnsNew: returned == .after), hints, in: session)?
+            .withUnsafeBytes(codec.decode)
     }
 
     /// Removes the first document that matches, and returns it, in one commit.
@@ -62,6 +85,23 @@ extension Database.Collection {
     ///   which the document is still removed.
     @discardableResult
     public func findAndRemove(_ query: BSONDocument, hints: BSONDocument = [:]) throws -> Element? {
-        try session.findAndModify(query, .remove, hints, in: name)?.withUnsafeBytes(codec.decode)
+        try findAndModify(query, .remove, hints, in: session)?.withUnsafeBytes(codec.decode)
+    }
+
+    /// The bytes of the document that was updated or removed.
+    func findAndModify(
+        _ query: BSONDocument, _ mode: ModifyMode, _ hints: BSONDocument, in session: Session
+    ) throws -> [UInt8]? {
+        let coding = codec.strategies
+        var mode = mode
+        if case .update(let operations, let returnsNew) = mode {
+            mode = .update(coding.stored(operations), returnsNew: returnsNew)
+        }
+        return try session.findAndModify(coding.stored(query), mode, coding.stored(hints), in: name)
+    }
+
+    /// An id as documents of this collection hold it.
+    func stored(_ id: some DocumentID) -> BSONValue {
+        codec.strategies.stored(id.bsonID)
     }
 }

@@ -43,6 +43,12 @@ package struct Session: Sendable {
         return try transaction.savepoint { try body(self) }
     }
 
+    /// Runs `body` in one snapshot: of a transaction of its own, or of the one that there is.
+    func inSnapshot<Result>(_ body: (Session) throws -> Result) throws -> Result {
+        guard transaction == nil else { return try body(self) }
+        return try database.read { try body($0.session) }
+    }
+
     /// Runs `body` on the right thread and suspends the task meanwhile.
     func run<Result: Sendable>(
         _ access: Access, _ body: @escaping @Sendable (CancellationFlag) throws -> Result

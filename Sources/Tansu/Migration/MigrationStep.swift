@@ -63,6 +63,8 @@ extension Database {
         /// - Parameters:
         ///   - collection: The collection's name.
         ///   - old: What the documents are.
+        ///   - coding: How their values are stored.
+        ///   - newCoding: How the new values are stored; as the old ones when `nil`.
         ///   - query: Which documents; all when empty.
         ///   - body: What a value becomes; its id must stay.
         /// - Returns: How many documents changed.
@@ -70,11 +72,18 @@ extension Database {
         ///   `progress` throws.
         @discardableResult
         public func rewrite<Old: Decodable, New: Encodable>(
-            _ collection: String, of old: Old.Type, _ query: BSONDocument = [:], _ body: (Old) throws -> New
+            _ collection: String, of old: Old.Type, coding: BSONCodingStrategies = BSONCodingStrategies(),
+            storing newCoding: BSONCodingStrategies? = nil, _ query: BSONDocument = [:], _ body: (Old) throws -> New
         ) throws -> Int {
-            try rewrite(collection, query) { document in
-                let new = try body(try BSONDecoder().decode(Old.self, from: document))
-                document = try BSONEncoder().encode(new)
+            var (encoder, decoder) = (BSONEncoder(), BSONDecoder())
+            decoder.strategies = coding
+            encoder.strategies = newCoding ?? coding
+            return try rewrite(collection, coding.stored(query)) { [encoder, decoder] document in
+                let value: Old
+                do { value = try decoder.decode(Old.self, from: document) } catch {
+                    throw document.naming(error, in: collection)
+                }
+                document = try encoder.encode(body(value))
             }
         }
 

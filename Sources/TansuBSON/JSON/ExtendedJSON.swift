@@ -70,11 +70,15 @@ extension BSONValue {
     ///   - format: Which of the two forms.
     ///   - pretty: Whether to write each field on a separate line.
     public func extendedJSON(_ format: ExtendedJSONFormat = .relaxed, pretty: Bool = false) -> String {
+        text(format, isPretty: pretty, showsUUIDs: false)
+    }
+
+    func text(_ format: ExtendedJSONFormat, isPretty: Bool, showsUUIDs: Bool) -> String {
         var buffer = ByteBuffer(capacity: 64)
         buffer.append(field: "", self)
         // The writer expects the zero byte that ends a document.
         buffer.append(0 as UInt8)
-        var writer = ExtendedJSONWriter(buffer.bytes, format: format, isPretty: pretty)
+        var writer = ExtendedJSONWriter(buffer.bytes, format: format, isPretty: isPretty, showsUUIDs: showsUUIDs)
         writer.write(elementAt: 0)
         return String(decoding: writer.finish(), as: UTF8.self)
     }

@@ -7,6 +7,8 @@ struct ExtendedJSONWriter: ~Copyable {
     private let bytes: UnsafeRawBufferPointer
     private let format: ExtendedJSONFormat
     private let isPretty: Bool
+    /// Whether a UUID is written as its text, which is read as a UUID too.
+    private let showsUUIDs: Bool
     private var out = ByteBuffer(capacity: 512)
     private var open: [Level] = []
 
@@ -19,10 +21,11 @@ struct ExtendedJSONWriter: ~Copyable {
         var isScope = false
     }
 
-    init(_ bytes: UnsafeRawBufferPointer, format: ExtendedJSONFormat, isPretty: Bool) {
+    init(_ bytes: UnsafeRawBufferPointer, format: ExtendedJSONFormat, isPretty: Bool, showsUUIDs: Bool = false) {
         self.bytes = bytes
         self.format = format
         self.isPretty = isPretty
+        self.showsUUIDs = showsUUIDs
     }
 
     consuming func finish() -> [UInt8] { out.array() }
@@ -122,6 +125,10 @@ struct ExtendedJSONWriter: ~Copyable {
         switch element.type {
         case .binary:
             let binary = bytes.binary(element)
+            if showsUUIDs, let uuid = binary.uuid {
+                wrapped("$uuid", uuid.uuidString)
+                return
+            }
             let subtype = Hex.encode([binary.subtype.rawValue])
             out.append(
                 utf8: #"{"$binary":{"base64":"\#(binary.data.base64EncodedString())","subType":"\#(subtype)"}}"#)

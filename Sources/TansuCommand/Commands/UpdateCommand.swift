@@ -7,37 +7,37 @@ struct UpdateCommand: Subcommand {
         commandName: "update",
         abstract: "Updates the documents that a query matches.",
         discussion: """
-            The operations are a JSON object with operators such as $set, $inc and $push, or a document that \
-            replaces a single match. All documents are updated in one transaction; an operation that fails for \
+            The operations are a JSON object with operators such as $set, $inc and $push; with --replace, a \
+            document that replaces a single match. All documents are updated in one transaction; an operation that fails for \
             one document aborts it. The exit code is 1 when no document matched and none was inserted.
 
             EXAMPLES:
               tansu update people.tansu people '{"name": "Ann"}' '{"$inc": {"age": 1}}'
               tansu update people.tansu people '{}' '{"$set": {"a": 1}}' --orderby -age
               tansu update people.tansu people '{"_id": 5}' '{"$set": {"n": 1}}' --upsert
+              tansu update people.tansu people '{"_id": 5}' '{"name": "Ann"}' --replace
             """
     )
 
     @OptionGroup var target: CollectionArgument
     @Argument(help: "The query, a JSON object. {} matches every document.") var query: String
-    @Argument(help: "The update operations, a JSON object such as {\"$set\": {\"age\": 13}}.")
+    @Argument(
+        help: "The update operations, a JSON object such as {\"$set\": {\"age\": 13}}; with --replace a document.")
     var operations: String
     @Argument(help: "Hints, a JSON object such as {\"$arrayFilters\": [{\"big.n\": {\"$gt\": 5}}]}.")
     var hints: String = "{}"
     @OptionGroup var order: OrderOption
-    @Option(help: ArgumentHelp("Update n documents at most.", valueName: "n")) var max: Int?
+    @OptionGroup var range: RangeOptions
     @Flag(help: "Insert a document when no document matches.") var upsert = false
+    @Flag(help: "Replace the whole document that matches.") var replace = false
     @OptionGroup var output: OutputOptions
-
-    func validate() throws {
-        if let max, max < 0 { throw ValidationError("\"--max\" must be 0 or more, not \(max)") }
-    }
 
     func execute() throws -> CommandExitCode {
         let query = try JSONArguments.document(query, name: "query")
-        let operations = try JSONArguments.document(operations, name: "operations")
+        let given = try JSONArguments.document(operations, name: "operations")
+        let operations: BSONDocument = replace ? ["$replace": .document(given)] : given
         let hints = try resolvedHints()
-        return try OpenDatabase.with(target.database, .write) { opened in
+        return try OpenDatabase.with(target, .write) { opened in
             let collection = try opened.existingCollection(target.collection)
             let result = try collection.update(query, operations, hints: hints)
             try printResult(
@@ -63,7 +63,7 @@ struct UpdateCommand: Subcommand {
     private func resolvedHints() throws -> BSONDocument {
         var hints = try JSONArguments.document(hints, name: "hints")
         try order.add(to: &hints)
-        try JSONArguments.add(max.map { BSONValue($0) }, "$max", "--max", to: &hints)
+        try range.add(to: &hints)
         try JSONArguments.add(upsert ? .bool(true) : nil, "$upsert", "--upsert", to: &hints)
         return hints
     }

@@ -31,10 +31,15 @@ struct UpdateTests {
         #expect(try people.get(9) == ["_id": 9, "name": "zoe", "age": 19])
     }
 
-    @Test("A document without operators replaces its match; $dropall removes")
+    @Test("A document replaces its match by name only; $dropall removes")
     func replaceAndRemove() throws {
         let (_, people) = try fourPeople()
-        #expect(try people.update(["_id": 3], ["name": "omar", "age": 8]).modified == 1)
+        for forgotten in [["name": "omar", "age": 8], [:], ["set": ["age": 8]]] as [BSONDocument] {
+            let error = #expect(throws: TansuError.self) { try people.update(["_id": 3], forgotten) }
+            #expect(error?.code == .invalidQuery)
+            #expect(error?.message.contains("$replace") == true)
+        }
+        #expect(try people.replace(["_id": 3], with: ["name": "omar", "age": 8]).modified == 1)
         #expect(try people.get(3) == ["_id": 3, "name": "omar", "age": 8])
         #expect(try people.update(["age": 35], ["$dropall": true]).removed == 2)
         #expect(try people.names() == ["mike", "omar"])

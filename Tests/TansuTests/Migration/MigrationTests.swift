@@ -117,6 +117,28 @@ struct MigrationTests {
         #expect(throws: TansuError.self) { try persons.save(["old": 1]) }
     }
 
+    @Test("A step converts documents from one form of values to another, and names what it cannot read")
+    func strategies() throws {
+        struct Event: Codable, Sendable { var id: Int; var at: Date }
+        let db = try Database(.memory)
+        try db.collection("events").save(["_id": 1, "at": "1970-01-01T00:00:05Z"])
+        var migrations = Database.Migrations()
+        migrations.add("dates") { step in
+            let texts = BSONCodingStrategies(date: .iso8601)
+            let old: BSONDocument = ["at": .date(5000)]
+            let count = try step.rewrite(
+                "events", of: Event.self, coding: texts, storing: BSONCodingStrategies(), old, { $0 as Event })
+            #expect(count == 1)
+        }
+        try db.migrate(migrations)
+        #expect(try db.collection("events").get(1)?["at"] == .date(5000))
+        migrations.add("again") { step in
+            try step.rewrite("events", of: Event.self, coding: BSONCodingStrategies(date: .iso8601)) { $0 as Event }
+        }
+        let error = #expect(throws: DecodingError.self) { try db.migrate(migrations) }
+        #expect("\(try #require(error))".contains("_id 1 of collection \"events\""))
+    }
+
     @Test("A step may not change an _id")
     func ids() throws {
         let (db, _) = try fourPeople()

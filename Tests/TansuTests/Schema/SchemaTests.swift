@@ -165,7 +165,7 @@ struct SchemaTests {
         { try $0.insert(["age": "old"]) },
         { try $0.replace(["_id": 1, "age": -1]) },
         { try $0.update([:], ["$inc": ["age": 94]]) },
-        { try $0.update(["_id": 1], ["age": -1]) },
+        { try $0.replace(["_id": 1], with: ["age": -1]) },
         { try $0.update(["_id": 9, "age": 100], ["$set": ["a": 1]], hints: ["$upsert": true]) },
         { try $0.update(["_id": 9, "$upsert": true], ["$set": ["age": 100]]) },
         { try $0.upsert(["_id": 9], ["$set": ["age": 100]]) },

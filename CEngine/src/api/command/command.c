@@ -41,6 +41,7 @@ static const struct {
     [MEMBER_PATH] = {"path", DOC_STRING, "a text"},
     [MEMBER_GROUP] = {"group", DOC_DOCUMENT, "an object"},
     [MEMBER_UPDATE] = {"update", DOC_DOCUMENT, "an object"},
+    [MEMBER_REPLACE] = {"replace", DOC_DOCUMENT, "an object"},
     [MEMBER_REMOVE] = {"remove", DOC_BOOL, "true or false"},
     [MEMBER_RETURN] = {"return", DOC_STRING, "\"before\" or \"after\""},
     [MEMBER_BATCH] = {"batch", NUMBER, "a whole number"},
@@ -70,6 +71,7 @@ static const struct {
 #define PATH BIT(MEMBER_PATH)
 #define GROUP BIT(MEMBER_GROUP)
 #define UPDATE BIT(MEMBER_UPDATE)
+#define REPLACE BIT(MEMBER_REPLACE)
 #define REMOVE BIT(MEMBER_REMOVE)
 #define RETURN BIT(MEMBER_RETURN)
 #define BATCH BIT(MEMBER_BATCH)
@@ -107,9 +109,9 @@ static const struct operation {
     {"explain", command_explain, COLLECTION, QUERY | HINTS, IN_TRANSACTION},
     {"distinct", command_distinct, COLLECTION | PATH, QUERY | HINTS, IN_TRANSACTION},
     {"aggregate", command_aggregate, COLLECTION | GROUP, QUERY | HINTS, IN_TRANSACTION},
-    {"update", command_update, COLLECTION | QUERY | UPDATE, HINTS, IN_TRANSACTION},
-    {"findAndModify", command_find_and_modify, COLLECTION | QUERY, UPDATE | REMOVE | RETURN | HINTS,
-     IN_TRANSACTION},
+    {"update", command_update, COLLECTION | QUERY, UPDATE | REPLACE | HINTS, IN_TRANSACTION},
+    {"findAndModify", command_find_and_modify, COLLECTION | QUERY,
+     UPDATE | REPLACE | REMOVE | RETURN | HINTS, IN_TRANSACTION},
     {"remove", command_remove, COLLECTION, QUERY | HINTS | ID, IN_TRANSACTION},
     {"createIndex", command_create_index, COLLECTION | KEYS, NAME | OPTIONS, IN_TRANSACTION},
     {"dropIndex", command_drop_index, COLLECTION | NAME, 0, IN_TRANSACTION},

@@ -156,17 +156,39 @@ tansu_status command_remove(command *c, tansu_error *error) {
     return status == TANSU_OK ? command_put_count(c, ", \"removed\": ", removed, error) : status;
 }
 
-/* command_update -- the documents that match "query", by "update". */
+/* update_document -- the update: that of "update", or {"$replace": …} from "replace". */
+static tansu_status update_document(const command *c, tansu_buffer *memory, tansu_document *update,
+                                    tansu_error *error) {
+    const doc_value *whole = &c->given[MEMBER_REPLACE];
+    *update = value_document(&c->given[MEMBER_UPDATE]);
+    if (!command_has(c, MEMBER_REPLACE))
+        return TANSU_OK;
+    writer w = {.out = memory};
+    size_t start = writer_begin(&w);
+    writer_value(&w, "$replace", whole);
+    writer_end(&w, start);
+    *update = (tansu_document){memory->data, memory->size};
+    return w.failed ? error_memory(error) : TANSU_OK;
+}
+
+/* command_update -- the documents that match "query", by "update", or the one, by "replace". */
 tansu_status command_update(command *c, tansu_error *error) {
-    const doc_value *query = &c->given[MEMBER_QUERY], *update = &c->given[MEMBER_UPDATE],
-                    *hints = &c->given[MEMBER_HINTS];
-    tansu_buffer counts = TANSU_BUFFER_INIT;
-    tansu_status status =
-        tansu_update(c->db, c->txn, collection_of(c), value_document(query), value_document(update),
-                     value_document(hints), &counts, error);
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer counts = TANSU_BUFFER_INIT, memory = TANSU_BUFFER_INIT;
+    tansu_document update;
+    if (command_has(c, MEMBER_UPDATE) == command_has(c, MEMBER_REPLACE))
+        return error_set(
+            error, TANSU_E_INVALID_COMMAND, "update",
+            "The operation \"update\" needs \"update\", the operators, or \"replace\", "
+            "the whole document");
+    tansu_status status = update_document(c, &memory, &update, error);
+    if (status == TANSU_OK)
+        status = tansu_update(c->db, c->txn, collection_of(c), value_document(query), update,
+                              value_document(hints), &counts, error);
     if (status == TANSU_OK)
         status = put_members(c, &counts, error);
     tansu_buffer_free(&counts);
+    tansu_buffer_free(&memory);
     return status;
 }
 
@@ -175,10 +197,11 @@ static tansu_status modify_mode(const command *c, tansu_modify_mode *mode, tansu
     bool removes = command_has(c, MEMBER_REMOVE) && doc_bool(&c->given[MEMBER_REMOVE]);
     const char *which = command_text(c, MEMBER_RETURN);
     bool after = which != NULL && strcmp(which, "after") == 0;
-    if (removes == command_has(c, MEMBER_UPDATE) || (removes && which != NULL))
+    int changes = (int)command_has(c, MEMBER_UPDATE) + (int)command_has(c, MEMBER_REPLACE);
+    if (changes + (int)removes != 1 || (removes && which != NULL))
         return error_set(error, TANSU_E_INVALID_COMMAND, "update",
-                         "The operation \"findAndModify\" needs \"update\" with optional "
-                         "\"return\", or \"remove\": true");
+                         "The operation \"findAndModify\" needs \"update\" or \"replace\" with "
+                         "optional \"return\", or \"remove\": true");
     if (which != NULL && !after && strcmp(which, "before") != 0)
         return error_set(error, TANSU_E_INVALID_COMMAND, "return",
                          "The member \"return\" must be \"before\" or \"after\"");
@@ -190,15 +213,17 @@ static tansu_status modify_mode(const command *c, tansu_modify_mode *mode, tansu
 
 /* command_find_and_modify -- the first match, as it was or is, or null. */
 tansu_status command_find_and_modify(command *c, tansu_error *error) {
-    const doc_value *query = &c->given[MEMBER_QUERY], *update = &c->given[MEMBER_UPDATE],
-                    *hints = &c->given[MEMBER_HINTS];
-    tansu_buffer document = TANSU_BUFFER_INIT;
+    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
+    tansu_buffer document = TANSU_BUFFER_INIT, memory = TANSU_BUFFER_INIT;
     tansu_modify_mode mode = TANSU_MODIFY_RETURN_BEFORE;
+    tansu_document update;
     tansu_status status = modify_mode(c, &mode, error);
     if (status == TANSU_OK)
+        status = update_document(c, &memory, &update, error);
+    if (status == TANSU_OK)
         status = tansu_find_and_modify(c->db, c->txn, collection_of(c), value_document(query),
-                                       value_document(update), value_document(hints), mode,
-                                       &document, error);
+                                       update, value_document(hints), mode, &document, error);
+    tansu_buffer_free(&memory);
     if (status == TANSU_OK && document.size != 0)
         status = command_put_document(c, ", \"document\": ", &document, error);
     else if (status == TANSU_OK)

@@ -277,7 +277,7 @@ tansu_status distinct_compile(aggregate_text query, const char *path, aggregate_
         a->values = true;
         a->fields[0] = (group_field){.kind = ACCUMULATE_DISTINCT, .name = "values"};
         a->field_count = 1;
-        status = query_path(a->q, path, strlen(path), "path", &a->fields[0].path, error);
+        status = query_path_keys(a->q, path, strlen(path), "path", &a->fields[0].path, error);
     }
     return finish(a, status, result, error);
 }

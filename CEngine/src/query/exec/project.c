@@ -3,8 +3,9 @@
  *
  * Paths lead through arrays as in MongoDB: an element that is a document (or an array of these) is
  * projected as well; an inclusion drops other elements, an exclusion keeps them. Unlike there a
- * number in a path is also the position of an element. Fields keep the order of the document. $slice returns a value that is not an array as it is; $elemMatch and
- * "path.$" drop arrays without a matching element.
+ * number in a path is also the position of an element. Fields keep the order of the document, but
+ * those of $elemMatch come last. $slice and "path.$" return a value that is not an array as it is;
+ * $elemMatch drops arrays without a matching element.
  */
 #include "query/exec/project.h"
 #include "bson/writer.h"
@@ -78,12 +79,31 @@ static void put_matching(projecting *a, const field *f, const doc_iter *element)
     }
 }
 
-/* put_position -- the element by which the query matched, in an array; nothing if there is none. */
+/* fail_position -- ends the projection with an error at a path "path.$". */
+static bool fail_position(projecting *a, const field *f, const char *message) {
+    char where[256];
+    snprintf(where, sizeof where, "hints.$fields.%.200s.$", f->array->text);
+    return match_fail(a->context, TANSU_E_INVALID_QUERY, where, message);
+}
+
+/* find_position -- the position of the element by which the query matched: in this array, or
+ * else in another one beside it. False, with the error, when no condition determines one. */
+static bool find_position(projecting *a, const field *f, uint32_t *position) {
+    const node *root = a->q->root;
+    const tansu_document *doc = a->stored;
+    if (match_first_element(root, a->context, doc->data, doc->size, f->array, false, position) ||
+        match_any_element(root, a->context, doc->data, doc->size, root, position))
+        return true;
+    return fail_position(a, f,
+                         "No condition of the query determines the element of a matching document; "
+                         "add a condition on the array, or use \"$elemMatch\"");
+}
+
+/* put_position -- the element by which the query matched, in an array. */
 static void put_position(projecting *a, const field *f, const doc_iter *element) {
     uint32_t position;
     doc_iter iter;
-    if (!match_first_element(a->q->root, a->context, a->stored->data, a->stored->size, f->array,
-                             &position))
+    if (!find_position(a, f, &position))
         return;
     bool valid = doc_iter_value(&iter, &element->value);
     for (uint32_t i = 0; valid && doc_iter_next(&iter); i++) {
@@ -92,6 +112,9 @@ static void put_position(projecting *a, const field *f, const doc_iter *element)
             return;
         }
     }
+    fail_position(a, f,
+                  "The array has no element at the position that matched in another array; use "
+                  "\"$elemMatch\"");
 }
 
 /* ---- Documents ---- */
@@ -160,14 +183,14 @@ static void project_array(projecting *a, const field *f, const doc_value *array,
     writer_end(&a->w, start);
 }
 
-/* project_below -- an element of which the projection names a part. Below "path.$" a document has
- * nothing, and only the first array on the path is cut. */
+/* project_below -- an element of which the projection names a part. Of the path of "path.$" only
+ * the first array is cut; at its end a document has nothing, and another value stays as it is. */
 static void project_below(projecting *a, const field *f, const doc_iter *iter) {
     const doc_value *value = &iter->value;
     if (f->array && value->type == DOC_ARRAY) {
         put_position(a, f, iter);
     } else if (value->type != DOC_DOCUMENT && value->type != DOC_ARRAY) {
-        if (a->p->exclude)
+        if (a->p->exclude || f->children.count == 0)
             writer_element(&a->w, iter->key, iter->key_size, value);
     } else {
         writer_head(&a->w, value->type, iter->key, iter->key_size);
@@ -197,8 +220,13 @@ static void project_document(projecting *a, const key_set *fields, const uint8_t
     doc_iter iter;
     size_t start = writer_begin(&a->w);
     bool valid = doc_iter_init(&iter, doc, size);
+    bool later = false;
     while (valid && doc_iter_next(&iter)) {
         const field *f = projection_find(fields, iter.key, iter.key_size);
+        if (f && f->form == FORM_ELEMENT && !p->exclude) {
+            later = true;
+            continue;
+        }
         bool whole = p->exclude;
         if (top && !f && iter.key_size == 3 && memcmp(iter.key, "_id", 3) == 0)
             whole = p->exclude ? !p->drop_id : p->keep_id;
@@ -206,6 +234,11 @@ static void project_document(projecting *a, const key_set *fields, const uint8_t
             project_field(a, f, &iter);
         else if (whole)
             writer_copy(&a->w, &iter);
+    }
+    for (valid = later && doc_iter_init(&iter, doc, size); valid && doc_iter_next(&iter);) {
+        const field *f = projection_find(fields, iter.key, iter.key_size);
+        if (f && f->form == FORM_ELEMENT)
+            put_matching(a, f, &iter);
     }
     writer_end(&a->w, start);
 }

@@ -65,8 +65,10 @@ static bool tests_elements(const test *t, const path *array) {
 }
 
 /* list_tests -- stores the tests of the array in `list`, unless it is NULL, and returns their
- * number. */
-static size_t list_tests(const node *n, const path *array, const test **list) {
+ * number. `ors`: those below an OR count even if a branch has none; *alternatives: some are below
+ * one. */
+static size_t list_tests(const node *n, const path *array, bool ors, const test **list,
+                         bool *alternatives) {
     size_t count = 0;
     if (n->kind == NODE_TEST && tests_elements(n->test, array)) {
         if (list)
@@ -75,8 +77,13 @@ static size_t list_tests(const node *n, const path *array, const test **list) {
     }
     if (n->kind != NODE_AND && n->kind != NODE_OR)
         return 0;
-    for (const node *child = n->first; child; child = child->next)
-        count += list_tests(child, array, list ? list + count : NULL);
+    for (const node *child = n->first; child; child = child->next) {
+        size_t more = list_tests(child, array, ors, list ? list + count : NULL, alternatives);
+        if (more == 0 && n->kind == NODE_OR && !ors)
+            return 0;
+        count += more;
+    }
+    *alternatives = *alternatives || (n->kind == NODE_OR && count != 0);
     return count;
 }
 
@@ -89,42 +96,70 @@ static bool visit_array(void *context, const doc_value *value) {
     return false;
 }
 
-/* search_elements -- match_first_element() for tests that were listed. */
+/* search_elements -- match_first_element() for tests that were listed: the first element that
+ * passes them all. If there is none, each test may have one of its own: of alternatives the
+ * first element, otherwise the one of the last test, as in MongoDB. */
 static bool search_elements(element_search *s, const doc_value *value, const test *const *tests,
-                            size_t count, uint32_t *position) {
+                            size_t count, bool alternatives, uint32_t *position) {
     doc_iter iter;
-    bool any = false, valid = doc_iter_value(&iter, value);
+    size_t best = 0; /* the number of the test whose element is kept, from 1 */
+    bool valid = doc_iter_value(&iter, value);
     for (uint32_t i = 0; valid && doc_iter_next(&iter); i++) {
-        size_t passed = 0;
+        size_t passed = 0, last = 0;
         s->element = &iter.value;
         s->position = i;
         for (size_t k = 0; k < count; k++) {
             if (!match_read(s->context, iter.value.size))
                 return false;
-            passed += element_passes(s, tests[k]);
+            bool passes = element_passes(s, tests[k]);
+            passed += passes;
+            last = passes ? k + 1 : last;
         }
-        if (passed != 0 && (!any || passed == count))
+        if (passed == count || (passed != 0 && (best == 0 || (!alternatives && last > best)))) {
             *position = i;
-        any = any || passed != 0;
+            best = last;
+        }
         if (passed == count)
             return true;
     }
-    return any;
+    return best != 0;
 }
 
 bool match_first_element(const node *root, match_context *context, const uint8_t *doc, size_t size,
-                         const path *array, uint32_t *position) {
+                         const path *array, bool ors, uint32_t *position) {
     doc_value value = {NULL, 0, DOC_MISSING};
+    bool alternatives = false;
     (void)path_walk(array, doc, size, visit_array, &value, NULL);
-    size_t count = value.type == DOC_ARRAY ? list_tests(root, array, NULL) : 0;
+    size_t count = value.type == DOC_ARRAY ? list_tests(root, array, ors, NULL, &alternatives) : 0;
     if (count == 0)
         return false;
     const test **tests = malloc(count * sizeof *tests);
     if (!tests)
         return match_fail(context, TANSU_E_MEMORY, NULL, NULL);
-    list_tests(root, array, tests);
+    list_tests(root, array, ors, tests, &alternatives);
     element_search s = {.context = context, .array = array};
-    bool found = search_elements(&s, &value, tests, count, position);
+    bool found = search_elements(&s, &value, tests, count, alternatives, position);
     free(tests);
     return found;
+}
+
+bool match_any_element(const node *root, match_context *context, const uint8_t *doc, size_t size,
+                       const node *part, uint32_t *position) {
+    if (part->kind == NODE_TEST) {
+        const test *t = part->test;
+        bool found = false;
+        if (!t->path || t->wild != WILD_NONE)
+            return false;
+        path front = *t->path;
+        for (front.count = 1; front.count <= t->path->count && !found; front.count++)
+            found = match_step(context, 1) &&
+                    match_first_element(root, context, doc, size, &front, false, position);
+        return found;
+    }
+    for (const node *child = part->kind == NODE_AND ? part->first : NULL; child;
+         child = child->next) {
+        if (match_any_element(root, context, doc, size, child, position))
+            return true;
+    }
+    return false;
 }

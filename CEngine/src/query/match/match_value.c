@@ -3,6 +3,8 @@
  * arrays, types, and comparisons with a collation. The frequent ones are inlined in matcher.c.
  */
 #include "query/match/match_value.h"
+#include "bson/number.h"
+#include "query/match/bit_test.h"
 #include "query/match/collation.h"
 #include "query/match/regex.h"
 #include "query/match/string_operands.h"
@@ -22,7 +24,9 @@ bool test_collate(const test *t, match_context *c, const doc_value *value, doc_v
 /* compares -- the comparisons with one operand, or with two. */
 static bool compares(const test *t, match_context *c, const doc_value *value) {
     doc_value collated;
-    if (value_kind_of(value->type) != t->kind || !test_collate(t, c, value, &collated))
+    if (value_kind_of(value->type) != t->kind)
+        return t->other_kinds;
+    if (!test_collate(t, c, value, &collated))
         return false;
     int order = value_compare(&collated, &t->operand);
     switch (t->op) {
@@ -92,6 +96,9 @@ static bool has_token(const test *t, match_context *c, const char *text, size_t 
 
 /* string_passes -- an operator on strings; one of its operands is enough. */
 static bool string_passes(const test *t, match_context *c, const doc_value *value) {
+    if (value->type == DOC_REGEX)
+        return t->op == TEST_REGEX && t->operand.type == DOC_REGEX &&
+               value_compare(value, &t->operand) == 0;
     if (value->type != DOC_STRING && value->type != DOC_SYMBOL)
         return false;
     doc_value collated;
@@ -112,18 +119,35 @@ static bool string_passes(const test *t, match_context *c, const doc_value *valu
 
 /* ---- Conditions ---- */
 
-/* value_holds -- AND and OR of tests of the value itself. */
-static bool value_holds(const node *n, match_context *c, const doc_value *value) {
+/* test_field -- whether a value passes a test as the value of a field does: an array by itself
+ * or by any of its elements (rule 4). */
+static bool test_field(const test *t, match_context *c, const doc_value *value) {
+    doc_iter iter;
+    if (test_value(t, c, value))
+        return true;
+    if (value->type != DOC_ARRAY || t->on_array || !doc_iter_value(&iter, value))
+        return false;
+    while (match_step(c, 1) && doc_iter_next(&iter)) {
+        if (test_value(t, c, &iter.value))
+            return true;
+    }
+    return false;
+}
+
+/* value_holds -- AND and OR of tests of the value itself; `field`: as of a field's value. */
+static bool value_holds(const node *n, match_context *c, const doc_value *value, bool field) {
     switch (n->kind) {
     case NODE_TRUE: return true;
     case NODE_FALSE: return false;
-    case NODE_TEST: return test_value(n->test, c, value) != n->test->negated;
-    case NODE_NOT: return !value_holds(n->first, c, value);
+    case NODE_TEST:
+        return (field ? test_field(n->test, c, value) : test_value(n->test, c, value)) !=
+               n->test->negated;
+    case NODE_NOT: return !value_holds(n->first, c, value, field);
     default: break;
     }
     bool all = n->kind == NODE_AND;
     for (const node *child = n->first; child && match_step(c, 1); child = child->next) {
-        if (value_holds(child, c, value) != all)
+        if (value_holds(child, c, value, field) != all)
             return !all;
     }
     return all;
@@ -132,17 +156,23 @@ static bool value_holds(const node *n, match_context *c, const doc_value *value)
 /* The elements of an array are its fields by position. */
 bool subcondition_holds(const subcondition *s, match_context *c, const doc_value *value) {
     if (s->value)
-        return value_holds(s->value, c, value);
+        return value_holds(s->value, c, value, false);
     return (value->type == DOC_DOCUMENT || value->type == DOC_ARRAY) &&
            matcher_run(s->matcher, c, value->data, value->size);
 }
 
+bool subcondition_pulls(const subcondition *s, match_context *c, const doc_value *value) {
+    if (s->value)
+        return value_holds(s->value, c, value, true);
+    return value->type == DOC_DOCUMENT && matcher_run(s->matcher, c, value->data, value->size);
+}
+
 /* ---- Numbers, arrays, keys ---- */
 
-/* has_remainder -- $mod: whole numbers only. The remainder has the sign of the value. */
+/* has_remainder -- $mod, disregarding fractions. The remainder has the sign of the value. */
 static bool has_remainder(const test *t, const doc_value *value) {
     int64_t number;
-    if (!doc_is_number(value) || !doc_as_int64(value, &number))
+    if (!number_whole(value, FRACTION_CUT, &number))
         return false;
     /* INT64_MIN % -1 is not defined in C. */
     return (t->divisor == -1 ? 0 : number % t->divisor) == t->integer;
@@ -201,6 +231,7 @@ bool test_special_value(const test *t, match_context *c, const doc_value *value)
     case TEST_TYPE:
         return value->type != DOC_MISSING && t->types[value->type / 32] >> value->type % 32 & 1;
     case TEST_MOD: return has_remainder(t, value);
+    case TEST_BITS: return bits_pass(t->bits, c, value);
     case TEST_SIZE: return has_size(t, c, value);
     case TEST_ELEMENT:
     case TEST_ALL_ELEMENTS: return elements_pass(t, c, value);

@@ -34,4 +34,8 @@ struct subcondition {
 /* subcondition_holds -- whether a value satisfies the condition. An array is one value. */
 bool subcondition_holds(const subcondition *s, match_context *c, const doc_value *value);
 
+/* subcondition_pulls -- whether $pull removes an element: operators on the value ask it as they ask
+ * the value of a field, an array by its elements, too; a query on fields asks documents only. */
+bool subcondition_pulls(const subcondition *s, match_context *c, const doc_value *value);
+
 #endif

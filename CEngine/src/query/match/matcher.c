@@ -7,6 +7,7 @@
  * tree node and one loop.
  */
 #include "query/match/matcher.h"
+#include "bson/number.h"
 #include "query/match/match_value.h"
 #include "query/match/merged_test.h"
 #include "query/match/string_operands.h"
@@ -122,8 +123,9 @@ bool test_value(const test *t, match_context *c, const doc_value *value) {
     switch (t->op) {
     case TEST_GT: return compare_operand(t, value) > 0;
     case TEST_GTE: return compare_operand(t, value) >= 0;
-    case TEST_LT: return compare_operand(t, value) < 0;
-    case TEST_LTE: return compare_operand(t, value) <= 0;
+    /* Ranges of numbers never have NaN, which sorts below all. */
+    case TEST_LT: return compare_operand(t, value) < 0 && !number_is_nan(value);
+    case TEST_LTE: return compare_operand(t, value) <= 0 && !number_is_nan(value);
     default: return equals_operand(t, value);
     }
 }

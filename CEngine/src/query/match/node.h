@@ -26,6 +26,7 @@ enum test_op {
     TEST_REGEX,
     TEST_TYPE,
     TEST_MOD,
+    TEST_BITS,
     TEST_SIZE,
     TEST_ELEMENT,      /* an element of the array satisfies `condition` */
     TEST_ALL_ELEMENTS, /* all elements satisfy it, and there is at least one */
@@ -37,6 +38,7 @@ enum wild { WILD_NONE, WILD_FIELDS /* "*" */, WILD_ANYWHERE /* "**" */ };
 
 typedef struct collation collation;
 typedef struct regex regex;
+typedef struct bit_test bit_test;
 typedef struct subcondition subcondition;
 
 /* One test of one path. Operands point into the query's own copy of the selector. */
@@ -45,17 +47,20 @@ typedef struct test {
     bool negated;         /* selects the complement of the positive test */
     bool special;         /* not one of the first eight operators, or with a collation */
     bool on_array;        /* applies to an array as a whole, not to its elements */
+    bool other_kinds;     /* GT GTE of MinKey, LT LTE of MaxKey: selects all other kinds, too */
     enum wild wild;       /* of the path */
     const path *path;     /* NULL: inside a condition on a value itself */
     enum value_kind kind; /* of `operand` */
-    doc_value operand;    /* EQ GT GTE LT LTE; BETWEEN: the lower bound */
+    doc_value operand;    /* EQ GT GTE LT LTE; BETWEEN: the lower bound; REGEX: itself as a value,
+                             which equal stored ones pass, or nothing */
     doc_value *operands;  /* IN: sorted, distinct. BEGIN END CONTAINS TOKEN: the strings. BETWEEN:
                              the upper bound. REGEX: the prefix of all matches, if there is one */
     uint32_t operand_count;
-    bool integral; /* `operand` is an int32, or a whole number within ±2^53, so int32, int64 and */
-    int64_t
-        integer; /* double compare with `integer` directly. SIZE: the size; MOD: the remainder; CONTAINS: the longest operand */
-    int64_t divisor;               /* MOD */
+    bool integral;   /* `operand` is an int32, or a whole number within ±2^53, so int32, int64 and
+                        double compare with `integer` directly */
+    int64_t integer; /* SIZE: the size; MOD: the remainder; CONTAINS: the longest operand */
+    int64_t divisor; /* MOD */
+    const bit_test *bits;          /* BITS */
     const collation *collation;    /* how strings are compared; the operands are already collated.
                                    NULL: by their bytes */
     const regex *regex;            /* REGEX */

@@ -20,6 +20,7 @@ tansu_status condition_compile(const doc_value *operand, const char *context,
         return error_memory(error);
     c->query.collation = collation;
     c->query.memory.limit = QUERY_MEMORY;
+    c->query.exact_documents = true;
     doc_value copy = *operand;
     copy.data = arena_copy(&c->query.memory, operand->data, operand->size);
     tansu_status status = copy.data
@@ -42,5 +43,5 @@ void condition_free(condition *c) {
 }
 
 bool condition_holds(const condition *c, match_context *context, const doc_value *value) {
-    return subcondition_holds(c->inner, context, value);
+    return subcondition_pulls(c->inner, context, value);
 }

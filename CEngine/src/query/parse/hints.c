@@ -2,6 +2,7 @@
  * query/parse/hints.c -- parses the hints document.
  */
 #include "query/parse/hints.h"
+#include "bson/number.h"
 #include "query/match/collation.h"
 #include "query/parse/join_spec.h"
 #include "query/parse/projection.h"
@@ -30,7 +31,8 @@ static tansu_status read_orderby(query *q, const char *context, const doc_value 
         char inner[sizeof error->context];
         snprintf(inner, sizeof inner, "%s.%s", context, iter.key);
         int64_t direction;
-        if (!doc_as_int64(&iter.value, &direction) || (direction != 1 && direction != -1))
+        if (!number_whole(&iter.value, FRACTION_HALF_EVEN, &direction) ||
+            (direction != 1 && direction != -1))
             return bad(error, inner, "Direction must be 1 (ascending) or -1 (descending)");
         if (q->hints.order_count == MAX_ORDER_PATHS)
             return bad(error, inner, "\"$orderby\" has more than 32 paths; remove some");
@@ -58,19 +60,27 @@ static tansu_status read_count(const char *context, const doc_value *value, uint
     return TANSU_OK;
 }
 
-/* read_skip -- the number of results to skip. */
+/* read_skip -- the number of results to skip; a fraction is disregarded. */
 static tansu_status read_skip(query *q, const char *context, const doc_value *value,
                               tansu_error *error) {
-    return read_count(context, value, &q->hints.skip, error);
+    int64_t number;
+    if (!number_whole(value, FRACTION_HALF_EVEN, &number) || number < 0)
+        return bad(error, context, "Value must be a number, 0 or greater");
+    q->hints.skip = (uint64_t)number;
+    return TANSU_OK;
 }
 
-/* read_max -- the maximum number of results; 0 is none. */
+/* read_max -- the maximum number of results; 0 is no limit. */
 static tansu_status read_max(query *q, const char *context, const doc_value *value,
                              tansu_error *error) {
-    if (q->hints.max != UINT64_MAX)
+    if (q->hints.max_given)
         return bad(error, context,
                    "\"$max\" and \"$limit\" are the same hint; use one of them, once");
-    return read_count(context, value, &q->hints.max, error);
+    q->hints.max_given = true;
+    tansu_status status = read_count(context, value, &q->hints.max, error);
+    if (status == TANSU_OK && q->hints.max == 0)
+        q->hints.max = UINT64_MAX;
+    return status;
 }
 
 /* read_fields -- the projection. */

@@ -23,6 +23,7 @@ typedef struct hints {
     uint32_t order_count;
     uint64_t skip;
     uint64_t max; /* UINT64_MAX: no limit */
+    bool max_given;
     bool only_count;
     bool explain;
     bool no_disk; /* $allowDiskUse is false: exceeding the memory limit is an error */

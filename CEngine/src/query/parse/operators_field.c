@@ -2,6 +2,7 @@
  * query/parse/operators_field.c -- parses operators on existence, arrays, types, keys and
  * remainders.
  */
+#include "bson/number.h"
 #include "query/parse/selector_parser.h"
 #include "util/error.h"
 
@@ -74,8 +75,8 @@ tansu_status parse_all(parser *p, node *parent, const char *name, const doc_valu
 /* parse_size -- the number of elements. */
 tansu_status parse_size(parser *p, node *parent, const char *name, const doc_value *operand) {
     int64_t size;
-    if (!doc_is_number(operand) || !doc_as_int64(operand, &size) || size < 0)
-        return parse_bad(p, name, "Operand must be a whole number, 0 or greater");
+    if (!doc_is_number(operand) || !doc_as_int64(operand, &size) || size < 0 || size > INT32_MAX)
+        return parse_bad(p, name, "Operand must be a whole number from 0 to 2147483647");
     test *t;
     tansu_status status = parse_add_test(p, parent, TEST_SIZE, name, &t);
     if (status != TANSU_OK)
@@ -182,7 +183,8 @@ tansu_status parse_type(parser *p, node *parent, const char *name, const doc_val
 /* parse_mod -- [divisor, remainder]. */
 tansu_status parse_mod(parser *p, node *parent, const char *name, const doc_value *operand) {
     static const char wrong[] =
-        "Operand must be [divisor, remainder], two whole numbers; the divisor must not be 0";
+        "Operand must be [divisor, remainder], two numbers whose fractions are disregarded; the "
+        "divisor must not be 0";
     uint32_t count;
     int64_t numbers[2];
     if (!parse_array_size(operand, &count) || count != 2)
@@ -190,8 +192,8 @@ tansu_status parse_mod(parser *p, node *parent, const char *name, const doc_valu
     doc_iter iter;
     bool valid = doc_iter_value(&iter, operand);
     for (int i = 0; i < 2; i++) {
-        if (!valid || !doc_iter_next(&iter) || !doc_is_number(&iter.value) ||
-            !doc_as_int64(&iter.value, &numbers[i]))
+        if (!valid || !doc_iter_next(&iter) ||
+            !number_whole(&iter.value, FRACTION_CUT, &numbers[i]))
             return parse_bad(p, name, wrong);
     }
     if (numbers[0] == 0)

@@ -2,6 +2,7 @@
  * query/parse/operators_value.c -- parses comparisons and operators on strings; the table of all
  * operators on fields.
  */
+#include "bson/number.h"
 #include "query/match/regex.h"
 #include "query/match/string_operands.h"
 #include "query/parse/selector_parser.h"
@@ -73,14 +74,40 @@ bool parse_array_size(const doc_value *value, uint32_t *count) {
 
 /* ---- Comparisons ---- */
 
+/* refuse_regex -- a regular expression is no operand of a comparison other than $eq: "not equal" is
+ * hardly what is meant, but "does not match". */
+static tansu_status refuse_regex(parser *p, const char *name, const doc_value *operand) {
+    return operand->type != DOC_REGEX
+               ? TANSU_OK
+               : parse_bad(p, name,
+                           "Operand must not be a regular expression; use \"$regex\", or \"$not\" "
+                           "with the expression for what it does not match");
+}
+
+/* number_range -- how a comparison with NaN is meant: it equals itself and is in no range. */
+static enum test_op number_range(enum test_op op, const doc_value *operand) {
+    if (op == TEST_EQ || !number_is_nan(operand))
+        return op;
+    return op == TEST_GTE || op == TEST_LTE ? TEST_EQ : TEST_IN;
+}
+
 /* add_compare -- a comparison with one value. */
 static tansu_status add_compare(parser *p, node *parent, enum test_op op, const char *name,
                                 const doc_value *operand) {
     test *t;
     tansu_status status = check_operand(p, name, operand);
+    if (status == TANSU_OK && op != TEST_EQ)
+        status = refuse_regex(p, name, operand);
     if (status == TANSU_OK)
-        status = parse_add_test(p, parent, op, name, &t);
-    return status == TANSU_OK ? set_operand(p, t, operand) : status;
+        status = parse_add_test(p, parent, number_range(op, operand), name, &t);
+    /* An $in without values, which selects nothing. */
+    if (status != TANSU_OK || t->op == TEST_IN)
+        return status;
+    t->other_kinds = operand->type == DOC_MIN_KEY   ? op == TEST_GT || op == TEST_GTE
+                     : operand->type == DOC_MAX_KEY ? op == TEST_LT || op == TEST_LTE
+                                                    : false;
+    t->special = t->other_kinds;
+    return set_operand(p, t, operand);
 }
 
 tansu_status parse_eq(parser *p, node *parent, const char *name, const doc_value *operand) {
@@ -109,7 +136,9 @@ static tansu_status read_lte(parser *p, node *parent, const char *name, const do
 
 /* read_ne -- everything that $eq does not select (rule 5). */
 static tansu_status read_ne(parser *p, node *parent, const char *name, const doc_value *operand) {
-    tansu_status status = parse_add_not(p, &parent);
+    tansu_status status = refuse_regex(p, name, operand);
+    if (status == TANSU_OK)
+        status = parse_add_not(p, &parent);
     return status == TANSU_OK ? parse_eq(p, parent, name, operand) : status;
 }
 
@@ -136,6 +165,10 @@ static tansu_status read_between(parser *p, node *parent, const char *name,
     tansu_status status = parse_add_test(p, parent, TEST_BETWEEN, name, &t);
     if (status != TANSU_OK)
         return status;
+    if (number_is_nan(&ends[0]) || number_is_nan(&ends[1])) {
+        t->op = number_is_nan(&ends[0]) && number_is_nan(&ends[1]) ? TEST_EQ : TEST_IN;
+        return t->op == TEST_EQ ? set_operand(p, t, &ends[0]) : TANSU_OK;
+    }
     t->special = true;
     t->operands = arena_alloc(&p->q->memory, sizeof *t->operands);
     if (!t->operands)
@@ -164,8 +197,27 @@ static tansu_status make_string(parser *p, const void *text, size_t size, doc_va
     return TANSU_OK;
 }
 
-/* add_regex -- a test with a regular expression. The prefix of all its matches becomes the operand,
- * for index bounds. */
+/* make_regex -- makes a regular expression with its options in order, as they are stored. */
+static tansu_status make_regex(parser *p, const char *pattern, size_t size, const char *letters,
+                               doc_value *value) {
+    size_t count = strlen(letters);
+    uint8_t *bytes = arena_alloc(&p->q->memory, size + count + 2);
+    if (!bytes)
+        return error_memory(p->error);
+    memcpy(bytes, pattern, size);
+    uint8_t *options = bytes + size + 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        for (; at > 0 && options[at - 1] > (uint8_t)letters[i]; at--)
+            options[at] = options[at - 1];
+        options[at] = (uint8_t)letters[i];
+    }
+    *value = (doc_value){bytes, (uint32_t)(size + count) + 2, DOC_REGEX};
+    return TANSU_OK;
+}
+
+/* add_regex -- a test with a regular expression, for the strings that it matches and for a stored
+ * one that equals it. The prefix of all its matches becomes the operand, for index bounds. */
 static tansu_status add_regex(parser *p, node *parent, const char *name, const char *pattern,
                               size_t size, const char *letters) {
     test *t;
@@ -185,6 +237,8 @@ static tansu_status add_regex(parser *p, node *parent, const char *name, const c
                                  .error_context = t->context};
     status =
         regex_compile(&p->q->memory, &p->q->regexes, &source, &p->q->deadline, &t->regex, p->error);
+    if (status == TANSU_OK && !p->ignore_case)
+        status = make_regex(p, pattern, size, letters, &t->operand);
     if (status != TANSU_OK)
         return status;
     if (!regex_prefix(t->regex, &p->scratch))
@@ -397,6 +451,8 @@ static tansu_status read_regex(parser *p, node *parent, const char *name,
     if (operand->type != DOC_STRING)
         return parse_bad(p, name, "Operand must be a string (the pattern) or a regex");
     pattern = doc_string(operand, &size);
+    if (memchr(pattern, 0, size))
+        return parse_bad(p, name, "Pattern contains a NUL character; write it as \\x00");
     return add_regex(p, parent, name, pattern, size, letters);
 }
 
@@ -508,6 +564,10 @@ static const struct field_operator {
     {"$allMatch", parse_element},
     {"$type", parse_type},
     {"$mod", parse_mod},
+    {"$bitsAllSet", parse_bits},
+    {"$bitsAnySet", parse_bits},
+    {"$bitsAllClear", parse_bits},
+    {"$bitsAnyClear", parse_bits},
     {"$keyMapMatch", parse_element},
 };
 

@@ -20,6 +20,7 @@ struct query {
     uint32_t nodes;    /* created so far */
     path_link *paths;
     regex *regexes;
+    bool exact_documents;       /* a nested document without operators is compared as a whole */
     const collation *collation; /* $collation; NULL: strings compare by their bytes */
     node *root;
     matcher *matcher;
@@ -30,6 +31,11 @@ struct query {
  * given context), MEMORY. */
 tansu_status query_path(query *q, const char *text, size_t size, const char *context,
                         const path **result, tansu_error *error);
+
+/* query_path_keys -- the same for a path that only looks for values: an empty part is the key "".
+ */
+tansu_status query_path_keys(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error);
 
 /* query_free_members -- frees what the struct owns, but not the struct. */
 void query_free_members(query *q);

@@ -2,6 +2,7 @@
  * query/parse/projection.c -- parses $fields.
  */
 #include "query/parse/projection.h"
+#include "bson/number.h"
 #include "query/parse/selector.h"
 #include "util/error.h"
 #include <stdio.h>
@@ -70,11 +71,11 @@ static tansu_status add_path(query *q, projection *p, const path *path, const fi
 /* read_slice -- {"$slice": n} or {"$slice": [skip, n]}. */
 static tansu_status read_slice(field *leaf, const doc_value *value, const char *context,
                                tansu_error *error) {
-    static const char message[] = "\"$slice\" must be a whole number, or an array [skip, count] "
+    static const char message[] = "\"$slice\" must be a number, or an array [skip, count] "
                                   "with a count greater than 0";
     doc_iter iter;
     leaf->form = FORM_SLICE;
-    if (doc_as_int64(value, &leaf->count)) {
+    if (number_whole(value, FRACTION_HALF_EVEN, &leaf->count)) {
         /* A negative number counts from the end. */
         leaf->skip = leaf->count < 0 ? leaf->count : 0;
         if (leaf->count < 0)
@@ -82,8 +83,9 @@ static tansu_status read_slice(field *leaf, const doc_value *value, const char *
         return TANSU_OK;
     }
     if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value) || !doc_iter_next(&iter) ||
-        !doc_as_int64(&iter.value, &leaf->skip) || !doc_iter_next(&iter) ||
-        !doc_as_int64(&iter.value, &leaf->count) || leaf->count <= 0 || doc_iter_next(&iter))
+        !number_whole(&iter.value, FRACTION_HALF_EVEN, &leaf->skip) || !doc_iter_next(&iter) ||
+        !number_whole(&iter.value, FRACTION_HALF_EVEN, &leaf->count) || leaf->count <= 0 ||
+        doc_iter_next(&iter))
         return bad(error, context, message);
     return TANSU_OK;
 }
@@ -113,31 +115,11 @@ static tansu_status read_form(query *q, field *leaf, const doc_value *value, con
     return status;
 }
 
-/* overlaps -- whether one of two paths leads to the other, disregarding array positions. */
-static bool overlaps(const path *a, const path *b) {
-    uint32_t i = 0, j = 0;
-    for (;;) {
-        while (i > 0 && i < a->count && a->parts[i].index >= 0)
-            i++;
-        while (j > 0 && j < b->count && b->parts[j].index >= 0)
-            j++;
-        if (i == a->count || j == b->count)
-            return true;
-        const path_part *left = &a->parts[i++], *right = &b->parts[j++];
-        if (left->size != right->size || memcmp(left->name, right->name, left->size) != 0)
-            return false;
-    }
-}
-
-/* has_test -- whether the selector has a test that an element at the path could pass. */
-static bool has_test(const node *n, const path *path) {
-    if (n->kind == NODE_TEST)
-        return n->test->path && n->test->wild == WILD_NONE && overlaps(n->test->path, path);
-    for (const node *child = n->first; child; child = child->next) {
-        if (has_test(child, path))
-            return true;
-    }
-    return false;
+/* is_negative -- whether a value is a number below 0: some languages exclude a field by -1, others
+ * include it. */
+static bool is_negative(const doc_value *value) {
+    int64_t number;
+    return number_whole(value, FRACTION_CUT, &number) && number < 0;
 }
 
 /* read_leaf -- parses the value of an entry of $fields; *size is the size of its path. */
@@ -150,6 +132,9 @@ static tansu_status read_leaf(query *q, const doc_iter *iter, const char *contex
     if (!doc_as_bool(&iter->value, include))
         return position ? bad(error, context, "Value must be 1")
                         : read_form(q, leaf, &iter->value, context, error);
+    if (is_negative(&iter->value))
+        return bad(error, context,
+                   "Value must not be negative; use 0 to exclude the field, 1 to include it");
     if (position && !*include)
         return bad(error, context, "Matching element cannot be excluded; set the value to 1");
     return TANSU_OK;
@@ -176,10 +161,6 @@ static tansu_status read_field(query *q, projection *p, const doc_iter *iter, en
     }
     if (leaf.form == FORM_POSITION && ++kinds->positions > MAX_POSITIONS)
         return bad(error, context, "More than 32 paths end in \".$\"; remove some");
-    if (leaf.form == FORM_POSITION && !has_test(q->root, path))
-        return bad(error, context,
-                   "Query has no condition on this array, so no element of it is the matching one; "
-                   "add a condition, or use \"$elemMatch\"");
     kinds->element = kinds->element || leaf.form == FORM_ELEMENT;
     kinds->include =
         kinds->include || leaf.form == FORM_POSITION || (leaf.form == FORM_WHOLE && include);

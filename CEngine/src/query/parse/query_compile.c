@@ -23,18 +23,30 @@ static tansu_status check_parts(const path *path, const char *context, tansu_err
     return TANSU_OK;
 }
 
-tansu_status query_path(query *q, const char *text, size_t size, const char *context,
-                        const path **result, tansu_error *error) {
+/* add_path -- query_path() and query_path_keys(). */
+static tansu_status add_path(query *q, const char *text, size_t size, bool empty_keys,
+                             const char *context, const path **result, tansu_error *error) {
     path_link *link = arena_alloc(&q->memory, sizeof *link);
     if (!link || !arena_charge(&q->memory, 2 * size))
         return error_memory(error);
-    tansu_status status = path_parse(&link->path, text, size, error);
+    tansu_status status = empty_keys ? path_parse_keys(&link->path, text, size, error)
+                                     : path_parse(&link->path, text, size, error);
     if (status != TANSU_OK)
         return status;
     link->next = q->paths;
     q->paths = link;
     *result = &link->path;
     return check_parts(&link->path, context, error);
+}
+
+tansu_status query_path(query *q, const char *text, size_t size, const char *context,
+                        const path **result, tansu_error *error) {
+    return add_path(q, text, size, false, context, result, error);
+}
+
+tansu_status query_path_keys(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error) {
+    return add_path(q, text, size, true, context, result, error);
 }
 
 /* keep_document -- validates a document and copies it for the life of the query. */
@@ -118,12 +130,14 @@ tansu_status query_too_large(const query *q, tansu_status status, tansu_error *e
         QUERY_MEMORY / (1024 * 1024));
 }
 
-tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
-                           size_t hints_size, const interrupt *stop, query **result,
-                           tansu_error *error) {
+/* new_query -- query_compile() and query_compile_filter(). */
+static tansu_status new_query(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
+                              size_t hints_size, bool exact_documents, const interrupt *stop,
+                              query **result, tansu_error *error) {
     query *q = calloc(1, sizeof *q);
     if (!q)
         return error_memory(error);
+    q->exact_documents = exact_documents;
     q->memory.limit = QUERY_MEMORY;
     q->deadline = deadline_begin(stop, 0);
     tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
@@ -135,6 +149,18 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
     }
     *result = q;
     return TANSU_OK;
+}
+
+tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
+                           size_t hints_size, const interrupt *stop, query **result,
+                           tansu_error *error) {
+    return new_query(selector, selector_size, hints, hints_size, false, stop, result, error);
+}
+
+tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
+                                  const uint8_t *hints, size_t hints_size, query **result,
+                                  tansu_error *error) {
+    return new_query(selector, selector_size, hints, hints_size, true, NULL, result, error);
 }
 
 void query_free_members(query *q) {

@@ -22,6 +22,12 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
                            size_t hints_size, const struct interrupt *stop, query **result,
                            tansu_error *error);
 
+/* query_compile_filter -- the same for an array filter: a nested document without operators is
+ * compared as a whole. */
+tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
+                                  const uint8_t *hints, size_t hints_size, query **result,
+                                  tansu_error *error);
+
 /* query_free -- NULL is allowed. */
 void query_free(query *q);
 

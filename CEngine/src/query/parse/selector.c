@@ -38,7 +38,7 @@ tansu_status parse_bad(parser *p, const char *name, const char *message) {
 /* at_top -- whether the parser is at the top level of a selector, where fields and $and, $or are
  * expected. */
 static bool at_top(const parser *p) {
-    return p->path.size == 0 && !p->self;
+    return p->depth == 0 && !p->self;
 }
 
 /* ---- Creating nodes ---- */
@@ -74,8 +74,8 @@ tansu_status parse_add_test(parser *p, node *parent, enum test_op op, const char
     if (p->self)
         return TANSU_OK;
     if (!p->current)
-        status = query_path(p->q, (const char *)p->path.data, p->path.size, parse_context(p, name),
-                            &p->current, p->error);
+        status = query_path_keys(p->q, (const char *)p->path.data, p->path.size,
+                                 parse_context(p, name), &p->current, p->error);
     n->test->path = p->current;
     return status;
 }
@@ -91,21 +91,19 @@ tansu_status parse_add_not(parser *p, node **parent) {
 static bool path_push(parser *p, const doc_iter *iter, size_t *before) {
     *before = p->path.size;
     p->current = NULL;
-    return (p->path.size == 0 || buffer_append_byte(&p->path, '.')) &&
+    return (p->depth++ == 0 || buffer_append_byte(&p->path, '.')) &&
            buffer_append(&p->path, iter->key, iter->key_size);
 }
 
 /* wild_of -- whether a path is "*" or "**". */
 static enum wild wild_of(const parser *p, const char *key) {
-    if (p->path.size != 0)
+    if (p->depth != 0)
         return WILD_NONE;
     return strcmp(key, "*") == 0 ? WILD_FIELDS : strcmp(key, "**") == 0 ? WILD_ANYWHERE : WILD_NONE;
 }
 
 /* read_field -- the condition of a key that is a path. */
 static tansu_status read_field(parser *p, node *parent, const doc_iter *iter) {
-    if (iter->key_size == 0)
-        return parse_bad(p, "", "Path is empty; use the name of a field");
     if (p->self)
         return parse_bad(
             p, iter->key,
@@ -119,6 +117,7 @@ static tansu_status read_field(parser *p, node *parent, const doc_iter *iter) {
     tansu_status status = path_push(p, iter, &before) ? parse_condition(p, parent, &iter->value)
                                                       : error_memory(p->error);
     p->path.size = before;
+    p->depth--;
     p->current = NULL;
     p->wild = WILD_NONE;
     return status;
@@ -146,6 +145,21 @@ static tansu_status read_operators(parser *p, node *parent, const doc_value *val
     return status;
 }
 
+/* has_operators -- whether a document has operators at any depth. The depth that doc_check() allows
+ * bounds the recursion. */
+static bool has_operators(const doc_value *value) {
+    doc_iter iter;
+    if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
+        return false;
+    while (doc_iter_next(&iter)) {
+        if ((iter.key[0] == '$' && strcmp(iter.key, "$ref") != 0 && strcmp(iter.key, "$id") != 0 &&
+             strcmp(iter.key, "$db") != 0) ||
+            has_operators(&iter.value))
+            return true;
+    }
+    return false;
+}
+
 /* parse_condition -- operators, a sub-query (rule 3) or a value. */
 tansu_status parse_condition(parser *p, node *parent, const doc_value *value) {
     if (value->type == DOC_REGEX)
@@ -153,6 +167,8 @@ tansu_status parse_condition(parser *p, node *parent, const doc_value *value) {
     doc_iter iter;
     if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value) || !doc_iter_next(&iter))
         return parse_eq(p, parent, "", value); /* also {}, which has no conditions */
+    if (p->q->exact_documents && !has_operators(value))
+        return parse_eq(p, parent, "", value);
     if (iter.key[0] == '$')
         return read_operators(p, parent, value);
     tansu_status status = TANSU_OK;
@@ -282,6 +298,7 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
     parser outer = *p;
     p->prefix = p->path = (tansu_buffer){0};
     p->current = NULL;
+    p->depth = 0;
     p->wild = WILD_NONE;
     p->regex_options = NULL;
     tansu_status status = buffer_append(&p->prefix, context, strlen(context))
@@ -291,6 +308,7 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
     tansu_buffer_free(&p->path);
     p->prefix = outer.prefix;
     p->path = outer.path;
+    p->depth = outer.depth;
     p->current = outer.current;
     p->wild = outer.wild;
     p->self = outer.self;

@@ -1,7 +1,7 @@
 /*
  * query/parse/selector_parser.h -- the parser of selectors, split into selector.c (structure),
- * operators_value.c (comparisons and strings) and operators_field.c (arrays, types, keys). Private
- * to these three.
+ * operators_value.c (comparisons and strings), operators_field.c (arrays, types, keys) and
+ * operators_bits.c. Private to these.
  */
 #ifndef TANSU_QUERY_PARSE_SELECTOR_PARSER_H
 #define TANSU_QUERY_PARSE_SELECTOR_PARSER_H
@@ -14,7 +14,8 @@ typedef struct parser {
     query *q;
     tansu_error *error;
     tansu_buffer prefix;  /* inside an $elemMatch: the context of the enclosing condition */
-    tansu_buffer path;    /* the text of the current path; empty at the top level */
+    tansu_buffer path;    /* the text of the current path */
+    uint32_t depth;       /* how many keys it is made of; 0 at the top level */
     tansu_buffer context; /* scratch, for the context of an error */
     tansu_buffer scratch;
     const path *current;            /* `path`, parsed; NULL: not parsed yet */
@@ -72,5 +73,6 @@ tansu_status parse_size(parser *p, node *parent, const char *name, const doc_val
 tansu_status parse_element(parser *p, node *parent, const char *name, const doc_value *operand);
 tansu_status parse_type(parser *p, node *parent, const char *name, const doc_value *operand);
 tansu_status parse_mod(parser *p, node *parent, const char *name, const doc_value *operand);
+tansu_status parse_bits(parser *p, node *parent, const char *name, const doc_value *operand);
 
 #endif

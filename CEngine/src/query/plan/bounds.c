@@ -73,10 +73,39 @@ static bool set_point(bounds_memory *memory, interval *i, const doc_value *value
     return set_low(memory, i, value, false) && set_high(memory, i, value, true);
 }
 
-/* of_compare -- a range within the operand's kind (rule 7). */
-static bool of_compare(bounds_memory *memory, const test *t, interval_list *list) {
+/* of_other_kinds -- everything above MinKey or below MaxKey; with $gte and $lte, these as well. A
+ * path through an empty array has no value at all. */
+static bool of_other_kinds(bounds_memory *memory, const test *t, interval_list *list) {
+    uint8_t *tags = arena_alloc(memory->arena, 2);
+    if (!tags)
+        return false;
+    bool itself = t->op == TEST_GTE || t->op == TEST_LTE;
+    tags[0] = (uint8_t)KIND_MIN_KEY;
+    tags[1] = (uint8_t)KIND_MAX_KEY;
     interval *i = &list->items[0];
-    if (!set_kind(memory, i, t->kind))
+    *i = (interval){.low = tags, .low_size = 1};
+    list->count = 1;
+    if (t->kind == KIND_MIN_KEY) {
+        tags[0] += !itself;
+        i->lower = (bound){itself ? "$gte" : "$gt", &t->operand};
+        return true;
+    }
+    tags[1] += itself;
+    i->high = tags + 1;
+    i->high_size = 1;
+    i->upper = (bound){itself ? "$lte" : "$lt", &t->operand};
+    return true;
+}
+
+/* of_compare -- a range within the operand's kind (rule 7). NaN is in no range of numbers. */
+static bool of_compare(bounds_memory *memory, const test *t, interval_list *list) {
+    static const uint8_t nan_bytes[] = {0, 0, 0, 0, 0, 0, 0xF8, 0x7F};
+    static const doc_value nan = {nan_bytes, sizeof nan_bytes, DOC_DOUBLE};
+    interval *i = &list->items[0];
+    if (t->other_kinds)
+        return of_other_kinds(memory, t, list);
+    if (!set_kind(memory, i, t->kind) ||
+        (t->kind == KIND_NUMBER && !set_low(memory, i, &nan, true)))
         return false;
     switch (t->op) {
     case TEST_GT:
@@ -205,17 +234,28 @@ static bool complement(bounds_memory *memory, interval_list *list) {
     return true;
 }
 
+/* of_regex -- an interval for the prefix of all strings that match, and the regular expression
+ * itself. */
+static bool of_regex(bounds_memory *memory, const test *t, interval_list *list) {
+    if (!of_prefixes(memory, t, list))
+        return false;
+    return t->operand.type != DOC_REGEX ||
+           set_point(memory, &list->items[list->count++], &t->operand);
+}
+
 /* of_positive -- the keys of the values that pass the test, disregarding its negation. */
 static bool of_positive(bounds_memory *memory, const test *t, interval_list *list) {
-    size_t capacity = t->operand_count == 0 ? 1 : t->operand_count;
+    size_t capacity = t->operand_count == 0 ? 1 : (size_t)t->operand_count + 1;
     if (!new_list(memory, capacity, list))
         return false;
     if (t->op == TEST_EQ) {
         list->count = 1;
         return set_point(memory, &list->items[0], &t->operand);
     }
-    if (t->op == TEST_BEGIN || t->op == TEST_REGEX)
+    if (t->op == TEST_BEGIN)
         return of_prefixes(memory, t, list);
+    if (t->op == TEST_REGEX)
+        return of_regex(memory, t, list);
     if (t->op == TEST_BETWEEN)
         return of_between(memory, t, list);
     if (t->op != TEST_IN)

@@ -19,6 +19,7 @@ static bool allowed(const node *n) {
         case TEST_LTE:
         case TEST_IN:
         case TEST_EXISTS:
+        case TEST_TYPE:
         case TEST_BEGIN: return true;
         default: return false;
         }
@@ -41,8 +42,8 @@ static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
         query_free(q);
         return error_set(error, TANSU_E_INVALID_INDEX, "partialFilter",
                          "Partial filter has an operator that is not allowed; use comparisons, "
-                         "\"$in\", \"$exists\" and \"$begin\", combined by \"$and\", \"$or\", "
-                         "\"$nor\" and \"$not\"");
+                         "\"$in\", \"$exists\", \"$type\" and \"$begin\", combined by \"$and\", "
+                         "\"$or\", \"$nor\" and \"$not\"");
     }
     *filter = q;
     return TANSU_OK;
@@ -80,11 +81,57 @@ bool test_finds_value(bounds_memory *memory, const test *t) {
     case TEST_CONTAINS:
     case TEST_TOKEN:
     case TEST_MOD:
+    case TEST_BITS:
+    case TEST_TYPE:
     case TEST_SIZE: return true;
     default: break;
     }
     return bounds_of_test(memory, t, false, &list, &usable, &exact) && usable &&
            !bounds_include_missing(&list);
+}
+
+/* has_type -- whether a $type has a type. */
+static bool has_type(const test *t, uint8_t type) {
+    return t->types[type / 32] >> type % 32 & 1;
+}
+
+/* types_of_kind -- whether a $type has all types whose values have keys of a kind. Null is not
+ * enough, since a missing value has its key. */
+static bool types_of_kind(const test *t, enum value_kind kind) {
+    if (kind == KIND_NULL || kind == KIND_NOTHING)
+        return false;
+    for (unsigned type = 1; type < 256; type++) {
+        bool exists = type <= DOC_DECIMAL128 || type == DOC_MIN_KEY || type == DOC_MAX_KEY;
+        if (exists && value_kind_of((uint8_t)type) == kind && !has_type(t, (uint8_t)type))
+            return false;
+    }
+    return true;
+}
+
+/* implies_type -- whether every value that passes a test has a type of $type: its own types, or
+ * those of the kinds that its bounds are in. */
+static bool implies_type(bounds_memory *memory, const test *one, const test *types) {
+    interval_list list;
+    bool usable, exact;
+    if (one->op == TEST_TYPE) {
+        for (int i = 0; i < 8; i++) {
+            if (one->types[i] & ~types->types[i])
+                return false;
+        }
+        return true;
+    }
+    if (one->op == TEST_EXISTS || !bounds_of_test(memory, one, false, &list, &usable, &exact) ||
+        !usable)
+        return false;
+    for (uint32_t n = 0; n < list.count; n++) {
+        const interval *i = &list.items[n];
+        uint8_t kind = i->low_size == 0 ? 0 : i->low[0];
+        const uint8_t next[] = {(uint8_t)(kind + 1)};
+        if (!i->high || bounds_compare(i->high, i->high_size, next, 1) > 0 ||
+            !types_of_kind(types, (enum value_kind)kind))
+            return false;
+    }
+    return true;
 }
 
 /*
@@ -99,6 +146,8 @@ static bool positive_implies(bounds_memory *memory, const test *one, const test 
     a.negated = b.negated = false;
     if (b.op == TEST_EXISTS)
         return test_finds_value(memory, &a);
+    if (b.op == TEST_TYPE)
+        return implies_type(memory, &a, &b);
     if (a.op == TEST_EXISTS || !bounds_of_test(memory, &b, false, &b_list, &usable, &exact) ||
         !usable || !exact)
         return false;

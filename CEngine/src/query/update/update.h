@@ -17,7 +17,7 @@ typedef struct update update;
 
 /* Properties of the operations. */
 typedef struct update_facts {
-    bool replaces;    /* the update is a whole document */
+    bool replaces;    /* $replace: by a whole document */
     bool positional;  /* a path has a `$` */
     bool drops;       /* $dropall: removes the matches */
     bool inserts;     /* $upsert */

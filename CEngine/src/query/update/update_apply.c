@@ -150,14 +150,19 @@ static tansu_status calculate(applying *a, const operation *o, item *at, bool is
                                   : number_multiply(&at->value, &o->operand, &result);
     switch (fault) {
     case NUMBER_OVERFLOW:
-        return bad_update(a->error, o, "Result is too large for its type; use a decimal128");
+        return bad_update(a->error, o, "Result is too large for an int64; use a decimal128");
     case NUMBER_INEXACT:
         return bad_update(
             a->error, o,
             "An int64 beyond 2^53 would lose digits when combined with a double; use a "
             "whole number or a decimal128");
-    default: return set_number(a, at, &result);
+    default: break;
     }
+    /* An equal number is no change: -0.0, or the zeros at the end of a decimal, stay. */
+    doc_value value = number_value(&result);
+    return value.type == at->value.type && value_compare(&value, &at->value) == 0
+               ? TANSU_OK
+               : set_number(a, at, &result);
 }
 
 /* combine_bits -- $bit. */
@@ -344,11 +349,9 @@ static tansu_status keep_id(applying *a, const uint8_t *doc, size_t size) {
 
 /* replace -- the new document with the old `_id`, which is first. */
 static tansu_status replace(applying *a, const uint8_t *doc, size_t size) {
-    doc_value whole = {
-        .data = a->update->document, .size = (uint32_t)a->update->size, .type = DOC_DOCUMENT};
     doc_value id;
     uint32_t at;
-    item_set(a->root, &whole);
+    item_set(a->root, &a->update->replacement);
     if (!item_open(&a->memory, a->root))
         return error_memory(a->error);
     item *given = find_id(a, &at);

@@ -263,8 +263,8 @@ static int key_compare(const void *left, const void *right) {
     return order != 0 ? order : (a->size > b->size) - (a->size < b->size);
 }
 
-/* add_one -- adds a value unless an open array has it. False when memory is exhausted, or the update
- * over. */
+/* add_one -- adds a value unless an open array has it. False when memory is exhausted, or the
+ * update over. */
 static bool add_one(applying *a, item *at, const doc_value *value) {
     for (uint32_t i = 0; i < at->count; i++) {
         if (!match_step(a->how->context, 1))

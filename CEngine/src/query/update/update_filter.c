@@ -92,8 +92,8 @@ static tansu_status read_filter(update *u, const doc_value *filter, tansu_error 
     u->filters = f;
     tansu_buffer hints = TANSU_BUFFER_INIT;
     status = write_collation(u->collation, &hints)
-                 ? query_compile(filter->data, filter->size, hints.data, hints.size, NULL,
-                                 &q->query, error)
+                 ? query_compile_filter(filter->data, filter->size, hints.data, hints.size,
+                                        &q->query, error)
                  : error_memory(error);
     tansu_buffer_free(&hints);
     return status;

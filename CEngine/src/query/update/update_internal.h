@@ -99,6 +99,8 @@ struct update {
     path_link *paths;
     const uint8_t *document;
     size_t size;
+    doc_value replacement; /* of $replace */
+    bool empty;            /* the document is: an error, unless the query has $upsert or $dropall */
     const collation *collation; /* of strings; NULL: by bytes */
     update_facts facts;
     operation *first;

@@ -125,19 +125,23 @@ static tansu_status take_rename(update *u, operation *o, tansu_error *error) {
             return bad_update(error, o,
                               "New path has a part that begins with $; use the names of fields");
     }
+    if (o->to->count == 1 && strcmp(o->to->parts[0].name, "_id") == 0)
+        return error_set(error, TANSU_E_INVALID_ID, "_id",
+                         "No field can become \"_id\", which is immutable; save the document with "
+                         "the new \"_id\" and remove this one");
     return o->dynamics == NULL
                ? TANSU_OK
                : bad_update(error, o,
                             "\"$rename\" does not work in arrays; use \"$set\" and \"$unset\"");
 }
 
-/* take_current_date -- true, or the type of the time. */
+/* take_current_date -- true (or false, which says no more), or the type of the time. */
 static tansu_status take_current_date(update *u, operation *o, tansu_error *error) {
     static const char *const message =
         "Operand must be true, {\"$type\": \"date\"} or {\"$type\": \"timestamp\"}";
     (void)u;
     doc_iter iter;
-    if (o->operand.type == DOC_BOOL && doc_bool(&o->operand))
+    if (o->operand.type == DOC_BOOL)
         return TANSU_OK;
     if (o->operand.type != DOC_DOCUMENT || !doc_iter_value(&iter, &o->operand) ||
         !doc_iter_next(&iter) || strcmp(iter.key, "$type") != 0 || iter.value.type != DOC_STRING)
@@ -207,7 +211,7 @@ static tansu_status take_pull(update *u, operation *o, tansu_error *error) {
     snprintf(context, sizeof context, "%s.%s", o->name, o->path->text);
     if (o->operand.type == DOC_DOCUMENT) {
         doc_iter_value(&iter, &o->operand);
-        if (!doc_iter_next(&iter) || strcmp(iter.key, "$ref") == 0)
+        if (doc_iter_next(&iter) && strcmp(iter.key, "$ref") == 0)
             return collate_operand(u, o, error);
     } else if (o->operand.type != DOC_REGEX) {
         return collate_operand(u, o, error);
@@ -310,8 +314,29 @@ static tansu_status read_upsert(update *u, const doc_value *value, tansu_error *
                : bad_context(error, "$upsert", "\"$upsert\" must be true, false or a document");
 }
 
+/* read_replacement -- $replace: the whole document. */
+static tansu_status read_replacement(update *u, const doc_value *value, tansu_error *error) {
+    doc_iter iter;
+    if (u->facts.replaces)
+        return bad_context(error, "$replace", "\"$replace\" is given twice; remove one of them");
+    if (value->type != DOC_DOCUMENT)
+        return bad_context(error, "$replace", "Operand of \"$replace\" must be a document");
+    u->facts.replaces = true;
+    u->replacement = *value;
+    for (bool valid = doc_iter_value(&iter, value); valid && doc_iter_next(&iter);) {
+        if (iter.key[0] == '$')
+            return bad_context(error, "$replace",
+                               "Document has the operator \"%.60s\" instead of a field; use the "
+                               "operator without \"$replace\"",
+                               iter.key);
+    }
+    return TANSU_OK;
+}
+
 /* read_operator -- one operator. */
 static tansu_status read_operator(update *u, const doc_iter *iter, tansu_error *error) {
+    if (strcmp(iter->key, "$replace") == 0)
+        return read_replacement(u, &iter->value, error);
     if (strcmp(iter->key, "$upsert") == 0)
         return read_upsert(u, &iter->value, error);
     if (strcmp(iter->key, "$dropall") == 0)
@@ -333,28 +358,20 @@ static tansu_status read_operator(update *u, const doc_iter *iter, tansu_error *
                        iter->key);
 }
 
-/* read_operations -- operators, or a whole document. */
-static tansu_status read_operations(update *u, tansu_error *error) {
+/* read_operations -- the operators. */
+static tansu_status read_operations(update *u, bool none, tansu_error *error) {
     doc_iter iter;
     tansu_status status = TANSU_OK;
-    doc_iter_init(&iter, u->document, u->size);
-    bool any = doc_iter_next(&iter);
-    if (!any || iter.key[0] != '$') {
-        u->facts.replaces = true;
-        while (any && status == TANSU_OK) {
-            if (iter.key[0] == '$')
-                return bad_context(
-                    error, iter.key,
-                    "Document mixes fields and the operator \"%.60s\"; use \"$set\" for the "
-                    "fields",
-                    iter.key);
-            any = doc_iter_next(&iter);
-        }
-        return status;
-    }
-    do {
+    bool any = doc_iter_init(&iter, u->document, u->size) && doc_iter_next(&iter);
+    if (any && iter.key[0] != '$')
+        return bad_context(
+            error, iter.key,
+            "Update has the field \"%.60s\" where an operator should be; use \"$set\" "
+            "to change fields, or \"$replace\" to replace the whole document",
+            iter.key);
+    u->empty = !any && !none;
+    for (; any && status == TANSU_OK; any = doc_iter_next(&iter))
         status = read_operator(u, &iter, error);
-    } while (status == TANSU_OK && doc_iter_next(&iter));
     return status;
 }
 
@@ -384,14 +401,22 @@ static tansu_status check_combination(const update *u, tansu_error *error) {
                 "Array filter \"%s\" is unused; use it in a path as $[name], or remove it",
                 f->name);
     }
-    if (u->facts.drops && (u->count != 0 || u->facts.inserts || (u->facts.replaces && u->size > 5)))
+    bool given = u->facts.drops || u->facts.upsert.type != DOC_MISSING;
+    if (u->empty && !given)
+        return bad_context(error, "update",
+                           "Update is empty; use \"$set\" to change fields, or \"$replace\" to "
+                           "replace the whole document");
+    if (u->facts.drops && (u->count != 0 || u->facts.inserts || u->facts.replaces))
         return bad_context(error, "$dropall",
                            "\"$dropall\" excludes other operators; use it alone");
+    if (u->facts.replaces && u->facts.upsert.type != DOC_MISSING)
+        return bad_context(error, "$upsert",
+                           "\"$upsert\" with a document excludes \"$replace\"; set \"$upsert\" to "
+                           "true");
     if (u->facts.replaces && u->count != 0)
-        return bad_context(
-            error, "$upsert",
-            "\"$upsert\" with a document excludes a whole document as the update; set "
-            "\"$upsert\" to true");
+        return bad_context(error, "$replace",
+                           "\"$replace\" excludes other operators; put their fields into its "
+                           "document");
     return TANSU_OK;
 }
 
@@ -403,7 +428,7 @@ static tansu_status compile(update *u, bool none, const doc_value *options,
     if (filters->type != DOC_MISSING)
         status = filters_read(u, filters, error);
     if (status == TANSU_OK)
-        status = read_operations(u, error);
+        status = read_operations(u, none, error);
     if (status == TANSU_OK && options->type != DOC_MISSING) {
         void *copy = arena_copy(&u->memory, options->data, options->size);
         if (copy == NULL)
@@ -412,10 +437,6 @@ static tansu_status compile(update *u, bool none, const doc_value *options,
         while (status == TANSU_OK && doc_iter_next(&iter))
             status = read_operator(u, &iter, error);
     }
-    /* EJDB's form: only `$upsert` or `$dropall`, in the query. The empty document is then not a
-     * replacement, even where there is nothing to set. */
-    if (none || (u->size == 5 && (u->facts.drops || u->facts.upsert.type != DOC_MISSING)))
-        u->facts.replaces = false;
     if (status == TANSU_OK)
         status = check_combination(u, error);
     if (status == TANSU_OK)

@@ -182,7 +182,7 @@ static tansu_status resolve_elements(search *s, uint32_t depth, const doc_value 
 
 /* find_element -- the position of the first element by which the query matched an array. */
 static bool find_element(search *s, const path *array, uint32_t *position) {
-    return match_first_element(s->how->matched->root, s->how->context, s->doc, s->size, array,
+    return match_first_element(s->how->matched->root, s->how->context, s->doc, s->size, array, true,
                                position);
 }
 

@@ -193,6 +193,20 @@ int model_compare(const bson_iter_t *a, const bson_iter_t *b) {
 
 /* ---- Matching ---- */
 
+/* is_nan -- of either type that has one. */
+static bool is_nan(const bson_iter_t *value) {
+    bson_decimal128_t decimal;
+    char text[BSON_DECIMAL128_STRING];
+    if (!value)
+        return false;
+    if (BSON_ITER_HOLDS_DOUBLE(value))
+        return isnan(bson_iter_double(value));
+    if (!bson_iter_decimal128(value, &decimal))
+        return false;
+    bson_decimal128_to_string(&decimal, text);
+    return strcmp(text, "NaN") == 0;
+}
+
 bool model_passes(const bson_iter_t *value, const char *op, const bson_iter_t *operand) {
     if (strcmp(op, "$in") == 0) {
         bson_iter_t each;
@@ -208,8 +222,11 @@ bool model_passes(const bson_iter_t *value, const char *op, const bson_iter_t *o
     if (known)
         return special;
     if (kind_of(value) != kind_of(operand))
-        return false;
+        return (BSON_ITER_HOLDS_MINKEY(operand) && op[1] == 'g') ||
+               (BSON_ITER_HOLDS_MAXKEY(operand) && op[1] == 'l');
     int order = model_compare(value, operand);
+    if (is_nan(value) != is_nan(operand))
+        return false;
     if (strcmp(op, "$gt") == 0)
         return order > 0;
     if (strcmp(op, "$gte") == 0)
@@ -455,10 +472,10 @@ size_t model_find(bson_t *const *docs, size_t count, const bson_t *selector, con
     size_t skip =
         bson_iter_init_find(&order, hints, "$skip") ? (size_t)bson_iter_as_int64(&order) : 0;
     size_t most =
-        bson_iter_init_find(&order, hints, "$max") ? (size_t)bson_iter_as_int64(&order) : SIZE_MAX;
+        bson_iter_init_find(&order, hints, "$max") ? (size_t)bson_iter_as_int64(&order) : 0;
     if (skip > matches)
         skip = matches;
     memmove(result, result + skip, (matches - skip) * sizeof *result);
     model_now = (model_mode){false, false, false, NULL};
-    return matches - skip < most ? matches - skip : most;
+    return most == 0 || matches - skip < most ? matches - skip : most;
 }

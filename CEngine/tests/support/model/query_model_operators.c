@@ -156,6 +156,11 @@ static bool regex_passes(const bson_iter_t *value, const bson_iter_t *operand) {
     else
         pattern = bson_iter_utf8(operand, &size);
     bool icase = model_now.icase;
+    if (value && BSON_ITER_HOLDS_REGEX(value)) {
+        const char *own;
+        return !icase && strcmp(bson_iter_regex(value, &own), pattern) == 0 &&
+               strcmp(own, options ? options : "") == 0;
+    }
     model_now.icase = false;
     char *text = copy_text(value);
     model_now.icase = icase;
@@ -288,7 +293,7 @@ static bool is_type(const bson_iter_t *value, const bson_iter_t *type) {
     abort();
 }
 
-/* leaves -- $mod, of whole numbers: tried out by comparing with all that are near. */
+/* leaves -- $mod, of whole numbers; fractions are cut off. */
 static bool leaves(const bson_iter_t *value, const bson_iter_t *operand) {
     bson_iter_t each;
     int64_t numbers[2] = {0, 0};
@@ -297,7 +302,8 @@ static bool leaves(const bson_iter_t *value, const bson_iter_t *operand) {
         return false;
     bson_iter_recurse(operand, &each);
     for (int i = 0; i < 2 && bson_iter_next(&each); i++)
-        numbers[i] = bson_iter_as_int64(&each);
+        numbers[i] = BSON_ITER_HOLDS_DOUBLE(&each) ? (int64_t)bson_iter_double(&each)
+                                                   : bson_iter_as_int64(&each);
     if (BSON_ITER_HOLDS_INT32(value) || BSON_ITER_HOLDS_INT64(value))
         return bson_iter_as_int64(value) % numbers[0] == numbers[1];
     if (BSON_ITER_HOLDS_DOUBLE(value)) {
@@ -311,9 +317,58 @@ static bool leaves(const bson_iter_t *value, const bson_iter_t *operand) {
     } else {
         return false;
     }
-    if (!(real > -9e18 && real < 9e18) || (double)(int64_t)real != real)
+    if (!(real > -9e18 && real < 9e18))
         return false;
     return (int64_t)real % numbers[0] == numbers[1];
+}
+
+/* bit_of -- one bit of a value: 0, 1, or -1 of a value that has none. */
+static int bit_of(const bson_iter_t *value, int64_t position) {
+    bson_subtype_t subtype;
+    uint32_t size;
+    const uint8_t *bytes;
+    if (BSON_ITER_HOLDS_BINARY(value)) {
+        bson_iter_binary(value, &subtype, &size, &bytes);
+        return position / 8 < size ? bytes[position / 8] >> position % 8 & 1 : 0;
+    }
+    if (!BSON_ITER_HOLDS_INT32(value) && !BSON_ITER_HOLDS_INT64(value)) {
+        double real = 0.5;
+        bson_decimal128_t decimal;
+        char text[BSON_DECIMAL128_STRING];
+        if (BSON_ITER_HOLDS_DOUBLE(value)) {
+            real = bson_iter_double(value);
+        } else if (bson_iter_decimal128(value, &decimal)) {
+            bson_decimal128_to_string(&decimal, text);
+            real = strtod(text, NULL);
+        }
+        if (!(real > -9e18 && real < 9e18) || (double)(int64_t)real != real)
+            return -1;
+        return (int64_t)real >> (position > 63 ? 63 : position) & 1;
+    }
+    return bson_iter_as_int64(value) >> (position > 63 ? 63 : position) & 1;
+}
+
+/* bits_hold -- the tests of bits: of a list of positions, or of a number. */
+static bool bits_hold(const bson_iter_t *value, const char *op, const bson_iter_t *operand) {
+    bool all = strncmp(op, "$bitsAll", 8) == 0, result = all;
+    int wanted = strstr(op, "Set") != NULL;
+    bson_iter_t each;
+    if (!value || bit_of(value, 0) < 0)
+        return false;
+    if (BSON_ITER_HOLDS_ARRAY(operand)) {
+        bson_iter_recurse(operand, &each);
+        while (bson_iter_next(&each)) {
+            bool fine = bit_of(value, bson_iter_as_int64(&each)) == wanted;
+            result = all ? result && fine : result || fine;
+        }
+        return result;
+    }
+    for (int64_t i = 0; i < 63; i++) {
+        bool fine = bit_of(value, i) == wanted;
+        if (bson_iter_as_int64(operand) >> i & 1)
+            result = all ? result && fine : result || fine;
+    }
+    return result;
 }
 
 /* lies_between -- $bt, in either order. */
@@ -350,6 +405,8 @@ bool model_special(const bson_iter_t *value, const char *op, const bson_iter_t *
         return is_type(value, operand);
     if (strcmp(op, "$mod") == 0)
         return leaves(value, operand);
+    if (strncmp(op, "$bits", 5) == 0)
+        return bits_hold(value, op, operand);
     if (strcmp(op, "$bt") == 0)
         return lies_between(value, operand);
     *known = false;

@@ -124,19 +124,28 @@ static void add_to_set(value *v, const char *name, const bson_iter_t *operand, c
     model_value_free(values);
 }
 
-/* meets -- whether an element meets the condition of $pull: whether $elemMatch would take it. */
+/* meets -- whether an element meets the condition of $pull: operators ask it like the value of a
+ * field, a query on fields asks it when it is a document. */
 static bool meets(const value *element, const bson_iter_t *condition, const bson_t *hints) {
-    value list = {.type = BSON_TYPE_ARRAY, .children = (value *[]){(value *)(uintptr_t)element}};
-    bson_t only = BSON_INITIALIZER, doc = BSON_INITIALIZER, query = BSON_INITIALIZER, inner;
+    bson_t only = BSON_INITIALIZER, doc = BSON_INITIALIZER, query = BSON_INITIALIZER, fields;
     bson_t *docs[1] = {&doc};
+    bson_iter_t first;
+    const uint8_t *data;
+    uint32_t size;
     size_t hit;
-    list.count = 1;
-    model_value_append(&list, "e", &doc);
-    bson_append_document_begin(&query, "e", 1, &inner);
-    bson_append_iter(&inner, "$elemMatch", -1, condition);
-    bson_append_document_end(&query, &inner);
+    model_value_append(element, "e", &doc);
     append_collation(&only, hints);
-    bool result = model_find(docs, 1, &query, &only, &hit) == 1;
+    REQUIRE(bson_iter_recurse(condition, &first));
+    bool operators = bson_iter_next(&first) && bson_iter_key(&first)[0] == '$';
+    if (operators) {
+        bson_append_iter(&query, "e", 1, condition);
+    } else {
+        bson_iter_document(condition, &size, &data);
+        REQUIRE(bson_init_static(&fields, data, size));
+        model_compare_whole(&fields, "e.", &query);
+    }
+    bool result = (operators || element->type == BSON_TYPE_DOCUMENT) &&
+                  model_find(docs, 1, &query, &only, &hit) == 1;
     bson_destroy(&only);
     bson_destroy(&doc);
     bson_destroy(&query);

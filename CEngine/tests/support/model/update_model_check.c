@@ -78,11 +78,11 @@ static bool good_bits(const bson_iter_t *operand) {
     return any && good;
 }
 
-/* good_date -- true, or {$type: "date" | "timestamp"}. */
+/* good_date -- true or false, or {$type: "date" | "timestamp"}. */
 static bool good_date(const bson_iter_t *operand) {
     bson_iter_t inner;
     if (BSON_ITER_HOLDS_BOOL(operand))
-        return bson_iter_bool(operand);
+        return true;
     if (!BSON_ITER_HOLDS_DOCUMENT(operand) || !bson_iter_recurse(operand, &inner) ||
         !bson_iter_next(&inner) || strcmp(bson_iter_key(&inner), "$type") != 0 ||
         !BSON_ITER_HOLDS_UTF8(&inner))
@@ -113,6 +113,7 @@ bool model_operand_is_good(const char *name, const bson_iter_t *operand) {
         return good_date(operand);
     return strcmp(name, "$rename") == 0 && BSON_ITER_HOLDS_UTF8(operand) &&
            strchr(bson_iter_utf8(operand, NULL), '$') == NULL &&
+           strcmp(bson_iter_utf8(operand, NULL), "_id") != 0 &&
            model_path_split(bson_iter_utf8(operand, NULL), &p);
 }
 

@@ -56,6 +56,10 @@ value *model_value_child(const value *v, const char *part, unsigned *at);
 /* model_value_index -- the position in an array that a part of a path names; -1: none. */
 long model_value_index(const char *part);
 
+/* model_compare_whole -- appends the fields of a selector, with something in front of their paths;
+ * nested documents without operators as operands of $eq. */
+void model_compare_whole(const bson_t *selector, const char *front, bson_t *to);
+
 /* ---- Numbers (update_model_number.c) ---- */
 
 /* model_number_calculate -- appends sum or product as "v"; false when it is refused. */

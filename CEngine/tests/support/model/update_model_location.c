@@ -106,8 +106,11 @@ static bool passes_filter(const value *element, const char *name, size_t size,
         snprintf(key, sizeof key, "%.*s", (int)size, name);
         const char *its = bson_iter_key(&first);
         if (strncmp(its, key, size) == 0 && (its[size] == '\0' || its[size] == '.')) {
+            bson_t whole = BSON_INITIALIZER;
             model_value_append(element, key, &doc);
-            result = matches(&doc, &filter, c->hints);
+            model_compare_whole(&filter, "", &whole);
+            result = matches(&doc, &whole, c->hints);
+            bson_destroy(&whole);
         }
         bson_destroy(&doc);
     }

@@ -194,8 +194,8 @@ static void drop_digits(big *x, int drop) {
     }
 }
 
-/* write_decimal -- as a decimal128; false when it is too great for one. */
-static bool write_decimal(big *x, bson_t *result) {
+/* write_decimal -- as a decimal128; what is too great for one is infinite. */
+static void write_decimal(big *x, bson_t *result) {
     bson_decimal128_t decimal;
     char text[80], *end = text;
     if (x->kind == FINITE) {
@@ -211,7 +211,9 @@ static bool write_decimal(big *x, bson_t *result) {
         if (x->exponent > DECIMAL_MOST && x->exponent - DECIMAL_MOST + x->count <= DECIMAL_DIGITS)
             put_zeros(x, DECIMAL_MOST);
         if (x->exponent > DECIMAL_MOST)
-            return false;
+            x->kind = INFINITE;
+    }
+    if (x->kind == FINITE) {
         if (x->negative)
             *end++ = '-';
         for (int i = x->count; i-- > 0;)
@@ -225,11 +227,19 @@ static bool write_decimal(big *x, bson_t *result) {
     }
     REQUIRE(bson_decimal128_from_string(text, &decimal));
     bson_append_decimal128(result, "v", 1, &decimal);
-    return true;
 }
 
-/* as_decimal -- a number as a decimal128 holds it: a double is rounded to as many digits. */
+/* as_decimal -- a number as a decimal128 holds it: a double has 15 digits if these are enough, and
+ * otherwise it is rounded to as many as there are. */
 static void as_decimal(const bson_iter_t *iter, big *x) {
+    char text[64];
+    if (BSON_ITER_HOLDS_DOUBLE(iter) && bson_iter_double(iter) != 0) {
+        snprintf(text, sizeof text, "%.14e", bson_iter_double(iter));
+        if (strtod(text, NULL) == bson_iter_double(iter)) {
+            read_text(text, x);
+            return;
+        }
+    }
     read_number(iter, x);
     if (x->kind == FINITE && x->count > DECIMAL_DIGITS)
         drop_digits(x, x->count - DECIMAL_DIGITS);
@@ -240,7 +250,7 @@ static void as_decimal(const bson_iter_t *iter, big *x) {
 }
 
 /* calculate_decimals -- with at least one decimal128. */
-static bool calculate_decimals(const bson_iter_t *a, const bson_iter_t *b, bool add,
+static void calculate_decimals(const bson_iter_t *a, const bson_iter_t *b, bool add,
                                bson_t *result) {
     static big x, y, z;
     as_decimal(a, &x);
@@ -250,7 +260,8 @@ static bool calculate_decimals(const bson_iter_t *a, const bson_iter_t *b, bool 
             add_up(&x, &y, &z);
         else
             multiply(&x, &y, &z);
-        return write_decimal(&z, result);
+        write_decimal(&z, result);
+        return;
     }
     z.kind = INFINITE;
     z.negative = add ? (x.kind == INFINITE ? x.negative : y.negative) : x.negative != y.negative;
@@ -258,7 +269,7 @@ static bool calculate_decimals(const bson_iter_t *a, const bson_iter_t *b, bool 
     bool nothing = (x.kind == FINITE && is_zero(&x)) || (y.kind == FINITE && is_zero(&y));
     if (x.kind == NOT_A_NUMBER || y.kind == NOT_A_NUMBER || (add ? opposed : nothing))
         z.kind = NOT_A_NUMBER;
-    return write_decimal(&z, result);
+    write_decimal(&z, result);
 }
 
 /* is_whole_in_double -- whether a number loses nothing as a double. */
@@ -271,16 +282,17 @@ static bool is_whole_in_double(const bson_iter_t *iter) {
 }
 
 bool model_number_calculate(const bson_iter_t *a, const bson_iter_t *b, bool add, bson_t *result) {
-    if (BSON_ITER_HOLDS_DECIMAL128(a) || BSON_ITER_HOLDS_DECIMAL128(b))
-        return calculate_decimals(a, b, add, result);
+    if (BSON_ITER_HOLDS_DECIMAL128(a) || BSON_ITER_HOLDS_DECIMAL128(b)) {
+        calculate_decimals(a, b, add, result);
+        return true;
+    }
     if (BSON_ITER_HOLDS_DOUBLE(a) || BSON_ITER_HOLDS_DOUBLE(b)) {
         if (!is_whole_in_double(a) || !is_whole_in_double(b))
             return false;
         double x = BSON_ITER_HOLDS_DOUBLE(a) ? bson_iter_double(a) : (double)bson_iter_as_int64(a);
         double y = BSON_ITER_HOLDS_DOUBLE(b) ? bson_iter_double(b) : (double)bson_iter_as_int64(b);
-        double z = add ? x + y : x * y;
-        bson_append_double(result, "v", 1, z);
-        return !isinf(z) || isinf(x) || isinf(y);
+        bson_append_double(result, "v", 1, add ? x + y : x * y);
+        return true;
     }
     __int128 x = bson_iter_as_int64(a), y = bson_iter_as_int64(b);
     __int128 z = add ? x + y : x * y;

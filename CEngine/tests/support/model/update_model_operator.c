@@ -18,10 +18,10 @@ static void set_scalar(value *v, const bson_t *doc) {
 static bool calculate(value *v, const bson_iter_t *operand, bool add) {
     bson_iter_t own;
     bson_t result = BSON_INITIALIZER;
-    bool done = true;
-    if (v->type == BSON_TYPE_EOD && add) {
+    bool done = true, is_new = v->type == BSON_TYPE_EOD;
+    if (is_new && add) {
         bson_append_iter(&result, "v", 1, operand);
-    } else if (v->type == BSON_TYPE_EOD) {
+    } else if (is_new) {
         bson_decimal128_t zero;
         REQUIRE(bson_decimal128_from_string("0", &zero));
         switch (bson_iter_type(operand)) {
@@ -33,7 +33,12 @@ static bool calculate(value *v, const bson_iter_t *operand, bool add) {
     } else {
         done = model_value_number(v, &own) && model_number_calculate(&own, operand, add, &result);
     }
-    if (done)
+    /* An equal number of the same type is no change. */
+    bson_iter_t now;
+    bool changes = is_new || !done || !bson_iter_init_find(&now, &result, "v") ||
+                   bson_iter_type(&now) != bson_iter_type(&own) ||
+                   model_number_compare(&now, &own) != 0;
+    if (done && changes)
         set_scalar(v, &result);
     bson_destroy(&result);
     return done;

@@ -31,6 +31,7 @@ typedef struct plan {
     bson_t operations; /* likewise; $upsert's document as a $set */
     bson_t hints;
     bool replaces;
+    bool confused; /* nothing is asked for, or $replace and something else */
     bool drops;
     bool inserts;
     bool has_upsert_doc;
@@ -82,9 +83,20 @@ static void read_call(const update_model_call *call, plan *p) {
     read_part(p, call->query, &p->query);
     read_part(p, call->update, &p->operations);
     read_part(p, call->hints, &p->hints);
-    p->replaces = !p->drops && !p->has_upsert_doc && call->update != NULL &&
-                  (!bson_iter_init(&first, call->update) || !bson_iter_next(&first) ||
-                   bson_iter_key(&first)[0] != '$');
+    if (bson_iter_init_find(&first, &p->operations, "$replace")) {
+        const uint8_t *data;
+        uint32_t size;
+        bson_t whole;
+        p->replaces = true;
+        p->confused = bson_count_keys(&p->operations) > 1 || p->has_upsert_doc || p->drops;
+        bson_iter_document(&first, &size, &data);
+        REQUIRE(bson_init_static(&whole, data, size));
+        bson_t *copy = bson_copy(&whole);
+        bson_destroy(&p->operations);
+        bson_steal(&p->operations, copy);
+    }
+    p->confused = p->confused || (call->update != NULL && bson_empty(call->update) && !p->drops &&
+                                  !p->has_upsert_doc);
     if (p->has_upsert_doc)
         bson_append_document(&p->operations, "$set", -1, &p->upsert_doc);
 }
@@ -237,7 +249,7 @@ static void change_all(update_model_collection *differential, const plan *p, con
         bson_t *now = change(p, before[hits[i]], false, &result->problems);
         if (now == NULL)
             continue;
-        result->modified += !bson_equal(now, before[hits[i]]);
+        result->modified += p->replaces || !bson_equal(now, before[hits[i]]);
         if (!update_model_may_save(differential, now, hits[i]))
             result->problems |= REFUSES(TANSU_E_NOT_UNIQUE);
         differential->docs[hits[i]] = now;
@@ -274,7 +286,8 @@ static void remove_all(update_model_collection *differential, const size_t *hits
 static bool is_malformed(const plan *p) {
     bson_t empty = BSON_INITIALIZER;
     update_model_case c = {NULL, &p->hints, &empty, false};
-    bool bad = !p->replaces && !p->drops && !update_model_is_good(&c, &p->operations);
+    bool bad =
+        p->confused || (!p->replaces && !p->drops && !update_model_is_good(&c, &p->operations));
     bson_destroy(&empty);
     return bad;
 }

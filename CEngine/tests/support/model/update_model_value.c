@@ -197,3 +197,22 @@ value *model_value_child(const value *v, const char *part, unsigned *at) {
     }
     return NULL;
 }
+
+void model_compare_whole(const bson_t *selector, const char *front, bson_t *to) {
+    bson_iter_t field, first;
+    REQUIRE(bson_iter_init(&field, selector));
+    while (bson_iter_next(&field)) {
+        char path[128];
+        bson_t inner;
+        snprintf(path, sizeof path, "%s%s", front, bson_iter_key(&field));
+        bool bare = BSON_ITER_HOLDS_DOCUMENT(&field) && bson_iter_recurse(&field, &first) &&
+                    bson_iter_next(&first) && bson_iter_key(&first)[0] != '$';
+        if (bare) {
+            bson_append_document_begin(to, path, -1, &inner);
+            bson_append_iter(&inner, "$eq", -1, &field);
+            bson_append_document_end(to, &inner);
+        } else {
+            bson_append_iter(to, path, -1, &field);
+        }
+    }
+}

@@ -147,8 +147,28 @@ static void put_type(random_source *r, bson_t *doc) {
 static void put_mod(random_source *r, bson_t *doc) {
     bson_t list;
     bson_append_array_begin(doc, "$mod", -1, &list);
-    bson_append_int32(&list, "0", 1, (int32_t)random_between(r, 2, 3));
+    bson_append_double(&list, "0", 1, (double)random_between(r, 4, 7) / 2);
     bson_append_double(&list, "1", 1, (double)random_between(r, -1, 1));
+    bson_append_array_end(doc, &list);
+}
+
+/* put_bits -- a test of bits, by a number or by positions. */
+static void put_bits(random_source *r, bson_t *doc) {
+    static const char *const names[] = {"$bitsAllSet", "$bitsAnySet", "$bitsAllClear",
+                                        "$bitsAnyClear"};
+    static const char *const keys[] = {"0", "1", "2"};
+    const char *name = names[random_below(r, 4)];
+    bson_t list;
+    if (random_chance(r, 50)) {
+        bson_append_int64(doc, name, -1, random_between(r, 0, 9));
+        return;
+    }
+    bson_append_array_begin(doc, name, -1, &list);
+    uint64_t count = random_below(r, 4);
+    for (uint64_t i = 0; i < count; i++)
+        bson_append_int32(
+            &list, keys[i], 1,
+            (int32_t)(random_chance(r, 80) ? random_below(r, 4) : random_below(r, 99)));
     bson_append_array_end(doc, &list);
 }
 
@@ -174,7 +194,7 @@ void random_operator(random_source *r, bson_t *doc, uint64_t which) {
             bson_append_utf8(doc, "$options", -1, "i", -1);
         break;
     case 4: put_type(r, doc); break;
-    case 5: put_mod(r, doc); break;
+    case 5: random_chance(r, 50) ? put_mod(r, doc) : put_bits(r, doc); break;
     case 6: put_texts(r, doc, "$stror", true); break;
     case 7: put_texts(r, doc, "$strand", true); break;
     case 8: put_all(r, doc); break;

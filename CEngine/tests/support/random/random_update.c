@@ -212,15 +212,15 @@ static bson_t *filtered(random_source *r, bson_t *hints, bool timed) {
             continue;
         snprintf(number, sizeof number, "%u", count++);
         bson_append_document_begin(&list, number, -1, &one);
-        random_update_condition(r, &one, *name == 'y' ? "y" : keys[random_below(r, COUNT(keys))]);
+        random_update_filter(r, &one, *name == 'y' ? "y" : keys[random_below(r, COUNT(keys))]);
         bson_append_document_end(&list, &one);
     }
     bson_append_array_end(hints, &list);
     return random_update_operators(r, place, timed);
 }
 
-/* replacement -- a whole document, sometimes with an `_id`. */
-static bson_t *replacement(random_source *r) {
+/* whole_document -- without an `_id`, or sometimes with one. */
+static bson_t *whole_document(random_source *r) {
     bson_t *whole = random_update_document(r, any_id(r)), *doc = bson_new();
     if (random_chance(r, 20))
         bson_copy_to_excluding_noinit(whole, doc, "f", NULL);
@@ -228,6 +228,17 @@ static bson_t *replacement(random_source *r) {
         bson_copy_to_excluding_noinit(whole, doc, "_id", "u", NULL);
     bson_destroy(whole);
     return doc;
+}
+
+/* replacement -- by a whole document; now and then its name is forgotten. */
+static bson_t *replacement(random_source *r) {
+    bson_t *whole = whole_document(r);
+    if (random_chance(r, 5))
+        return whole;
+    bson_t *update = bson_new();
+    bson_append_document(update, "$replace", -1, whole);
+    bson_destroy(whole);
+    return update;
 }
 
 /* append_upsert -- $upsert where it may be: in the hints, the operators, or with the query,
@@ -250,7 +261,7 @@ static void append_upsert(random_source *r, bson_t *query, bson_t *update, bson_
         break;
     case 2:
         if (!replaces && random_chance(r, 50)) {
-            doc = random_chance(r, 15) ? bson_new() : replacement(r);
+            doc = random_chance(r, 15) ? bson_new() : whole_document(r);
             bson_reinit(update);
             bson_reinit(hints);
             bson_append_document(query, "$upsert", -1, doc);

@@ -47,6 +47,10 @@ const char *random_update_text(random_source *r);
 /* random_update_condition -- appends a condition on one value: operators, or a value. */
 void random_update_condition(random_source *r, bson_t *doc, const char *key);
 
+/* random_update_filter -- the same for $pull and array filters, where it may also be a nested
+ * document, which is compared as a whole. */
+void random_update_filter(random_source *r, bson_t *doc, const char *key);
+
 /* random_update_path -- a path without `$`. */
 const char *random_update_path(random_source *r, char text[80]);
 

@@ -147,6 +147,17 @@ void random_update_condition(random_source *r, bson_t *doc, const char *key) {
         random_update_scalar(r, doc, key);
 }
 
+void random_update_filter(random_source *r, bson_t *doc, const char *key) {
+    bson_t inner;
+    if (random_chance(r, 85)) {
+        random_update_condition(r, doc, key);
+        return;
+    }
+    bson_append_document_begin(doc, key, -1, &inner);
+    random_update_scalar(r, &inner, random_chance(r, 50) ? "a" : "b");
+    bson_append_document_end(doc, &inner);
+}
+
 const char *random_update_path(random_source *r, char text[80]) {
     static const char *const first[] = {"a", "b", "c", "d", "e", "f", "a", "b", "s", "k", "x\\.y"};
     static const char *const next[] = {"a", "b", "c", "0", "1", "2", "4", "u"};
@@ -203,9 +214,9 @@ static void append_pull(random_source *r, bson_t *doc, const char *key) {
     case 0: append_operators(r, doc, key); break;
     case 1:
         bson_append_document_begin(doc, key, -1, &inner);
-        random_update_condition(r, &inner, random_chance(r, 60) ? "a" : "b");
+        random_update_filter(r, &inner, random_chance(r, 60) ? "a" : "b");
         if (random_chance(r, 30))
-            random_update_condition(r, &inner, "c");
+            random_update_filter(r, &inner, "c");
         bson_append_document_end(doc, &inner);
         break;
     case 2: random_update_list(r, doc, key); break;

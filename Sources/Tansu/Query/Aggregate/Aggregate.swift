@@ -1,31 +1,45 @@
+public import Foundation
+
 extension Database {
     /// An aggregate of a group of documents, such as their number or the sum of a property.
     ///
     /// Of an array every element counts, except for ``first(_:)-(KeyPath<Element,Found>)`` and the last.
     public struct Aggregate<Element: Sendable, Value: Sendable>: Sendable {
-        let operation: Result<BSONDocument, TansuError>
+        /// The operator and its operand, for a query that the aggregate is computed of.
+        let operation: @Sendable (Query<Element>) throws -> BSONDocument
         let decode: @Sendable (BSONValue) throws -> Value
 
-        init(_ name: String, _ operand: () throws -> BSONValue, decode: @escaping @Sendable (BSONValue) throws -> Value)
-        {
-            operation = Result(catchingTansuError: { [name: try operand()] })
+        init(
+            _ name: String, _ operand: @escaping @Sendable (Query<Element>) throws -> BSONValue,
+            decode: @escaping @Sendable (BSONValue) throws -> Value
+        ) {
+            operation = { [name: try operand($0)] }
             self.decode = decode
         }
 
         private static func ofPath<Property>(
             _ name: String, _ keyPath: KeyPath<Element, Property>
         ) -> Self where Value: Decodable {
-            Self(name, { .string(try Query<Element>.path(of: keyPath)) }) {
-                try BSONDecoder().decodeValue(Value.self, from: $0)
+            let property = ReadOnlyKeyPath(keyPath: keyPath)
+            return Self(name, { .string(try $0.path(of: property.keyPath)) }) {
+                try QueryCoding.decoded($0, isComputed: name == "$sum" || name == "$avg")
             }
         }
     }
 }
 
+/// A key path that another thread may use.
+///
+/// `@unchecked Sendable`: only its name is looked up, and only those of stored properties, which hold no values, are
+/// kept.
+struct ReadOnlyKeyPath<Root, Value>: @unchecked Sendable {
+    let keyPath: KeyPath<Root, Value>
+}
+
 extension Database.Aggregate where Value == Int {
     /// How many documents there are.
     public static var count: Self {
-        Self("$count", { true }) { try BSONDecoder().decodeValue(Int.self, from: $0) }
+        Self("$count", { _ in true }) { try QueryCoding.decoded($0) }
     }
 }
 
@@ -34,6 +48,18 @@ extension Database.Aggregate where Value == Double? {
     public static func average<Property>(_ keyPath: KeyPath<Element, Property>) -> Self {
         ofPath("$avg", keyPath)
     }
+}
+
+extension Database.Aggregate where Value == Decimal? {
+    /// The mean of a property's decimals, exact and rounded once to 34 digits; nil when there are none.
+    ///
+    /// As `Double?` it is the nearest double.
+    public static func average(_ keyPath: KeyPath<Element, Decimal>) -> Self { ofPath("$avg", keyPath) }
+
+    /// The mean of an optional property's decimals, exact and rounded once to 34 digits; nil when there are none.
+    ///
+    /// As `Double?` it is the nearest double.
+    public static func average(_ keyPath: KeyPath<Element, Decimal?>) -> Self { ofPath("$avg", keyPath) }
 }
 
 extension Database.Aggregate where Value: Numeric & Decodable {

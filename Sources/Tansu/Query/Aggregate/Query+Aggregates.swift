@@ -14,9 +14,25 @@ extension Database.Query {
         _ aggregates: repeat Database.Aggregate<Element, each Value>
     ) throws -> (repeat each Value) {
         let names = AggregateNames()
-        let fields = try Self.fields(repeat each aggregates)
+        let fields = try fields(repeat each aggregates)
         let answer = try aggregated(["fields": .document(fields)]).first ?? [:]
-        return (repeat try (each aggregates).decode(answer[names.next()] ?? .null))
+        return try codec.coding { (repeat try (each aggregates).decode(answer[names.next()] ?? .null)) }
+    }
+
+    /// One aggregate of all the documents.
+    ///
+    /// For example, a mean of decimals as the nearest double:
+    ///
+    /// ```swift
+    /// let mean: Double? = try items.find().aggregate(.average(\.price))
+    /// ```
+    ///
+    /// - Parameter aggregate: What to compute.
+    /// - Throws: As with several.
+    public func aggregate<Value: Sendable>(_ aggregate: Database.Aggregate<Element, Value>) throws -> Value {
+        let fields = try fields(aggregate)
+        let answer = try aggregated(["fields": .document(fields)]).first ?? [:]
+        return try codec.coding { try aggregate.decode(answer[AggregateNames().next()] ?? .null) }
     }
 
     /// Aggregates of groups of the documents, one group for each value of a property, in the order of the values.
@@ -34,21 +50,24 @@ extension Database.Query {
     public func groups<Key: Decodable & Sendable, each Value: Sendable>(
         by keyPath: KeyPath<Element, Key>, _ aggregates: repeat Database.Aggregate<Element, each Value>
     ) throws -> [(Key, repeat each Value)] {
-        let path = try Self.path(of: keyPath)
-        let fields = try Self.fields(repeat each aggregates)
-        return try aggregated(["by": ["key": .string(path)], "fields": .document(fields)]).map { group in
-            let names = AggregateNames()
-            let key = try BSONDecoder().decodeValue(Key.self, from: group["key"] ?? .null)
-            return (key, repeat try (each aggregates).decode(group[names.next()] ?? .null))
+        let path = try path(of: keyPath)
+        let fields = try fields(repeat each aggregates)
+        let groups = try aggregated(["by": ["key": .string(path)], "fields": .document(fields)])
+        return try codec.coding {
+            try groups.map { group in
+                let names = AggregateNames()
+                let key: Key = try QueryCoding.decoded(group["key"] ?? .null)
+                return (key, repeat try (each aggregates).decode(group[names.next()] ?? .null))
+            }
         }
     }
 
-    private static func fields<each Value>(
+    private func fields<each Value>(
         _ aggregates: repeat Database.Aggregate<Element, each Value>
     ) throws -> BSONDocument {
         let names = AggregateNames()
         var fields: BSONDocument = [:]
-        for aggregate in repeat each aggregates { fields[names.next()] = .document(try aggregate.operation.get()) }
+        for aggregate in repeat each aggregates { fields[names.next()] = .document(try aggregate.operation(self)) }
         return fields
     }
 
@@ -62,7 +81,7 @@ extension Database.Query {
     /// - Parameter keyPath: The property.
     /// - Throws: As `aggregate(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value>) throws -> [Value] {
-        try distinct(path: Self.path(of: keyPath))
+        try distinct(path: path(of: keyPath))
     }
 
     /// The distinct values that an optional property has.
@@ -70,7 +89,7 @@ extension Database.Query {
     /// - Parameter keyPath: The property.
     /// - Throws: As `aggregate(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Value?>) throws -> [Value] {
-        try distinct(path: Self.path(of: keyPath))
+        try distinct(path: path(of: keyPath))
     }
 
     /// The distinct elements of an array property in all the documents.
@@ -78,13 +97,13 @@ extension Database.Query {
     /// - Parameter keyPath: The property.
     /// - Throws: As `aggregate(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, [Value]>) throws -> [Value] {
-        try distinct(path: Self.path(of: keyPath))
+        try distinct(path: path(of: keyPath))
     }
 
     func distinct<Value: Decodable>(path: String) throws -> [Value] {
         let answer = try session.engine.distinct(path, filter, hints, in: collection)
         let values = answer["values"]?.arrayValue.map(Array.init) ?? []
-        return try values.filter { !$0.isNull }.map { try BSONDecoder().decodeValue(Value.self, from: $0) }
+        return try codec.coding { try values.filter { !$0.isNull }.map { try QueryCoding.decoded($0) } }
     }
 
 }

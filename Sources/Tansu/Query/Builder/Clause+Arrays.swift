@@ -11,7 +11,7 @@ extension Clause {
             default: !path.keys.isEmpty
             }
         if isPlain { return compare(path, .equal, value) }
-        return .element(path, compare(FieldPath(depth: path.depth + 1), .equal, value))
+        return .element(path, compare(path.element, .equal, value))
     }
 
     /// Compares the number of elements. Where there is no array it is nil, which is unequal to every number.

@@ -14,6 +14,7 @@ extension Clause {
         case .test(let path, let operators): return [try path.dotted(at: depth): Self.condition(operators)]
         case .element(let path, let clause):
             return [try path.dotted(at: depth): .document(try Self.element(path, clause))]
+        case .document(let document): return document
         case .all(let clauses): return Self.joined(try clauses.map { try $0.document(depth: depth) })
         case .any(let clauses):
             return ["$or": BSONValue(try clauses.map { .document(try $0.document(depth: depth)) })]
@@ -35,6 +36,7 @@ extension Clause {
         case .element(let path, let clause):
             try path.check(at: depth)
             return try Self.element(path, clause)
+        case .document(let document): return document
         case .all(let clauses): return try Self.list("$and", clauses, depth)
         case .any(let clauses): return try Self.list("$or", clauses, depth)
         case .not(.test(let path, let operators)):
@@ -72,6 +74,7 @@ extension Clause {
     private func paths(at depth: Int) -> [FieldPath] {
         switch self {
         case .constant, .failure: []
+        case .document(let document): [FieldPath(outer: Array(repeating: [], count: depth), keys: document.operand)]
         case .test(let path, _), .element(let path, _): [path]
         case .all(let clauses), .any(let clauses): clauses.flatMap { $0.paths(at: depth) }
         case .not(let clause): clause.paths(at: depth)
@@ -128,6 +131,14 @@ extension Clause {
 }
 
 extension BSONDocument {
+    /// A key that it tests: none when it has operators only, which are about an element that is no document.
+    fileprivate var operand: [String] {
+        guard let key = keys.first, key.first != "$" || Self.connectives.contains(key) else { return [] }
+        return [key]
+    }
+
+    private static var connectives: Set<String> { ["$and", "$or", "$nor"] }
+
     /// Whether it has operators that can be merged; `$options` could apply to another `$regex`.
     fileprivate var isCondition: Bool {
         !isEmpty && keys.allSatisfy { $0.first == "$" && $0 != "$options" && $0 != "$regex" }

@@ -7,6 +7,8 @@ indirect enum Clause: Sendable {
     case test(FieldPath, BSONDocument)
     /// Some element of the array at a path meets a clause, whose paths begin in that element.
     case element(FieldPath, Clause)
+    /// A query document, for what no other clause expresses; its paths begin in the document or the element.
+    case document(BSONDocument)
     case all([Clause])
     case any([Clause])
     case not(Clause)

@@ -7,6 +7,16 @@ extension Database {
             self.clause = clause
         }
 
+        /// A part of the query as a document, for operators that properties do not have:
+        /// `$0.age > 10 && .raw(["name": ["$strand": ["mike", "lena"]]])`.
+        ///
+        /// Its paths are stored names and begin in the document or, inside `contains` and `allSatisfy`, in the element.
+        ///
+        /// - Parameter query: The document; an empty one matches all.
+        public static func raw(_ query: BSONDocument) -> Condition {
+            Condition(query.isEmpty ? .constant(true) : .document(query))
+        }
+
         /// Both hold.
         public static func && (a: Condition, b: Condition) -> Condition { Condition(a.clause && b.clause) }
 

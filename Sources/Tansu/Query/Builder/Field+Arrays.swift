@@ -6,7 +6,7 @@ extension Database.Field where Value: QueryArray {
     public func contains(
         where condition: (Database.Field<Value.QueryElement>) -> Database.Condition
     ) -> Database.Condition {
-        self.condition { .someElement($0, of: Value.QueryElement.self, condition(Self.element(of: $0)).clause) }
+        self.condition { .someElement($0, of: Value.QueryElement.self, condition(element(of: $0)).clause) }
     }
 
     /// All elements match a condition; true for an empty array, false where there is no array.
@@ -15,7 +15,7 @@ extension Database.Field where Value: QueryArray {
     public func allSatisfy(
         _ condition: (Database.Field<Value.QueryElement>) -> Database.Condition
     ) -> Database.Condition {
-        self.condition { .allElements($0, of: Value.QueryElement.self, condition(Self.element(of: $0)).clause) }
+        self.condition { .allElements($0, of: Value.QueryElement.self, condition(element(of: $0)).clause) }
     }
 
     /// The array exists and has no elements.
@@ -28,8 +28,8 @@ extension Database.Field where Value: QueryArray {
         Database.ElementCount(path: path)
     }
 
-    private static func element(of array: FieldPath) -> Database.Field<Value.QueryElement> {
-        Database.Field<Value.QueryElement>(FieldPath(depth: array.depth + 1))
+    private func element(of array: FieldPath) -> Database.Field<Value.QueryElement> {
+        Database.Field<Value.QueryElement>(array.element, names)
     }
 }
 

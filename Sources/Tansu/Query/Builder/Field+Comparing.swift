@@ -11,7 +11,12 @@ extension Database.Field where Value: QueryValue {
 
     /// It is one of some values.
     public func `in`(_ values: [Value]) -> Database.Condition {
-        condition { .isOne($0, of: try values.map(QueryCoding.value(of:))) }
+        isOne(of: values)
+    }
+
+    /// It is one of some values.
+    public func `in`(_ values: Set<Value>) -> Database.Condition where Value: Hashable {
+        isOne(of: values)
     }
 }
 
@@ -50,55 +55,29 @@ extension Database.Field where Value: QueryComparable {
     public func `in`(_ range: Range<Value.QueryOperand>) -> Database.Condition {
         compare(.greaterOrEqual, range.lowerBound) && compare(.less, range.upperBound)
     }
-}
 
-// For enums with raw values; disfavoured so that an enum that is also a QueryValue is not ambiguous.
-extension Database.Field where Value: RawRepresentable & Encodable, Value.RawValue: QueryValue {
-    /// It equals a value.
-    @_disfavoredOverload
-    public static func == (field: Self, value: Value) -> Database.Condition {
-        field.compare(.equal, value)
+    /// It is a value or greater.
+    public func `in`(_ range: PartialRangeFrom<Value.QueryOperand>) -> Database.Condition {
+        compare(.greaterOrEqual, range.lowerBound)
     }
 
-    /// It does not equal a value.
-    @_disfavoredOverload
-    public static func != (field: Self, value: Value) -> Database.Condition {
-        field.compare(.notEqual, value)
+    /// It is a value or less.
+    public func `in`(_ range: PartialRangeThrough<Value.QueryOperand>) -> Database.Condition {
+        compare(.lessOrEqual, range.upperBound)
     }
 
-    /// It is one of some values.
-    @_disfavoredOverload
-    public func `in`(_ values: [Value]) -> Database.Condition {
-        condition { .isOne($0, of: try values.map(QueryCoding.value(of:))) }
+    /// It is less than a value.
+    public func `in`(_ range: PartialRangeUpTo<Value.QueryOperand>) -> Database.Condition {
+        compare(.less, range.upperBound)
     }
 }
 
 extension Database.Field {
-    /// It equals a value; nil where there is none.
-    @_disfavoredOverload
-    public static func == <Wrapped: RawRepresentable & Encodable>(
-        field: Self, value: Wrapped?
-    ) -> Database.Condition where Value == Wrapped?, Wrapped.RawValue: QueryValue {
-        field.compare(.equal, value)
-    }
-
-    /// It does not equal a value.
-    @_disfavoredOverload
-    public static func != <Wrapped: RawRepresentable & Encodable>(
-        field: Self, value: Wrapped?
-    ) -> Database.Condition where Value == Wrapped?, Wrapped.RawValue: QueryValue {
-        field.compare(.notEqual, value)
-    }
-
-    /// It is one of some values.
-    @_disfavoredOverload
-    public func `in`<Wrapped: RawRepresentable & Encodable>(
-        _ values: [Wrapped]
-    ) -> Database.Condition where Value == Wrapped?, Wrapped.RawValue: QueryValue {
-        condition { .isOne($0, of: try values.map(QueryCoding.value(of:))) }
-    }
-
     func compare(_ relation: Relation, _ value: some Encodable) -> Database.Condition {
         condition { .compare($0, relation, try QueryCoding.value(of: value)) }
+    }
+
+    func isOne(of values: some Collection<some Encodable>) -> Database.Condition {
+        condition { .isOne($0, of: try values.map { try QueryCoding.value(of: $0) }) }
     }
 }

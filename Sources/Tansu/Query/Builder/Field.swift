@@ -15,13 +15,15 @@ extension Database {
     @dynamicMemberLookup
     public struct Field<Value>: Sendable {
         let path: Result<FieldPath, TansuError>
+        let names: NamingScope
 
-        init(_ path: FieldPath) {
-            self.path = .success(path)
+        init(_ path: FieldPath, _ names: NamingScope) {
+            self.init(.success(path), names)
         }
 
-        private init(_ path: Result<FieldPath, TansuError>) {
+        private init(_ path: Result<FieldPath, TansuError>, _ names: NamingScope) {
             self.path = path
+            self.names = names
         }
 
         /// A property of the value.
@@ -44,7 +46,12 @@ extension Database {
         }
 
         private func member<Root, Member, Found>(_ keyPath: KeyPath<Root, Member>) -> Field<Found> {
-            Field<Found>(path.appending { try StoredFieldNames.shared.keys(of: keyPath, isTop: $0.isDocument) })
+            field { try names.path(of: keyPath, in: $0) }
+        }
+
+        /// The field that the closure finds from the path of this one.
+        func field<Found>(_ path: (FieldPath) throws -> FieldPath) -> Field<Found> {
+            Field<Found>(self.path.flatMap { place in Result(catchingTansuError: { try path(place) }) }, names)
         }
 
         func condition(_ clause: (FieldPath) throws -> Clause) -> Condition {
@@ -56,14 +63,7 @@ extension Database {
 extension Database.Field where Value: QueryDictionary {
     /// The value for a key of a dictionary.
     public subscript(key: String) -> Database.Field<Value.QueryElement?> {
-        Database.Field<Value.QueryElement?>(path.appending { _ in [key] })
-    }
-}
-
-extension Result<FieldPath, TansuError> {
-    /// The path with further keys, or the error.
-    fileprivate func appending(_ keys: (FieldPath) throws -> [String]) -> Self {
-        flatMap { path in Self(catchingTansuError: { path.appending(try keys(path)) }) }
+        field { $0.appending([key]) }
     }
 }
 

@@ -9,11 +9,14 @@ extension Database.Query {
     public func sorted<Value>(
         by keyPath: KeyPath<Element, Value>, _ direction: SortDirection = .ascending
     ) throws -> Self {
-        sorted(by: try Self.path(of: keyPath), direction)
+        sorted(by: try path(of: keyPath), direction)
     }
 
     /// The dotted path of a property of the documents.
-    static func path<Value>(of keyPath: KeyPath<Element, Value>) throws -> String {
-        try FieldPath(depth: 0, keys: StoredFieldNames.shared.keys(of: keyPath, isTop: true)).dotted()
+    func path<Value>(of keyPath: KeyPath<Element, Value>) throws -> String {
+        let names = NamingScope(session, collection)
+        let path = try names.path(of: keyPath, in: .document).dotted()
+        try names.verify(filter)
+        return path
     }
 }

@@ -8,16 +8,16 @@ extension Database.Query {
     /// let names = try people.find { $0.age > 10 }.projected(to: Name.self).all()
     /// ```
     ///
-    /// The fields are determined by decoding sample values of the type. With an index over all of them no document is
-    /// read.
+    /// The fields are those of the type's coding keys; a type with stored properties that have no coding key is decoded
+    /// from whole documents. With an index over all the fields no document is read.
     ///
     /// - Parameter type: What documents are decoded as.
-    /// - Throws: ``TansuError`` with `.invalidQuery`: the type cannot be decoded from sample values, or reads the
-    ///   list of all keys; then use ``fields(_:)`` and ``decoded(as:)``.
+    /// - Throws: ``TansuError`` with `.invalidQuery`: the type's coding keys are not an enum; then use ``fields(_:)`` and
+    ///   ``decoded(as:)``.
     public func projected<Other: Codable & Sendable>(to type: Other.Type) throws -> Database.Query<Other> {
-        let keys = try StoredFieldNames.shared.keysRead(by: type)
+        guard let keys = try StoredFieldNames.keysRead(by: type) else { return decoded(as: type) }
         var fields: BSONDocument = [:]
-        for key in keys { fields[try FieldPath(depth: 0, keys: [key]).dotted()] = 1 }
+        for key in keys { fields[try FieldPath(keys: [key]).dotted()] = 1 }
         if !keys.contains("_id") { fields["_id"] = 0 }
         return self.fields(fields).decoded(as: type)
     }

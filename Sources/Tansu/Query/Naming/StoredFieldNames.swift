@@ -1,10 +1,12 @@
 import Foundation
 
-/// Finds where in a document the property of a key path is stored, and caches it.
+/// Finds where in a document the property of a key path is stored, and caches it for the type and the key path.
 ///
-/// A key path has no information about Codable. So a few sample values of the type are generated and encoded as the
-/// collection would encode them; the property is stored in the field that equals what the key path reads, in every
-/// sample. When there is no such field, or more than one, it is an error.
+/// In this order: what the type itself names (``StoredFieldNaming``); the coding key of the stored property that the key
+/// path names; the field that equals the property in the type's own sample (``QuerySampleProviding``); the only field that
+/// equals it in documents of the collection. When none of them is certain, it is an error.
+///
+/// No value is made up: code of the type gets its own sample and values of stored documents, and nothing else.
 ///
 /// `@unchecked Sendable`: the cache is accessed under the lock only, and has key paths to stored properties, which hold
 /// no values.
@@ -17,164 +19,141 @@ final class StoredFieldNames: @unchecked Sendable {
     }
 
     private let lock = NSLock()
-    private var known: [Key: [String]] = [:]
+    private var known: [Key: StoredName] = [:]
 
-    /// The path of a property as keys, the outermost first.
+    /// Where a property is stored.
     ///
     /// - Parameters:
     ///   - isTop: Whether the root is a whole document, in which a property `id` is stored as `_id`.
-    /// - Throws: ``TansuError`` with `.invalidQuery`.
-    func keys<Root, Value>(of keyPath: KeyPath<Root, Value>, isTop: Bool) throws -> [String] {
-        if let named = Root.self as? any StoredFieldNaming.Type {
-            if let name = named.storedName(of: keyPath) { return [name] }
-            throw namingError(keyPath, "\(Root.self) does not list it in storedFieldNames")
-        }
-        let key = Key(keyPath: keyPath, isTop: isTop)
-        if let keys = lock.withLock({ known[key] }) { return keys }
-        let keys = try find(keyPath, isTop)
-        lock.withLock { known[key] = keys }
-        return keys
-    }
-
-    private func find<Root, Value>(_ keyPath: KeyPath<Root, Value>, _ isTop: Bool) throws -> [String] {
-        guard let codable = Root.self as? any Codable.Type else {
-            throw namingError(keyPath, "\(Root.self) is not Codable")
-        }
-        guard let encodable = Value.self as? any Encodable.Type else {
-            throw namingError(keyPath, "its type \(Value.self) is not Encodable")
-        }
-        try rejectComputed(keyPath)
-        return try find(keyPath, codable, encodable, isTop)
-    }
-
-    /// Throws for a computed property: it may equal a stored one in every sample, but differ in others.
-    private func rejectComputed<Root, Value>(_ keyPath: KeyPath<Root, Value>) throws {
-        // Only in a class can a stored property have accessors, or no offset.
-        guard !(Root.self is AnyObject.Type), MemoryLayout<Root>.offset(of: keyPath) == nil else { return }
-        guard Value.self is any OptionalValue.Type, !"\(keyPath)".contains("<computed") else {
-            throw namingError(
-                keyPath, "it is computed or has observers, or its path leads through such a property")
+    ///   - documents: Stored values of the root, for a name that is not known otherwise.
+    /// - Throws: ``NamingFailure``.
+    func name<Root, Value>(
+        of keyPath: KeyPath<Root, Value>, isTop: Bool, documents: () -> [BSONValue]
+    ) throws -> StoredName {
+        try cached(keyPath, isTop) {
+            if let name = try Self.declaredName(of: keyPath, isTop) { return StoredName([name], isSettled: true) }
+            guard let stored = Root.self as? any Codable.Type else { throw NamingFailure.notCodable }
+            guard let read = Value.self as? any Encodable.Type else { throw NamingFailure.notEncodable(Value.self) }
+            return try Self.find(keyPath, stored, read, isTop, documents)
         }
     }
 
-    private func find<Root, Value, Stored: Codable, Read: Encodable>(
-        _ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ isTop: Bool
-    ) throws -> [String] {
-        let encoder = QueryCoding.encoder
-        let isWide = Root.self is AnyObject.Type
-        var search = NameSearch()
-        for round in 0..<NameSearch.rounds {
-            do {
-                let value = try SampleGenerator(seed: UInt64(round), isWide: isWide).make(stored)
-                guard let root = value as? Root, let property = root[keyPath: keyPath] as? Read else { continue }
-                let document =
-                    isTop ? try encoder.encode(value) : try encoder.encodeValue(value).documentValue ?? [:]
-                search.narrow(by: document, holding: try encoder.encodeValue(property))
-            } catch {
-                search.failure = error
-            }
-            // Values of one byte are often equal by chance.
-            if !isWide && MemoryLayout<Value>.size > 1 && search.isSettled { break }
-        }
-        return try search.result { namingError(keyPath, $0) }
-    }
-}
-
-extension StoredFieldNames {
-    /// The keys of a document that a type reads when it is decoded.
+    /// Where the raw value of a type is stored: it is what the type is stored as, unless that has fields.
     ///
-    /// - Throws: ``TansuError`` with `.invalidQuery`.
-    func keysRead<Value: Codable>(by type: Value.Type) throws -> Set<String> {
-        var keys: Set<String> = []
-        var made = 0
-        var failure: (any Error)?
-        for round in 0..<NameSearch.rounds {
-            let generator = SampleGenerator(seed: UInt64(round), isWide: false)
-            do {
-                _ = try generator.make(type)
-                made += 1
-            } catch {
-                failure = error
+    /// - Throws: ``NamingFailure``.
+    func rawValueName<Root: RawRepresentable>(of type: Root.Type, isTop: Bool) throws -> StoredName {
+        let keyPath = \Root.rawValue
+        return try cached(keyPath, isTop) {
+            guard let stored = Root.self as? any Codable.Type else { throw NamingFailure.notCodable }
+            guard let read = Root.RawValue.self as? any Encodable.Type else {
+                throw NamingFailure.notEncodable(Root.RawValue.self)
             }
-            guard let read = generator.keysRead else {
-                throw Self.projectionError(type, "it reads the list of all keys")
-            }
-            keys.formUnion(read)
+            let keys = try Self.key(of: "rawValue", declaredIn: type, StoredForm.of(stored), isTop)
+            return Self.open(keyPath, stored, read, keys, isTop)
         }
-        guard made > 0, !keys.isEmpty else {
-            throw Self.projectionError(type, failure.map { "\($0)" } ?? "it reads no field")
-        }
-        return keys
     }
 
-    private static func projectionError(_ type: any Any.Type, _ reason: String) -> TansuError {
-        TansuError(
-            .invalidQuery,
-            "The fields that type \"\(type)\" reads are not known: \(reason); name them with fields(_:) and use"
-                + " decoded(as:)",
-            context: "\(type)")
+    private func cached(_ keyPath: AnyKeyPath, _ isTop: Bool, _ find: () throws -> StoredName) throws -> StoredName {
+        let key = Key(keyPath: keyPath, isTop: isTop)
+        if let name = lock.withLock({ known[key] }) { return name }
+        let name = try find()
+        return lock.withLock {
+            // Another thread may have been first; one name counts the evidence.
+            if let first = known[key] { return first }
+            known[key] = name
+            return name
+        }
+    }
+
+    private static func find<Root, Value, Stored: Codable, Read: Encodable>(
+        _ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ isTop: Bool,
+        _ documents: () -> [BSONValue]
+    ) throws -> StoredName {
+        let sample = ((Root.self as? any QuerySampleProviding.Type)?.querySample as Any?) as? Stored
+        do {
+            let name = open(keyPath, stored, read, try structuralKeys(of: keyPath, isTop), isTop)
+            if let sample {
+                let evidence = PropertyReader(keyPath, stored, read, isTop).evidence(sample, name.keys)
+                if evidence == .disagrees { throw NamingFailure.otherForm(name.keys) }
+                if evidence == .agrees { return StoredName(name.keys, isSettled: true) }
+            }
+            return name
+        } catch let failure as NamingFailure {
+            guard failure.maySearch(keyPath) else { throw failure }
+            let reader = PropertyReader(keyPath, stored, read, isTop)
+            if let sample {
+                if let keys = reader.search([sample]).result(values: 1) { return StoredName(keys, isSettled: true) }
+            } else if failure.mayLearn(keyPath) {
+                // One value may be equal by chance.
+                let values = documents().compactMap { reader.decode($0) }
+                if let keys = reader.search(values).result(values: 2) { return StoredName(keys, isSettled: true) }
+            }
+            throw failure
+        }
+    }
+
+    private static func open<Root, Value, Stored: Codable, Read: Encodable>(
+        _ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ keys: [String], _ isTop: Bool
+    ) -> StoredName {
+        let reader = PropertyReader(keyPath, stored, read, isTop)
+        return StoredName(keys, isSettled: false) { value in
+            reader.decode(value).map { reader.evidence($0, keys) } ?? .none
+        }
     }
 }
 
-/// The fields in which a property may be stored, narrowed down by each sample.
-struct NameSearch {
-    static var rounds: Int { 32 }
-    private static var fewest: Int { 8 }
-    private static var deepest: Int { 16 }
-
-    private var candidates: Set<[String]>?
-    private var seen = 0
-    private var seenWithValue = 0
-    var failure: (any Error)?
-
-    /// Whether one candidate is left, after enough samples.
-    var isSettled: Bool { seenWithValue >= Self.fewest && candidates?.count == 1 }
-
-    /// Keeps the candidates that hold a value in a document; a missing field counts as null.
-    mutating func narrow(by document: BSONDocument, holding value: BSONValue) {
-        var content: [[String]: BSONValue] = [:]
-        Self.collect(document, below: [], into: &content)
-        seen += 1
-        if value.isNull {
-            candidates = candidates?.filter { (content[$0] ?? .null).isNull }
-            return
-        }
-        seenWithValue += 1
-        let equal = Set(content.filter { $0.value == value }.keys)
-        candidates = candidates?.intersection(equal) ?? equal
-    }
-
-    private static func collect(
-        _ document: BSONDocument, below path: [String], into content: inout [[String]: BSONValue]
-    ) {
-        for (key, value) in document {
-            content[path + [key]] = value
-            if let inner = value.documentValue, path.count < deepest {
-                collect(inner, below: path + [key], into: &content)
-            }
+extension NamingFailure {
+    /// Whether real values can show the name: the property is stored, or it can be set, so that it is no mere result of
+    /// others.
+    fileprivate func maySearch<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> Bool {
+        switch self {
+        case .computed, .unreadable: keyPath is WritableKeyPath<Root, Value>
+        case .noKey, .foreignKeys, .ambiguous: true
+        default: false
         }
     }
 
-    /// The only candidate; the closure makes the error from a reason.
-    func result(_ unresolved: (String) -> TansuError) throws -> [String] {
-        if seen < Self.fewest {
-            throw unresolved("no sample values of its type could be decoded (\(failure.map { "\($0)" } ?? "none"))")
-        }
-        guard seenWithValue > 1, let candidates else { throw unresolved("it was nil in every sample value") }
-        guard let field = candidates.first else { throw unresolved("no field of the document holds what it reads") }
-        guard candidates.count == 1 else {
-            let names = candidates.map { $0.joined(separator: ".") }.sorted().joined(separator: ", ")
-            throw unresolved("several fields hold what it reads: \(names)")
-        }
-        return field
+    /// Whether documents can show it: a struct's property that can be set may be an alias that differs at times; in a
+    /// class, every property looks like that.
+    fileprivate func mayLearn<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> Bool {
+        if case .computed = self { return Root.self is AnyObject.Type }
+        return true
     }
 }
 
-/// The error for a property whose stored name is unknown.
-private func namingError(_ keyPath: AnyKeyPath, _ reason: String) -> TansuError {
-    let root = type(of: keyPath).rootType
-    return TansuError(
-        .invalidQuery,
-        "The stored name of a property is not known: \(reason); name it in a StoredFieldNaming conformance of"
-            + " \"\(root)\", or write the query as a document literal", context: "\(keyPath)")
+/// Reads a property of real values, and where they store it.
+private struct PropertyReader<Root, Value, Stored: Codable, Read: Encodable> {
+    let keyPath: KeyPath<Root, Value>
+    let isTop: Bool
+
+    init(_ keyPath: KeyPath<Root, Value>, _ stored: Stored.Type, _ read: Read.Type, _ isTop: Bool) {
+        self.keyPath = keyPath
+        self.isTop = isTop
+    }
+
+    /// A stored value; `nil` when it cannot be decoded.
+    func decode(_ value: BSONValue) -> Stored? {
+        guard isTop else { return try? BSONDecoder().decodeValue(Stored.self, from: value) }
+        return value.documentValue.flatMap { try? BSONDecoder().decode(Stored.self, from: $0) }
+    }
+
+    /// The value as it is stored, and the property in it.
+    private func encode(_ value: Stored) -> (BSONValue, BSONValue)? {
+        guard let root = value as? Root, let property = root[keyPath: keyPath] as? Read else { return nil }
+        let encoder = QueryCoding.encoder
+        let whole = isTop ? (try? encoder.encode(value)).map(BSONValue.document) : try? encoder.encodeValue(value)
+        guard let whole, let property = try? encoder.encodeValue(property) else { return nil }
+        return (whole, property)
+    }
+
+    func evidence(_ value: Stored, _ keys: [String]) -> NameEvidence {
+        encode(value).map { NameEvidence($1, $0.value(atKeys: keys)) } ?? .none
+    }
+
+    func search(_ values: [Stored]) -> NameSearch {
+        values.reduce(into: NameSearch()) { search, value in
+            guard let (whole, property) = encode(value), let document = whole.documentValue else { return }
+            search.narrow(by: document, holding: property)
+        }
+    }
 }

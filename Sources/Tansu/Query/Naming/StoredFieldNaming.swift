@@ -1,8 +1,7 @@
 /// A type that declares the stored names of its properties, for queries by key path.
 ///
-/// Most types need not conform: the names, also those in `CodingKeys`, are found by encoding sample values of the type.
-/// Conform a type that cannot be decoded from sample values, or that encodes a property in another form than the
-/// property's own:
+/// Most types need not conform: a stored property is found by its coding key. Name a property that is computed, wrapped
+/// or observed, that has another name than its coding key's case, or that is stored in another form than its own:
 ///
 /// ```swift
 /// extension Reading: StoredFieldNaming {
@@ -10,15 +9,19 @@
 /// }
 /// ```
 ///
-/// No sample values of such a type are made: a query for a property that is not in the list is an error.
+/// Properties that are not in the list are found as for any other type. A name in the list is believed: no stored value is
+/// compared with it.
+///
+/// Generic code reads a property through a protocol, and cannot see where the type stores it. Let the protocol name it:
+///
+/// ```swift
+/// protocol SoftDeletable: StoredFieldNaming { var deletedAt: Date? { get } }
+/// extension SoftDeletable {
+///     static var storedFieldNames: [PartialKeyPath<Self>: String] { [\.deletedAt: "deletedAt"] }
+/// }
+/// ```
 public protocol StoredFieldNaming {
     /// The key in the document for each property that is queried. It is not a path: a dot is part of the key.
+    /// A property `id` of a document is stored as `_id`.
     static var storedFieldNames: [PartialKeyPath<Self>: String] { get }
-}
-
-extension StoredFieldNaming {
-    /// The name for a key path of any root; `nil` when the list has none.
-    static func storedName(of keyPath: AnyKeyPath) -> String? {
-        (keyPath as? PartialKeyPath<Self>).flatMap { storedFieldNames[$0] }
-    }
 }

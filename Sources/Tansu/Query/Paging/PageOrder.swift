@@ -68,18 +68,26 @@ private struct SortKey {
     /// Conditions that all hold of what comes after.
     var after: [BSONDocument] {
         if value.isNull { return nothingBefore + (isDescending ? leastKey : hasValue) }
-        return [not(isDescending ? ["$gte": value] : ["$lte": value])] + nothingBefore
+        return (before + [["$eq": value]]).map(not) + nothingBefore
     }
 
     /// Conditions that all hold of what comes after or is equal.
     var notBefore: [BSONDocument] {
-        value.isNull ? nothingBefore : [not(isDescending ? ["$gt": value] : ["$lt": value])] + nothingBefore
+        value.isNull ? nothingBefore : before.map(not) + nothingBefore
     }
 
     /// Conditions that all hold of what is equal.
     var equal: [BSONDocument] {
         if value.isNull { return nothingBefore + [none(isDescending ? leastKey : hasValue)] }
         return [[path: ["$eq": value]]] + notBefore
+    }
+
+    /// Conditions that select the values of its type that come before it. Sorts have NaN below all numbers, and ranges
+    /// leave it out.
+    private var before: [BSONDocument] {
+        if value.isNaN { return isDescending ? [["$gte": .double(-.infinity)]] : [] }
+        if isDescending { return [["$gt": value]] }
+        return [["$lt": value]] + (rank == SortKind.numbers ? [["$eq": .double(.nan)]] : [])
     }
 
     /// None of its values is of a type that comes before, such as null unless it is the value itself.
@@ -91,7 +99,14 @@ private struct SortKey {
 
     /// There are values, and none of them is null or missing. An empty array has none.
     private var hasValue: [BSONDocument] {
-        [[path: ["$ne": nil]], [path: ["$exists": true]], not(["$size": 0])]
+        [isNotNull, [path: ["$exists": true]], not(["$size": 0])]
+    }
+
+    /// None of its values is null or missing. A sort takes the value at a position alone, where a condition also looks
+    /// for a key of that name in the documents of the array, and finds it missing there.
+    private var isNotNull: BSONDocument {
+        let hasPosition = path.split(separator: ".").contains { $0.allSatisfy(\.isWholeNumber) }
+        return hasPosition ? not(["$type": "null"]) : [path: ["$ne": nil]]
     }
 
     /// MinKey, which comes before null, and nothing else.
@@ -112,8 +127,10 @@ private struct SortKind {
 
     private static let leastID = ObjectID(bytes: [UInt8](repeating: 0, count: 12)) ?? ObjectID()
 
+    static let numbers = 1
+
     static let all: [SortKind] = [
-        SortKind(rank: 1, condition: ["$gte": .double(.nan)]),
+        SortKind(rank: numbers, condition: ["$type": "number"]),
         SortKind(rank: 2, condition: ["$gte": ""]),
         SortKind(rank: 3, condition: ["$gte": [:]]),
         SortKind(rank: 4, condition: ["$elemMatch": ["$type": "array"]]),
@@ -130,7 +147,7 @@ private struct SortKind {
     static func rank(of value: BSONValue) -> Int? {
         switch value {
         case .null, .undefined: 0
-        case .double, .int32, .int64, .decimal128: 1
+        case .double, .int32, .int64, .decimal128: numbers
         case .string, .symbol: 2
         case .document: 3
         case .binary: 5
@@ -169,5 +186,15 @@ extension BSONDocument {
             }
         }
         return keys
+    }
+}
+
+extension BSONValue {
+    fileprivate var isNaN: Bool {
+        switch self {
+        case .double(let number): number.isNaN
+        case .decimal128(let number): number.isNaN
+        default: false
+        }
     }
 }

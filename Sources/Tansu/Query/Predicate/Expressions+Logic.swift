@@ -61,10 +61,10 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension Predicate {
     /// The clause of the predicate for its inputs.
-    func clause(of inputs: [Term]) throws -> Clause {
+    func clause(of inputs: [Term], _ names: NamingScope) throws -> Clause {
         var keys: [PredicateExpressions.VariableID] = []
         repeat keys.append((each variable).key)
-        let translator = PredicateTranslator(variables: Dictionary(zip(keys, inputs)) { first, _ in first })
-        return try translator.clause(expression)
+        let variables = Dictionary(zip(keys, inputs)) { first, _ in first }
+        return try PredicateTranslator(variables: variables, names: names).clause(expression)
     }
 }

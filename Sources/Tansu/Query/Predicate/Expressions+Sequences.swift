@@ -111,7 +111,7 @@ private func storedOrNull(_ value: Any?) throws -> BSONValue {
 extension Term {
     /// An element of the array at a path.
     fileprivate static func element(of path: FieldPath, _ type: any Any.Type) -> Term {
-        .field(FieldPath(depth: path.depth + 1), type)
+        .field(path.element, type)
     }
 
     /// The path, when there is an array.

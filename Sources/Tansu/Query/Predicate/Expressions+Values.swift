@@ -28,7 +28,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
             case .constant(let value):
                 guard let value = value as? Root.Output else { throw TranslationError("it reads a property of nil") }
                 return Term(value: value[keyPath: keyPath as Swift.KeyPath<Root.Output, Output>])
-            case .field(let path, let type): return try property(of: path, type)
+            case .field(let path, let type): return try property(of: path, type, translator.names)
             case .filtered(let path, let clause, let type):
                 guard kind == .collectionIsEmpty else { break }
                 return .truth(!.someElement(path, of: type, clause))
@@ -38,12 +38,10 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         }
     }
 
-    private func property(of path: FieldPath, _ type: any Any.Type) throws -> Term {
+    private func property(of path: FieldPath, _ type: any Any.Type, _ names: NamingScope) throws -> Term {
         switch kind {
         case nil:
-            let names = try StoredFieldNames.shared.keys(
-                of: keyPath as Swift.KeyPath<Root.Output, Output>, isTop: path.isDocument)
-            return .field(path.appending(names), Output.self)
+            return .field(try names.path(of: keyPath as Swift.KeyPath<Root.Output, Output>, in: path), Output.self)
         case .collectionIsEmpty where type is any QueryText.Type: return .truth(.compare(path, .equal, ""))
         case .collectionIsEmpty where type is any QueryArray.Type: return .truth(.count(path, .equal, 0))
         case .collectionCount where type is any QueryArray.Type: return .count(path)

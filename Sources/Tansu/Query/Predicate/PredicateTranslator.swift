@@ -5,6 +5,8 @@ import Foundation
 struct PredicateTranslator {
     /// The terms of the variables.
     var variables: [PredicateExpressions.VariableID: Term] = [:]
+    /// The names of the properties.
+    let names: NamingScope
 
     /// The term of an expression.
     ///

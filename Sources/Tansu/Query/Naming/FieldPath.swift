@@ -1,18 +1,24 @@
 /// The path of a field: keys that begin in the document or in an element of an array.
 struct FieldPath: Sendable, Hashable {
-    /// The number of nested arrays around the element in which the keys begin; 0 for the document itself.
-    var depth: Int
+    /// The keys of each array around the element in which the keys begin, the outermost first; none for the document.
+    var outer: [[String]] = []
 
     /// None for the document or the element itself.
     var keys: [String] = []
 
-    static let document = FieldPath(depth: 0)
+    static let document = FieldPath()
+
+    /// The number of nested arrays around the element in which the keys begin; 0 for the document itself.
+    var depth: Int { outer.count }
+
+    /// An element of the array at the path.
+    var element: FieldPath { FieldPath(outer: outer + [keys]) }
 
     /// Whether a property `id` here is stored as `_id`.
-    var isDocument: Bool { self == .document }
+    var isDocument: Bool { outer.isEmpty && keys.isEmpty }
 
     func appending(_ more: [String]) -> FieldPath {
-        FieldPath(depth: depth, keys: keys + more)
+        FieldPath(outer: outer, keys: keys + more)
     }
 
     /// The keys as the text of a path.

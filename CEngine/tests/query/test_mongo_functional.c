@@ -1,0 +1,240 @@
+/*
+ * test_mongo_functional.c -- cases that were recorded for MongoDB 8.2
+ * (tests/vectors/mongo-functional): each is run through the public API, and must come out as there
+ * or be in the list differences.txt, with a reason. A case in the list that comes out as there is a
+ * failure, too. What the engine does not offer is not applicable, by the rules of
+ * support/mongo/mongo_scope.c; VERBOSE=1 prints how many cases each rule leaves out.
+ */
+#include "support/check.h"
+#include "support/mongo/mongo_command.h"
+#include "support/mongo/mongo_scope.h"
+#include "support/repo_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define VECTORS "CEngine/tests/vectors/mongo-functional/"
+
+/* How many cases a reason leaves out, or a family has. */
+typedef struct tally {
+    const char *name;
+    unsigned count;
+    unsigned passed;
+} tally;
+
+static tally reasons[64];
+static char *differences; /* the list: "id<TAB>reason" lines */
+static size_t differences_size;
+static unsigned differences_seen;
+static bool show_all; /* prints each difference: VERBOSE=2 */
+
+/* count_in -- counts a name. */
+static tally *count_in(tally *list, size_t capacity, const char *name) {
+    for (size_t i = 0; i < capacity; i++) {
+        if (list[i].name != NULL && strcmp(list[i].name, name) != 0)
+            continue;
+        list[i].name = name;
+        list[i].count++;
+        return &list[i];
+    }
+    REQUIRE(!"too many reasons");
+    return NULL;
+}
+
+/* is_listed -- whether the list of differences has a case. */
+static bool is_listed(const char *family, const char *id) {
+    char head[512];
+    int size = snprintf(head, sizeof head, "\n%s %s\t", family, id);
+    REQUIRE(size > 0 && (size_t)size < sizeof head);
+    return strstr(differences, head) != NULL;
+}
+
+/* ---- One case ---- */
+
+/* scope_of_case -- why a case is not applicable, or NULL. */
+static const char *scope_of_case(const bson_t *test) {
+    static const char dollar_keys[] = "stored keys that begin with $";
+    bson_t steps, step, command, docs;
+    bson_iter_t iter, x, path;
+    REQUIRE(member_document(test, "steps", &steps));
+    if (member_document(test, "docs", &docs) && scope_has_dollar_keys(&docs))
+        return dollar_keys;
+    for (bson_iter_init(&iter, &steps); bson_iter_next(&iter);) {
+        REQUIRE(iter_document(&iter, &step));
+        bool expects = member_document(&step, "x", &docs) && scope_has_dollar_keys(&docs);
+        bool inserts = member_document(&step, "cmd", &command) &&
+                       member_document(&command, "documents", &docs) && !bson_empty(&docs) &&
+                       scope_has_dollar_keys(&docs);
+        bool asks = bson_iter_init_find(&path, &command, "key") && BSON_ITER_HOLDS_UTF8(&path) &&
+                    bson_iter_utf8(&path, NULL)[0] == '$';
+        if (expects || inserts || asks)
+            return dollar_keys;
+        if (!member_document(&step, "cmd", &command))
+            return "commands that are no document";
+        bool fails = bson_iter_init_find(&x, &step, "x") && reply_expects_error(&x);
+        const char *why = scope_of_command(&command, fails);
+        if (why == NULL && bson_has_field(&step, "db"))
+            why = "several databases";
+        if (why != NULL)
+            return why;
+    }
+    return NULL;
+}
+
+/* insert_documents -- what the collections hold first. */
+static bool insert_documents(tansu_db *db, const bson_t *test, mongo_reply *reply) {
+    bson_t collections, docs, doc;
+    bson_iter_t collection, iter;
+    if (!member_document(test, "docs", &collections))
+        return true;
+    for (bson_iter_init(&collection, &collections); bson_iter_next(&collection);) {
+        REQUIRE(iter_document(&collection, &docs));
+        for (bson_iter_init(&iter, &docs); bson_iter_next(&iter);) {
+            REQUIRE(iter_document(&iter, &doc));
+            tansu_status status = mongo_insert(db, bson_iter_key(&collection), &doc, reply);
+            /* An ordered insertion ends at an `_id` that is taken. */
+            if (status == TANSU_E_EXISTS)
+                break;
+            if (status != TANSU_OK)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* run_steps -- whether all steps come out as recorded. */
+static bool run_steps(tansu_db *db, const bson_t *test, const char **why,
+                      const char **not_applicable) {
+    bson_t steps, step, command;
+    bson_iter_t iter, x;
+    bool same = true;
+    REQUIRE(member_document(test, "steps", &steps));
+    for (bson_iter_init(&iter, &steps); same && bson_iter_next(&iter);) {
+        mongo_reply reply;
+        REQUIRE(iter_document(&iter, &step) && member_document(&step, "cmd", &command));
+        mongo_run(db, &command, &reply);
+        *not_applicable = reply.not_applicable;
+        if (reply.not_applicable == NULL && bson_iter_init_find(&x, &step, "x"))
+            same = reply_matches(&reply, &x, why);
+        bson_destroy(&reply.doc);
+        if (*not_applicable != NULL)
+            break;
+    }
+    return same;
+}
+
+/* run_case -- runs one case; false when it is not applicable. */
+static bool run_case(const char *family, const bson_t *test, const char *line, bool *passed) {
+    static mongo_reply refused;
+    tansu_db *db;
+    bson_iter_t id;
+    const char *why = refused.message, *not_applicable = scope_of_case(test);
+    REQUIRE(bson_iter_init_find(&id, test, "id"));
+    const char *name = bson_iter_utf8(&id, NULL);
+    if (not_applicable != NULL) {
+        count_in(reasons, sizeof reasons / sizeof *reasons, not_applicable);
+        return false;
+    }
+    REQUIRE(tansu_open_path(NULL, &db, NULL) == TANSU_OK);
+    bool same = insert_documents(db, test, &refused) && run_steps(db, test, &why, &not_applicable);
+    CHECK_OK(tansu_shutdown(db, NULL), NULL);
+    if (not_applicable != NULL) {
+        count_in(reasons, sizeof reasons / sizeof *reasons, not_applicable);
+        return false;
+    }
+    bool listed = is_listed(family, name);
+    differences_seen += listed;
+    *passed = same;
+    if (!CHECK(same != listed) || (show_all && !same))
+        check_note("%s %s: %s\n  %.2000s\n%s", family, name,
+                   same ? "comes out as in MongoDB, but is in the list" : "differs", line,
+                   same ? "" : why);
+    return true;
+}
+
+/* ---- Families ---- */
+
+/* inflate_file -- the content of a gzip file, with a NUL behind it; the caller frees it. */
+static char *inflate_file(const char *path, size_t *size) {
+    size_t packed_size, capacity = 1 << 16;
+    char *packed = repo_file_read(path, &packed_size), *text = malloc(capacity);
+    z_stream z = {.next_in = (Bytef *)packed, .avail_in = (uInt)packed_size};
+    REQUIRE(text != NULL && inflateInit2(&z, 16 + MAX_WBITS) == Z_OK);
+    int result = Z_OK;
+    while (result == Z_OK) {
+        if (capacity - z.total_out < 2) {
+            capacity *= 2;
+            text = realloc(text, capacity);
+            REQUIRE(text != NULL);
+        }
+        z.next_out = (Bytef *)text + z.total_out;
+        z.avail_out = (uInt)(capacity - z.total_out - 1);
+        result = inflate(&z, Z_NO_FLUSH);
+    }
+    REQUIRE(result == Z_STREAM_END);
+    *size = z.total_out;
+    text[*size] = '\0';
+    inflateEnd(&z);
+    free(packed);
+    return text;
+}
+
+/* run_line -- the case of one line. */
+static void run_line(const char *family, const char *line, tally *total) {
+    tansu_buffer bson = TANSU_BUFFER_INIT;
+    tansu_error error;
+    bson_t test;
+    bool passed = false;
+    if (tansu_json_to_bson(line, strlen(line), &bson, &error) != TANSU_OK) {
+        count_in(reasons, sizeof reasons / sizeof *reasons,
+                 "texts that extended JSON cannot hold without being taken for values");
+        return;
+    }
+    REQUIRE(bson_init_static(&test, bson.data, bson.size));
+    if (run_case(family, &test, line, &passed)) {
+        total->count++;
+        total->passed += passed;
+    }
+    tansu_buffer_free(&bson);
+}
+
+/* run_family -- all cases of a file. */
+static void run_family(const char *family) {
+    char path[256];
+    size_t size;
+    tally total = {.name = family};
+    snprintf(path, sizeof path, VECTORS "%s.ndjson.gz", family);
+    char *text = inflate_file(path, &size), *state = NULL;
+    for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state))
+        run_line(family, line, &total);
+    free(text);
+    printf("%-16s %4u of %4u cases as in MongoDB\n", family, total.passed, total.count);
+}
+
+/* families -- all of them. */
+static void families(void) {
+    static const char *const names[] = {"query",          "update",    "projection", "find",
+                                        "findAndModify",  "delete",    "insert",     "distinct",
+                                        "count",          "indexes",   "collation",  "combinations",
+                                        "update-command", "data-types"};
+    unsigned lines = 0;
+    differences = repo_file_read(VECTORS "differences.txt", &differences_size);
+    for (const char *at = differences; (at = strchr(at, '\t')) != NULL; at++)
+        lines++;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        run_family(names[i]);
+    /* Each listed case exists. */
+    CHECK_INT(lines, differences_seen);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && reasons[i].name != NULL; i++)
+        printf("not applicable: %4u %s\n", reasons[i].count, reasons[i].name);
+    free(differences);
+}
+
+int main(void) {
+    const char *verbose = getenv("VERBOSE");
+    show_all = verbose != NULL && strcmp(verbose, "2") == 0;
+    RUN(families);
+    return check_finish();
+}

@@ -1,0 +1,44 @@
+// The async variants of Collection+TypedIDs.swift.
+extension Database.Collection where Element: Identifiable, Element.ID: Encodable & Sendable {
+    /// The value with an id, or `nil` when there is none.
+    ///
+    /// - Parameter id: Its id, which is stored as `_id`.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func get(_ id: Element.ID) async throws -> Element? {
+        try await get(BSONValue(id: id))
+    }
+
+    /// The values with some ids, all in one snapshot.
+    ///
+    /// - Parameter ids: Their ids, which are stored as `_id`.
+    /// - Returns: The values in the order of the ids. Ids without a document are left out.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func get(ids: some Sequence<Element.ID>) async throws -> [Element] {
+        let ids = try ids.map { try BSONValue(id: $0) }
+        return try await session.runCancellable(.read) { try self.using($0).documents(ids) }
+    }
+
+    /// Removes a value.
+    ///
+    /// - Parameter id: Its id, which is stored as `_id`.
+    /// - Returns: Whether it existed.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    @discardableResult
+    public func remove(id: Element.ID) async throws -> Bool {
+        try await remove(id: BSONValue(id: id))
+    }
+
+    /// Changes one value by a closure, in one transaction: no other write commits between reading and saving it.
+    ///
+    /// - Parameters:
+    ///   - id: Its id, which is stored as `_id` and must stay the same.
+    ///   - body: What to change, on a thread of the database.
+    /// - Returns: The value after the closure; `nil`, without a call of the closure, when there is none.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    @discardableResult
+    public func update(
+        id: Element.ID, _ body: @escaping @Sendable (inout Element) throws -> Void
+    ) async throws -> Element? {
+        try await update(id: BSONValue(id: id), body)
+    }
+}

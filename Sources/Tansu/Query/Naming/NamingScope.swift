@@ -1,0 +1,99 @@
+import Foundation
+
+/// The names in one query: it finds them, and compares those that no real value has confirmed yet with documents of the
+/// collection. After that a query reads no documents to be made.
+///
+/// `@unchecked Sendable`: what changes is under the lock.
+final class NamingScope: @unchecked Sendable {
+    /// How many documents a name is compared with, and how many an unknown one is looked for in.
+    private static let fewDocuments = 4
+    private static let manyDocuments = 32
+
+    private struct Unsettled {
+        let name: StoredName
+        let place: FieldPath
+        let keyPath: AnyKeyPath
+    }
+
+    /// For the names of all scopes: few queries have one that is not settled, and each query has a scope.
+    private static let lock = NSLock()
+
+    private let session: Session
+    private let collection: String
+    private var unsettled: [Unsettled] = []
+
+    /// A scope with the documents of a collection.
+    init(_ session: Session, _ collection: String) {
+        self.session = session
+        self.collection = collection
+    }
+
+    private func documents(_ filter: BSONDocument, _ count: Int) -> [BSONDocument] {
+        // A query that cannot be run fails when it is; and none of this may take long.
+        let hints: BSONDocument = ["$max": BSONValue(count), "$maxTimeMS": 20]
+        var found: [BSONDocument] = []
+        try? session.engine.forEach(filter, hints: hints, in: collection) { found.append($0) }
+        return found
+    }
+
+    /// The path of a property in the value at a path.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidQuery`.
+    func path<Root, Value>(of keyPath: KeyPath<Root, Value>, in place: FieldPath) throws -> FieldPath {
+        try path(of: keyPath, in: place) { try StoredFieldNames.shared.name(of: keyPath, isTop: $0, documents: $1) }
+    }
+
+    /// The path of the raw value of the value at a path.
+    func rawValuePath<Root: RawRepresentable>(of type: Root.Type, in place: FieldPath) throws -> FieldPath {
+        try path(of: \Root.rawValue, in: place) { isTop, _ in
+            try StoredFieldNames.shared.rawValueName(of: type, isTop: isTop)
+        }
+    }
+
+    private func path(
+        of keyPath: AnyKeyPath, in place: FieldPath, _ find: (Bool, () -> [BSONValue]) throws -> StoredName
+    ) throws -> FieldPath {
+        do {
+            let name = try find(place.isDocument) {
+                documents([:], Self.manyDocuments).flatMap { place.values(in: $0) }
+            }
+            if !name.isSettled {
+                Self.lock.withLock { unsettled.append(Unsettled(name: name, place: place, keyPath: keyPath)) }
+            }
+            return place.appending(name.keys)
+        } catch let failure as NamingFailure {
+            throw failure.error(keyPath)
+        }
+    }
+
+    /// Compares the names that need it with documents that match, which the query would decode anyway; or, when there
+    /// are none, with others.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidQuery`: a property is stored in another form.
+    func verify(_ filter: BSONDocument) throws {
+        let names = Self.lock.withLock { unsettled }
+        guard !names.isEmpty else { return }
+        var found = documents(filter, Self.fewDocuments)
+        if found.isEmpty && !filter.isEmpty { found = documents([:], Self.fewDocuments) }
+        for unsettled in names where !unsettled.name.isSettled {
+            do {
+                try unsettled.name.check(found.flatMap { unsettled.place.values(in: $0) })
+            } catch let failure as NamingFailure {
+                throw failure.error(unsettled.keyPath)
+            }
+        }
+    }
+}
+
+extension FieldPath {
+    /// How many elements of an array stand for all.
+    private static let fewElements = 4
+
+    /// The values at the path in a document; of arrays on the way, the first elements.
+    fileprivate func values(in document: BSONDocument) -> [BSONValue] {
+        let elements = outer.reduce([BSONValue.document(document)]) { values, keys in
+            values.flatMap { $0.value(atKeys: keys)?.arrayValue.map { Array($0.prefix(Self.fewElements)) } ?? [] }
+        }
+        return elements.compactMap { $0.value(atKeys: keys) }
+    }
+}

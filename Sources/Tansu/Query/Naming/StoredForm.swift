@@ -1,0 +1,120 @@
+import Foundation
+
+/// How a type is stored, as far as its `init(from:)` shows it before it gets any value: in fields with coding keys, as
+/// one value, or as an array.
+enum StoredForm: Sendable {
+    /// In fields, one for each key.
+    case fields(StoredKeys)
+    /// As one value, such as the raw value of an enum.
+    case value
+    /// As an array.
+    case elements
+    /// It asked for no container.
+    case unknown(reason: String)
+
+    /// The form of a type; its `init(from:)` is entered once, up to its first container.
+    static func of(_ type: any Decodable.Type) -> StoredForm {
+        let id = ObjectIdentifier(type)
+        if let form = known.withLock({ $0[id] }) { return form }
+        let form = probe(type)
+        known.withLock { $0[id] = form }
+        return form
+    }
+
+    private static let known = Locked<[ObjectIdentifier: StoredForm]>([:])
+
+    private static func probe<Value: Decodable>(_ type: Value.Type) -> StoredForm {
+        let first = FirstContainer()
+        do {
+            _ = try Value(from: ContainerProbe(first: first))
+            return first.form ?? .unknown(reason: "its init(from:) reads nothing")
+        } catch {
+            return first.form ?? .unknown(reason: "its init(from:) throws: \(error)")
+        }
+    }
+}
+
+/// The keys of a type that is stored in fields.
+struct StoredKeys: Sendable {
+    /// The type of the keys.
+    let type: any Any.Type
+    /// The text of each key by the name of its case; `nil` for keys that are not an enum.
+    let texts: [String: String]?
+    /// Whether `_id` is a key of its own, so that `id` is stored under that name.
+    let hasOwnID: Bool
+    /// The text of the key of a case.
+    private let find: @Sendable (String) -> String?
+
+    init<Key: CodingKey>(_ type: Key.Type) {
+        self.type = type
+        texts = RuntimeReflection.keys(of: type)?.mapValues(\.stringValue)
+        hasOwnID = Key(stringValue: "_id") != nil
+        find = { RuntimeReflection.key($0, of: type)?.stringValue }
+    }
+
+    /// The text of the key for a property; `nil` when there is none.
+    func text(for property: String) -> String? {
+        texts == nil ? find(property) : texts?[property]
+    }
+
+    /// The key as it is stored: in a whole document, `id` is `_id`.
+    func stored(_ text: String, isTop: Bool) -> String {
+        isTop && text == "id" && !hasOwnID ? "_id" : text
+    }
+
+    /// Whether they can be the keys of the properties that a type declares: they are declared in that type itself,
+    /// or in no type. A type may ask for the keys of another type first, to decode a value of that.
+    func mayBelong(to declaringType: any Any.Type) -> Bool {
+        let (own, other) = (Self.path(of: type), Self.path(of: declaringType))
+        if own.hasPrefix(other + ".") { return !own.dropFirst(other.count + 1).contains(".") }
+        return own.filter { $0 == "." }.count == 1
+    }
+
+    /// The qualified name of a type, without the unnamed contexts of private and local types.
+    private static func path(of type: any Any.Type) -> String {
+        String(reflecting: type).replacingOccurrences(
+            of: #"\(unknown context at \$[0-9a-f]+\)\."#, with: "", options: .regularExpression)
+    }
+}
+
+/// The first container that a type asked for.
+private final class FirstContainer: Sendable {
+    private let found = Locked<StoredForm?>(nil)
+
+    var form: StoredForm? { found.withLock { $0 } }
+
+    func note(_ form: @autoclosure () -> StoredForm) {
+        guard self.form == nil else { return }
+        let form = form()
+        found.withLock { $0 = $0 ?? form }
+    }
+}
+
+/// A decoder without values: it notes which container is asked for first, and throws for that and each later one. So
+/// the code of a type that is being decoded never gets a value that nobody stored.
+private struct ContainerProbe: Decoder {
+    let first: FirstContainer
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        first.note(.fields(StoredKeys(type)))
+        throw NoValue()
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        first.note(.elements)
+        throw NoValue()
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        first.note(.value)
+        throw NoValue()
+    }
+}
+
+/// What the probe throws.
+private struct NoValue: Error, CustomStringConvertible {
+    var description: String { "a query by key path asks for the names of the fields; there is no value to decode" }
+}
