@@ -53,8 +53,8 @@ static inline bool match_step(match_context *c, uint32_t count) {
 
 #define MATCH_BYTES 64 /* of a value that is read through count as one step */
 
-/* match_read -- counts a value of that many bytes that is about to be read through, wherever a query
- * may do so many times. False when matching is over. */
+/* match_read -- counts a value of that many bytes that is about to be read through, wherever a
+ * query may do so many times. False when matching is over. */
 static inline bool match_read(match_context *c, size_t size) {
     return match_step(c, 1 + (uint32_t)(size / MATCH_BYTES));
 }

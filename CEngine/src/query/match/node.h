@@ -53,9 +53,9 @@ typedef struct test {
                              the upper bound. REGEX: the prefix of all matches, if there is one */
     uint32_t operand_count;
     bool integral; /* `operand` is an int32, or a whole number within ±2^53, so int32, int64 and */
-    int64_t
-        integer; /* double compare with `integer` directly. SIZE: the size; MOD: the remainder; CONTAINS: the longest operand */
-    int64_t divisor;               /* MOD */
+    int64_t integer; /* double compare with `integer` directly. SIZE: the size; MOD: the remainder;
+                  * CONTAINS: bytes of the longest operand */
+    int64_t divisor; /* MOD */
     const collation *collation;    /* how strings are compared; the operands are already collated.
                                    NULL: by their bytes */
     const regex *regex;            /* REGEX */

@@ -18,6 +18,7 @@ struct query {
     deadline deadline; /* of the compilation */
     uint64_t spent;    /* nanoseconds of $maxTimeMS that compiling took */
     uint32_t nodes;    /* created so far */
+    bool stored;       /* the partial filter of an existing index: query_compile_stored() */
     path_link *paths;
     regex *regexes;
     const collation *collation; /* $collation; NULL: strings compare by their bytes */
@@ -30,6 +31,10 @@ struct query {
  * given context), MEMORY. */
 tansu_status query_path(query *q, const char *text, size_t size, const char *context,
                         const path **result, tansu_error *error);
+
+/* query_wild_path -- the same for a path that may be "*" or "**". */
+tansu_status query_wild_path(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error);
 
 /* query_free_members -- frees what the struct owns, but not the struct. */
 void query_free_members(query *q);

@@ -7,6 +7,7 @@
 #include "query/parse/join_spec.h"
 #include "query/parse/selector.h"
 #include "util/error.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* check_parts -- rejects parts that begin with `$`: only the keys of a DBRef do. */
@@ -23,18 +24,35 @@ static tansu_status check_parts(const path *path, const char *context, tansu_err
     return TANSU_OK;
 }
 
-tansu_status query_path(query *q, const char *text, size_t size, const char *context,
-                        const path **result, tansu_error *error) {
+/* new_path -- query_path(), also of a wildcard. */
+static tansu_status new_path(query *q, const char *text, size_t size, bool wild,
+                             const char *context, const path **result, tansu_error *error) {
     path_link *link = arena_alloc(&q->memory, sizeof *link);
     if (!link || !arena_charge(&q->memory, 2 * size))
         return error_memory(error);
+    if (path_has_wildcard(text, size) && !wild && !q->stored)
+        return error_set(error, TANSU_E_INVALID_QUERY, context,
+                         "Path has a part of asterisks only; \"*\" and \"**\" are whole paths of "
+                         "a condition, and a key of that name is written with a backslash, \\*");
     tansu_status status = path_parse(&link->path, text, size, error);
+    if (status == TANSU_E_INVALID_QUERY && error != NULL)
+        snprintf(error->context, sizeof error->context, "%s", context);
     if (status != TANSU_OK)
         return status;
     link->next = q->paths;
     q->paths = link;
     *result = &link->path;
     return check_parts(&link->path, context, error);
+}
+
+tansu_status query_path(query *q, const char *text, size_t size, const char *context,
+                        const path **result, tansu_error *error) {
+    return new_path(q, text, size, false, context, result, error);
+}
+
+tansu_status query_wild_path(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error) {
+    return new_path(q, text, size, true, context, result, error);
 }
 
 /* keep_document -- validates a document and copies it for the life of the query. */
@@ -118,12 +136,10 @@ tansu_status query_too_large(const query *q, tansu_status status, tansu_error *e
         QUERY_MEMORY / (1024 * 1024));
 }
 
-tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
-                           size_t hints_size, const interrupt *stop, query **result,
-                           tansu_error *error) {
-    query *q = calloc(1, sizeof *q);
-    if (!q)
-        return error_memory(error);
+/* compile_new -- fills in a zeroed query, or frees it. */
+static tansu_status compile_new(query *q, const uint8_t *selector, size_t selector_size,
+                                const uint8_t *hints, size_t hints_size, const interrupt *stop,
+                                query **result, tansu_error *error) {
     q->memory.limit = QUERY_MEMORY;
     q->deadline = deadline_begin(stop, 0);
     tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
@@ -135,6 +151,24 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
     }
     *result = q;
     return TANSU_OK;
+}
+
+tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
+                           size_t hints_size, const interrupt *stop, query **result,
+                           tansu_error *error) {
+    query *q = calloc(1, sizeof *q);
+    if (!q)
+        return error_memory(error);
+    return compile_new(q, selector, selector_size, hints, hints_size, stop, result, error);
+}
+
+tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **result,
+                                  tansu_error *error) {
+    query *q = calloc(1, sizeof *q);
+    if (!q)
+        return error_memory(error);
+    q->stored = true;
+    return compile_new(q, selector, size, NULL, 0, NULL, result, error);
 }
 
 void query_free_members(query *q) {
