@@ -365,6 +365,8 @@ typedef struct tansu_options {
     uint32_t slow_operation_ms; /* operations that take as long are passed to `log`; 0: none */
     tansu_log log;              /* may be NULL */
     void *log_context;
+    uint32_t lock_timeout_ms; /* how long to wait while another process has the database open;
+                                 default 0 */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */
@@ -376,7 +378,8 @@ TANSU_API void tansu_options_init(tansu_options *options);
  * or corrupt are rebuilt from the log ("indexesRebuilt" in tansu_stats() is the reason). A database
  * on a read-only file system is opened as if read_only was set ("readOnly").
  * *db: set on success, otherwise NULL.
- * Errors: LOCKED; NOT_FOUND (must_exist or read_only, and there is none); EXISTS (the path is a
+ * Errors: LOCKED (after lock_timeout_ms; the message names the process that has it open, where the
+ * system does); NOT_FOUND (must_exist or read_only, and there is none); EXISTS (the path is a
  * file, or a folder with other content); CORRUPT (before the last synced commit: context and offset
  * say where, and the log is left unchanged, see tansu_repair()); VERSION; IO; FULL; READ_ONLY
  * (there is none, and the file system is read-only); CANCELLED (by options.progress; the log is
@@ -398,7 +401,7 @@ TANSU_API tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_er
  *   "readOnly", "mustExist"
  *                 true or false
  *   "intervalMs", "busyTimeoutMs", "segmentSize", "checkpointBytes", "indexCacheBytes",
- *   "compactionPercent", "compactionShare"
+ *   "compactionPercent", "compactionShare", "lockTimeoutMs"
  *                 whole number
  * Errors: INVALID_JSON; INVALID_ARGUMENT (an unknown member, or a value of another type or out of
  * range; context is the member); those of tansu_open().
@@ -980,7 +983,9 @@ TANSU_API tansu_status tansu_bson_to_json(tansu_document document, int canonical
 /*
  * Runs one command in JSON form (docs/json-commands.md). *response is the answer, a NUL-terminated
  * JSON text, set on success and on failure (NULL only when memory is exhausted); free it with
- * tansu_free(). Returns the status of the command.
+ * tansu_free(). Returns the status of the command. What a command leaves open (a cursor, a
+ * transaction, a feed) counts as open for tansu_shutdown(), and tansu_close() ends it. `db` may be
+ * NULL for the commands "restore" and "repair".
  */
 TANSU_API tansu_status tansu_execute_json(tansu_db *db, const char *request, char **response);
 

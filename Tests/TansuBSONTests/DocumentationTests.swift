@@ -87,6 +87,15 @@ struct DocumentationTests {
         shows(try yearly.encode(Visit(at: Date(timeIntervalSince1970: 1e9))), #"{"at":2001}"#)
     }
 
+    @Test func roundedDecimals() throws {
+        struct Share: Codable { var part: Decimal }
+        var shares = BSONEncoder()
+        shares.decimalStrategy = .roundedDecimal128(.down)
+        shows(
+            try shares.encode(Share(part: Decimal(2) / 3)),
+            #"{"part":{"$numberDecimal":"0.6666666666666666666666666666666666"}}"#)
+    }
+
     @Test func codingKeys() throws {
         struct Account: Codable {
             var firstName: String

@@ -13,6 +13,21 @@ struct IDMappingTests {
         #expect(try BSONDecoder().decode(Person.self, from: document) == person)
     }
 
+    @Test func idIsReadFromUnderscoreIDAtEveryLevel() throws {
+        struct Order: Codable, Equatable { var id: Int; var customer: Person?; var lines: [[String: Friend]] }
+        let joined: BSONDocument = [
+            "_id": 1, "customer": ["name": "x", "_id": 2, "friend": ["id": 3]],
+            "lines": [["a": ["_id": 4, "id": "of another tool"]], ["b": ["id": 5]]],
+        ]
+        let order = try BSONDecoder().decode(Order.self, from: joined)
+        #expect(order.customer == Person(id: 2, friend: Friend(id: 3)))
+        #expect(order.lines == [["a": Friend(id: 4)], ["b": Friend(id: 5)]])
+        struct Own: Codable, Equatable { var _id: Int; var id: Int }
+        #expect(
+            try BSONDecoder().decode([String: Own].self, from: ["x": ["_id": 1, "id": 2]])["x"] == Own(_id: 1, id: 2))
+        #expect(try BSONDecoder().decode([String: [String: Int]].self, from: ["x": ["_id": 1]]) == ["x": ["_id": 1]])
+    }
+
     @Test func theMappingCanBeTurnedOff() throws {
         var encoder = BSONEncoder()
         encoder.idMapping = .none

@@ -22,6 +22,27 @@ struct ArgumentTests {
         #expect(try JSONArguments.order("+name, -age") == ["name": 1, "age": -1])
         #expect(try JSONArguments.order(" {\"age\": -1}") == ["age": -1])
         #expect(throws: CommandError.self) { try JSONArguments.order("name,,age") }
+        #expect(try JSONArguments.order("name asc, age desc") == ["name": 1, "age": -1])
+        #expect(try JSONArguments.order("first name,asc") == ["first name": 1, "asc": 1])
+        #expect(throws: CommandError.self) { try JSONArguments.order("-name asc") }
+        #expect(try JSONArguments.keys("name,age:-1") == ["name": 1, "age": -1])
+    }
+
+    @Test(
+        "a last argument that begins with a minus is moved behind --",
+        arguments: [
+            (["get", "d", "c", "-5", "--json"], ["get", "d", "c", "--json", "--", "-5"]),
+            (["get", "d", "c", "--json"], ["get", "d", "c", "--json"]),
+            (["get", "d", "c", "--", "-5"], ["get", "d", "c", "--", "-5"]),
+            (["get", "-h"], ["get", "-h"]), (["find", "d", "c", "-5"], ["find", "d", "c", "-5"]),
+            (["index", "create", "d", "c", "-a,b"], ["index", "create", "d", "c", "--", "-a,b"]),
+            (
+                ["index", "create", "d", "c", "-a", "--name", "-n"],
+                ["index", "create", "d", "c", "--name", "-n", "--", "-a"]
+            ),
+        ])
+    func minus(words: [String], prepared: [String]) {
+        #expect(ArgumentWords.prepared(words) == prepared)
     }
 
     @Test("fields are JSON or a list of names")

@@ -1,3 +1,4 @@
+import Foundation
 import TansuBSON
 import Testing
 
@@ -9,7 +10,7 @@ struct CommandErrorTests {
     @Test("every error code of the engine has an exit code")
     func codes() {
         let expected: [(TansuError.Code, CommandExitCode)] = [
-            (.memory, .system), (.invalidArgument, .software), (.closed, .software), (.io, .inputOutput),
+            (.memory, .system), (.invalidArgument, .usage), (.closed, .software), (.io, .inputOutput),
             (.full, .inputOutput), (.locked, .temporary), (.busy, .temporary), (.readOnly, .noPermission),
             (.corrupt, .corrupt), (.version, .corrupt), (.notFound, .noInput), (.exists, .invalidInput),
             (.notUnique, .invalidInput), (.invalidName, .invalidInput), (.invalidBSON, .invalidInput),
@@ -21,6 +22,15 @@ struct CommandErrorTests {
         for (code, status) in expected {
             #expect(CommandExitCode(errorCode: code.description) == status, "\(code)")
         }
+    }
+
+    @Test("missing permission is the same error as a read-only file system")
+    func permission() {
+        for number in [EACCES, EPERM] {
+            let error = CommandError(TansuError(.io, "It could not be opened", systemErrno: number))
+            #expect(error.code == "READ_ONLY" && error.status == .noPermission)
+        }
+        #expect(CommandError(TansuError(.io, "It could not be opened", systemErrno: EIO)).status == .inputOutput)
     }
 
     @Test("the text is one line with message, remedy, code and path")

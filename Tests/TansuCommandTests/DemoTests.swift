@@ -52,9 +52,26 @@ struct DemoTests {
         #expect(result.status == 73)
         #expect(
             result.error
-                == "tansu: Collection \"cities\" was not created by the demo; choose another folder with --path, "
+                == "tansu: Collection \"cities\" has documents that the demo did not save; choose another folder with --path, "
                 + "nothing was changed [EXISTS, d]\n")
         #expect(try command.tansu("count", "d", "cities").output == "1\n")
+    }
+
+    @Test("a document that was added or changed since is kept", arguments: [true, false])
+    func changedCities(adding: Bool) throws {
+        let command = try Command()
+        try command.succeed("demo", "--path", "d")
+        if adding {
+            try command.succeed("save", "d", "cities", "{\"_id\": 1, \"geonameid\": 1, \"name\": \"Entenhausen\"}")
+        } else {
+            let change = ["update", "d", "cities", "{\"name\": \"Tokyo\"}", "{\"$set\": {\"visited\": true}}"]
+            #expect(try command.tansu(change, input: []).status == 0)
+        }
+        let result = try command.tansu("demo", "--path", "d")
+        #expect(result.status == 73)
+        #expect(try command.tansu("count", "d", "cities").output == (adding ? "34007\n" : "34006\n"))
+        let kept = adding ? "{\"name\": \"Entenhausen\"}" : "{\"visited\": true}"
+        #expect(try command.tansu("count", "d", "cities", kept).output == "1\n")
     }
 
     @Test("a folder with other files is not changed")

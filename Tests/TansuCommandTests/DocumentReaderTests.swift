@@ -76,6 +76,33 @@ struct RecordReaderTests {
         #expect(try documents("\(longest)\n{}\n", piece: 10, maximumLength: 100) == ["1:\(longest)", "2:{}"])
     }
 
+    @Test("an object can span several lines, as jq and json.dumps write it", arguments: [1, 3, 64])
+    func severalLines(piece: Int) throws {
+        let indented = "{\n  \"a\": {\n    \"b\": 1\n  },\n  \"c\": \"}{\"\n}"
+        let flat = "{\n\"a\": [\n{\n\"b\": 1\n},\n{\n\"b\": 2\n}\n]\n}"
+        let expected = ["1:\(indented)", "7:\(flat)", "17:{\"d\": 4}", "18:{\"a\":{\"b\":1}\n}"]
+        let text = "\(indented)\n\(flat)\n{\"d\": 4}\n{\"a\":{\"b\":1}\n}\n"
+        #expect(try documents(text, piece: piece) == expected)
+        #expect(try documents(text.replacing("\n", with: "\r\n"), piece: piece).count == 4)
+    }
+
+    @Test("a document that does not end leaves the next one intact", arguments: [1, 3, 64])
+    func broken(piece: Int) throws {
+        let text = "{\"a\": 1\n{\"b\": 2}\n{\"c\": 3,\n{\"d\": \"4\n{\"e\": 5}\n{\"f\": {\n"
+        #expect(
+            try documents(text, piece: piece) == [
+                "1:{\"a\": 1", "2:{\"b\": 2}", "3:{\"c\": 3,", "4:{\"d\": \"4", "5:{\"e\": 5}", "6:{\"f\": {",
+            ])
+    }
+
+    @Test("an object on several lines that is too long is one invalid document")
+    func longObject() throws {
+        let long = "{\n" + String(repeating: "\"x\": 1,\n", count: 50) + "\"y\": 2}"
+        let result = try documents("{}\n\(long)\n{\"c\":3}\n", maximumLength: 100)
+        #expect(result.first == "1:{}" && result.last == "54:{\"c\":3}")
+        #expect(result.contains("2!The line is longer than 100 bytes"))
+    }
+
     @Test("the elements of an array are documents, with the line on which each begins", arguments: [1, 3, 64])
     func array(piece: Int) throws {
         let text = "[\n  {\"a\": [1, {\"x\": 2}]},\n  {\n    \"b\": 2\n  }\n, {}]\n"

@@ -88,15 +88,32 @@ struct ErrorMessageTests {
         #expect(result.status == 73)
     }
 
-    @Test("a database that another process has open is locked")
+    @Test("a database that another process has open is locked, and the error names that process")
     func locked() throws {
         let command = try Command.withPeople()
         let database = try Database(path: command.path("people.tansu"))
-        let result = try command.tansu("save", "people.tansu", "people", "{}")
+        let result = try command.tansu("save", "people.tansu", "people", "{}", "--wait", "0.05")
         #expect(result.status == 75)
-        #expect(result.error.contains("[LOCKED, people.tansu]"))
+        let process =
+            "tansu: Database \"people.tansu\" is open in process \(ProcessInfo.processInfo.processIdentifier) (\""
+        #expect(result.error.hasPrefix(process))
+        #expect(result.error.contains("\"); close it there, or wait longer with \"--wait\" [LOCKED, people.tansu]"))
         try database.close()
         #expect(try command.tansu("save", "people.tansu", "people", "{}").status == 0)
+        #expect(try command.tansu("count", "people.tansu", "people", "--wait", "-1").status == 64)
+    }
+
+    @Test("a command waits until another process closes the database", arguments: [false, true])
+    func waiting(reading: Bool) throws {
+        let command = try Command.withPeople()
+        let database = try Database(path: command.path("people.tansu"))
+        let words = reading ? ["count", "people.tansu", "people"] : ["save", "people.tansu", "people", "{}"]
+        let process = try command.start(words + ["--wait", "3600"])
+        usleep(200_000)
+        #expect(process.isRunning)
+        try database.close()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
     }
 
     @Test("commands that only read share a database with other readers")
@@ -118,12 +135,113 @@ struct ErrorMessageTests {
         "a wrong command line shows the usage",
         arguments: [
             ["find"], ["find", "db"], ["fnd"], ["find", "db", "c", "--max", "-1"],
-            ["find", "db", "c", "--table", "--json"], ["import", "db", "f", "--batch", "0"],
+            ["find", "db", "c", "--table", "--canonical"], ["import", "db", "f", "--batch", "0"],
         ])
     func usage(words: [String]) throws {
         let result = try Command().tansu(words, input: [])
         #expect(result.status == 64)
         #expect(result.error.contains("Usage: tansu"))
+    }
+
+    @Test(
+        "with --json a usage error is an object",
+        arguments: [
+            ["find", "--json"], ["find", "db", "c", "--table", "--json"], ["fnd", "db", "--json"],
+            ["find", "db", "c", "--max", "-1", "--json"], ["find", "", "c", "--json"], ["--json"],
+            ["remove", "db", "c", "--json"], ["find", "db", "c", "{}", "{\"$max\": 1}", "--max", "2", "--json"],
+        ])
+    func usageAsJSON(words: [String]) throws {
+        let command = try Command.withPeople()
+        try command.succeed("save", "db", "c", "{}")
+        let result = try command.tansu(words, input: [])
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty)
+        let object = try BSONDocument(extendedJSON: result.error)
+        #expect(object["ok"] == false)
+        #expect(object[path: "error.message"]?.stringValue?.isEmpty == false)
+    }
+
+    @Test(
+        "an empty path is a usage error",
+        arguments: [
+            ["find", "", "c"], ["stats", ""], ["import", "", "f.ndjson"], ["import", "db", "", "--collection", "c"],
+            ["load", "", "f"], ["load", "db", ""], ["backup", "db", ""], ["backup", "", "b"], ["restore", "", "b"],
+            ["restore", "b", ""], ["repair", "", "b"], ["repair", "b", ""], ["dump", "db", "--output", ""],
+            ["demo", "--path", ""], ["save", "", "c", "{}"],
+        ])
+    func emptyPath(words: [String]) throws {
+        let result = try Command().tansu(words, input: [])
+        #expect(result.status == 64)
+        #expect(result.error.contains("is empty") && !result.error.contains("report"))
+    }
+
+    @Test(
+        "an unknown subcommand or option has a suggestion",
+        arguments: [
+            (["fnd", "db", "c"], "Unknown subcommand \"fnd\"; did you mean \"tansu find\"?"),
+            (["udpate", "db"], "did you mean \"tansu update\"?"), (["insert", "db"], "did you mean \"tansu save\"?"),
+            (["index", "creat", "db", "c", "a"], "did you mean \"tansu index create\"?"),
+            (["collections", "dropp", "db", "c"], "did you mean \"tansu collections drop\"?"),
+            (["find", "db", "c", "--tabel"], "Did you mean '--table'?"),
+            (["remove", "db", "c", "{}", "--limits", "1"], "Did you mean '--limit'?"),
+        ])
+    func suggestion(words: [String], text: String) throws {
+        let result = try Command().tansu(words, input: [])
+        #expect(result.status == 64)
+        #expect(result.error.contains(text))
+        #expect(result.error.contains("Usage: tansu"))
+    }
+
+    @Test("a word that resembles no subcommand has no suggestion")
+    func noSuggestion() throws {
+        #expect(try !Command().tansu("xyzzy").error.contains("did you mean"))
+    }
+
+    @Test("the error for a file of another kind says what it is and what to do")
+    func wrongKind() throws {
+        let command = try Command.withPeople()
+        try command.succeed("backup", "people.tansu", "saved", "--file")
+        try command.succeed("dump", "people.tansu", "--output", "dumped")
+        try command.write("lite", "SQLite format 3\u{0}\u{10}")
+        try command.write("towns", "name,zip\nYork,1\n")
+        let expected = [
+            ("saved", "is a backup", "\"tansu restore saved"), ("lite", "is a SQLite database", "CSV"),
+            ("dumped", "is a dump", "\"tansu load DATABASE dumped"), ("towns", "is a text file", "--format csv"),
+        ]
+        for (file, kind, remedy) in expected {
+            for words in [["find", file, "c"], ["save", file, "c", "{}"], ["import", "new", file]] {
+                let result = try command.tansu(words, input: [])
+                #expect([65, 66, 73].contains(result.status), "\(words)")
+                #expect(result.error.contains(kind) && result.error.contains(remedy), "\(words): \(result.error)")
+            }
+        }
+        let others = [
+            ["load", "new", "saved"], ["load", "new", "lite"], ["restore", "dumped", "new"],
+            ["restore", "lite", "new"],
+            ["find", "people.ndjson", "c"], ["import", "new", "people.tansu"],
+        ]
+        for words in others {
+            let result = try command.tansu(words, input: [])
+            #expect([65, 66].contains(result.status), "\(words)")
+            #expect(result.error.contains(", not a ") && result.error.contains("\"tansu "), "\(result.error)")
+        }
+        #expect(!command.exists("new"))
+    }
+
+    @Test(
+        "a folder without write permission is the error of a read-only file system",
+        .enabled(if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")))
+    func noPermission() throws {
+        let command = try Command.withPeople()
+        let user = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+        for line in [
+            "save people.tansu people '{}'", "save new c '{}'", "backup people.tansu b", "restore people.tansu r",
+        ] {
+            let result = try command.shell("chmod 755 .; \(user) tansu \(line)")
+            #expect(result.status == 77, "\(line): \(result.error)")
+            #expect(result.error.contains("[READ_ONLY"), "\(line): \(result.error)")
+        }
+        #expect(try command.shell("\(user) tansu count people.tansu people").output == "3\n")
     }
 
     @Test("a failed write of the output is an error", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))

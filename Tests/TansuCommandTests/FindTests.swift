@@ -28,6 +28,23 @@ struct FindTests {
         #expect(try result.documents() == [["_id": 7, "name": "Cem"]])
     }
 
+    @Test(
+        "orders have the forms of SQL and of MongoDB, and --sort and --limit are other names",
+        arguments: ["-age", "age desc", "age DESC", "age:-1", "age: desc", "{\"age\": -1}"])
+    func orders(order: String) throws {
+        let command = try Command.withPeople()
+        for option in ["--orderby", "--sort"] {
+            let result = try command.tansu("find", "people.tansu", "people", option, order, "--limit", "2")
+            #expect(try result.documents().map { $0["age"] } == [41, 33])
+        }
+        let groups = try command.tansu(
+            "aggregate", "people.tansu", "people", "{\"by\": \"age\"}", "--sort", order, "--limit", "1")
+        #expect(try groups.documents().count == 1)
+        let update = ["update", "people.tansu", "people", "{}", "{\"$set\": {\"first\": true}}"]
+        #expect(try command.tansu(update + ["--sort", order, "--limit", "1"], input: []).status == 0)
+        #expect(try command.tansu("find", "people.tansu", "people", "{\"first\": true}").documents()[0]["age"] == 41)
+    }
+
     @Test("a hint that is also given as an option is a usage error")
     func twice() throws {
         let command = try Command.withPeople()

@@ -59,7 +59,7 @@ struct ImportTests {
         #expect(locations.count == 4)
         #expect(Set(locations) == ["x.ndjson:2:", "x.ndjson:4:", "x.ndjson:5:", "x.ndjson:6:"])
         #expect(result.output.contains("2 documents imported"))
-        #expect(result.output.contains("4 invalid lines skipped"))
+        #expect(result.output.contains("4 invalid documents skipped"))
         let ids = try command.tansu("find", "db", "x").documents().map { $0["_id"] }
         #expect(ids == [.int32(1), .int32(7)])
     }
@@ -133,6 +133,33 @@ struct ImportTests {
         #expect(try count() == "2\n")
     }
 
+    @Test("--mode says what happens to an _id that exists, and the result says what did")
+    func modes() throws {
+        let command = try Command.withPeople()
+        let lines = "{\"_id\": 8}\n{\"_id\": 7, \"age\": 1}\n{\"_id\": 9}\n{\"_id\": 8, \"n\": 2}\n"
+        func result(_ mode: String...) throws -> (CommandResult, [Int?]) {
+            let words = ["import", "people.tansu", "-", "--collection", "people", "--json"] + mode
+            let result = try command.tansu(words, input: Array(lines.utf8))
+            let json = try result.json()
+            return (result, ["imported", "replaced", "skipped", "bad"].map { json[$0]?.intValue })
+        }
+        let (skip, skipped) = try result("--mode", "skip")
+        #expect(skip.status == 0 && skipped == [2, 0, 2, 0])
+        let (insert, inserted) = try result("--mode", "insert")
+        #expect(insert.status == 1 && inserted == [0, 0, 0, 4])
+        #expect(
+            try insert.json()["badLines"]?.arrayValue?.first?.documentValue?["message"]?.stringValue?.contains("_id 8")
+                == true)
+        #expect(try command.tansu("get", "people.tansu", "people", "7").json()["age"] == 33)
+        let (replace, replaced) = try result()
+        #expect(replace.status == 0 && replaced == [4, 4, 0, 0])
+        #expect(try command.tansu("get", "people.tansu", "people", "7").json()["age"] == 1)
+        let text = try command.tansu(
+            "import", "people.tansu", "-", "--collection", "people", input: "{\"_id\": 10}\n{\"_id\": 7}\n")
+        #expect(text.output.hasSuffix(", 1 of them replaced others\n"))
+        #expect(try command.tansu("import", "people.tansu", "-", "--collection", "c", "--mode", "merge").status == 64)
+    }
+
     @Test("--id does not replace an _id")
     func existingID() throws {
         let command = try Command()
@@ -182,12 +209,15 @@ struct ImportTests {
                 """)
     }
 
-    @Test("the error for a pretty-printed document explains the format")
+    @Test("pretty-printed documents are imported, and one that is invalid is skipped")
     func prettyPrinted() throws {
         let command = try Command()
-        let result = try command.tansu("import", "db", "-", "--collection", "c", input: "{\n  \"a\": 1\n}\n")
+        let text =
+            "{\n  \"_id\": 1\n}\n{\n  \"_id\": 2,\n  \"a\": [\n    {\n      \"b\": }\n  ]\n}\n{\n  \"_id\": 3\n}\n"
+        let result = try command.tansu("import", "db", "-", "--collection", "c", input: text)
         #expect(result.status == 1)
-        #expect(result.error.contains("standard input:1: A document must be on one line"))
+        #expect(result.error.hasPrefix("standard input:4: ") && result.error.contains("of the document)"))
+        #expect(try command.tansu("find", "db", "c").documents().map { $0["_id"] } == [1, 3])
     }
 
     @Test("a missing file neither creates a database nor drops a collection")

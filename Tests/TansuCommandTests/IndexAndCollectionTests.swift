@@ -120,6 +120,29 @@ struct IndexAndCollectionTests {
         #expect(result.error.contains("[EXISTS"))
     }
 
+    @Test("a descending key needs no --")
+    func descendingKey() throws {
+        let command = try Command.withPeople()
+        try command.succeed("index", "create", "people.tansu", "people", "-age", "--unique")
+        try command.succeed("index", "create", "people.tansu", "people", "--name", "n", "name desc,age")
+        let indexes = try command.tansu("index", "list", "people.tansu", "people", "--json").json()["indexes"]?
+            .arrayValue
+        #expect(indexes?.compactMap { $0.documentValue?["keys"] } == [["age": -1], ["name": -1, "age": 1]])
+    }
+
+    @Test("statistics are of the files, not of the opening that reads them")
+    func statsOfFiles() throws {
+        let command = try Command.withPeople()
+        try command.succeed("compact", "people.tansu")
+        let text = try command.tansu("stats", "people.tansu").output
+        for label in ["Read only", "Format", "Compactions", "Durability", "Index memory", "Snapshots"] {
+            #expect(!text.contains(label))
+        }
+        let json = try #require(try command.tansu("stats", "people.tansu", "--json").json()["stats"]?.documentValue)
+        #expect(json["readOnly"] == nil && json["compactions"] == nil)
+        #expect(json["logBytes"] != nil && json["sequence"] != nil)
+    }
+
     @Test("statistics are printed as text and as JSON")
     func stats() throws {
         let command = try Command.withPeople()

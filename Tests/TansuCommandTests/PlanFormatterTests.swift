@@ -89,7 +89,7 @@ struct PlanFormatterTests {
             String(OpenDatabase.indexCommand("my db", "c", keys: keys).split(separator: " index ").last ?? "")
         }
         #expect(words(["a.b": 1, "c": -1]) == "create 'my db' c a.b,-c")
-        #expect(words(["a": -1]) == "create 'my db' c '{\"a\":-1}'")
+        #expect(words(["a": -1]) == "create 'my db' c -a")
         #expect(words(["a,b": 1]) == "create 'my db' c '{\"a,b\":1}'")
     }
 }

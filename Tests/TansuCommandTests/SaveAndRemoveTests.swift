@@ -71,6 +71,58 @@ struct SaveAndRemoveTests {
         #expect(try command.tansu("get", "people.tansu", "people", "ann").json()["age"] == .int32(41))
     }
 
+    @Test("the error of several documents names the one at fault")
+    func bulk() throws {
+        let command = try Command.withPeople()
+        try command.succeed("index", "create", "people.tansu", "people", "name", "--unique")
+        let save = ["save", "people.tansu", "people"]
+        let words = save + ["{\"_id\": 8, \"name\": \"Dan\"}", "{\"_id\": 7, \"name\": \"Eve\"}", "--insert"]
+        let text = try command.tansu(words, input: [])
+        #expect(text.status == 65)
+        #expect(text.error.hasPrefix("tansu: A document with the _id 7 exists in collection \"people\"; "))
+        #expect(text.error.contains("[EXISTS, document 2, "))
+        let json = try BSONDocument(extendedJSON: command.tansu(words + ["--json"], input: []).error)
+        #expect(json[path: "error.document"] == 1)
+        let unique = try command.tansu(save, input: Array("{\"name\": \"Dan\"}\n\n{\"name\": \"Ann\"}\n".utf8))
+        #expect(unique.error.contains("[NOT_UNIQUE, standard input, line 3, "))
+        let invalid = try command.tansu(save + ["{\"name\": 1}", "{\"name\": 2}", "{\"$a\": 1}", "--json"], input: [])
+        #expect(try BSONDocument(extendedJSON: invalid.error)[path: "error.document"] == 2)
+        #expect(try command.tansu("count", "people.tansu", "people").output == "3\n")
+    }
+
+    @Test("standard input can be pretty-printed JSON or a table")
+    func otherFormats() throws {
+        let command = try Command()
+        let pretty = "{\n  \"_id\": 1\n}\n{\n  \"_id\": 2\n}\n"
+        #expect(try command.tansu("save", "db", "c", input: pretty).output == "1\n2\n")
+        let table = try command.tansu(
+            "save", "db", "c", "--format", "csv", "--infer-types", input: "_id,a\n3,x\n4,\"5\"\n")
+        #expect(table.output == "3\n4\n")
+        #expect(try command.tansu("get", "db", "c", "4").json() == ["_id": 4, "a": "5"])
+    }
+
+    @Test("an id may be negative")
+    func negativeID() throws {
+        let command = try Command()
+        try command.succeed("save", "db", "c", "{\"_id\": -5}", "{\"_id\": -1.5}")
+        #expect(try command.tansu("get", "db", "c", "-5").json() == ["_id": -5])
+        #expect(try command.tansu("get", "db", "c", "-1.5", "--canonical").status == 0)
+        #expect(try command.tansu("get", "db", "c", "--json", "-5").status == 0)
+        #expect(try command.tansu("get", "db", "c", "--", "-5").status == 0)
+        #expect(try command.tansu("remove", "db", "c", "--id", "-5").status == 0)
+        #expect(try command.tansu("count", "db", "c").output == "1\n")
+    }
+
+    @Test("--sort, --skip and --limit restrict what is removed")
+    func removeWithOptions() throws {
+        let command = try Command.withPeople()
+        let words = ["remove", "people.tansu", "people", "{}", "--sort", "-age", "--skip", "1", "--limit", "1"]
+        #expect(try command.tansu(words, input: []).output == "1 document removed\n")
+        #expect(try command.tansu("get", "people.tansu", "people", "7").status == 1)
+        #expect(try command.tansu("remove", "people.tansu", "people", "--id", "ann", "--limit", "1").status == 64)
+        #expect(try command.tansu("count", "people.tansu", "people").output == "2\n")
+    }
+
     @Test("documents are removed by id and by query; no removed document is exit code 1")
     func remove() throws {
         let command = try Command.withPeople()

@@ -77,32 +77,47 @@ struct TextTableTests {
         #expect(TextTable(headings: []).lines().isEmpty)
     }
 
-    @Test("the rows of a long result are written as several tables")
-    func severalTables() throws {
+    /// The table of documents as it is written to a file.
+    private func written(_ documents: [BSONDocument], keptBytes: Int) throws -> (text: String, reads: Int) {
         let command = try Command()
         try command.write("output", "")
         let file = try FileHandle(forWritingTo: command.folder.appendingPathComponent("output"))
         let writer = OutputWriter(descriptor: file.fileDescriptor)
-        var table = DocumentTable(terminal: .plain, rowsAtOnce: 2)
-        for id in Int32(1)...3 { try table.append(["_id": .int32(id)], to: writer) }
-        try table.flush(to: writer)
-        try table.flush(to: writer)
-        let text = try String(contentsOfFile: command.path("output"), encoding: .utf8)
-        #expect(text == "_id\n───\n  1\n  2\n\n_id\n───\n  3\n")
+        var table = DocumentTable(terminal: .plain, keptBytes: keptBytes)
+        var reads = 0
+        let count = try table.write(
+            { body in
+                reads += 1
+                try documents.forEach(body)
+            }, to: writer)
+        #expect(count == documents.count)
+        return (try command.text("output"), reads)
+    }
+
+    @Test("a result of any length is one table; a long one is read twice and not kept")
+    func longResult() throws {
+        let documents = (1...3000).map { ["_id": .int32($0), "field\($0 % 7)": "x"] as BSONDocument }
+        let short = try written(documents, keptBytes: 1 << 20)
+        let long = try written(documents, keptBytes: 1000)
+        #expect(short.reads == 1 && long.reads == 2)
+        #expect(short.text == long.text)
+        let lines = long.text.split(separator: "\n")
+        #expect(lines.count == 3002)
+        #expect(lines.filter { $0.contains("_id") }.count == 1)
+        #expect(lines.allSatisfy { $0.count <= lines[1].count })
+        #expect(try written([], keptBytes: 0).text.isEmpty)
     }
 
     @Test("documents are rows, and a missing field is an empty cell")
     func documents() throws {
-        var table = DocumentTable(terminal: .plain)
-        let writer = OutputWriter()
-        try table.append(["_id": 1, "name": "Ann"], to: writer)
-        try table.append(["_id": 2, "tags": ["a", "b"]], to: writer)
+        let documents: [BSONDocument] = [["_id": 1, "name": "Ann"], ["_id": 2, "tags": ["a", "b"]]]
         #expect(
-            table.table().lines() == [
-                "_id  name  tags",
-                "───  ────  ─────────",
-                "  1  Ann",
-                "  2        [\"a\",\"b\"]",
-            ])
+            try written(documents, keptBytes: 1000).text == """
+                _id  name  tags
+                ───  ────  ─────────
+                  1  Ann
+                  2        ["a","b"]
+
+                """)
     }
 }

@@ -6,6 +6,7 @@
 #include "compact/compact.h"
 #include "query/plan/partial_filter.h"
 #include "store/handle.h"
+#include "store/open/options.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 

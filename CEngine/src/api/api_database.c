@@ -1,6 +1,7 @@
 /*
  * api/api_database.c -- opening, closing, syncing and checkpoints.
  */
+#include "api/session.h"
 #include "api/slow_log.h"
 #include "compact/compact.h"
 #include "feed/feed.h"
@@ -16,23 +17,6 @@
 void tansu_options_init(tansu_options *options) {
     if (options != NULL)
         options_set_defaults(options);
-}
-
-/* The options of the first version of the library ended before this field. */
-#define OPTIONS_LEAST offsetof(tansu_options, compaction_percent)
-
-tansu_status options_complete(const tansu_options *given, tansu_options *whole,
-                              tansu_error *error) {
-    tansu_options_init(whole);
-    if (given->struct_size < OPTIONS_LEAST)
-        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
-                         "The options were not initialized; call tansu_options_init() first");
-    if (given->struct_size > sizeof *whole)
-        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
-                         "The options are of a newer header than this library; update the library");
-    memcpy(whole, given, given->struct_size);
-    whole->struct_size = sizeof *whole;
-    return TANSU_OK;
 }
 
 tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error) {
@@ -79,13 +63,12 @@ void tansu_close(tansu_db *db) {
         return;
     database *d = db_inner(db);
     pthread_mutex_lock(&d->state_mutex);
-    bool now = d->handles == 0;
+    d->handles++; /* so that the last handle of others does not free the database meanwhile */
     __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
-    if (!now) /* with the mutex held, so that the last handle cannot free the database meanwhile */
-        commit_wait_wake(d);
     pthread_mutex_unlock(&d->state_mutex);
-    if (now)
-        database_close(d, NULL);
+    session_end_all(db);
+    commit_wait_wake(d);
+    handle_release(d);
 }
 
 tansu_status tansu_sync(tansu_db *db, tansu_error *error) {

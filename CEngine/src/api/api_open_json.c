@@ -31,6 +31,7 @@ static const number_member numbers[] = {
     NUMBER("indexCacheBytes", index_cache_bytes),
     NUMBER("compactionPercent", compaction_percent),
     NUMBER("compactionShare", compaction_share),
+    NUMBER("lockTimeoutMs", lock_timeout_ms),
 };
 
 /* A text that stands for a value of an enumeration. */
@@ -137,6 +138,16 @@ static tansu_status read_member(const char *name, const doc_value *value, tansu_
                      name);
 }
 
+tansu_status options_parse(const uint8_t *doc, size_t size, tansu_options *options,
+                           tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    doc_iter iter;
+    if (doc_iter_init(&iter, doc, size))
+        while (status == TANSU_OK && doc_iter_next(&iter))
+            status = read_member(iter.key, &iter.value, options, error);
+    return status;
+}
+
 tansu_status tansu_open_json(const char *options, tansu_db **db, tansu_error *error) {
     if (db == NULL)
         return null_argument("db", error);
@@ -148,10 +159,8 @@ tansu_status tansu_open_json(const char *options, tansu_db **db, tansu_error *er
     tansu_buffer bson = TANSU_BUFFER_INIT;
     tansu_status status =
         json_parse(options, strlen(options), OPTIONS_SIZE, OPTIONS_DEPTH, &bson, error);
-    doc_iter iter;
-    if (status == TANSU_OK && doc_iter_init(&iter, bson.data, bson.size))
-        while (status == TANSU_OK && doc_iter_next(&iter))
-            status = read_member(iter.key, &iter.value, &parsed, error);
+    if (status == TANSU_OK)
+        status = options_parse(bson.data, bson.size, &parsed, error);
     if (status == TANSU_OK)
         status = tansu_open(&parsed, db, error);
     tansu_buffer_free(&bson);

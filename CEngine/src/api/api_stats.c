@@ -10,7 +10,6 @@
 #include "store/commit_wait.h"
 #include "store/handle.h"
 #include "store/index_files.h"
-#include "store/open/options.h"
 #include "util/buffer.h"
 #include "util/error.h"
 

@@ -63,9 +63,10 @@ static inline database *db_inner(tansu_db *db) {
     return (database *)db;
 }
 
-/* options_complete -- a whole struct: members that the caller's header did not have get their
- * defaults. Errors: INVALID_ARGUMENT. */
-tansu_status options_complete(const tansu_options *given, tansu_options *whole, tansu_error *error);
+/* options_parse -- reads the members that tansu_open_json() lists. Texts are those of the document.
+ * Errors: INVALID_ARGUMENT. */
+tansu_status options_parse(const uint8_t *doc, size_t size, tansu_options *options,
+                           tansu_error *error);
 
 /* What a call reads: a transaction's state, or the newest snapshot for the length of the call. */
 typedef struct read_call {

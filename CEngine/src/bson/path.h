@@ -31,11 +31,11 @@ typedef struct path {
  * PATH_MAX_INDEXES parts that may be array positions), MEMORY. */
 tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *error);
 
-/* path_has_wildcard -- whether a part of the text is only asterisks, such as "*" or "a.**". A key of
- * that name is written with a backslash, "\\*". */
+/* path_has_wildcard -- whether a part of the text is only asterisks, such as "*" or "a.**". A key
+ * of that name is written with a backslash, "\\*". */
 bool path_has_wildcard(const char *text, size_t size);
 
-/* path_free -- a zero-initialised path is allowed. */
+/* path_free -- a zero-initialized path is allowed. */
 void path_free(path *path);
 
 /* path_equal -- whether two paths have the same parts. */

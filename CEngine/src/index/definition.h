@@ -104,9 +104,9 @@ void index_entries_free(index_entries *entries);
  * DOC_MISSING as null; and when the path yields nothing at all, KIND_NOTHING. In a unique index,
  * for each value of path_walk_positions() if there are any: documents in an array that lack a
  * position as a key would share null otherwise. A sparse index has no entry of a document whose
- * paths all yield nothing or DOC_MISSING only, a partial one none of a document that does not match.
- * Errors: TOO_LARGE (more than TANSU_MAX_INDEX_ENTRIES, or 64 MiB of them; context names the index),
- * MEMORY.
+ * paths all yield nothing or DOC_MISSING only, a partial one none of a document that does not
+ * match. Errors: TOO_LARGE (more than TANSU_MAX_INDEX_ENTRIES, or 64 MiB of them; context names the
+ * index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
                                 const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error);

@@ -139,6 +139,10 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
  * known. */
 uint64_t log_marked_end(const fs *calls, const char *folder, const uint8_t uuid[16]);
 
+/* log_marked_uuid -- the database that the log in a folder is of, by its file TAIL; false when the
+ * file is missing or invalid. */
+bool log_marked_uuid(const fs *calls, const char *folder, uint8_t uuid[16]);
+
 /* log_clear_marks -- clears the marks of the file TAIL at a clean end, when the MANIFEST records
  * the end of the log. */
 void log_clear_marks(log *l);

@@ -35,7 +35,8 @@ static void take_marks(log *l, const tail_file *file) {
     m->same_page_cache = file->cache[0] != 0 && memcmp(file->cache, l->cache, sizeof l->cache) == 0;
 }
 
-/* load -- reads the file; *sound: it is there and is valid. Errors: IO, MEMORY. */
+/* load -- reads the file; *sound: it is there, valid, and of the database with `uuid`, or of any if
+ * that is NULL. Errors: IO, MEMORY. */
 static tansu_status load(const fs *calls, const char *folder, const uint8_t uuid[16],
                          tail_file *file, bool *sound, tansu_error *error) {
     *sound = false;
@@ -54,7 +55,8 @@ static tansu_status load(const fs *calls, const char *folder, const uint8_t uuid
     free(path);
     *sound = status == TANSU_OK && got == (ssize_t)sizeof *file &&
              memcmp(file->magic, TAIL_MAGIC, sizeof file->magic) == 0 &&
-             file->format == TAIL_FORMAT && memcmp(file->uuid, uuid, sizeof file->uuid) == 0 &&
+             file->format == TAIL_FORMAT &&
+             (uuid == NULL || memcmp(file->uuid, uuid, sizeof file->uuid) == 0) &&
              file->crc == tail_crc(file);
     return status;
 }
@@ -81,6 +83,15 @@ uint64_t log_marked_end(const fs *calls, const char *folder, const uint8_t uuid[
     fs_cache_id(folder, cache);
     bool same = cache[0] != 0 && memcmp(cache, file.cache, sizeof cache) == 0;
     return same && written > synced ? written : synced;
+}
+
+bool log_marked_uuid(const fs *calls, const char *folder, uint8_t uuid[16]) {
+    tail_file file;
+    bool sound;
+    if (load(calls, folder, NULL, &file, &sound, NULL) != TANSU_OK || !sound)
+        return false;
+    memcpy(uuid, file.uuid, sizeof file.uuid);
+    return true;
 }
 
 /* store -- sets a mark. */

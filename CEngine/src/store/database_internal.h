@@ -35,6 +35,15 @@ typedef struct slow_log {
     uint64_t began;
 } slow_log;
 
+/* A cursor, transaction or feed that a JSON command left open (api/session.h). */
+typedef struct command_session {
+    int64_t number;
+    int64_t txn; /* the number of the transaction that a cursor belongs to, or 0 */
+    void *handle;
+    int kind;
+    bool busy; /* a command uses it */
+} command_session;
+
 struct database {
     const fs *calls;
     fork_stamp opened_in;              /* the process; its forks may not use what it had opened */
@@ -86,6 +95,10 @@ struct database {
     pthread_t writer_thread;
     uint64_t handles; /* open transactions, cursors and feeds */
     bool closing;     /* tansu_close() was called while handles were open; stored atomically */
+    command_session *sessions; /* their handles are counted in `handles` */
+    uint32_t session_count;
+    uint32_t session_capacity;
+    int64_t last_session; /* number */
     pthread_cond_t worker_wanted;
     bool worker_running;
     bool worker_stop;

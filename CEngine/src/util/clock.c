@@ -21,6 +21,11 @@ static struct timespec timespec_of(uint64_t nanoseconds) {
                              .tv_nsec = (long)(nanoseconds % 1000000000u)};
 }
 
+void clock_sleep(uint64_t nanoseconds) {
+    struct timespec span = timespec_of(nanoseconds < WAIT_MOST ? nanoseconds : WAIT_MOST);
+    (void)nanosleep(&span, NULL);
+}
+
 #ifdef __APPLE__
 
 int clock_condition_init(pthread_cond_t *condition) {

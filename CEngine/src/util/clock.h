@@ -39,4 +39,7 @@ int clock_condition_init(pthread_cond_t *condition);
  * come. */
 bool clock_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, clock_time until);
 
+/* clock_sleep -- waits that many nanoseconds, or less when a signal arrives. */
+void clock_sleep(uint64_t nanoseconds);
+
 #endif

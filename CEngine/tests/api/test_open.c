@@ -43,6 +43,10 @@ static void invalid_options_are_rejected(void) {
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_open(NULL, &db, NULL));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, tansu_open(&good, NULL, NULL));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_open(&(tansu_options){.path = folder}));
+    CHECK(strstr(call_error.message, "not initialized; call tansu_options_init()") != NULL);
+    bad = good, bad.struct_size = sizeof bad + 8;
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_open(&bad));
+    CHECK(strstr(call_error.message, "newer header") != NULL);
     bad = good, bad.path = "";
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_open(&bad));
     bad = good, bad.path = NULL;
@@ -63,6 +67,17 @@ static void invalid_options_are_rejected(void) {
     CHECK(!file_exists(folder_join(folder, "MANIFEST")));
     good.checkpoint_bytes = 0; /* after every commit: slow, but it makes sense */
     CHECK_OK(try_open(&good), &call_error);
+    folder_end(folder);
+}
+
+static void options_of_an_older_header_are_completed(void) {
+    char *folder = folder_new();
+    tansu_options old = call_options(folder);
+    old.struct_size = offsetof(tansu_options, compaction_percent);
+    old.compaction_percent = old.compaction_share = 1000; /* whatever lies behind the old struct */
+    CHECK_OK(try_open(&old), &call_error);
+    old.struct_size--;
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, try_open(&old));
     folder_end(folder);
 }
 
@@ -121,6 +136,58 @@ static void one_handle_at_a_time(void) {
     folder_end(folder);
 }
 
+/* check_holder_named -- the error of a locked database says which process has it open. */
+static void check_holder_named(pid_t holder) {
+    char expected[64];
+    snprintf(expected, sizeof expected, "is open in process %ld (\"", (long)holder);
+    CHECK(strstr(call_error.message, expected) != NULL);
+}
+
+/* hold_for -- a process that has the database open from now on until that many milliseconds later,
+ * and then ends without closing it. */
+static pid_t hold_for(const char *folder, int read_only, useconds_t milliseconds) {
+    int ready[2];
+    char byte = 0;
+    REQUIRE(pipe(ready) == 0);
+    pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        tansu_db *db = NULL;
+        tansu_options options = call_options(folder);
+        options.read_only = read_only;
+        if (tansu_open(&options, &db, NULL) != TANSU_OK || write(ready[1], &byte, 1) != 1)
+            _exit(2);
+        usleep(milliseconds * 1000);
+        _exit(0);
+    }
+    REQUIRE(read(ready[0], &byte, 1) == 1);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+static void opening_waits_for_another_process(void) {
+    for (int shared = 0; shared < 2; shared++) {
+        char *folder = sample_folder();
+        pid_t child = hold_for(folder, shared, 200);
+        CHECK_STATUS(TANSU_E_LOCKED, try_path(folder));
+        check_holder_named(child);
+        tansu_options options = call_options(folder);
+        options.lock_timeout_ms = 600000;
+        tansu_db *db = call_open_with(&options);
+        int status = 0;
+        waitpid(child, &status, 0);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        sample_check(db);
+        /* This process never closes it meanwhile. */
+        options.lock_timeout_ms = 30;
+        CHECK_STATUS(TANSU_E_LOCKED, try_open(&options));
+        CHECK(strstr(call_error.message, "already open in this process; ") != NULL);
+        call_close(db);
+        folder_end(folder);
+    }
+}
+
 static void one_process_at_a_time(void) {
     char *folder = sample_folder();
     int ready[2], done[2];
@@ -138,6 +205,7 @@ static void one_process_at_a_time(void) {
     }
     REQUIRE(read(ready[0], &byte, 1) == 1);
     CHECK_STATUS(TANSU_E_LOCKED, try_path(folder));
+    check_holder_named(child);
     REQUIRE(write(done[1], &byte, 1) == 1);
     int status = 0;
     waitpid(child, &status, 0);
@@ -418,10 +486,12 @@ static void close_waits_for_the_last_handle(void) {
 
 int main(void) {
     RUN(invalid_options_are_rejected);
+    RUN(options_of_an_older_header_are_completed);
     RUN(paths_that_are_no_database_are_refused);
     RUN(an_error_is_left_alone_on_success);
     RUN(one_handle_at_a_time);
     RUN(one_process_at_a_time);
+    RUN(opening_waits_for_another_process);
     RUN(closed_while_a_process_starts);
     RUN(deleting_the_lock_file_lets_nobody_in);
     RUN(several_may_read);

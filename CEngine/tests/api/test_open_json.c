@@ -31,7 +31,7 @@ static void every_member_is_taken_over(void) {
              "\"mustExist\": false, \"durability\": \"interval\", \"intervalMs\": 7, "
              "\"busyTimeoutMs\": 8, \"segmentSize\": 2097152, \"checkpointBytes\": 10, "
              "\"indexCacheBytes\": 20, \"compactionPercent\": 30, \"compactionShare\": 40, "
-             "\"readMode\": \"unguarded\"}",
+             "\"lockTimeoutMs\": 50, \"readMode\": \"unguarded\"}",
              folder_join(folder, "db"));
     REQUIRE(CHECK_OK(tansu_open_json(text, &db, &call_error), &call_error));
     const database *d = (const database *)db;

@@ -7,10 +7,10 @@
  *
  * TANSU_ROUNDS rounds for each way in which a database was left (the environment; 25 without).
  */
-#include "log/format.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
+#include "support/fault/disk_faults.h"
 #include "support/folder.h"
 #include "support/model/version_history.h"
 #include "support/random/random.h"
@@ -20,7 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SEGMENTS_MOST 24
 #define SEGMENT_SIZE (1 << 20)
 
 /* How a database was left. */
@@ -35,15 +34,11 @@ typedef struct original {
     version_history known;
 } original;
 
-/* What a round did. */
+/* A round: a copy of the original, and what was done to it. */
 typedef struct round {
     const original *o;
-    random_source *random;
     char *copy;
-    bool manifest; /* they are as they were */
-    bool index;
-    bool back; /* a segment that was replaced is back */
-    char story[600];
+    disk_faults faults;
 } round;
 
 /* What came of all rounds. */
@@ -107,248 +102,6 @@ static void original_end(original *o) {
     folder_end(o->earlier);
 }
 
-/* ---- Damage ---- */
-
-/* segments_of -- the numbers of the segments of a folder. */
-static unsigned segments_of(const char *folder, unsigned numbers[SEGMENTS_MOST]) {
-    unsigned count = 0;
-    for (unsigned n = 1; n < 100 && count < SEGMENTS_MOST; n++) {
-        char name[32];
-        snprintf(name, sizeof name, "log/%08u.seg", n);
-        if (file_exists(folder_join(folder, name)) && file_size(folder_join(folder, name)) > 0)
-            numbers[count++] = n;
-    }
-    return count;
-}
-
-/* segment_path -- of one in a folder, in a ring of texts. */
-static const char *segment_path(const char *folder, unsigned number) {
-    char name[32];
-    snprintf(name, sizeof name, "log/%08u.seg", number);
-    return folder_join(folder, name);
-}
-
-/* pick -- a segment of a folder at random. */
-static unsigned pick(round *w, const char *folder) {
-    unsigned numbers[SEGMENTS_MOST], count = segments_of(folder, numbers);
-    return count == 0 ? 0 : numbers[random_below(w->random, count)];
-}
-
-/* used_of -- how much of a segment's file is not zeros that nobody wrote. */
-static uint64_t used_of(const tansu_buffer *file) {
-    uint64_t size = file->size;
-    while (size > 0 && file->data[size - 1] == 0)
-        size--;
-    return size;
-}
-
-/* A block of a file, in memory. */
-typedef struct block {
-    unsigned segment;
-    uint64_t offset;
-    uint8_t bytes[4096];
-} block;
-
-/* take_block -- reads one at random, or the one at an offset. */
-static bool take_block(round *w, const char *folder, unsigned segment, uint64_t size,
-                       uint64_t offset, block *b) {
-    tansu_buffer file = TANSU_BUFFER_INIT;
-    if (segment == 0 || !file_exists(segment_path(folder, segment)))
-        return false;
-    file_read(segment_path(folder, segment), &file);
-    uint64_t count = (used_of(&file) + size - 1) / size;
-    *b = (block){.segment = segment, .offset = offset};
-    if (offset == UINT64_MAX)
-        b->offset = random_below(w->random, count) * size;
-    bool there = count != 0 && b->offset + size <= file.size;
-    if (there)
-        memcpy(b->bytes, file.data + b->offset, size);
-    tansu_buffer_free(&file);
-    return there;
-}
-
-/* put_block -- writes one over a place. */
-static void put_block(round *w, const block *content, unsigned segment, uint64_t offset,
-                      uint64_t size) {
-    file_patch(segment_path(w->copy, segment), offset, content->bytes, size);
-}
-
-/* tell -- adds to the story. */
-__attribute__((format(printf, 2, 3))) static void tell(round *w, const char *format, ...) {
-    va_list arguments;
-    size_t length = strlen(w->story);
-    va_start(arguments, format);
-    vsnprintf(w->story + length, sizeof w->story - length, format, arguments);
-    va_end(arguments);
-}
-
-/* move_block -- a misdirected write, or two blocks that change places. */
-static void move_block(round *w, uint64_t size, bool swap) {
-    block from, to;
-    if (!take_block(w, w->copy, pick(w, w->copy), size, UINT64_MAX, &from) ||
-        !take_block(w, w->copy, pick(w, w->copy), size, UINT64_MAX, &to))
-        return;
-    put_block(w, &from, to.segment, to.offset, size);
-    if (swap)
-        put_block(w, &to, from.segment, from.offset, size);
-    tell(w, " %s %llu bytes at %u:%llu to %u:%llu;", swap ? "swap" : "copy",
-         (unsigned long long)size, from.segment, (unsigned long long)from.offset, to.segment,
-         (unsigned long long)to.offset);
-}
-
-/* old_block -- a block of an earlier time: the same one whose last write was lost, or any. */
-static void old_block(round *w, uint64_t size, bool same) {
-    block old, now;
-    if (!take_block(w, w->copy, pick(w, w->copy), size, UINT64_MAX, &now))
-        return;
-    unsigned segment = same ? now.segment : pick(w, w->o->earlier);
-    if (!take_block(w, w->o->earlier, segment, size, same ? now.offset : UINT64_MAX, &old))
-        return;
-    put_block(w, &old, now.segment, now.offset, size);
-    tell(w, " earlier %llu bytes of %u:%llu at %u:%llu;", (unsigned long long)size, old.segment,
-         (unsigned long long)old.offset, now.segment, (unsigned long long)now.offset);
-}
-
-/* blank_block -- zeros in all of a block or in a part, as of a torn write. */
-static void blank_block(round *w, uint64_t size, bool torn) {
-    block b;
-    if (!take_block(w, w->copy, pick(w, w->copy), size, UINT64_MAX, &b))
-        return;
-    uint64_t from = torn ? random_below(w->random, size) : 0;
-    memset(b.bytes + from, 0, size - from);
-    put_block(w, &b, b.segment, b.offset, size);
-    tell(w, " zeros at %u:%llu;", b.segment, (unsigned long long)(b.offset + from));
-}
-
-/* flip_bits -- a few close to each other. */
-static void flip_bits(round *w) {
-    block b;
-    if (!take_block(w, w->copy, pick(w, w->copy), 512, UINT64_MAX, &b))
-        return;
-    for (uint64_t n = 1 + random_below(w->random, 3); n > 0; n--)
-        b.bytes[random_below(w->random, 512)] ^= (uint8_t)(1u << random_below(w->random, 8));
-    put_block(w, &b, b.segment, b.offset, 512);
-    tell(w, " bits at %u:%llu;", b.segment, (unsigned long long)b.offset);
-}
-
-/* over_frame -- a frame where another one of the same size was, so that nothing looks torn. */
-static void over_frame(round *w) {
-    unsigned segment = pick(w, w->copy);
-    tansu_buffer file = TANSU_BUFFER_INIT;
-    if (segment == 0)
-        return;
-    file_read(segment_path(w->copy, segment), &file);
-    uint64_t offsets[4096], count = 0, at = SEGMENT_HEADER_SIZE;
-    while (at + FRAME_HEADER_SIZE < file.size && count < 4096) {
-        const frame_header *h = (const frame_header *)(file.data + at);
-        if (h->magic != FRAME_MAGIC || h->size < FRAME_HEADER_SIZE || h->size > file.size - at)
-            break;
-        offsets[count++] = at;
-        at += h->size;
-    }
-    uint64_t start = random_below(w->random, count);
-    for (uint64_t i = start; i + 1 < count; i++) {
-        uint64_t other = i + 1 + random_below(w->random, count - i - 1);
-        const frame_header *h = (const frame_header *)(file.data + offsets[i]);
-        const frame_header *k = (const frame_header *)(file.data + offsets[other]);
-        if (h->size != k->size)
-            continue;
-        bool down = random_chance(w->random, 50);
-        uint64_t from = down ? offsets[other] : offsets[i], to = down ? offsets[i] : offsets[other];
-        file_patch(segment_path(w->copy, segment), to, file.data + from, h->size);
-        tell(w, " frame of %u bytes from %u:%llu to %llu;", h->size, segment,
-             (unsigned long long)from, (unsigned long long)to);
-        break;
-    }
-    tansu_buffer_free(&file);
-}
-
-/* hurt_segment -- a whole file. */
-static void hurt_segment(round *w) {
-    unsigned segment = pick(w, w->copy);
-    tansu_buffer file = TANSU_BUFFER_INIT;
-    if (segment == 0)
-        return;
-    file_read(segment_path(w->copy, segment), &file);
-    switch (random_below(w->random, 4)) {
-    case 0:
-        file_cut(segment_path(w->copy, segment), random_below(w->random, used_of(&file) + 1));
-        tell(w, " %u cut;", segment);
-        break;
-    case 1:
-        remove(segment_path(w->copy, segment));
-        tell(w, " %u missing;", segment);
-        break;
-    case 2:
-        file_write(segment_path(w->copy, 40 + segment), file.data, file.size);
-        tell(w, " %u twice;", segment);
-        break;
-    default:
-        file_write(segment_path(w->copy, 40 + segment), file.data, file.size);
-        remove(segment_path(w->copy, segment));
-        tell(w, " %u under another number;", segment);
-    }
-    tansu_buffer_free(&file);
-}
-
-/* put_back -- a segment that compaction has replaced, as of a removal that was lost. */
-static void put_back(round *w) {
-    unsigned segment = pick(w, w->o->earlier);
-    tansu_buffer file = TANSU_BUFFER_INIT;
-    if (segment == 0 || file_exists(segment_path(w->copy, segment)))
-        return;
-    file_read(segment_path(w->o->earlier, segment), &file);
-    file_write(segment_path(w->copy, segment), file.data, file.size);
-    tansu_buffer_free(&file);
-    w->back = true;
-    tell(w, " %u is back;", segment);
-}
-
-/* hurt_index -- a block of the index files, or all of them. */
-static void hurt_index(round *w) {
-    const char *path = folder_join(w->copy, "index/blocks.tch");
-    uint8_t zeros[4096] = {0};
-    w->index = false;
-    if (random_chance(w->random, 50) || !file_exists(path)) {
-        folder_remove(folder_join(w->copy, "index"));
-        tell(w, " no index;");
-        return;
-    }
-    uint64_t at = random_below(w->random, file_size(path) / 4096) * 4096;
-    file_patch(path, at, zeros, sizeof zeros);
-    tell(w, " zeros in the index at %llu;", (unsigned long long)at);
-}
-
-/* hurt -- one fault. */
-static void hurt(round *w) {
-    uint64_t size = random_chance(w->random, 50) ? 512 : 4096;
-    switch (random_below(w->random, 20)) {
-    case 0:
-    case 1:
-    case 2:
-    case 3: move_block(w, size, false); break;
-    case 4:
-    case 5:
-    case 6: move_block(w, size, true); break;
-    case 7:
-    case 8: old_block(w, size, true); break;
-    case 9: old_block(w, size, false); break;
-    case 10:
-    case 11: blank_block(w, size, false); break;
-    case 12: blank_block(w, size, true); break;
-    case 13:
-    case 14: flip_bits(w); break;
-    case 15: over_frame(w); break;
-    case 16: hurt_segment(w); break;
-    case 17: put_back(w); break;
-    case 18: hurt_index(w); break;
-    default:
-        remove(folder_join(w->copy, "MANIFEST"));
-        w->manifest = false;
-        tell(w, " no MANIFEST;");
-    }
-}
-
 /* ---- The result ---- */
 
 /* What the report says of a document; "" when it does not name it. */
@@ -374,7 +127,7 @@ typedef struct outcome {
     const history_version *found[HISTORY_COLLECTIONS][HISTORY_IDS];
     bool changed[HISTORY_COLLECTIONS][HISTORY_IDS]; /* one with a wrong value, which was named */
     uint64_t documents;
-    uint64_t missing; /* the newest version is a document, and there is none */
+    uint64_t lost; /* the last document with an `_id` was not removed, and nothing of it is there */
 } outcome;
 
 /* in_range -- whether an `_id` is one that there were documents of. */
@@ -433,7 +186,8 @@ static void take_document(const round *w, outcome *out, const char *collection,
 
 /* is_known -- whether repair can know that a commit was there. */
 static bool is_known(const round *w, uint64_t sequence) {
-    return sequence <= w->o->known.highest || (w->manifest && (w->o->left != KILLED || w->index));
+    return sequence <= w->o->known.highest ||
+           (w->faults.manifest && (w->o->left != KILLED || w->faults.index));
 }
 
 /* report_versions -- all of a document, for a failure. */
@@ -444,6 +198,16 @@ static void report_versions(const history_document *d) {
                  (unsigned long long)d->versions[i].sequence, d->versions[i].removed ? "-" : "+",
                  d->versions[i].whole ? "" : " lost", d->versions[i].dead ? " dead" : "");
     check_note("    its commits:%s", text);
+}
+
+/* is_lost -- whether the last document with an `_id` was not removed, and neither it nor an earlier
+ * version of it was found. An earlier document with that `_id` is none. */
+static bool is_lost(const history_document *d, const history_version *found) {
+    const history_version *end = d->versions + d->count;
+    bool lost = found == NULL;
+    for (const history_version *v = found; v != NULL && ++v < end;)
+        lost = lost || v->inserted;
+    return lost && !end[-1].removed;
 }
 
 /* judge -- whether what was found of a document is what has to be found. */
@@ -463,11 +227,11 @@ static void judge(const round *w, outcome *out, unsigned owner, unsigned id) {
             removed = false;
         }
     }
+    out->lost += is_lost(d, found) && !out->changed[owner][id];
     if (found == NULL) {
         /* Everything that is whole is there, and where the newest is not, the one before, unless
          * it was deleted in between, which the index files or a record without a checksum may
          * tell. */
-        out->missing += !newest->removed && !out->changed[owner][id];
         bool all = out->changed[owner][id] || newest->removed || whole == NULL || whole->removed ||
                    removed || !whole->kept;
         if (!CHECK(all)) {
@@ -535,18 +299,15 @@ static void check_sums(const round *w, const outcome *out) {
     CHECK_INT(sum[1] + sum[2] + sum[3], suspects);
     sums.lost += (uint64_t)sum[4];
     sums.uncertain += (uint64_t)sum[3];
-    /* With the index files, what is missing is known exactly; unless an earlier document with
-     * the `_id` of one that is missing came back in its place. */
-    if (w->index && w->manifest && sum[1] == 0 && !w->back)
-        CHECK_INT(out->missing, sum[4]);
-    else if (w->index && w->manifest && sum[1] == 0)
-        CHECK(out->missing <= (uint64_t)sum[4]);
+    /* With the index files, what is lost is known exactly. */
+    if (w->faults.index && w->faults.manifest && sum[1] == 0)
+        CHECK_INT(out->lost, sum[4]);
     uint64_t commits = 0;
     for (uint64_t i = 1; i <= w->o->known.last; i++)
         commits += !w->o->known.whole[i];
-    if (w->o->left == CLOSED && w->manifest)
+    if (w->o->left == CLOSED && w->faults.manifest)
         CHECK_INT(commits, maintenance_number("lostCommits"));
-    if (commits != 0 && w->manifest && w->o->left == CLOSED)
+    if (commits != 0 && w->faults.manifest && w->o->left == CLOSED)
         CHECK(maintenance_number("problemCount") > 0);
 }
 
@@ -577,8 +338,9 @@ static void examine(round *w) {
     history_find_whole_frames((version_history *)&w->o->known, w->copy, w->o->folder);
     tansu_status status = maintenance_repair(w->copy, folder_join(other, "r"));
     /* Without MANIFEST and segments there is no database. */
-    unsigned numbers[SEGMENTS_MOST];
-    if (status == TANSU_E_NOT_FOUND && !w->manifest && segments_of(w->copy, numbers) == 0) {
+    unsigned numbers[DISK_FAULTS_SEGMENTS];
+    if (status == TANSU_E_NOT_FOUND && !w->faults.manifest &&
+        disk_faults_segments(w->copy, numbers) == 0) {
         folder_end(other);
         return;
     }
@@ -605,17 +367,18 @@ static void what_disks_do_costs_what_it_touches(void) {
                 original_end(&o);
                 original_make(&o, &random, (enum left)left);
             }
-            round w = {.o = &o,
-                       .random = &random,
-                       .copy = copy_folder(o.folder),
-                       .manifest = true,
-                       .index = true};
+            round w = {.o = &o, .copy = copy_folder(o.folder)};
+            w.faults = (disk_faults){.random = &random,
+                                     .folder = w.copy,
+                                     .earlier = o.earlier,
+                                     .manifest = true,
+                                     .index = true};
             uint64_t failures = check_failures();
             for (uint64_t n = 1 + random_below(&random, 3); n > 0; n--)
-                hurt(&w);
+                disk_faults_make(&w.faults);
             examine(&w);
             if (check_failures() != failures)
-                check_note("    round %u, %s:%s", i, left_names[left], w.story);
+                check_note("    round %u, %s:%s", i, left_names[left], w.faults.story);
             folder_end(w.copy);
             sums.rounds++;
         }

@@ -226,6 +226,22 @@ static void append_condition(random_source *r, bson_t *query, const char *path) 
     bson_append_document_end(query, &inner);
 }
 
+/* append_merge -- a condition with several values that documents have, and an order by the next
+ * path of the index: the answer can be merged from several of its ranges. */
+static void append_merge(bson_t *query, bson_t *hints, const struct index *index) {
+    bson_t inner, list, order;
+    bson_append_document_begin(hints, "$orderby", -1, &order);
+    bson_append_int32(&order, index->paths[1], -1, index->directions[1]);
+    bson_append_document_end(hints, &order);
+    bson_append_document_begin(query, index->paths[0], -1, &inner);
+    bson_append_array_begin(&inner, "$in", -1, &list);
+    BSON_APPEND_INT32(&list, "0", 0);
+    BSON_APPEND_INT32(&list, "1", 1);
+    BSON_APPEND_UTF8(&list, "2", "a");
+    bson_append_array_end(&inner, &list);
+    bson_append_document_end(query, &inner);
+}
+
 /* is_question -- whether the engine takes it: no condition has an operand that is nothing to
  * compare with, no two fields are in each other's way. */
 static bool is_question(const bson_t *query, const bson_t *hints) {
@@ -382,14 +398,18 @@ static void ask_by(random_source *r, const bson_t *query, const bson_t *plain, c
 static void ask_something(random_source *r) {
     const struct index *index = &indexes[random_below(r, INDEXES)];
     bson_t query = BSON_INITIALIZER, hints = BSON_INITIALIZER;
-    if (random_chance(r, 85))
-        append_condition(r, &query, index->paths[0]);
-    if (index->count > 1 && random_chance(r, 40))
-        append_condition(r, &query, index->paths[1]);
-    if (random_chance(r, 10) && !bson_has_field(&query, "a"))
-        append_condition(r, &query, "a");
-    if (random_chance(r, 60))
-        append_order(r, &hints, index);
+    if (index->count > 1 && random_chance(r, 20)) {
+        append_merge(&query, &hints, index);
+    } else {
+        if (random_chance(r, 85))
+            append_condition(r, &query, index->paths[0]);
+        if (index->count > 1 && random_chance(r, 40))
+            append_condition(r, &query, index->paths[1]);
+        if (random_chance(r, 10) && !bson_has_field(&query, "a"))
+            append_condition(r, &query, "a");
+        if (random_chance(r, 60))
+            append_order(r, &hints, index);
+    }
     if (random_chance(r, 85))
         append_fields(r, &hints, index);
     append_rest(r, &hints);

@@ -50,7 +50,7 @@ extension Database.Collection {
     ) async throws -> Element? {
         try await session.run(.write) { flag in
             let document = try session.cancellable(.write, flag) { session in
-                try session.findAndModify(query, mode, hints, in: name)
+                try findAndModify(query, mode, hints, in: session)
             }
             return try document?.withUnsafeBytes(codec.decode)
         }

@@ -56,7 +56,7 @@ extension Database.Collection {
         if unique { options["unique"] = true }
         if sparse { options["sparse"] = true }
         if caseInsensitive { options["caseInsensitive"] = true }
-        if let partialFilter { options["partialFilter"] = .document(partialFilter) }
+        if let partialFilter { options["partialFilter"] = .document(codec.strategies.stored(partialFilter)) }
         let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
         guard document.count == keys.count else {
             throw TansuError(

@@ -4,6 +4,6 @@ extension Database.Collection {
     /// - Parameter id: Its `_id`.
     /// - Throws: ``TansuError`` with `.invalidID`; `DecodingError`.
     public func get(_ id: some DocumentID) throws -> Element? {
-        try session.engine.get(id.bsonID, from: name, codec.decode)
+        try session.engine.get(stored(id), from: name) { try codec.decode($0) }
     }
 }

@@ -6,7 +6,7 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidID`, or what a commit can throw.
     @discardableResult
     public func remove(id: some DocumentID) throws -> Bool {
-        try session.remove(id: id.bsonID, from: name)
+        try session.remove(id: stored(id), from: name)
     }
 
     /// Removes the documents that match, in one commit. The empty query matches all.
@@ -18,6 +18,6 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidQuery`, or what a commit can throw.
     @discardableResult
     public func remove(_ query: BSONDocument, hints: BSONDocument = [:]) throws -> Int {
-        try session.remove(query, hints, from: name)
+        try session.remove(codec.strategies.stored(query), codec.strategies.stored(hints), from: name)
     }
 }

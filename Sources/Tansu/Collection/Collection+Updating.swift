@@ -23,7 +23,9 @@ extension Database.Collection {
     public func update(
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]
     ) throws -> Database.UpdateResult {
-        Database.UpdateResult(try session.update(query, operations, hints, in: name))
+        let coding = codec.strategies
+        return Database.UpdateResult(
+            try session.update(coding.stored(query), coding.stored(operations), coding.stored(hints), in: name))
     }
 
     /// Updates the first document that matches, and returns it, in one commit.
@@ -48,8 +50,8 @@ extension Database.Collection {
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:],
         returning returned: Database.ReturnedDocument = .before
     ) throws -> Element? {
-        let mode = ModifyMode.update(operations, returnsNew: returned == .after)
-        return try session.findAndModify(query, mode, hints, in: name)?.withUnsafeBytes(codec.decode)
+        try findAndModify(query, .update(operations, returnsNew: returned == .after), hints, in: session)?
+            .withUnsafeBytes(codec.decode)
     }
 
     /// Removes the first document that matches, and returns it, in one commit.
@@ -62,6 +64,23 @@ extension Database.Collection {
     ///   which the document is still removed.
     @discardableResult
     public func findAndRemove(_ query: BSONDocument, hints: BSONDocument = [:]) throws -> Element? {
-        try session.findAndModify(query, .remove, hints, in: name)?.withUnsafeBytes(codec.decode)
+        try findAndModify(query, .remove, hints, in: session)?.withUnsafeBytes(codec.decode)
+    }
+
+    /// The bytes of the document that was updated or removed.
+    func findAndModify(
+        _ query: BSONDocument, _ mode: ModifyMode, _ hints: BSONDocument, in session: Session
+    ) throws -> [UInt8]? {
+        let coding = codec.strategies
+        var mode = mode
+        if case .update(let operations, let returnsNew) = mode {
+            mode = .update(coding.stored(operations), returnsNew: returnsNew)
+        }
+        return try session.findAndModify(coding.stored(query), mode, coding.stored(hints), in: name)
+    }
+
+    /// An id as documents of this collection hold it.
+    func stored(_ id: some DocumentID) -> BSONValue {
+        codec.strategies.stored(id.bsonID)
     }
 }

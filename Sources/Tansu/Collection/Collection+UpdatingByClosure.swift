@@ -19,7 +19,7 @@ extension Database.Collection {
     @discardableResult
     public func update(id: some DocumentID, _ body: (inout Element) throws -> Void) throws -> Element? {
         try session.inTransaction { session in
-            guard let stored = try session.engine.document(id.bsonID, in: name) else { return nil }
+            guard let stored = try session.engine.document(stored(id), in: name) else { return nil }
             return try using(session).change(stored, body).element
         }
     }
@@ -52,7 +52,8 @@ extension Database.Collection {
         return try session.inTransaction { session in
             let collection = using(session)
             var (matched, modified) = (0, 0)
-            try session.engine.forEach(query, hints: hints, in: name) { document in
+            let coding = codec.strategies
+            try session.engine.forEach(coding.stored(query), hints: coding.stored(hints), in: name) { document in
                 matched += 1
                 if try collection.change(document, body).isModified { modified += 1 }
             }

@@ -14,11 +14,13 @@ extension Database {
     /// - Parameters:
     ///   - name: 1 to 120 bytes.
     ///   - type: What its documents are decoded as.
+    ///   - coding: How dates and other values are stored, for databases that other programs write; see
+    ///     ``Collection/coding(_:)``.
     /// - Throws: ``TansuError`` with `.invalidName`. The first write checks most rules of names.
     public func collection<Element: Codable & Sendable>(
-        _ name: String, of type: Element.Type
+        _ name: String, of type: Element.Type, coding: BSONCodingStrategies = BSONCodingStrategies()
     ) throws -> Collection<Element> {
-        try Session(self).collection(name, .codable())
+        try Session(self).collection(name, .codable(coding))
     }
 
     /// The names of the collections, sorted.

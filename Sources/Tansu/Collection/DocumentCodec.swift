@@ -4,18 +4,40 @@ package struct DocumentCodec<Element: Sendable>: Sendable {
     package let encode: @Sendable (Element, (UnsafeRawBufferPointer) throws -> Void) throws -> Void
 
     /// The value of a document, whose bytes are valid during the call only.
-    package let decode: @Sendable (UnsafeRawBufferPointer) throws -> Element
+    let read: @Sendable (UnsafeRawBufferPointer) throws -> Element
 
     /// A value of the module that made the codec.
     package let context: (any Sendable)?
+
+    /// How values are stored, which those in queries follow.
+    let strategies: BSONCodingStrategies
+
+    /// The collection, for errors.
+    var collection = ""
+
+    /// What happens to documents that cannot be decoded.
+    var policy = Database.DecodingPolicy.strict
+
+    /// The paths at which a query joins documents.
+    var joins: [String] = []
 
     package init(
         encode: @escaping @Sendable (Element, (UnsafeRawBufferPointer) throws -> Void) throws -> Void,
         decode: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Element,
         context: (any Sendable)? = nil
     ) {
+        self.init(strategies: BSONCodingStrategies(), encode: encode, decode: decode, context: context)
+    }
+
+    private init(
+        strategies: BSONCodingStrategies,
+        encode: @escaping @Sendable (Element, (UnsafeRawBufferPointer) throws -> Void) throws -> Void,
+        decode: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Element,
+        context: (any Sendable)? = nil
+    ) {
+        self.strategies = strategies
         self.encode = encode
-        self.decode = decode
+        read = decode
         self.context = context
     }
 
@@ -40,13 +62,24 @@ extension DocumentCodec<BSONDocument> {
 extension DocumentCodec where Element: Codable {
     /// Values of a Codable type, with a property `id` stored as `_id`; a type that is `BSONWritable` or `BSONReadable`
     /// writes or reads its own fields.
-    static func codable() -> Self {
+    static func codable(_ strategies: BSONCodingStrategies = BSONCodingStrategies()) -> Self {
         // A BSONDocument is stored unchanged: its own field `id` is not renamed.
         if let documents = DocumentCodec<BSONDocument>.documents as? Self { return documents }
-        let (encoder, decoder) = (BSONEncoder(), BSONDecoder())
+        var (encoder, decoder) = (BSONEncoder(), BSONDecoder())
+        encoder.strategies = strategies
+        decoder.strategies = strategies
         return Self(
-            encode: { value, body in try encoder.withEncodedBytes(of: value, body) },
-            decode: { try decoder.decode(Element.self, fromTrusted: $0) }
+            strategies: strategies,
+            encode: { [encoder] value, body in try encoder.withEncodedBytes(of: value, body) },
+            decode: { [decoder] in try decoder.decode(Element.self, fromTrusted: $0) }
         )
+    }
+
+    /// The codec of another type of the same collection.
+    static func codable(like other: DocumentCodec<some Sendable>) -> Self {
+        var codec = codable(other.strategies)
+        codec.collection = other.collection
+        codec.policy = other.policy
+        return codec
     }
 }

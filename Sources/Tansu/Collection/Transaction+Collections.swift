@@ -12,11 +12,12 @@ extension Database.Transaction {
     /// - Parameters:
     ///   - name: 1 to 120 bytes.
     ///   - type: What its documents are decoded as.
+    ///   - coding: How dates and other values are stored; see ``Database/Collection/coding(_:)``.
     /// - Throws: ``TansuError`` with `.invalidName`.
     public func collection<Element: Codable & Sendable>(
-        _ name: String, of type: Element.Type
+        _ name: String, of type: Element.Type, coding: BSONCodingStrategies = BSONCodingStrategies()
     ) throws -> Database.Collection<Element> {
-        try session.collection(name, .codable())
+        try session.collection(name, .codable(coding))
     }
 
     /// The names of the collections, sorted.

@@ -42,6 +42,7 @@ private func engineOptions(
     choices.must_exist = options.mustExist ? 1 : 0
     choices.durability = options.durability.engineValue
     choices.busy_timeout_ms = options.busyTimeout.engineMilliseconds
+    choices.lock_timeout_ms = options.lockTimeout.engineMilliseconds
     if case .interval(let interval) = options.durability { choices.interval_ms = interval.engineMilliseconds }
     if let size = options.segmentSize { choices.segment_size = UInt64(clamping: size) }
     if let size = options.checkpointBytes { choices.checkpoint_bytes = UInt64(clamping: size) }

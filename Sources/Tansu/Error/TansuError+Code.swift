@@ -38,8 +38,8 @@ extension TansuError.Code {
     /// The disk is full; the commit was rolled back. Free disk space and try again.
     public static let full = Self(TANSU_E_FULL)
 
-    /// Another process, or another `Database` here, has it open. Share one `Database`, or open read-only on
-    /// both sides.
+    /// Another process, which the message names, or another `Database` here has it open. Share one `Database`, open
+    /// read-only on both sides, or wait with ``Database/Options/lockTimeout``.
     public static let locked = Self(TANSU_E_LOCKED)
 
     /// The wait for the write lock timed out, this task or thread holds the write lock itself, or open transactions and

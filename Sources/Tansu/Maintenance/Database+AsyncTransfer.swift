@@ -22,7 +22,7 @@ extension Database {
         }
     }
 
-    /// Writes a snapshot of collections as text into a new file. After an error the file does not exist.
+    /// Writes a snapshot of collections as text into a new file, which gets its name when it is complete.
     ///
     /// - Parameters:
     ///   - path: The file to write; nothing may exist there.

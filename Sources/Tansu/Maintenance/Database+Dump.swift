@@ -66,40 +66,27 @@ extension Database {
         DumpReport(try engine.dump(options.document, into: write, progress: progress))
     }
 
-    /// Writes a snapshot of collections as text into a new file. After an error the file does not exist.
+    /// Writes a snapshot of collections as text into a new file. It gets its name when it is complete, so that neither
+    /// an error nor the end of the process leaves a part of a dump there.
     ///
     /// - Parameters:
     ///   - path: The file to write; nothing may exist there.
     ///   - options: What is in it.
     ///   - progress: Called on this thread with the number of documents written. An error that it throws ends the dump.
     /// - Returns: What is in the dump.
-    /// - Throws: As the variant with a closure, and `.exists` (something is at `path`).
+    /// - Throws: As the variant with a closure, `.exists` (something is at `path`) and `.busy` (another call writes it).
     @discardableResult
     public func dump(
         to path: String, _ options: DumpOptions = DumpOptions(), progress: (Progress) throws -> Void = { _ in }
     ) throws -> DumpReport {
-        try path.checkPath()
-        let descriptor = createFile(path)
-        guard descriptor >= 0 else { throw TansuError(creating: path, errno) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let file = try StagedFile(path: path)
         do {
-            let report = try dump(options, into: { try file.write(contentsOf: $0) }, progress: progress)
-            try file.synchronize()
-            try file.close()
+            let report = try dump(options, into: { try file.handle.write(contentsOf: $0) }, progress: progress)
+            try file.publish()
             return report
         } catch {
-            unlink(path)
+            file.discard()
             throw error.asFileError(path)
-        }
-    }
-}
-
-extension TansuError {
-    fileprivate init(creating path: String, _ number: Int32) {
-        if number == EEXIST {
-            self.init(.exists, "The file \"\(path)\" exists; choose another name", context: path)
-        } else {
-            self.init(.io, "The file \"\(path)\" could not be created", context: path, systemErrno: number)
         }
     }
 }
@@ -114,9 +101,4 @@ extension Error {
             "The file \"\(path)\" could not be read or written",
             context: path, systemErrno: number)
     }
-}
-
-/// A new file's descriptor, negative if it could not be made; apart because `Database.open` hides the system's.
-private func createFile(_ path: String) -> Int32 {
-    open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
 }

@@ -88,7 +88,7 @@ extension Database.Change {
         id = change.id
         sequence = change.sequence
         isLastOfCommit = change.isLastOfCommit
-        before = try change.before.map(codec.decode)
-        after = try change.after.map(codec.decode)
+        before = try change.before.flatMap { try codec.decodeUnlessSkipped($0) }
+        after = try change.after.flatMap { try codec.decodeUnlessSkipped($0) }
     }
 }

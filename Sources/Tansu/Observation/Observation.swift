@@ -47,7 +47,7 @@ extension Database {
             /// The first result immediately, then the next one that differs. `nil` only after an error.
             ///
             /// - Throws: As `all()` of a query, ``TansuError`` with `.closed`, and `CancellationError`. After that it
-            ///   has ended.
+            ///   has ended, except after a `DecodingError`: the next step waits for a change and delivers its result.
             public mutating func next() async throws -> Output? {
                 do {
                     switch state {
@@ -55,6 +55,9 @@ extension Database {
                     case .observing(let feed, let old): return try await goOn(feed, old)
                     case .ended: return nil
                     }
+                } catch let error as DecodingError {
+                    // The feed goes on, so the next call waits for a change and runs the query again.
+                    throw error
                 } catch {
                     state = .ended
                     throw error.asSeenByTask
@@ -67,10 +70,12 @@ extension Database {
                     // The feed first, so that a commit between the two causes another run.
                     let feed = try EngineFeed(
                         query.session.database.engine, since: nil, options: query.observedCollections)
-                    return (OwnedFeed(feed), try query.list(flag))
+                    return (OwnedFeed(feed), Result(catching: { try query.list(flag) }))
                 }
-                state = .observing(feed, list)
-                return output(list, ObservedList())
+                // Also when the result cannot be decoded, the next one is that of the next change.
+                state = .observing(feed, ObservedList())
+                state = .observing(feed, try list.get())
+                return output(try list.get(), ObservedList())
             }
 
             private mutating func goOn(_ owned: OwnedFeed, _ old: ObservedList<Document>) async throws -> Output {
@@ -108,8 +113,9 @@ extension Database.Query {
     fileprivate func list(_ flag: CancellationFlag) throws -> ObservedList<Element> {
         try withCursor { cursor in
             try flag.cancelling(with: cursor.cancel) {
+                let reader = reader
                 var list = ObservedList<Element>()
-                while try cursor.next({ try list.append($0, codec) }) != nil {}
+                while try cursor.next({ try list.append($0, reader) }) != nil {}
                 return list
             }
         }

@@ -10,8 +10,9 @@ struct ObservedList<Element: Sendable>: Sendable {
     private(set) var elements: [Element] = []
 
     mutating func append(_ bytes: UnsafeRawBufferPointer, _ codec: DocumentCodec<Element>) throws {
+        guard let element = try codec.decodeUnlessSkipped(bytes) else { return }
         let document = BSONDocument(trustedBytes: Array(bytes))
-        elements.append(try codec.decode(bytes))
+        elements.append(element)
         rows.append(Row(id: document["_id"], document: document))
     }
 

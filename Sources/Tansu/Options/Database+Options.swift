@@ -16,6 +16,10 @@ extension Database {
         /// How long a write waits for the write lock before it throws `.busy`.
         public var busyTimeout: Duration
 
+        /// How long opening waits while another process has the database open, before it throws `.locked`. Opening
+        /// blocks its thread meanwhile.
+        public var lockTimeout: Duration
+
         /// The size of one segment of the log in bytes, 1 MiB to 1 GiB; the engine's 64 MiB when `nil`.
         public var segmentSize: Int?
 
@@ -55,8 +59,9 @@ extension Database {
         /// Makes options; every one has a default.
         public init(
             durability: Durability = .full, readOnly: Bool = false, mustExist: Bool = false,
-            busyTimeout: Duration = .seconds(60), segmentSize: Int? = nil, checkpointBytes: Int? = nil,
-            indexCacheBytes: Int? = nil, compactionPercent: Int? = nil, compactionShare: Int? = nil,
+            busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero, segmentSize: Int? = nil,
+            checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil, compactionPercent: Int? = nil,
+            compactionShare: Int? = nil,
             logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
             metrics: (any MetricsFactory)? = nil, progress: (@Sendable (Progress) throws -> Void)? = nil
         ) {
@@ -64,6 +69,7 @@ extension Database {
             self.readOnly = readOnly
             self.mustExist = mustExist
             self.busyTimeout = busyTimeout
+            self.lockTimeout = lockTimeout
             self.segmentSize = segmentSize
             self.checkpointBytes = checkpointBytes
             self.indexCacheBytes = indexCacheBytes

@@ -15,7 +15,9 @@ extension Database.Collection {
     ///   - hints: Options, such as `["$orderby": ["age": -1], "$max": 10]`; the methods of the query set the same
     ///     options.
     public func find(_ query: BSONDocument = [:], hints: BSONDocument = [:]) -> Database.Query<Element> {
-        Database.Query(session: session, collection: name, codec: codec, filter: query, hints: hints)
+        Database.Query(
+            session: session, collection: name, codec: codec, filter: codec.strategies.stored(query),
+            hints: codec.strategies.stored(hints))
     }
 
     /// A query for the documents that match, decoded as another type, for the fields that `$fields` includes.

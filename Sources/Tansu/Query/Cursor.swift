@@ -19,13 +19,17 @@ extension Database {
             self.codec = codec
         }
 
-        /// The next document, or `nil` after the last.
+        /// The next document, or `nil` after the last. One that the query's ``Database/DecodingPolicy`` skips is passed
+        /// over.
         ///
         /// - Throws: ``TansuError`` with `.invalidState` (its transaction has ended), `.tooLarge` (a sort over its
         ///   memory limit), `.cancelled`, `.timeout`, `.io` or `.corrupt`; `DecodingError`, after which the next step
         ///   continues with the following document.
         public func next() throws -> Element? {
-            try engine.next(codec.decode)
+            while let element = try engine.next({ try codec.decodeUnlessSkipped($0) }) {
+                if let element { return element }
+            }
+            return nil
         }
 
         /// Cancels it, from any thread: the running step, such as a long scan or sort, and every later one throw

@@ -16,7 +16,7 @@ extension Database.Query {
         let query = limitedToOne
         return try await session.run(.read) { flag in
             try query.withCursor { cursor in
-                try flag.cancelling(with: cursor.cancel) { try cursor.next(query.codec.decode) }
+                try flag.cancelling(with: cursor.cancel) { try query.first(from: cursor) }
             }
         }
     }

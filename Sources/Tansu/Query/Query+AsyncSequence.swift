@@ -51,7 +51,7 @@ extension Database.Query: AsyncSequence {
             let (used, batch) = try await query.session.run(.read) { flag in
                 let cursor = try known ?? query.makeEngineCursor()
                 return (
-                    cursor, try flag.cancelling(with: cursor.cancel) { Self.fetch(size, from: cursor, query.codec) }
+                    cursor, try flag.cancelling(with: cursor.cancel) { Self.fetch(size, from: cursor, query.reader) }
                 )
             }
             if cursor == nil { cursor = OwnedCursor(used) }
@@ -68,15 +68,15 @@ extension Database.Query: AsyncSequence {
             var bytes = 0
             do {
                 while batch.elements.count < size && bytes < largestBatchBytes {
-                    let element = try cursor.next { document in
+                    let element: Element?? = try cursor.next { document in
                         bytes += document.count
-                        return try codec.decode(document)
+                        return try codec.decodeUnlessSkipped(document)
                     }
                     guard let element else {
                         batch.end = .last
                         break
                     }
-                    batch.elements.append(element)
+                    if let element { batch.elements.append(element) }
                 }
             } catch {
                 cursor.close()

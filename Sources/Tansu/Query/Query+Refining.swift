@@ -45,7 +45,16 @@ extension Database.Query {
     /// - Parameter type: What documents are decoded as.
     public func decoded<Other: Codable & Sendable>(as type: Other.Type) -> Database.Query<Other> {
         Database.Query<Other>(
-            session: session, collection: collection, codec: .codable(), filter: filter, hints: hints)
+            session: session, collection: collection, codec: .codable(like: codec), filter: filter, hints: hints)
+    }
+
+    /// The same documents with another way to handle those that cannot be decoded.
+    ///
+    /// - Parameter policy: What happens to them; that of the collection unless this is called.
+    public func decoding(_ policy: Database.DecodingPolicy) -> Self {
+        var codec = codec
+        codec.policy = policy
+        return Self(session: session, collection: collection, codec: codec, filter: filter, hints: hints)
     }
 
     private func hinted(_ hint: String, _ value: BSONValue) -> Self {

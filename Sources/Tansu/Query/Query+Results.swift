@@ -11,7 +11,7 @@ extension Database.Query {
     ///
     /// - Throws: As `all()`.
     public func first() throws -> Element? {
-        try limitedToOne.withCursor { try $0.next(codec.decode) }
+        try limitedToOne.withCursor { try first(from: $0) }
     }
 
     /// How many documents there are; `skip` and `limit` count too.
@@ -34,8 +34,11 @@ extension Database.Query {
     /// - Parameter body: What to do; its error ends the run and is rethrown.
     /// - Throws: As `all()`, and the closure's error.
     public func forEach(_ body: (Element) throws -> Void) throws {
+        let reader = reader
         try withCursor { cursor in
-            while let element = try cursor.next(codec.decode) { try body(element) }
+            while let element = try cursor.next({ try reader.decodeUnlessSkipped($0) }) {
+                if let element { try body(element) }
+            }
         }
     }
 
@@ -43,19 +46,32 @@ extension Database.Query {
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`.
     public func makeCursor() throws -> Database.Cursor<Element> {
-        Database.Cursor(try makeEngineCursor(), codec)
+        Database.Cursor(try makeEngineCursor(), reader)
     }
 
     /// All the documents of a cursor.
     func all(from cursor: EngineCursor) throws -> [Element] {
+        let reader = reader
         var elements: [Element] = []
-        while let element = try cursor.next(codec.decode) { elements.append(element) }
+        while let element = try cursor.next({ try reader.decodeUnlessSkipped($0) }) {
+            if let element { elements.append(element) }
+        }
         return elements
     }
 
-    /// The same query with a limit of 1 for the planner; an existing limit, which may be 0, is kept.
+    /// The first document of a cursor that is not skipped.
+    func first(from cursor: EngineCursor) throws -> Element? {
+        let reader = reader
+        while let element = try cursor.next({ try reader.decodeUnlessSkipped($0) }) {
+            if let element { return element }
+        }
+        return nil
+    }
+
+    /// The same query with a limit of 1 for the planner; an existing limit, which may be 0, is kept. None when the first
+    /// documents may be skipped.
     var limitedToOne: Self {
-        hints["$max"] == nil && hints["$limit"] == nil ? limit(1) : self
+        hints["$max"] == nil && hints["$limit"] == nil && !codec.skips ? limit(1) : self
     }
 
     func count(in session: Session) throws -> Int {

@@ -30,6 +30,15 @@ extension Database {
             self.hints = hints
         }
 
+        /// The codec for the documents of this query, at the paths of whose joins there may be ids.
+        var reader: DocumentCodec<Element> {
+            var reader = codec
+            reader.joins = [hints["$do"], filter["$do"]].flatMap { joins in
+                joins?.documentValue?.filter { $0.value.documentValue?["$join"] != nil }.map(\.key) ?? []
+            }
+            return reader
+        }
+
         /// The same query in another session.
         func using(_ session: Session) -> Self {
             Self(session: session, collection: collection, codec: codec, filter: filter, hints: hints)

@@ -37,11 +37,32 @@ public enum BSONUUIDStrategy: Sendable, Hashable {
 }
 
 /// How `Decimal` values are stored.
+///
+/// A `Decimal` has up to 38 digits, such as the result of a division, and a decimal128 has 34.
+///
+/// Whatever the strategy, except for text, numbers of all types are read: a double with a fraction as its shortest text,
+/// so that 7.1 is 7.1, all others exactly.
 public enum BSONDecimalStrategy: Sendable, Hashable {
-    /// As decimal128, which has 34 digits. A number with more digits is an error.
+    /// As decimal128. Digits after the decimal point are rounded, half to even, when the number has more than 34 digits;
+    /// more than 34 digits before the point are an error.
     case decimal128
+    /// As decimal128. A number of more than 34 digits is an error.
+    case exactDecimal128
+    /// As decimal128, rounded when the number has more than 34 digits.
+    case roundedDecimal128(FloatingPointRoundingRule)
+    /// As a double, for documents that others write. A number that is not the shortest text of a double is an error:
+    /// it would be read as another one.
+    case double
     /// As text.
     case string
+}
+
+/// How numbers are read as `Double` that it does not represent exactly.
+public enum BSONDoubleStrategy: Sendable, Hashable {
+    /// They are errors, except that a decimal may be the shortest text of the double: 7.1 is read as 7.1.
+    case exact
+    /// As the nearest double. A number out of the range of doubles is an error.
+    case rounded
 }
 
 /// How `URL` values are stored.
@@ -56,10 +77,51 @@ public enum BSONURLStrategy: Sendable, Hashable {
 public enum BSONIDMapping: Sendable, Hashable {
     /// At the top level a coding key `id` is stored as `_id`, unless the type has its own coding key `_id`.
     ///
-    /// Keys of dictionaries are stored as they are.
+    /// It is read from `_id` at every level, so that a document that a query joined is decoded as in its own
+    /// collection; in a nested document without `_id` it is read from `id`. Keys of dictionaries are stored as they are.
     case automatic
     /// Keys are stored as they are.
     case none
+}
+
+/// How values of Foundation's types are stored, for an encoder, a decoder or a collection.
+///
+/// For example, for a database that other programs write as JSON:
+///
+/// ```swift
+/// let visits = try db.collection("visits", of: Visit.self, coding: BSONCodingStrategies(date: .iso8601, uuid: .string))
+/// ```
+public struct BSONCodingStrategies: Sendable {
+    /// How `Date` values are stored.
+    public var date: BSONDateStrategy
+    /// How `Data` values are stored.
+    public var data: BSONDataStrategy
+    /// How `UUID` values are stored.
+    public var uuid: BSONUUIDStrategy
+    /// How `URL` values are stored.
+    public var url: BSONURLStrategy
+    /// How `Decimal` values are stored.
+    public var decimal: BSONDecimalStrategy
+    /// How numbers are read as `Double` that it does not represent exactly.
+    public var double: BSONDoubleStrategy
+
+    /// Makes strategies: BSON's own types unless set.
+    public init(
+        date: BSONDateStrategy = .bsonDate, data: BSONDataStrategy = .binary, uuid: BSONUUIDStrategy = .binary,
+        url: BSONURLStrategy = .string, decimal: BSONDecimalStrategy = .decimal128,
+        double: BSONDoubleStrategy = .exact
+    ) {
+        self.date = date
+        self.data = data
+        self.uuid = uuid
+        self.url = url
+        self.decimal = decimal
+        self.double = double
+    }
+
+    /// What documents have that come from plain JSON: dates as text of ISO 8601, bytes in base64, UUIDs as text and
+    /// decimals as doubles.
+    public static var json: Self { Self(date: .iso8601, data: .base64, uuid: .string, decimal: .double) }
 }
 
 /// The options that an encoder and a decoder have in common.
@@ -69,9 +131,20 @@ struct BSONCodingOptions: Sendable {
     var uuid = BSONUUIDStrategy.binary
     var url = BSONURLStrategy.string
     var decimal = BSONDecimalStrategy.decimal128
+    var double = BSONDoubleStrategy.exact
     var idMapping = BSONIDMapping.automatic
     var usesDirectCoding = true
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+    var strategies: BSONCodingStrategies {
+        get {
+            BSONCodingStrategies(date: date, data: data, uuid: uuid, url: url, decimal: decimal, double: double)
+        }
+        set {
+            (date, data, uuid) = (newValue.date, newValue.data, newValue.uuid)
+            (url, decimal, double) = (newValue.url, newValue.decimal, newValue.double)
+        }
+    }
 
     /// Whether the options retain objects of the caller, so that a cached state must not keep them.
     var holdsReferences: Bool {

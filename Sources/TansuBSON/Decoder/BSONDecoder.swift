@@ -9,7 +9,8 @@
 /// <doc:CodableValues> lists the BSON types of Swift types and the strategies.
 ///
 /// Numbers are converted between number types when the conversion is exact. Otherwise the decoder throws an error. Only
-/// the conversion to `Float` rounds.
+/// the conversion to `Float` rounds, and the one to `Double` when ``doubleStrategy`` is ``BSONDoubleStrategy/rounded``.
+/// Between doubles and decimals a conversion is exact when the double's shortest text is the decimal: 7.1 is 7.1.
 ///
 /// A decoder is a value type. Threads can use the same decoder concurrently.
 public struct BSONDecoder: Sendable {
@@ -17,6 +18,12 @@ public struct BSONDecoder: Sendable {
 
     /// Creates a decoder with the default strategies.
     public init() {}
+
+    /// The strategies of all types at once.
+    public var strategies: BSONCodingStrategies {
+        get { options.strategies }
+        set { options.strategies = newValue }
+    }
 
     /// How `Date` values are stored: ``BSONDateStrategy/bsonDate`` unless set.
     public var dateStrategy: BSONDateStrategy {
@@ -46,6 +53,12 @@ public struct BSONDecoder: Sendable {
     public var decimalStrategy: BSONDecimalStrategy {
         get { options.decimal }
         set { options.decimal = newValue }
+    }
+
+    /// How numbers are read as `Double` that it does not represent exactly: ``BSONDoubleStrategy/exact`` unless set.
+    public var doubleStrategy: BSONDoubleStrategy {
+        get { options.double }
+        set { options.double = newValue }
     }
 
     /// Whether a property `id` is read from `_id`: ``BSONIDMapping/automatic`` unless set.

@@ -13,7 +13,7 @@ struct BSONKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
             let name = element.key(in: state.bytes)
             if let key = Key(stringValue: name) {
                 keys.append(key)
-            } else if name == "_id", handle.index == 0, state.options.idMapping == .automatic,
+            } else if name == "_id", state.options.idMapping == .automatic,
                 let key = Key(stringValue: "id")
             {
                 keys.append(key)

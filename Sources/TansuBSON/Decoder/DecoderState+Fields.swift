@@ -5,13 +5,13 @@ extension DecoderState {
     func find<Key: CodingKey>(_ handle: Handle, _ key: Key) throws -> Value? {
         try check(handle)
         let name = key.stringValue
-        if handle.index == 0, name.utf8.count == 2, name == "id", mapsID(Key.self), let value = search(0, "_id") {
+        if name.utf8.count == 2, name == "id", mapsID(Key.self), let value = search(Int(handle.index), "_id") {
             return value
         }
         return search(Int(handle.index), name)
     }
 
-    /// Whether a key `id` of the top level is read from `_id`.
+    /// Whether a key `id` is read from `_id` where there is one: at the top, and in documents that a query joined.
     private func mapsID<Key: CodingKey>(_ key: Key.Type) -> Bool {
         options.idMapping == .automatic && !storage.pointee.idKeys.hasOwnID(key)
     }

@@ -62,9 +62,14 @@ extension DecoderState {
 
     func decimal(_ value: Value) throws(ReadFailure) -> Decimal {
         switch options.decimal {
-        case .decimal128:
-            guard value.isOf(.decimal128) else { return Decimal(try integer(value, as: Int64.self)) }
-            let number = bytes.decimal128(at: value.start)
+        case .decimal128, .exactDecimal128, .roundedDecimal128, .double:
+            let number: Decimal128
+            switch value.type {
+            case .decimal128: number = bytes.decimal128(at: value.start)
+            case .double: number = Decimal128(shortest: bytes.double(at: value.start))
+            case .int32, .int64: return Decimal(try integer(value, as: Int64.self))
+            default: throw .mismatch(Decimal.self)
+            }
             guard let decimal = Decimal(exactly: number) else { throw Self.outOfRange(Decimal.self, "\(number)") }
             return decimal
         case .string:

@@ -52,10 +52,26 @@ extension DecoderState {
         return try converted(value)
     }
 
+    /// Decodes an integer or a decimal as a double.
     private func converted(_ value: Value) throws(ReadFailure) -> Double {
+        let isRounded = options.double == .rounded
+        if value.isOf(.decimal128) {
+            let number = bytes.decimal128(at: value.start)
+            guard let double = isRounded ? Double(number) : Double(lossless: number) else {
+                throw Self.inexact("\(number)")
+            }
+            guard double.isFinite || !number.isFinite else { throw Self.outOfRange(Double.self, "\(number)") }
+            return double
+        }
         let integer = try int64(value, as: Double.self)
-        guard let number = Double(exactly: integer) else { throw Self.outOfRange(Double.self, "\(integer)") }
-        return number
+        guard let double = isRounded ? Double(integer) : Double(exactly: integer) else {
+            throw Self.inexact("\(integer)")
+        }
+        return double
+    }
+
+    private static func inexact(_ number: String) -> ReadFailure {
+        .corrupted("No Double equals the number \(number); set doubleStrategy to .rounded, or use Decimal or Int64")
     }
 
     func float(_ value: Value) throws(ReadFailure) -> Float {

@@ -11,6 +11,18 @@ extension BSONValue {
     /// Creates a double value.
     public init(_ value: Double) { self = .double(value) }
 
+    /// Creates a decimal value. A number of more than 34 digits is rounded to 34, half to even.
+    public init(_ value: Decimal) { self = .decimal128(Decimal128(value)) }
+
+    /// Creates a decimal value that equals a number, or nil when the number has more than 34 digits.
+    public init?(exactly value: Decimal) {
+        guard let number = Decimal128(exactly: value) else { return nil }
+        self = .decimal128(number)
+    }
+
+    /// Creates a decimal value.
+    public init(_ value: Decimal128) { self = .decimal128(value) }
+
     /// Creates a string value.
     public init(_ value: String) { self = .string(value) }
 
@@ -70,12 +82,28 @@ extension BSONValue {
         }
     }
 
-    /// The number as `Double`, or nil unless the value is an integer or a double that `Double` represents exactly.
+    /// The number as `Double`, or nil unless the value is a number that `Double` represents exactly.
+    ///
+    /// A decimal is also represented by the double of which it is the shortest text: 7.1 by 7.1.
     public var doubleValue: Double? {
         switch self {
         case .double(let value): value
         case .int32(let value): Double(value)
         case .int64(let value): Double(exactly: value)
+        case .decimal128(let value): Double(lossless: value)
+        default: nil
+        }
+    }
+
+    /// The number as `Decimal`, or nil unless the value is a number that `Decimal` represents exactly.
+    ///
+    /// A double with a fraction is the decimal of its shortest text: 7.1 is 7.1.
+    public var decimalValue: Decimal? {
+        switch self {
+        case .double(let value): Decimal(exactly: Decimal128(shortest: value))
+        case .int32(let value): Decimal(value)
+        case .int64(let value): Decimal(value)
+        case .decimal128(let value): Decimal(exactly: value)
         default: nil
         }
     }

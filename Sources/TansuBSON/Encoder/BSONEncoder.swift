@@ -19,6 +19,12 @@ public struct BSONEncoder: Sendable {
     /// Creates an encoder with the default strategies.
     public init() {}
 
+    /// The strategies of all types at once.
+    public var strategies: BSONCodingStrategies {
+        get { options.strategies }
+        set { options.strategies = newValue }
+    }
+
     /// How `Date` values are stored: ``BSONDateStrategy/bsonDate`` unless set.
     public var dateStrategy: BSONDateStrategy {
         get { options.date }

@@ -137,11 +137,18 @@ extension EncoderState {
     func write(_ value: Decimal) throws(WriteFailure) -> BSONType {
         switch options.decimal {
         case .string: return write(value.description)
-        case .decimal128:
-            guard let number = Decimal128(exactly: value) else {
-                throw .invalid("The number \(value) has more than the 34 digits of decimal128")
+        case .roundedDecimal128(let rule): return write(.decimal128(Decimal128(value, rounding: rule)))
+        case .decimal128, .exactDecimal128:
+            if let number = Decimal128(exactly: value) { return write(.decimal128(number)) }
+            guard options.decimal == .decimal128, value.digits.wholeCount <= Decimal128.digitLimit else {
+                throw .invalid(
+                    "The number \(value) has more than the 34 digits of decimal128; round it, or set decimalStrategy")
             }
-            return write(.decimal128(number))
+            return write(.decimal128(Decimal128(value)))
+        case .double:
+            guard let double = Double(value.description), value.isNaN || BSONValue.double(double).decimalValue == value
+            else { throw .invalid("No double is read as the number \(value) again; round it, or set decimalStrategy") }
+            return write(double)
         }
     }
 }

@@ -4,22 +4,11 @@ extension Int64 {
     /// Creates the integer that equals a decimal number, or nil when there is none.
     public init?(exactly value: Decimal128) {
         guard value.isFinite else { return nil }
-        let parts = value.parts
-        var digits = Decimal128.digits(high: parts.high, low: parts.low)
-        var exponent = parts.exponent
-        while exponent < 0, digits.count > 1, digits.last == 0 {
-            digits.removeLast()
-            exponent += 1
-        }
-        if parts.isZero {
-            self = 0
-            return
-        }
         // Nineteen digits are the most that an Int64 has.
-        guard exponent >= 0, digits.count + exponent <= 19 else { return nil }
-        digits += repeatElement(0, count: exponent)
-        let text = (parts.isNegative ? "-" : "") + String(decoding: digits.map { $0 + 0x30 }, as: UTF8.self)
-        guard let integer = Int64(text) else { return nil }
+        var digits = DecimalDigits(value)
+        guard digits.exponent >= 0, digits.wholeCount <= 19 else { return nil }
+        digits.expand()
+        guard let integer = Int64(digits.text) else { return nil }
         self = integer
     }
 }
@@ -28,6 +17,31 @@ extension Decimal128 {
     /// Creates the number that equals a `Decimal`, or nil when that has more than 34 digits.
     public init?(exactly value: Decimal) {
         self.init(value.description)
+    }
+
+    /// Creates the number of 34 digits that is nearest to a `Decimal`.
+    ///
+    /// - Parameters:
+    ///   - value: The number, which has up to 38 digits.
+    ///   - rule: How a number of more than 34 digits is rounded.
+    public init(_ value: Decimal, rounding rule: FloatingPointRoundingRule = .toNearestOrEven) {
+        self = Decimal128(exactly: value) ?? Decimal128(rounding: value.digits, rule)
+    }
+
+    /// Creates a number with digits that are rounded to 34. The exponent must be in range.
+    init(rounding digits: DecimalDigits, _ rule: FloatingPointRoundingRule) {
+        let rounded = digits.rounded(to: Self.digitLimit, rule)
+        self.init(isNegative: rounded.isNegative, digits: rounded.list, exponent: rounded.exponent)
+    }
+
+    /// Creates the number of a double: a whole number exactly, any other one by the shortest text that is read as the
+    /// double again, so that 7.1 is 7.1.
+    init(shortest value: Double) {
+        if let whole = Int64(exactly: value) {
+            self.init(whole)
+        } else {
+            self = Decimal128(value.description) ?? .nan
+        }
     }
 }
 
@@ -39,21 +53,55 @@ extension Decimal {
             self = .nan
             return
         }
-        let parts = value.parts
-        var exponent = parts.exponent
-        var digits = Decimal128.digits(high: parts.high, low: parts.low)
-        while digits.count > 1, digits.last == 0 {
-            digits.removeLast()
-            exponent += 1
-        }
-        if parts.isZero { exponent = 0 }
+        let digits = DecimalDigits(value)
         // Decimal's exponent is a signed byte.
-        guard (-128...127).contains(exponent) else { return nil }
-        let text = (parts.isNegative ? "-" : "") + String(decoding: digits.map { $0 + 0x30 }, as: UTF8.self)
-        guard let coefficient = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else { return nil }
+        guard (-128...127).contains(digits.exponent),
+            let coefficient = Decimal(string: digits.text, locale: Locale(identifier: "en_US_POSIX"))
+        else { return nil }
         self = coefficient
-        if exponent != 0 {
-            self = Decimal(sign: .plus, exponent: exponent, significand: coefficient)
+        if digits.exponent != 0 {
+            self = Decimal(sign: .plus, exponent: digits.exponent, significand: coefficient)
         }
+    }
+
+    /// The digits of a number that is not NaN.
+    var digits: DecimalDigits {
+        // The description has no exponent.
+        let parts = description.split(separator: ".")
+        let list = parts.joined().utf8.filter { (0x30...0x39).contains($0) }.map { $0 - 0x30 }
+        let point = parts.count == 2 ? parts[1].utf8.count : 0
+        return DecimalDigits(isNegative: isSignMinus, list: list, exponent: -point)
+    }
+}
+
+extension Double {
+    /// Creates the double that is nearest to a decimal128 number: an infinity when that is out of range.
+    public init(_ value: Decimal128) {
+        self = Double(value.description) ?? .nan
+    }
+
+    /// Creates the double that equals a decimal128 number, or nil when there is none.
+    public init?(exactly value: Decimal128) {
+        if value.isFinite {
+            let nearest = Double(value)
+            guard DecimalDigits(value).isDyadic, nearest.isFinite, nearest != 0 || value.parts.isZero else {
+                return nil
+            }
+            self = nearest
+        } else {
+            self.init(value)
+        }
+    }
+
+    /// Creates the double that equals a decimal128 number, or whose shortest text is that number: 7.1 for 7.1. Nil when
+    /// there is none.
+    init?(lossless value: Decimal128) {
+        if let exact = Double(exactly: value) {
+            self = exact
+            return
+        }
+        let nearest = Double(value)
+        guard nearest.isFinite, DecimalDigits(Decimal128(shortest: nearest)) == DecimalDigits(value) else { return nil }
+        self = nearest
     }
 }

@@ -73,9 +73,12 @@ public struct Decimal128: Sendable, Hashable {
         self.init(high: sign | UInt64(exponent - Self.minimumExponent) << 49 | high, low: low)
     }
 
-    /// Creates the number that equals an integer.
+    /// Creates the number that equals an integer; of more than 34 digits, the nearest number.
     public init(_ value: some BinaryInteger) {
-        self = Decimal128(String(value)) ?? .nan
+        let list = value.magnitude.description.utf8.map { $0 - 0x30 }
+        self =
+            Decimal128(String(value))
+            ?? Decimal128(rounding: DecimalDigits(isNegative: value < 0, list: list, exponent: 0), .toNearestOrEven)
     }
 }
 

@@ -21,10 +21,10 @@ enum JSONArguments {
         return (try? BSONValue(extendedJSON: text)) ?? .string(text)
     }
 
-    /// Parses the hint `$orderby`: a JSON object or "name,-age".
+    /// Parses the hint `$orderby`: a JSON object, "name,-age" or "name, age desc".
     static func order(_ text: String) throws -> BSONDocument {
         if isObject(text) { return try document(text, name: "--orderby") }
-        return try paths(text, name: "--orderby", descending: .int32(-1))
+        return try paths(text, name: "--orderby", descending: .int32(-1), directions: directions)
     }
 
     /// Parses the hint `$fields`: a JSON object, "name,age" or "-tags".
@@ -33,10 +33,10 @@ enum JSONArguments {
         return try paths(text, name: "--fields", descending: .int32(0))
     }
 
-    /// Parses the keys of an index: a JSON object or "name,-age".
+    /// Parses the keys of an index: a JSON object, "name,-age" or "name, age desc".
     static func keys(_ text: String) throws -> BSONDocument {
         if isObject(text) { return try document(text, name: "keys") }
-        return try paths(text, name: "keys", descending: .int32(-1))
+        return try paths(text, name: "keys", descending: .int32(-1), directions: directions)
     }
 
     /// Adds the hint of an option, unless the value is nil because the option is missing.
@@ -57,14 +57,32 @@ enum JSONArguments {
         text.first { !$0.isWhitespace } == "{"
     }
 
+    /// The words after a path that give its direction, as in SQL and in MongoDB's shell. A path that ends with one of
+    /// them needs the JSON form.
+    private static let directions: [Substring: Int32] = [
+        "asc": 1, "ascending": 1, "1": 1, "desc": -1, "descending": -1, "-1": -1,
+    ]
+
     private static func paths(
-        _ text: String, name: String, descending: BSONValue
+        _ text: String, name: String, descending: BSONValue, directions: [Substring: Int32] = [:]
     ) throws -> BSONDocument {
         var result = BSONDocument()
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let word = part.drop { $0 == " " }
-            let isMinus = word.first == "-"
-            let path = word.drop { $0 == "-" || $0 == "+" }
+            var word = part.drop { $0 == " " }
+            while word.last == " " { word.removeLast() }
+            var isMinus = word.first == "-"
+            var path = word.drop { $0 == "-" || $0 == "+" }
+            let last = path.split(whereSeparator: { $0 == " " || $0 == ":" }).last
+            if let last, last.count < path.count, let direction = directions[Substring(last.lowercased())] {
+                guard !isMinus else {
+                    throw CommandError(
+                        code: "INVALID_QUERY", message: "\"\(word)\" has two directions", path: name,
+                        remedy: "leave out the sign or the word \"\(last)\"")
+                }
+                isMinus = direction < 0
+                path = path.dropLast(last.count)
+                while let end = path.last, end == " " || end == ":" { path.removeLast() }
+            }
             guard !path.isEmpty else {
                 throw CommandError(
                     code: "INVALID_QUERY", message: "\"\(text)\" has an empty path", path: name,
@@ -76,13 +94,20 @@ enum JSONArguments {
     }
 }
 
+extension RangeOptions {
+    /// Adds the options to the hints.
+    func add(to hints: inout BSONDocument) throws {
+        try JSONArguments.add(skip.map { BSONValue($0) }, "$skip", "--skip", to: &hints)
+        try JSONArguments.add(max.map { BSONValue($0) }, "$max", "--max", to: &hints)
+    }
+}
+
 extension QueryArguments {
     /// Parses the query and the hints, and adds the options to the hints.
     func resolved() throws -> (query: BSONDocument, hints: BSONDocument) {
         let query = try JSONArguments.document(query, name: "query")
         var hints = try JSONArguments.document(hints, name: "hints")
-        try JSONArguments.add(skip.map { BSONValue($0) }, "$skip", "--skip", to: &hints)
-        try JSONArguments.add(max.map { BSONValue($0) }, "$max", "--max", to: &hints)
+        try range.add(to: &hints)
         try JSONArguments.add(noDiskUse ? .bool(false) : nil, "$allowDiskUse", "--no-disk-use", to: &hints)
         return (query, hints)
     }

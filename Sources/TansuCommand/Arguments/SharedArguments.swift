@@ -6,19 +6,77 @@ struct OutputOptions: ParsableArguments {
     var json = false
 }
 
+/// The option for the time that a command waits for a database that another process has open.
+struct OpeningOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Wait up to this many seconds while another process has the database open.", valueName: "seconds"))
+    var wait = 5.0
+
+    func validate() throws {
+        guard (0...86_400).contains(wait) else {
+            throw ValidationError("\"--wait\" must be between 0 and 86400 seconds, not \(wait)")
+        }
+    }
+
+    var timeout: Duration { .milliseconds(Int64(wait * 1000)) }
+}
+
+/// Arguments that name an existing database.
+protocol DatabaseTarget {
+    var database: String { get }
+    var opening: OpeningOptions { get }
+}
+
+extension OpenDatabase {
+    /// Opens the database that the arguments name, runs a closure and closes the database.
+    static func with<Result>(
+        _ target: some DatabaseTarget, _ mode: Mode, _ body: (OpenDatabase) throws -> Result
+    ) throws -> Result {
+        try with(target.database, mode, waiting: target.opening.timeout, body)
+    }
+}
+
+/// - Throws: `ValidationError` when a path of the command line is empty, as a variable of a script may be.
+func checkPath(_ path: String, of what: String) throws {
+    if path.isEmpty { throw ValidationError("The path of the \(what) is empty") }
+}
+
 /// The database argument of commands.
-struct DatabaseArgument: ParsableArguments {
+struct DatabaseArgument: ParsableArguments, DatabaseTarget {
     @Argument(help: "The database's folder.", completion: .directory)
     var database: String
+    @OptionGroup var opening: OpeningOptions
+
+    func validate() throws { try checkPath(database, of: "database") }
 }
 
 /// The database and collection arguments of commands.
-struct CollectionArgument: ParsableArguments {
+struct CollectionArgument: ParsableArguments, DatabaseTarget {
     @Argument(help: "The database's folder.", completion: .directory)
     var database: String
 
     @Argument(help: "The collection's name.")
     var collection: String
+    @OptionGroup var opening: OpeningOptions
+
+    func validate() throws { try checkPath(database, of: "database") }
+}
+
+/// The options for the part of the results that is returned or changed.
+struct RangeOptions: ParsableArguments {
+    @Option(name: .long, help: ArgumentHelp("Skip the first n results.", valueName: "n"))
+    var skip: Int?
+
+    @Option(
+        name: [.customLong("max"), .customLong("limit")],
+        help: ArgumentHelp("Stop after n results.", valueName: "n"))
+    var max: Int?
+
+    func validate() throws {
+        if let skip, skip < 0 { throw ValidationError("\"--skip\" must be 0 or more, not \(skip)") }
+        if let max, max < 0 { throw ValidationError("\"--max\" must be 0 or more, not \(max)") }
+    }
 }
 
 /// The query arguments of commands: a query, hints, and options for the limits of the result.
@@ -29,27 +87,18 @@ struct QueryArguments: ParsableArguments {
     @Argument(help: "Hints, a JSON object such as {\"$max\": 5}.")
     var hints: String = "{}"
 
-    @Option(name: .long, help: ArgumentHelp("Skip the first n results.", valueName: "n"))
-    var skip: Int?
-
-    @Option(name: .long, help: ArgumentHelp("Return n results at most.", valueName: "n"))
-    var max: Int?
+    @OptionGroup var range: RangeOptions
 
     @Flag(help: "Fail when a sort or groups exceed the memory limit, instead of using temporary files.")
     var noDiskUse = false
-
-    func validate() throws {
-        if let skip, skip < 0 { throw ValidationError("\"--skip\" must be 0 or more, not \(skip)") }
-        if let max, max < 0 { throw ValidationError("\"--max\" must be 0 or more, not \(max)") }
-    }
 }
 
 /// The option for the order of the results.
 struct OrderOption: ParsableArguments {
     @Option(
-        name: .long, parsing: .unconditional,
+        name: [.customLong("orderby"), .customLong("sort")], parsing: .unconditional,
         help: ArgumentHelp(
-            "Sort by these paths: \"name,-age\" (a minus for descending) or a JSON object.",
+            "Sort by these paths: \"name,-age\" (a minus for descending), \"age desc\" or a JSON object.",
             valueName: "paths"))
     var orderby: String?
 }
@@ -65,4 +114,10 @@ struct QueryOptions: ParsableArguments {
             "Return only these fields: \"name,age\", all except some: \"-tags\", or a JSON object.",
             valueName: "fields"))
     var fields: String?
+}
+
+/// The option that answers a question before it is asked.
+struct ConfirmationOption: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Do not ask on a terminal.")
+    var yes = false
 }

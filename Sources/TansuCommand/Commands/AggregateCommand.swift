@@ -34,16 +34,15 @@ struct AggregateCommand: Subcommand {
         let group = try JSONArguments.document(group, name: "group")
         var (query, hints) = try arguments.resolved()
         try order.add(to: &hints)
-        return try OpenDatabase.with(target.database, .read) { opened in
+        return try OpenDatabase.with(target, .read) { opened in
             let groups = try opened.existingCollection(target.collection)
                 .aggregate(query, group: group, hints: hints)
             if output.json {
                 try printResult(
                     ["groups": BSONValue(groups.map { .document($0) })], text: "", asJSON: true)
             } else {
-                var writer = ResultWriter(format: table ? .table : .lines, canonical: false)
-                for group in groups { try writer.write(group) }
-                try writer.finish()
+                let writer = ResultWriter(format: table ? .table : .lines, canonical: false)
+                _ = try writer.write { try groups.forEach($0) }
             }
             return groups.isEmpty ? .incomplete : .success
         }

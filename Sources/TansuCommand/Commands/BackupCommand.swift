@@ -8,8 +8,8 @@ struct BackupCommand: Subcommand {
         abstract: "Creates a backup of a snapshot of a database.",
         discussion: """
             The backup is a database folder that can be opened directly or, with --file, one compressed file \
-            for `tansu restore`. When the exit code is 0, the backup is complete and durable. When the command \
-            fails, it removes the incomplete backup.
+            for `tansu restore`. When the exit code is 0, the backup is complete and durable. A command \
+            that fails or is interrupted leaves nothing under that name.
 
             EXAMPLES:
               tansu backup people.tansu saved.tansu
@@ -23,8 +23,10 @@ struct BackupCommand: Subcommand {
     @Flag(help: "Create one compressed file instead of a folder.") var file = false
     @OptionGroup var output: OutputOptions
 
+    func validate() throws { try checkPath(to, of: "backup") }
+
     func execute() throws -> CommandExitCode {
-        try OpenDatabase.with(target.database, .read) { opened in
+        try OpenDatabase.with(target, .read) { opened in
             let report = try ProgressBar.showing(label: to) { progress in
                 try creatingDestination(to) {
                     try opened.database.backup(to: to, form: file ? .file : .folder, progress: progress)

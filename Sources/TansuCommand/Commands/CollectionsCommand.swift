@@ -25,7 +25,7 @@ struct CollectionsCommand: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func execute() throws -> CommandExitCode {
-            try OpenDatabase.with(target.database, .read) { opened in
+            try OpenDatabase.with(target, .read) { opened in
                 let collections = try opened.database.collections().map { info -> BSONDocument in
                     ["name": .string(info.name), "documents": BSONValue(info.documents)]
                 }
@@ -57,8 +57,8 @@ struct CollectionsCommand: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func execute() throws -> CommandExitCode {
-            try OpenDatabase.with(target.database, .write) { opened in
-                _ = try opened.existingCollection(target.collection)
+            try OpenDatabase.with(target, .write) { opened in
+                try opened.checkCollection(target.collection)
                 try opened.database.renameCollection(target.collection, to: newName)
                 try printResult(
                     ["collection": .string(newName)],
@@ -72,6 +72,8 @@ struct CollectionsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Drops a collection with its documents and indexes.",
             discussion: """
+                The command asks first on a terminal, unless --yes is given.
+
                 EXAMPLE:
                   tansu collections drop people.tansu friends
                 """,
@@ -79,11 +81,15 @@ struct CollectionsCommand: ParsableCommand {
         )
 
         @OptionGroup var target: CollectionArgument
+        @OptionGroup var confirmation: ConfirmationOption
         @OptionGroup var output: OutputOptions
 
         func execute() throws -> CommandExitCode {
-            try OpenDatabase.with(target.database, .write) { opened in
-                _ = try opened.existingCollection(target.collection)
+            try OpenDatabase.with(target, .write) { opened in
+                let count = try opened.existingCollection(target.collection).count()
+                try Confirmation.ask(
+                    "Drop collection \"\(target.collection)\" with \(NumberFormat.count(count, "document"))?",
+                    yes: confirmation.yes)
                 try opened.database.dropCollection(target.collection)
                 try printResult(
                     ["dropped": .string(target.collection)],

@@ -19,7 +19,7 @@ struct CompactCommand: Subcommand {
     @OptionGroup var output: OutputOptions
 
     func execute() throws -> CommandExitCode {
-        try OpenDatabase.with(target.database, .write) { opened in
+        try OpenDatabase.with(target, .write) { opened in
             let report = try ProgressBar.showing(label: target.database) { progress in
                 try opened.database.compact(progress: progress)
             }

@@ -19,7 +19,7 @@ struct CountCommand: Subcommand {
 
     func execute() throws -> CommandExitCode {
         let (query, hints) = try arguments.resolved()
-        return try OpenDatabase.with(target.database, .read) { opened in
+        return try OpenDatabase.with(target, .read) { opened in
             let count = try opened.existingCollection(target.collection).count(query, hints: hints)
             try printResult(["count": BSONValue(count)], text: String(count), asJSON: output.json)
             return .success

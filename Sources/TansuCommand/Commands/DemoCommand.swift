@@ -2,14 +2,15 @@ import ArgumentParser
 import Tansu
 import TansuBSON
 
-struct DemoCommand: Subcommand {
+struct DemoCommand: Subcommand, DatabaseTarget {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Demonstrates the database with 34,006 cities.",
         discussion: """
             The demo creates a database, imports the cities, creates a compound index, runs a query, prints its \
             result and its plan, and suggests next commands. It keeps the database. Another run drops the \
-            collection of the earlier run. It never drops data that the demo did not create.
+            collection of the earlier run. It drops nothing when that collection has \
+            a document that the demo did not save, or that was changed since.
 
             The cities are GeoNames' (geonames.org), CC BY 4.0.
 
@@ -21,11 +22,16 @@ struct DemoCommand: Subcommand {
 
     @Option(help: ArgumentHelp("The folder of the database.", valueName: "folder"), completion: .directory)
     var path = "./tansu-demo.tansu"
+    @OptionGroup var opening: OpeningOptions
     @OptionGroup var output: OutputOptions
+
+    var database: String { path }
+
+    func validate() throws { try checkPath(path, of: "database") }
 
     func execute() throws -> CommandExitCode {
         let cities = try DemoData.path()
-        return try OpenDatabase.with(path, .create) { opened in
+        return try OpenDatabase.with(self, .create) { opened in
             let demo = Demo(opened: opened)
             output.json ? try runAsJSON(demo, cities: cities) : try runAsText(demo, cities: cities)
             return .success
@@ -34,7 +40,7 @@ struct DemoCommand: Subcommand {
 
     private func runAsText(_ demo: Demo, cities: String) throws {
         let printer = DemoPrinter()
-        let hasRunBefore = try demo.dropEarlierRun()
+        let hasRunBefore = try demo.dropEarlierRun(cities)
         try printer.title(path: path)
         if hasRunBefore {
             try printer.note("The collection of an earlier run was dropped.")
@@ -67,7 +73,7 @@ struct DemoCommand: Subcommand {
     }
 
     private func runAsJSON(_ demo: Demo, cities: String) throws {
-        _ = try demo.dropEarlierRun()
+        _ = try demo.dropEarlierRun(cities)
         let (imported, _) = try demo.importCities(cities) { _, _ in }
         _ = try demo.createIndex()
         let next = DemoQuery.nextCommands(program: ProgramName.current(), path: path)

@@ -22,7 +22,7 @@ struct DistinctCommand: Subcommand {
 
     func execute() throws -> CommandExitCode {
         let (query, hints) = try arguments.resolved()
-        return try OpenDatabase.with(target.database, .read) { opened in
+        return try OpenDatabase.with(target, .read) { opened in
             let values = try opened.existingCollection(target.collection)
                 .distinct(path, query, hints: hints)
             if output.json {

@@ -9,7 +9,8 @@ struct DumpCommand: Subcommand {
         discussion: """
             A dump keeps all value types and the index definitions, so that `tansu load` recreates the same \
             collections. The dump is a snapshot of the database. It goes to standard output unless --output \
-            names a file.
+            names a file. That file gets its name when the dump is complete. With --json the numbers of the dump go to \
+            standard error when the dump itself goes to standard output.
 
             EXAMPLES:
               tansu dump people.tansu > people.dump
@@ -29,33 +30,43 @@ struct DumpCommand: Subcommand {
     var outputFile: String?
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        if let outputFile { try checkPath(outputFile, of: "dump") }
+    }
+
     func execute() throws -> CommandExitCode {
         let options = Database.DumpOptions(
             collections: collection.isEmpty ? nil : collection,
             query: try query.map { try JSONArguments.document($0, name: "--query") }, indexes: !noIndexes)
-        return try OpenDatabase.with(target.database, .read) { opened in
+        return try OpenDatabase.with(target, .read) { opened in
             let label = target.database
             guard let file = outputFile else {
                 let writer = OutputWriter()
-                try ProgressBar.showing(label: label, counted: "document") { progress in
-                    _ = try opened.database.dump(options, into: { try writer.write(bytes: $0) }, progress: progress)
+                let report = try ProgressBar.showing(label: label, counted: "document") { progress in
+                    try opened.database.dump(options, into: { try writer.write(bytes: $0) }, progress: progress)
                 }
                 try writer.flush()
+                if output.json { writeError(resultJSON(numbers(of: report))) }
                 return .success
             }
             let report = try ProgressBar.showing(label: label, counted: "document") { progress in
                 try creatingDestination(file) { try opened.database.dump(to: file, options, progress: progress) }
             }
+            var result: BSONDocument = ["output": .string(file)]
+            for (key, value) in numbers(of: report) { result[key] = value }
             try printResult(
-                [
-                    "output": .string(file), "collections": BSONValue(report.collections),
-                    "documents": BSONValue(report.documents), "indexes": BSONValue(report.indexes),
-                    "bytes": BSONValue(report.bytes),
-                ],
+                result,
                 text: "\(NumberFormat.count(report.documents, "document")) of "
                     + "\(NumberFormat.count(report.collections, "collection")) dumped to \(file)",
                 asJSON: output.json)
             return .success
         }
+    }
+
+    private func numbers(of report: Database.DumpReport) -> BSONDocument {
+        [
+            "collections": BSONValue(report.collections), "documents": BSONValue(report.documents),
+            "indexes": BSONValue(report.indexes), "bytes": BSONValue(report.bytes),
+        ]
     }
 }

@@ -20,7 +20,7 @@ struct ExplainCommand: Subcommand {
 
     func execute() throws -> CommandExitCode {
         let (query, hints) = try options.resolved()
-        return try OpenDatabase.with(target.database, .read) { opened in
+        return try OpenDatabase.with(target, .read) { opened in
             let plan = try opened.existingCollection(target.collection)
                 .find(query, hints: hints).explain().document
             if output.json {

@@ -5,12 +5,12 @@ struct FindCommand: Subcommand {
         commandName: "find",
         abstract: "Prints the documents that a query matches.",
         discussion: """
-            The command prints one JSON object per line (relaxed extended JSON), a table, or with --json one \
-            object with all documents. The exit code is 1 when no document matches.
+            The command prints one JSON object per line (relaxed extended JSON), a table with one heading, or with \
+            --json one object with all documents. The exit code is 1 when no document matches.
 
             EXAMPLES:
               tansu find people.tansu people '{"age": {"$gt": 30}}'
-              tansu find people.tansu people '{"age": {"$lt": 40}}' --orderby -age --table
+              tansu find people.tansu people '{"age": {"$lt": 40}}' --sort -age --limit 5 --table
               tansu find people.tansu people '{}' '{"$orderby": {"age": -1}, "$max": 1}'
             """
     )
@@ -29,13 +29,16 @@ struct FindCommand: Subcommand {
 
     func execute() throws -> CommandExitCode {
         let (query, hints) = try options.resolved()
-        return try OpenDatabase.with(target.database, .read) { opened in
-            let collection = try opened.existingCollection(target.collection)
-            var writer = ResultWriter(
+        return try OpenDatabase.with(target, .read) { opened in
+            try opened.checkCollection(target.collection)
+            let writer = ResultWriter(
                 format: table ? .table : output.json ? .json : .lines, canonical: canonical)
-            try collection.find(query, hints: hints).forEach { try writer.write($0) }
-            try writer.finish()
-            return writer.count == 0 ? .incomplete : .success
+            // A table that reads the documents twice needs the same snapshot for both.
+            let count = try opened.database.read { snapshot in
+                let found = try snapshot.collection(target.collection).find(query, hints: hints)
+                return try writer.write { try found.forEach($0) }
+            }
+            return count == 0 ? .incomplete : .success
         }
     }
 }

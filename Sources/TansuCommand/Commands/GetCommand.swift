@@ -22,7 +22,7 @@ struct GetCommand: Subcommand {
 
     func execute() throws -> CommandExitCode {
         let id = JSONArguments.id(id)
-        return try OpenDatabase.with(target.database, .read) { opened in
+        return try OpenDatabase.with(target, .read) { opened in
             guard let document = try opened.existingCollection(target.collection).get(id) else {
                 if output.json {
                     try printLine("{\"ok\": true, \"document\": null}")

@@ -2,20 +2,26 @@ import ArgumentParser
 import Foundation
 import TansuBSON
 
-struct ImportCommand: Subcommand {
+struct ImportCommand: Subcommand, DatabaseTarget {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Imports documents from NDJSON or a JSON array.",
+        abstract: "Imports documents from JSON, CSV or TSV.",
         discussion: """
-            The file has one JSON object per line or one JSON array of objects. It can be compressed with gzip. \
-            The command creates the database if it does not exist. It skips invalid lines, reports them with \
-            their numbers, and exits with 1 at the end. Documents are committed in batches. Each batch is an \
-            atomic and durable transaction.
+            A JSON file has one object after another, each on one line or on several, or one array of objects. A CSV \
+            or TSV file has a header with the names of the fields; a name such as address.city makes a nested \
+            document. Its values are text unless --infer-types is given, and an empty value is no field. The file can \
+            be compressed with gzip.
+
+            The command creates the database if it does not exist. It skips invalid documents, reports them with \
+            the numbers of their lines, and exits with 1 at the end. Documents are committed in batches. Each batch \
+            is an atomic and durable transaction. Ctrl-C ends the import after the batch that was read. With --drop \
+            the old collection is replaced at the end of the import, and is kept when the import fails.
 
             EXAMPLES:
               tansu import people.tansu people.ndjson
               tansu import people.tansu people.json.gz --collection crowd --id name
-              cat people.ndjson | tansu import people.tansu - --collection crowd --drop
+              cat people.ndjson | tansu import people.tansu - --collection crowd --drop --yes
+              tansu import people.tansu towns.csv --infer-types --mode skip
             """
     )
 
@@ -27,20 +33,30 @@ struct ImportCommand: Subcommand {
         help: ArgumentHelp(
             "The collection. The default is the file's name up to its first dot.", valueName: "name"))
     var collection: String?
+    @OptionGroup var input: InputOptions
     @Option(
         help: ArgumentHelp(
             "The field whose value becomes the _id, so that another import replaces the documents.",
             valueName: "field"))
     var id: String?
-    @Flag(help: "Drop the collection and its indexes first.") var drop = false
-    @Flag(help: "Stop at the first invalid line with exit code 65. The documents before it are saved.")
+    @Option(
+        help: ArgumentHelp(
+            "For an _id that exists already: \"insert\" rejects the document, \"replace\" replaces the old one, "
+                + "\"skip\" keeps it.", valueName: "mode"))
+    var mode = ImportJob.Mode.replace
+    @Flag(help: "Replace the collection and its indexes by the documents of the file.") var drop = false
+    @Flag(help: "Stop at the first invalid document with exit code 65. The documents before it are saved.")
     var strict = false
     @Option(help: ArgumentHelp("The number of documents per commit.", valueName: "n"))
     var batch = 1000
     @Flag(help: "Report every commit on standard error.") var verbose = false
+    @OptionGroup var confirmation: ConfirmationOption
+    @OptionGroup var opening: OpeningOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        try checkPath(database, of: "database")
+        try checkPath(file, of: "file")
         if !(1...1_000_000).contains(batch) {
             throw ValidationError("\"--batch\" must be between 1 and 1000000, not \(batch)")
         }
@@ -49,58 +65,73 @@ struct ImportCommand: Subcommand {
         }
     }
 
+    func execute() throws -> CommandExitCode {
+        let name = collection ?? ImportJob.collectionName(forFile: file) ?? ""
+        // Opening the file first ensures that a wrong file neither drops a collection nor creates a database.
+        let reader = try input.reader(of: file)
+        return try OpenDatabase.with(self, .create) { opened in
+            let replacing = drop ? try ReplacingImport(opened.database, of: name) : nil
+            if replacing != nil {
+                try Confirmation.ask("Replace collection \"\(name)\"?", yes: confirmation.yes || file == "-")
+            }
+            var settings = ImportJob.Settings(mode: mode, batchSize: batch, idField: id, isStrict: strict)
+            settings.isStaged = replacing != nil
+            let job = ImportJob(
+                database: opened.database, collection: replacing?.temporaryName ?? name, settings: settings)
+            return try Interruption.handled {
+                try run(job, into: name) { try replacing?.run(job, reader) ?? job.run(reader) }
+            }
+        }
+    }
+
     /// The maximum number of invalid lines that the JSON result lists. All of them are counted.
     private static let listedLineLimit = 1000
 
-    func execute() throws -> CommandExitCode {
-        let name = collection ?? ImportJob.collectionName(forFile: file) ?? ""
-        // Opening the file first ensures that a wrong name neither drops a collection nor creates a database.
-        let reader = DocumentReader(try openByteSource(path: file))
-        return try OpenDatabase.with(database, .create) { opened in
-            if drop { try opened.database.dropCollection(name) }
-            var settings = ImportJob.Settings()
-            settings.batchSize = batch
-            settings.idField = id
-            settings.isStrict = strict
-            let job = ImportJob(database: opened.database, collection: name, settings: settings)
-            let label = file == "-" ? "standard input" : (file as NSString).lastPathComponent
-            let progress = ProgressBar(label: label)
-            var listed: [BSONValue] = []
-            job.onProgress = { progress.update(documents: $0, fraction: $1) }
-            job.onCommit = { line in
-                if verbose {
-                    progress.clear()
-                    writeError("committed \(job.imported) documents, up to line \(line)")
-                }
+    /// Runs an import, and shows its progress and its result.
+    private func run(_ job: ImportJob, into name: String, _ body: () throws -> Void) throws -> CommandExitCode {
+        let label = file == "-" ? "standard input" : (file as NSString).lastPathComponent
+        let progress = ProgressBar(label: label)
+        var listed: [BSONValue] = []
+        job.onProgress = { progress.update(documents: $0, fraction: $1) }
+        job.onCommit = { line in
+            if verbose {
+                progress.clear()
+                writeError("committed \(job.imported) documents, up to line \(line)")
             }
-            job.onRejection = { rejected in
-                if output.json {
-                    guard listed.count < Self.listedLineLimit else { return }
-                    listed.append(["line": BSONValue(rejected.line), "message": .string(rejected.message)])
-                } else {
-                    progress.clear()
-                    writeError("\(TextTable.printable(label)):\(rejected.line): \(rejected.message)")
-                }
-            }
-            defer { progress.clear() }
-            try job.run(reader)
-            progress.clear()
-            try printSummary(job, collection: name, elapsed: progress.elapsed, badLines: listed)
-            return job.rejected == 0 ? .success : .incomplete
         }
+        job.onRejection = { rejected in
+            if output.json {
+                guard listed.count < Self.listedLineLimit else { return }
+                listed.append(["line": BSONValue(rejected.line), "message": .string(rejected.message)])
+            } else {
+                progress.clear()
+                writeError("\(TextTable.printable(label)):\(rejected.line): \(rejected.message)")
+            }
+        }
+        defer { progress.clear() }
+        try body()
+        progress.clear()
+        try printSummary(job, collection: name, elapsed: progress.elapsed, badLines: listed)
+        return job.rejected == 0 ? .success : .incomplete
     }
 
     private func printSummary(
         _ job: ImportJob, collection: String, elapsed: Duration, badLines: [BSONValue]
     ) throws {
-        let skipped = job.rejected == 0 ? "" : ", \(NumberFormat.count(job.rejected, "invalid line")) skipped"
-        let count = NumberFormat.count(job.imported, "document")
+        var text =
+            "\(NumberFormat.count(job.imported, "document")) imported into \(collection) in "
+            + NumberFormat.duration(elapsed)
+        if job.replaced > 0 { text += ", \(NumberFormat.grouped(job.replaced)) of them replaced others" }
+        if job.skipped > 0 { text += ", \(NumberFormat.count(job.skipped, "existing document")) skipped" }
+        if job.rejected > 0 { text += ", \(NumberFormat.count(job.rejected, "invalid document")) skipped" }
         try printResult(
             [
                 "collection": .string(collection), "imported": BSONValue(job.imported),
+                "replaced": BSONValue(job.replaced), "skipped": BSONValue(job.skipped),
                 "bad": BSONValue(job.rejected), "badLines": BSONValue(badLines),
             ],
-            text: "\(count) imported into \(collection) in \(NumberFormat.duration(elapsed))\(skipped)",
-            asJSON: output.json)
+            text: text, asJSON: output.json)
     }
 }
+
+extension ImportJob.Mode: ExpressibleByArgument {}

@@ -13,11 +13,12 @@ struct IndexCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Creates an index over one or more paths.",
             discussion: """
-                The keys are paths separated by commas, with a minus for descending order, or a JSON object. \
+                The keys are paths separated by commas, with a minus or "desc" for descending order, or a JSON object. \
                 Creating an index that exists already has no effect. A terminal shows the progress of the build.
 
                 EXAMPLES:
                   tansu index create people.tansu people name,-age
+                  tansu index create people.tansu people -age
                   tansu index create people.tansu people '{"pets.species": 1}' --name by_kind
                   tansu index create people.tansu people mail --unique --sparse
                   tansu index create people.tansu people tag --partial-filter '{"age": 18}'
@@ -42,20 +43,18 @@ struct IndexCommand: ParsableCommand {
         func execute() throws -> CommandExitCode {
             let keys = try JSONArguments.keys(keys)
             let filter = try partialFilter.map { try JSONArguments.document($0, name: "--partial-filter") }
-            return try OpenDatabase.with(target.database, .write) { opened in
-                _ = try opened.existingCollection(target.collection)
-                let progress = ProgressBar(label: name ?? OpenDatabase.indexName(for: keys))
-                defer { progress.clear() }
-                let name = try opened.createIndex(
-                    name, on: target.collection, keys: keys, unique: unique, sparse: sparse,
-                    caseInsensitive: caseInsensitive, partialFilter: filter
-                ) { state in
-                    progress.update(documents: state.done, fraction: state.fraction)
+            return try OpenDatabase.with(target, .write) { opened in
+                try opened.checkCollection(target.collection)
+                let started = ContinuousClock.now
+                let label = name ?? OpenDatabase.indexName(for: keys)
+                let index = try ProgressBar.showing(label: label, counted: "document") { progress in
+                    try opened.createIndex(
+                        name, on: target.collection, keys: keys, unique: unique, sparse: sparse,
+                        caseInsensitive: caseInsensitive, partialFilter: filter, progress: progress)
                 }
-                progress.clear()
-                let elapsed = NumberFormat.duration(progress.elapsed)
+                let elapsed = NumberFormat.duration(started.duration(to: .now))
                 try printResult(
-                    ["name": .string(name)], text: "Index \(name) is ready (\(elapsed))",
+                    ["name": .string(index)], text: "Index \(index) is ready (\(elapsed))",
                     asJSON: output.json)
                 return .success
             }
@@ -77,7 +76,7 @@ struct IndexCommand: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func execute() throws -> CommandExitCode {
-            try OpenDatabase.with(target.database, .read) { opened in
+            try OpenDatabase.with(target, .read) { opened in
                 let indexes = try opened.indexDocuments(of: target.collection)
                 if output.json {
                     try printResult(
@@ -112,7 +111,7 @@ struct IndexCommand: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func execute() throws -> CommandExitCode {
-            try OpenDatabase.with(target.database, .write) { opened in
+            try OpenDatabase.with(target, .write) { opened in
                 try opened.existingCollection(target.collection).dropIndex(name)
                 try printResult(
                     ["dropped": .string(name)], text: "Index \(name) dropped", asJSON: output.json)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Tansu
 import TansuBSON
 
-struct LoadCommand: Subcommand {
+struct LoadCommand: Subcommand, DatabaseTarget {
     static let configuration = CommandConfiguration(
         commandName: "load",
         abstract: "Loads a dump of `tansu dump` into a database.",
@@ -30,16 +30,27 @@ struct LoadCommand: Subcommand {
             valueName: "mode"))
     var mode: Database.LoadOptions.Mode = .insert
     @Flag(help: "Load everything in one transaction.") var atomic = false
+    @OptionGroup var opening: OpeningOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        try checkPath(database, of: "database")
+        try checkPath(file, of: "dump")
+    }
 
     func execute() throws -> CommandExitCode {
         // Opening the file first ensures that a wrong name does not create a database.
-        let source = try openByteSource(path: file)
+        let source = try openSource()
         let options = Database.LoadOptions(collection: collection, mode: mode, atomic: atomic)
-        return try OpenDatabase.with(database, .create) { opened in
+        return try OpenDatabase.with(self, .create) { opened in
             let label = file == "-" ? "standard input" : file
             let report = try ProgressBar.showing(label: label, counted: "line") { progress in
-                try opened.database.load(options, from: { try source.chunk() }, progress: progress)
+                do {
+                    return try opened.database.load(options, from: { try source.chunk() }, progress: progress)
+                } catch var error as CommandError where error.status == .interrupted {
+                    error.remedy = atomic ? "nothing was changed" : "the documents that were committed are kept"
+                    throw error
+                }
             }
             let skipped = report.skipped == 0 ? "" : ", \(NumberFormat.grouped(report.skipped)) skipped"
             try printResult(
@@ -53,6 +64,16 @@ struct LoadCommand: Subcommand {
                 asJSON: output.json)
             return .success
         }
+    }
+
+    private func openSource() throws -> any ByteSource {
+        // A pipe can be read only once, and a dump in a file says what it is.
+        if file != "-" {
+            let kind = FileKind(path: file)
+            let isExpected = [.dump, .json, .other].contains(kind)
+            if !isExpected, let error = kind.error(for: file, wanted: "a dump") { throw error }
+        }
+        return try openByteSource(path: file)
     }
 }
 

@@ -22,6 +22,11 @@ struct RepairCommand: Subcommand {
     var to: String
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        try checkPath(from, of: "database")
+        try checkPath(to, of: "new database")
+    }
+
     func execute() throws -> CommandExitCode {
         let report = try ProgressBar.showing(label: from) { progress in
             try creatingDestination(to) { try Database.repair(from: from, to: to, progress: progress) }

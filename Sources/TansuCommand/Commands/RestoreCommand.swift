@@ -21,7 +21,15 @@ struct RestoreCommand: Subcommand {
     var to: String
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        try checkPath(from, of: "backup")
+        try checkPath(to, of: "new database")
+    }
+
     func execute() throws -> CommandExitCode {
+        let kind = FileKind(path: from)
+        let isExpected = [.backup, .database].contains(kind)
+        if !isExpected, let error = kind.error(for: from, wanted: "a backup") { throw error }
         let report = try ProgressBar.showing(label: to) { progress in
             try creatingDestination(to) { try Database.restore(from: from, to: to, progress: progress) }
         }

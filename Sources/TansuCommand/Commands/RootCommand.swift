@@ -2,7 +2,6 @@ import ArgumentParser
 import Tansu
 
 /// The command `tansu`, which contains all subcommands.
-@main
 struct RootCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tansu",
@@ -12,7 +11,8 @@ struct RootCommand: ParsableCommand {
             Queries, hints and documents are JSON. `tansu demo` demonstrates the commands in a few seconds.
 
             Results go to standard output, and errors go to standard error. With --json a result is one JSON \
-            object, and an error is an object {"ok": false, "error": {…}}.
+            object, and an error is an object {"ok": false, "error": {…}}. --wait says how long a command waits for a \
+            database that another process has open.
 
             EXIT CODES:
             \(CommandExitCode.helpText)

@@ -25,19 +25,15 @@ struct UpdateCommand: Subcommand {
     @Argument(help: "Hints, a JSON object such as {\"$arrayFilters\": [{\"big.n\": {\"$gt\": 5}}]}.")
     var hints: String = "{}"
     @OptionGroup var order: OrderOption
-    @Option(help: ArgumentHelp("Update n documents at most.", valueName: "n")) var max: Int?
+    @OptionGroup var range: RangeOptions
     @Flag(help: "Insert a document when no document matches.") var upsert = false
     @OptionGroup var output: OutputOptions
-
-    func validate() throws {
-        if let max, max < 0 { throw ValidationError("\"--max\" must be 0 or more, not \(max)") }
-    }
 
     func execute() throws -> CommandExitCode {
         let query = try JSONArguments.document(query, name: "query")
         let operations = try JSONArguments.document(operations, name: "operations")
         let hints = try resolvedHints()
-        return try OpenDatabase.with(target.database, .write) { opened in
+        return try OpenDatabase.with(target, .write) { opened in
             let collection = try opened.existingCollection(target.collection)
             let result = try collection.update(query, operations, hints: hints)
             try printResult(
@@ -63,7 +59,7 @@ struct UpdateCommand: Subcommand {
     private func resolvedHints() throws -> BSONDocument {
         var hints = try JSONArguments.document(hints, name: "hints")
         try order.add(to: &hints)
-        try JSONArguments.add(max.map { BSONValue($0) }, "$max", "--max", to: &hints)
+        try range.add(to: &hints)
         try JSONArguments.add(upsert ? .bool(true) : nil, "$upsert", "--upsert", to: &hints)
         return hints
     }

@@ -20,7 +20,7 @@ struct VerifyCommand: Subcommand {
     @OptionGroup var output: OutputOptions
 
     func execute() throws -> CommandExitCode {
-        try OpenDatabase.with(target.database, .read) { opened in
+        try OpenDatabase.with(target, .read) { opened in
             do {
                 let report = try ProgressBar.showing(label: target.database) { progress in
                     try opened.database.verify(progress: progress)

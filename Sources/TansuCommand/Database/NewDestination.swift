@@ -8,5 +8,9 @@ func creatingDestination<Result>(_ path: String, _ body: () throws -> Result) th
         throw CommandError(
             code: error.code.description, message: "\"\(path)\" exists already", path: path,
             remedy: "choose another name, nothing was changed", status: .cannotCreate)
+    } catch var error as CommandError where error.status == .interrupted {
+        error.path = path
+        error.remedy = "\"\(path)\" was not created"
+        throw error
     }
 }

@@ -9,7 +9,7 @@ extension OpenDatabase {
     func createIndex(
         _ name: String?, on collection: String, keys: BSONDocument, unique: Bool = false, sparse: Bool = false,
         caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
-        progress: (Database.Progress) -> Void = { _ in }
+        progress: (Database.Progress) throws -> Void = { _ in }
     ) throws -> String {
         let paths = try keys.map { path, value -> Database.IndexKey in
             switch value.intValue {
@@ -38,9 +38,8 @@ extension OpenDatabase {
         let isPlain = keys.keys.allSatisfy { path in
             path.utf8.allSatisfy { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "{") && $0 != 0x20 }
         }
-        // The argument parser takes a word with a leading minus as an option.
         let words = keys.map { ($0.value == .int32(-1) ? "-" : "") + $0.key }.joined(separator: ",")
-        let text = isPlain && !words.hasPrefix("-") ? words : keys.json()
+        let text = isPlain ? words : keys.json()
         let target = "\(shellQuoted(path)) \(shellQuoted(collection))"
         return "\(ProgramName.current()) index create \(target) \(shellQuoted(text))"
     }

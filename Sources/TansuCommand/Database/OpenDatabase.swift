@@ -16,9 +16,10 @@ struct OpenDatabase {
     let database: Database
     let path: String
 
-    init(path: String, mode: Mode) throws {
+    /// - Parameter timeout: How long to wait while another process has the database open.
+    init(path: String, mode: Mode, waiting timeout: Duration) throws {
         self.path = path
-        let options = Database.Options(readOnly: mode == .read, mustExist: mode != .create)
+        let options = Database.Options(readOnly: mode == .read, mustExist: mode != .create, lockTimeout: timeout)
         do {
             database = try Database(path: path, options: options)
         } catch {
@@ -27,22 +28,34 @@ struct OpenDatabase {
     }
 
     /// Opens a database, runs a closure and closes the database. An error of closing is thrown as well.
+    ///
+    /// A database that this call created is removed when the closure fails, or returns another exit code than success,
+    /// and no document was saved.
     static func with<Result>(
-        _ path: String, _ mode: Mode, _ body: (OpenDatabase) throws -> Result
+        _ path: String, _ mode: Mode, waiting timeout: Duration, _ body: (OpenDatabase) throws -> Result
     ) throws -> Result {
-        let opened = try OpenDatabase(path: path, mode: mode)
+        let new = mode == .create ? NewDatabase(path: path) : nil
+        let opened = try OpenDatabase(path: path, mode: mode, waiting: timeout)
         do {
             let result = try body(opened)
+            let hasFailed = (result as? CommandExitCode).map { $0 != .success } ?? false
+            if hasFailed, try new?.discardIfEmpty(opened.database) ?? false { return result }
             try opened.database.close()
             return result
         } catch {
-            try? opened.database.close()
+            if (try? new?.discardIfEmpty(opened.database)) != true { try? opened.database.close() }
             throw CommandError(error)
         }
     }
 
     /// A collection that must exist, so that a wrong name is an error instead of an empty result.
     func existingCollection(_ name: String) throws -> Database.Collection<BSONDocument> {
+        try checkCollection(name)
+        return try database.collection(name)
+    }
+
+    /// - Throws: `CommandError` when a collection does not exist.
+    func checkCollection(_ name: String) throws {
         let names = try database.collectionNames()
         guard names.contains(name) else {
             throw CommandError(
@@ -51,7 +64,6 @@ struct OpenDatabase {
                     ? "the database has no collections"
                     : "the database has " + names.map { "\"\($0)\"" }.joined(separator: ", "))
         }
-        return try database.collection(name)
     }
 
     private static func openingFailure(_ error: any Error, path: String, mode: Mode) -> CommandError {
@@ -64,14 +76,18 @@ struct OpenDatabase {
             failure.path = path
             failure.remedy = "check the path, or create it with \"tansu import\" or \"tansu save\""
         case .exists:
-            failure.message = "\"\(path)\" exists and is not a database"
+            let kind = FileKind(path: path)
+            failure.message = "\"\(path)\" is \(kind.description), not a database"
             failure.path = path
-            failure.remedy = "choose another folder, nothing was changed"
+            failure.remedy = kind.remedy(for: path) ?? "choose another folder, nothing was changed"
             failure.status = mode == .create ? .cannotCreate : .noInput
         case .locked:
-            failure.message = "Database \"\(path)\" is locked by another process"
+            let reason = failure.message.prefix { $0 != ";" }.replacing("The database", with: "Database \"\(path)\"")
+            failure.message = String(reason)
             failure.path = path
-            failure.remedy = "close it there, or wait and try again"
+            failure.remedy = "close it there, or wait longer with \"--wait\""
+        case .io where failure.status == .noPermission:
+            if mode == .read { failure.code = error.code.description }
         case .io where mode == .create && !FileManager.default.fileExists(atPath: path):
             failure.status = .cannotCreate
         default: break

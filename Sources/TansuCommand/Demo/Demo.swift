@@ -5,6 +5,9 @@ import TansuBSON
 struct Demo {
     let opened: OpenDatabase
 
+    /// The field that becomes the _id: GeoNames' number of the city.
+    static let idField = "geonameid"
+
     /// Imports the cities.
     /// - Returns: The number of documents and the duration.
     func importCities(
@@ -12,12 +15,13 @@ struct Demo {
     ) throws -> (imported: Int, elapsed: Duration) {
         let started = ContinuousClock.now
         var settings = ImportJob.Settings()
-        settings.idField = "geonameid"
+        settings.idField = Demo.idField
         settings.isStrict = true
         let job = ImportJob(
             database: opened.database, collection: DemoQuery.collection, settings: settings)
         job.onProgress = progress
-        try job.run(DocumentReader(try openByteSource(path: path)))
+        let reader = DocumentReader(try openByteSource(path: path))
+        try Interruption.handled { try job.run(reader) }
         return (job.imported, started.duration(to: .now))
     }
 

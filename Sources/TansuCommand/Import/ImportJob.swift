@@ -4,7 +4,18 @@ import TansuBSON
 
 /// An import of documents into a collection, in batches of one commit each.
 final class ImportJob {
+    /// What happens to a document whose `_id` exists.
+    enum Mode: String, CaseIterable, Sendable {
+        /// It is rejected.
+        case insert
+        /// It replaces the one that is there.
+        case replace
+        /// It is skipped.
+        case skip
+    }
+
     struct Settings {
+        var mode = Mode.replace
         /// The number of documents per commit.
         var batchSize = 1000
         /// The size in bytes at which a batch is committed even if it has fewer documents.
@@ -13,6 +24,8 @@ final class ImportJob {
         var idField: String?
         /// Whether the first rejected document stops the import.
         var isStrict = false
+        /// Whether an error discards everything, because the collection is not the final one.
+        var isStaged = false
     }
 
     /// A document that is invalid or that the database rejected.
@@ -21,7 +34,7 @@ final class ImportJob {
         var message: String
     }
 
-    private let database: Database
+    let database: Database
     private let collectionName: String
     private let settings: Settings
     private var batch: [(line: Int, document: BSONDocument)] = []
@@ -29,6 +42,10 @@ final class ImportJob {
 
     /// The number of committed documents.
     private(set) var imported = 0
+    /// The number of them that replaced a document with the same `_id`.
+    private(set) var replaced = 0
+    /// The number of documents that were skipped because their `_id` exists.
+    private(set) var skipped = 0
     /// The number of rejected documents.
     private(set) var rejected = 0
 
@@ -54,8 +71,8 @@ final class ImportJob {
     }
 
     /// Imports all documents of a reader.
-    /// - Throws: `CommandError` when a read or a commit fails, or for a rejected document if the import is strict.
-    ///   Earlier commits are kept.
+    /// - Throws: `CommandError` when a read or a commit fails, when the user interrupts the import, or for a rejected
+    ///   document if the import is strict. Earlier commits are kept.
     func run(_ reader: DocumentReader) throws {
         do {
             while let raw = try reader.next() {
@@ -65,12 +82,13 @@ final class ImportJob {
                     try report(RejectedDocument(line: raw.line, message: problem.message))
                 }
                 if (imported + batch.count).isMultiple(of: 256) {
+                    try Interruption.check()
                     onProgress(imported + batch.count, reader.fraction)
                 }
             }
         } catch {
             // The documents before the error are saved.
-            try commit()
+            if !settings.isStaged { try commit() }
             var failure = CommandError(error)
             if failure.remedy.isEmpty { failure.remedy = savedSummary }
             throw failure
@@ -81,7 +99,7 @@ final class ImportJob {
     private func add(_ document: BSONDocument, line: Int) throws {
         var document = document
         if let field = settings.idField, document["_id"] == nil {
-            guard let id = document[field] else {
+            guard let id = document[field] ?? document[path: field] else {
                 return try report(
                     RejectedDocument(line: line, message: "The document has no field \"\(field)\" for its _id"))
             }
@@ -96,7 +114,7 @@ final class ImportJob {
         rejected += 1
         if settings.isStrict {
             // The documents before it are saved.
-            try commit()
+            if !settings.isStaged { try commit() }
             throw CommandError(
                 code: "BAD_LINE", message: document.message, path: "line \(document.line)",
                 remedy: savedSummary, status: .invalidInput)
@@ -105,7 +123,8 @@ final class ImportJob {
     }
 
     private var savedSummary: String {
-        "\(NumberFormat.count(imported, "document")) before it \(imported == 1 ? "is" : "are") saved"
+        if settings.isStaged { return "nothing was changed" }
+        return "\(NumberFormat.count(imported, "document")) before it \(imported == 1 ? "is" : "are") saved"
     }
 
     private func commit() throws {
@@ -114,35 +133,62 @@ final class ImportJob {
         batch.removeAll(keepingCapacity: true)
         batchBytes = 0
         do {
-            try database.collection(collectionName).save(documents.map(\.document))
-            imported += documents.count
+            try saveTogether(documents.map(\.document))
         } catch let error as TansuError where error.isCausedByDocument {
             try saveOneByOne(documents)
         }
         onCommit(last.line)
     }
 
-    /// Saves a batch that has an invalid document: one call per document, and one commit for the valid ones.
+    /// Saves a batch with one call, in one commit.
+    private func saveTogether(_ documents: [BSONDocument]) throws {
+        var added = 0
+        try database.write { transaction in
+            let collection = try transaction.collection(collectionName)
+            let before = try collection.count()
+            if settings.mode == .replace {
+                try collection.save(documents)
+            } else {
+                try collection.insert(documents)
+            }
+            added = try collection.count() - before
+        }
+        imported += documents.count
+        replaced += documents.count - added
+    }
+
+    /// Saves a batch of which not all documents can be saved: one call per document, and one commit for the others.
     private func saveOneByOne(_ documents: [(line: Int, document: BSONDocument)]) throws {
         var problems: [RejectedDocument] = []
-        var saved = 0
+        var (saved, added, existing) = (0, 0, 0)
         try database.write { transaction in
-            problems = []
-            saved = 0
+            (problems, saved, existing) = ([], 0, 0)
             let collection = try transaction.collection(collectionName)
+            let before = try collection.count()
             for (line, document) in documents {
                 do {
-                    try collection.save(document)
+                    _ = try settings.mode == .replace ? collection.save(document) : collection.insert(document)
                     saved += 1
                 } catch let error as TansuError where error.isCausedByDocument {
-                    let failure = CommandError(error)
-                    problems.append(RejectedDocument(line: line, message: failure.message))
+                    if error.code == .exists, settings.mode == .skip {
+                        existing += 1
+                        continue
+                    }
+                    problems.append(RejectedDocument(line: line, message: message(for: error, of: document)))
                     if settings.isStrict { break }
                 }
             }
+            added = try collection.count() - before
         }
         imported += saved
+        replaced += saved - added
+        skipped += existing
         for problem in problems { try report(problem) }
+    }
+
+    private func message(for error: TansuError, of document: BSONDocument) -> String {
+        guard error.code == .exists, let id = document["_id"] else { return CommandError(error).message }
+        return "A document with the _id \(id) exists; use \"--mode replace\" or \"--mode skip\""
     }
 }
 

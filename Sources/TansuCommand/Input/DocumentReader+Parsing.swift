@@ -10,6 +10,7 @@ extension DocumentReader {
     func parse(_ raw: RawDocument) -> Result<BSONDocument, InvalidDocument> {
         if let problem = raw.problem { return .failure(InvalidDocument(message: problem)) }
         do {
+            if let table { return .success(try withText(of: raw) { try table.document($0) }) }
             return .success(try withText(of: raw) { try BSONDocument(extendedJSON: $0) })
         } catch {
             return .failure(InvalidDocument(message: message(for: error, in: raw)))
@@ -17,12 +18,11 @@ extension DocumentReader {
     }
 
     private func message(for error: any Error, in raw: RawDocument) -> String {
-        // The most likely cause is a pretty-printed file, which the error of the parser does not show.
-        if format == .lines, raw.range.count <= 1 {
-            return "A document must be on one line, unless the file is one JSON array"
-        }
+        if let error = error as? InvalidDocument { return error.message }
         guard let error = error as? BSONError else { return CommandError(error).message }
-        let location = error.offset.map { " (at byte \($0 + 1) of the \(format == .lines ? "line" : "element"))" }
+        let isOneLine = withText(of: raw) { !$0.contains(.newline) }
+        let whole = format == .array ? "element" : isOneLine ? "line" : "document"
+        let location = error.offset.map { " (at byte \($0 + 1) of the \(whole))" }
         return CommandError.capitalized(error.message) + (location ?? "")
     }
 }

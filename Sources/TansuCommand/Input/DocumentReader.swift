@@ -8,24 +8,31 @@ struct RawDocument: Equatable {
     var problem: String?
 }
 
-/// A reader that splits an input into documents: lines (NDJSON) or the elements of one JSON array.
+/// A reader that splits an input into documents: JSON objects one after another (NDJSON or pretty-printed), the elements of
+/// one JSON array, or the rows of a table.
 ///
 /// It finds only the boundaries of documents and does not parse them. So it continues after an invalid document.
 final class DocumentReader {
-    enum Format: Equatable { case lines, array }
+    enum Format: Equatable { case objects, array, rows }
 
     /// The maximum length of a document's text. The canonical JSON of the largest document is shorter.
     let maximumLength: Int
 
     private(set) var format: Format?
+    /// The table whose rows are documents, if the input is one.
+    var table: RowParser?
     var buffer: InputBuffer
     var line = 1
     /// The number of bytes in the window that the last document takes.
     var pending = 0
     var array = ArrayState.opened
 
-    init(_ source: any ByteSource, capacity: Int = 256 * 1024, maximumLength: Int = 64 << 20) {
+    /// - Parameter table: The format of the input when it is a table with a header.
+    init(
+        _ source: any ByteSource, table: RowParser? = nil, capacity: Int = 256 * 1024, maximumLength: Int = 64 << 20
+    ) {
         buffer = InputBuffer(source, capacity: capacity)
+        self.table = table
         self.maximumLength = maximumLength
     }
 
@@ -33,14 +40,15 @@ final class DocumentReader {
     var fraction: Double? { buffer.fraction }
 
     /// The next document, or nil at the end of the input.
-    /// - Throws: `CommandError` when the input cannot be read or decompressed.
+    /// - Throws: `CommandError` when the input cannot be read or decompressed, or when the header of a table is invalid.
     func next() throws -> RawDocument? {
         buffer.discard(pending)
         pending = 0
         let format = try format ?? detectFormat()
         switch format {
-        case .lines: return try nextLine()
+        case .objects: return try nextObject()
         case .array: return try nextElement()
+        case .rows: return try nextRow()
         }
     }
 
@@ -72,13 +80,14 @@ final class DocumentReader {
         if try byte(at: 0) == 0xEF, try byte(at: 1) == 0xBB, try byte(at: 2) == 0xBF {
             buffer.discard(3)
         }
-        try skipBlanks()
         let detected: Format
-        if try byte(at: 0) == .openBracket {
-            detected = .array
-            buffer.discard(1)
+        if table != nil {
+            try readHeader()
+            detected = .rows
         } else {
-            detected = .lines
+            try skipBlanks()
+            detected = try byte(at: 0) == .openBracket ? .array : .objects
+            if detected == .array { buffer.discard(1) }
         }
         format = detected
         return detected
@@ -87,6 +96,9 @@ final class DocumentReader {
 
 extension UInt8 {
     static let newline = UInt8(ascii: "\n")
+    static let quote = UInt8(ascii: "\"")
+    static let openBrace = UInt8(ascii: "{")
+    static let closeBrace = UInt8(ascii: "}")
     static let openBracket = UInt8(ascii: "[")
     static let closeBracket = UInt8(ascii: "]")
 

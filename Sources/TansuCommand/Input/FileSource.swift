@@ -64,8 +64,17 @@ final class FileSource: ByteSource {
         return count
     }
 
+    /// Waits until a read does not block.
+    /// - Throws: `CommandError` when the user interrupts the command meanwhile.
+    private func waitForInput() throws {
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        repeat { try Interruption.check() } while poll(&state, 1, 100) == 0
+    }
+
     private func readSystem(_ memory: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
+            // A file is there; a pipe or a terminal may have nothing to read for hours.
+            if size == nil { try waitForInput() }
             let got = Foundation.read(descriptor, memory.baseAddress, memory.count)
             if got >= 0 {
                 position += Int64(got)

@@ -1,3 +1,4 @@
+import Foundation
 import Tansu
 import TansuBSON
 
@@ -8,6 +9,12 @@ extension CommandError {
         case let failure as CommandError: self = failure
         case let error as TansuError:
             self.init(code: error.code.description, message: Self.capitalized(error.message), path: error.context)
+            // The same answer as on a file system that is mounted read-only.
+            if error.code == .io, let number = error.systemErrno, [EACCES, EPERM].contains(number) {
+                code = TansuError.Code.readOnly.description
+                remedy = "check the permissions"
+                status = .noPermission
+            }
         case let error as BSONError:
             self.init(code: "INVALID_JSON", message: Self.capitalized(error.description))
         default:

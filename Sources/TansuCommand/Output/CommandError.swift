@@ -10,6 +10,8 @@ struct CommandError: Error, Sendable, Equatable {
     var remedy: String
     /// The exit status of the process.
     var status: CommandExitCode
+    /// The number of the document at fault when several were saved, counted from 0, as in JSON commands.
+    var document: Int?
 
     init(
         code: String, message: String, path: String = "", remedy: String = "",
@@ -33,6 +35,7 @@ struct CommandError: Error, Sendable, Equatable {
     var json: String {
         var members = ["\"code\": \(jsonText(code))", "\"message\": \(jsonText(message))"]
         members.append("\"path\": \(jsonText(path))")
+        if let document { members.append("\"document\": \(document)") }
         if !remedy.isEmpty { members.append("\"remedy\": \(jsonText(remedy))") }
         return "{\"ok\": false, \"error\": {\(members.joined(separator: ", "))}}"
     }

@@ -24,8 +24,10 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
     case inputOutput = 74
     /// The database is locked, or a timeout expired (EX_TEMPFAIL).
     case temporary = 75
-    /// The database is read-only (EX_NOPERM).
+    /// The database is read-only, or its files may not be written or read (EX_NOPERM).
     case noPermission = 77
+    /// Ctrl-C ended the command. The shell's number for it.
+    case interrupted = 130
 
     /// The explanation in the help.
     var explanation: String {
@@ -42,7 +44,8 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
         case .cannotCreate: "the database or file cannot be created"
         case .inputOutput: "a read or a write failed, or the disk is full"
         case .temporary: "the database is locked, or a timeout expired; try again"
-        case .noPermission: "the database is read-only"
+        case .noPermission: "the database is read-only, or permission is missing"
+        case .interrupted: "interrupted; what was committed before is kept"
         }
     }
 
@@ -50,7 +53,7 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
     static var helpText: String {
         allCases.map { status in
             let number = String(status.rawValue)
-            let padding = String(repeating: " ", count: 4 - number.count)
+            let padding = String(repeating: " ", count: 5 - number.count)
             return "  \(number)\(padding)\(status.explanation)"
         }
         .joined(separator: "\n")
@@ -70,6 +73,8 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
             case "CORRUPT", "VERSION": .corrupt
             case "IO", "FULL", "SYNC_FAILED": .inputOutput
             case "LOCKED", "BUSY", "TIMEOUT", "CANCELLED": .temporary
+            case "INVALID_ARGUMENT", "USAGE": .usage
+            case "INTERRUPTED": .interrupted
             case "READ_ONLY": .noPermission
             default: .software
             }

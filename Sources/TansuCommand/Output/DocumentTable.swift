@@ -1,47 +1,61 @@
 import TansuBSON
 
 /// A table of documents with a column for every field.
+///
+/// The width of a column is known only after the last document. Results of ordinary size are kept until then; for larger
+/// ones the documents are read twice, so that memory stays bounded.
 struct DocumentTable {
-    private var columns: [String] = []
-    private var documents: [BSONDocument] = []
+    /// Calls a closure with one document after another, the same ones each time.
+    typealias Source = (_ body: (BSONDocument) throws -> Void) throws -> Void
+
     private let terminal: Terminal
-    /// The number of rows that are written at a time. It bounds the memory for large results.
-    private let rowsAtOnce: Int
-    private var isFirst = true
+    /// The size in bytes of the rows that are kept.
+    private let keptBytes: Int
+    private var layout = TextTable.Layout()
+    private var columns: [String: Int] = [:]
 
-    /// - Parameter columns: The first columns. The other fields of documents follow in the order of their appearance.
-    init(columns: [String] = [], terminal: Terminal, rowsAtOnce: Int = 500) {
-        self.columns = columns
+    init(terminal: Terminal, keptBytes: Int = 32 << 20) {
         self.terminal = terminal
-        self.rowsAtOnce = rowsAtOnce
+        self.keptBytes = keptBytes
     }
 
-    /// Adds a document, and writes the rows when there are enough of them.
-    mutating func append(_ document: BSONDocument, to writer: OutputWriter) throws {
-        for key in document.keys where !columns.contains(key) { columns.append(key) }
-        documents.append(document)
-        if documents.count == rowsAtOnce { try flush(to: writer) }
-    }
-
-    /// Writes the rows that are not written yet.
-    mutating func flush(to writer: OutputWriter) throws {
-        guard !documents.isEmpty else { return }
-        if !isFirst { try writer.writeLine() }
-        isFirst = false
-        for line in table().lines(maximumWidth: terminal.width, style: terminal) {
-            try writer.writeLine(line)
+    /// Writes the documents.
+    /// - Returns: Their number.
+    mutating func write(_ source: Source, to writer: OutputWriter) throws -> Int {
+        var rows: [[TextTable.Cell?]] = []
+        var (count, bytes) = (0, 0)
+        try source { document in
+            let row = self.row(document)
+            layout.measure(row)
+            count += 1
+            bytes += document.bytes.count
+            if bytes <= keptBytes { rows.append(row) } else { rows = [] }
         }
-        documents.removeAll()
+        guard count > 0 else { return 0 }
+        layout.fit(terminal.width)
+        for line in layout.head(style: terminal) { try writer.writeLine(line) }
+        if bytes <= keptBytes {
+            for row in rows { try writer.writeLine(layout.line(row)) }
+        } else {
+            try source { try writer.writeLine(layout.line(row($0))) }
+        }
         try writer.flush()
+        return count
     }
 
-    /// The table of the documents that are not written yet.
-    func table() -> TextTable {
-        var table = TextTable(headings: columns)
-        table.rows = documents.map { document in
-            columns.map { column in document[column].map(TextTable.Cell.init) ?? TextTable.Cell("") }
+    /// The cells of a document. A field that no document before it has is a new column.
+    private mutating func row(_ document: BSONDocument) -> [TextTable.Cell?] {
+        var row = [TextTable.Cell?](repeating: nil, count: layout.columnCount)
+        for (key, value) in document {
+            if let column = columns[key] {
+                row[column] = TextTable.Cell(value)
+            } else {
+                columns[key] = layout.columnCount
+                layout.addColumn(key)
+                row.append(TextTable.Cell(value))
+            }
         }
-        return table
+        return row
     }
 }
 

@@ -10,40 +10,39 @@ enum ResultFormat: Equatable {
     case table
 }
 
-/// A writer of the documents of a result. It writes each document when it arrives.
+/// A writer of the documents of a result.
 struct ResultWriter {
     let format: ResultFormat
     let isCanonical: Bool
-    private(set) var count = 0
     private let writer = OutputWriter()
-    private var table = DocumentTable(terminal: .output)
 
     init(format: ResultFormat, canonical: Bool) {
         self.format = format
         isCanonical = canonical
     }
 
-    mutating func write(_ document: BSONDocument) throws {
-        switch format {
-        case .lines:
-            try writer.writeLine(document.json(canonical: isCanonical))
-        case .json:
-            try writer.write(count == 0 ? "{\"ok\": true, \"documents\": [\n" : ",\n")
-            try writer.write(document.json(canonical: isCanonical))
-        case .table:
-            try table.append(document, to: writer)
+    /// Writes the documents of a source, each when it arrives. A table takes them twice if they are many.
+    /// - Returns: Their number.
+    func write(_ source: DocumentTable.Source) throws -> Int {
+        if format == .table {
+            var table = DocumentTable(terminal: .output)
+            return try table.write(source, to: writer)
         }
-        count += 1
+        var count = 0
+        try source { document in
+            try write(document, isFirst: count == 0)
+            count += 1
+        }
+        if format == .json { try writer.writeLine(count == 0 ? "{\"ok\": true, \"documents\": []}" : "\n]}") }
+        try writer.flush()
+        return count
     }
 
-    /// Writes the end of the result.
-    mutating func finish() throws {
-        switch format {
-        case .lines: break
-        case .json: try writer.writeLine(count == 0 ? "{\"ok\": true, \"documents\": []}" : "\n]}")
-        case .table: try table.flush(to: writer)
-        }
-        try writer.flush()
+    private func write(_ document: BSONDocument, isFirst: Bool) throws {
+        let text = document.json(canonical: isCanonical)
+        if format == .lines { return try writer.writeLine(text) }
+        try writer.write(isFirst ? "{\"ok\": true, \"documents\": [\n" : ",\n")
+        try writer.write(text)
     }
 }
 
@@ -63,7 +62,12 @@ func printLine(_ text: String) throws {
 
 /// Prints the result of a command: an object with `--json`, otherwise a line of text.
 func printResult(_ result: BSONDocument, text: String, asJSON: Bool) throws {
+    try printLine(asJSON ? resultJSON(result) : text)
+}
+
+/// The JSON object of a result.
+func resultJSON(_ result: BSONDocument) -> String {
     var object: BSONDocument = ["ok": true]
     for (key, value) in result { object[key] = value }
-    try printLine(asJSON ? object.json() : text)
+    return object.json()
 }

@@ -2,6 +2,17 @@ import TansuBSON
 
 /// The formatting of a database's statistics.
 enum StatisticsFormatter {
+    /// The statistics of the files. Those of the opening by this program, such as its memory, would be taken for
+    /// properties of the database.
+    static func stored(_ stats: BSONDocument) -> BSONDocument {
+        BSONDocument(stats.filter { storedKeys.contains($0.key) }.map { ($0.key, $0.value) })
+    }
+
+    private static let storedKeys: Set<String> = [
+        "path", "sequence", "checkpointSequence", "collections", "logBytes", "logSegments", "deadBytes",
+        "indexFileBytes", "indexesRebuilt", "indexesDamaged",
+    ]
+
     /// The lines of the statistics: labeled values, then a table of the collections and their indexes.
     static func lines(_ stats: BSONDocument, terminal: Terminal) -> [String] {
         var values: [(label: String, value: String)] = []

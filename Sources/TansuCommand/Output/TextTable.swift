@@ -18,7 +18,7 @@ struct TextTable: Sendable {
     var rows: [[Cell]] = []
 
     init(headings: [String]) {
-        self.headings = headings.map(TextTable.printable)
+        self.headings = headings
     }
 
     /// The lines of the table without newlines: headings, a rule and the rows.
@@ -28,66 +28,11 @@ struct TextTable: Sendable {
     ///   - style: The terminal whose style applies to headings and rules.
     func lines(maximumWidth: Int? = nil, style: Terminal = .plain) -> [String] {
         guard !headings.isEmpty else { return [] }
-        let widths = columnWidths(maximumWidth: maximumWidth)
-        let alignments = headings.indices.map { column in
-            // The heading has the alignment of the cells.
-            rows.first { $0.indices.contains(column) && !$0[column].text.isEmpty }?[column]
-                .alignment ?? .left
-        }
-        var lines: [String] = []
-        let heading = zip(headings, zip(widths, alignments)).map { text, column in
-            fitted(text, width: column.0, alignment: column.1)
-        }
-        lines.append(style.bold(joined(heading)))
-        lines.append(style.dim(joined(widths.map { String(repeating: "─", count: $0) })))
-        for row in rows {
-            let cells = widths.indices.map { column in
-                let cell = row.indices.contains(column) ? row[column] : Cell("")
-                return fitted(cell.text, width: widths[column], alignment: cell.alignment)
-            }
-            lines.append(joined(cells))
-        }
-        return lines
-    }
-
-    private static let gap = "  "
-
-    /// Joins the cells of a line and removes trailing spaces.
-    private func joined(_ cells: [String]) -> String {
-        var line = cells.joined(separator: TextTable.gap)
-        while line.hasSuffix(" ") { line.removeLast() }
-        return line
-    }
-
-    private func columnWidths(maximumWidth: Int?) -> [Int] {
-        var widths = headings.map { DisplayWidth.of($0) }
-        for row in rows {
-            for (column, cell) in row.enumerated() where column < widths.count {
-                widths[column] = max(widths[column], DisplayWidth.of(cell.text))
-            }
-        }
-        guard let maximumWidth else { return widths }
-        // Only the widest columns shrink, so that narrow columns stay complete if possible.
-        let available = max(
-            maximumWidth - TextTable.gap.count * (widths.count - 1), widths.count * 4)
-        var excess = widths.reduce(0, +) - available
-        while excess > 0 {
-            guard let widest = widths.max(), widest > 4 else { break }
-            let next = widths.filter { $0 < widest }.max() ?? 4
-            let columns = widths.indices.filter { widths[$0] == widest }
-            let step = max(1, min(widest - max(next, 4), excess / columns.count))
-            for column in columns where excess > 0 {
-                widths[column] -= step
-                excess -= step
-            }
-        }
-        return widths
-    }
-
-    private func fitted(_ text: String, width: Int, alignment: Alignment) -> String {
-        let text = TextTable.truncated(text, width: width)
-        let padding = String(repeating: " ", count: max(0, width - DisplayWidth.of(text)))
-        return alignment == .left ? text + padding : padding + text
+        var layout = Layout()
+        for heading in headings { layout.addColumn(heading) }
+        for row in rows { layout.measure(row) }
+        layout.fit(maximumWidth)
+        return layout.head(style: style) + rows.map { layout.line($0) }
     }
 
     /// The text truncated to a width, with an ellipsis at the end if it was truncated.
@@ -106,6 +51,7 @@ struct TextTable: Sendable {
 
     /// The text with control characters and characters that change the text direction escaped.
     static func printable(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         guard text.unicodeScalars.contains(where: isUnprintable) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {

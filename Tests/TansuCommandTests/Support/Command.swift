@@ -80,9 +80,38 @@ final class Command {
         return result
     }
 
-    /// - Parameter errors: The destination of standard error, or `nil` for the result.
+    /// Runs `tansu` on a terminal, on which the user types a text.
+    func tansu(_ words: [String], on terminal: PseudoTerminal, typing text: String) throws -> CommandResult {
+        try terminal.type(text)
+        var result = try run(
+            Command.products.appendingPathComponent("tansu"), words, input: [], errors: terminal.inner,
+            keyboard: terminal.inner)
+        result.error = try terminal.shown()
+        return result
+    }
+
+    /// Starts `tansu` in the folder, with its output in the files "output" and "error".
+    func start(_ words: [String], input: Any? = nil) throws -> Process {
+        let process = Process()
+        process.executableURL = Command.products.appendingPathComponent("tansu")
+        process.arguments = words
+        process.currentDirectoryURL = folder
+        for name in ["output", "error"] { try write(name, "") }
+        process.standardInput = input ?? FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: folder.appendingPathComponent("output"))
+        process.standardError = try FileHandle(forWritingTo: folder.appendingPathComponent("error"))
+        try process.run()
+        return process
+    }
+
+    /// The text of a file in the folder.
+    func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
+
+    /// - Parameters:
+    ///   - errors: The destination of standard error, or `nil` for the result.
+    ///   - keyboard: The source of standard input instead of `input`.
     private func run(
-        _ program: URL, _ words: [String], input: [UInt8], errors: FileHandle? = nil
+        _ program: URL, _ words: [String], input: [UInt8], errors: FileHandle? = nil, keyboard: FileHandle? = nil
     ) throws -> CommandResult {
         let process = Process()
         process.executableURL = program
@@ -97,7 +126,7 @@ final class Command {
             try write(".\(run).\(name)", content)
         }
         let file = { (name: String) in self.folder.appendingPathComponent(".\(run).\(name)") }
-        process.standardInput = try FileHandle(forReadingFrom: file("input"))
+        process.standardInput = try keyboard ?? FileHandle(forReadingFrom: file("input"))
         process.standardOutput = try FileHandle(forWritingTo: file("output"))
         process.standardError = try errors ?? FileHandle(forWritingTo: file("error"))
         try process.run()

@@ -15,6 +15,11 @@ final class PseudoTerminal {
         inner = FileHandle(fileDescriptor: its, closeOnDealloc: true)
     }
 
+    /// Types text, as a user does.
+    func type(_ text: String) throws {
+        try outer.write(contentsOf: Data(text.utf8))
+    }
+
     /// The output that was written to the terminal so far.
     func shown() throws -> String {
         // The output arrives in order but with a delay, so a marker shows its end.

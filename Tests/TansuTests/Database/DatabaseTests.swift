@@ -75,6 +75,24 @@ struct DatabaseTests {
         try Database(path: folder.path("p")).close()
     }
 
+    @Test("Opening waits for the other opening to be closed, as long as lockTimeout")
+    func lockTimeout() throws {
+        let folder = try TemporaryFolder()
+        let db = try Database(path: folder.path("p"))
+        let error = #expect(throws: TansuError.self) {
+            try Database(path: folder.path("p"), options: .init(lockTimeout: .milliseconds(20)))
+        }
+        #expect(error?.code == .locked)
+        #expect(error?.message == "The database is already open in this process; close it there first")
+        let closing = Thread {
+            Thread.sleep(forTimeInterval: 0.05)
+            try? db.close()
+        }
+        closing.start()
+        try Database(path: folder.path("p"), options: .init(lockTimeout: .seconds(3600))).close()
+        #expect(throws: TansuError.self) { try db.collectionNames() }
+    }
+
     @Test("mustExist makes no folder, readOnly writes nothing")
     func options() throws {
         let folder = try TemporaryFolder()

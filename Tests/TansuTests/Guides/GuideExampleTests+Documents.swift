@@ -34,6 +34,17 @@ extension GuideExampleTests {
         let id = try notes.save(["text": "no id, so it gets an ObjectID"])
         print(id.objectIDValue != nil)  // true
 
+        struct Loan: Codable, Sendable { var id: UUID; var due: Date }
+        let loans = try db.collection(
+            "loans", of: Loan.self, coding: BSONCodingStrategies(date: .iso8601, uuid: .string))
+        try loans.save(Loan(id: UUID(), due: Date(timeIntervalSince1970: 0)))
+        print(try loans.find { $0.due < .now }.filter["due"] != nil)  // true
+        print(try db.collection("loans").find().first()?["due"] ?? "none")  // "1970-01-01T00:00:00Z"
+
+        try db.collection("loans").save(["_id": "damaged", "due": 7])
+        let readable = loans.decoding(.skipping())
+        print(try readable.find().all().count, try readable.find().count())  // 1 2
+
         struct Shelved: Codable, Sendable { var shelf: Int? }
         try db.collection("books", of: Shelved.self).update(id: "t78") { $0.shelf = 7 }
         print(try db.collection("books").find().fields(["title": 1, "shelf": 1]).first()?["shelf"]?.intValue ?? 0)  // 7

@@ -43,7 +43,7 @@ extension GuideExampleTests {
 
         try people.update(id: mike.id) { $0.age += 1 }
         try people.update(["pet": ["$exists": false]], ["$set": ["pet": ["species": "dog"]]])
-        try people.remove(people.find { $0.age < 10 }.filter)
+        try people.remove { $0.age < 10 }
         print(try people.find { $0.pet.species == "dog" }.first()?.name ?? "nobody")  // rosa
 
         let visits = try db.collection("visits")

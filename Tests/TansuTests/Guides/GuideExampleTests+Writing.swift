@@ -20,6 +20,16 @@ extension GuideExampleTests {
         #expect(try people.find().all().map(\.name) == ["mike", "ROSA"])
         #expect(try people.get(mike.id)?.age == 13)
 
+        try people.save(Person(name: "omar", age: 1))
+        try people.update(where: { $0.age > 30 && $0.pet.species == "dog" }) {
+            $0.increment(\.age)
+            $0.set(\.pet, nil)
+        }
+        try people.remove(people.find().sorted(by: \.age).limit(1))
+        try people.remove { $0.name == "nobody" }
+        #expect(try people.find().all().map(\.name) == ["mike", "ROSA"])
+        #expect(try people.get(rosa.id)?.pet == nil)
+
         let outcomes = try people.bulk([
             .insert(mike), .update(["name": "ROSA"], ["$inc": ["age": 1]]), .removeID(ObjectID()),
         ])

@@ -98,6 +98,25 @@ struct DumpTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
     }
 
+    @Test("A dump has its name only when it is complete, and replaces what a killed one left")
+    func staged() throws {
+        let folder = try TemporaryFolder()
+        let (db, _) = try fourPeople()
+        let path = folder.path("d")
+        try Data("the part of another dump that is longer than this one".utf8)
+            .write(to: URL(fileURLWithPath: path + ".tansu-part"))
+        var (calls, busy) = (0, 0)
+        try db.dump(to: path) { _ in
+            calls += 1
+            #expect(!FileManager.default.fileExists(atPath: path))
+            if try code({ try db.dump(to: path) }) == .busy { busy += 1 }
+        }
+        #expect(calls > 0 && busy == calls)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["d"])
+        let copy = try Database(.memory)
+        #expect(try copy.load(from: path).documents == 4)
+    }
+
     @Test("Loading inside a write that awaits is rejected instead of a deadlock")
     func insideWrite() async throws {
         let (db, _) = try fourPeople()

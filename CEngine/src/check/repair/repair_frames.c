@@ -4,6 +4,7 @@
  */
 #include "check/repair/repair_frames.h"
 
+#include "check/repair/repair_order.h"
 #include "check/repair/repair_read.h"
 #include "log/scan.h"
 #include "util/array.h"
@@ -21,10 +22,9 @@ typedef struct search {
     uint32_t index; /* of the segment */
     const uint8_t *bytes;
     uint64_t end;
-    uint64_t highest; /* commit of all runs before the last one */
-    uint64_t skips;   /* adjacent frames whose commits do not follow each other */
-    uint64_t breaks;  /* ends of runs */
-    bool dense;       /* compaction has dropped no commit */
+    uint64_t skips;  /* adjacent frames whose commits do not follow each other */
+    uint64_t breaks; /* ends of runs */
+    bool dense;      /* compaction has dropped no commit */
 } search;
 
 /* A misdirected write makes at least one break for each skip, except at the segment's end. */
@@ -56,42 +56,11 @@ static bool covers(const repair_segment *s, uint64_t sequence) {
 static bool continues(search *k, const repair_run *run, uint64_t sequence) {
     if (sequence == run->last + 1)
         return true;
-    if (sequence <= run->last)
-        return false;
-    if (k->dense || (k->s->header && covers(k->s, sequence) != covers(k->s, run->first)))
-        return false;
-    if (run->last < k->highest && k->highest < sequence)
+    if (sequence <= run->last || k->dense ||
+        (k->s->header && covers(k->s, sequence) != covers(k->s, run->first)))
         return false;
     k->skips++;
     return true;
-}
-
-/* split -- splits a run in which commits are missing before a commit that was found only after the
- * run: the rest of the run was written by a misdirected write. */
-static bool split(search *k, uint64_t sequence) {
-    repair_run *run = last_run(k);
-    uint64_t at = run->from, last = run->first;
-    uint32_t frames = 0;
-    while (at < run->to) {
-        const frame_header *frame = (const frame_header *)(k->bytes + at);
-        if (frame->sequence >= sequence)
-            break;
-        last = frame->sequence;
-        frames++;
-        at += frame->size;
-    }
-    if (frames == 0 || at == run->to)
-        return true;
-    repair_run rest = *run;
-    run->to = rest.from = (uint32_t)at;
-    run->frames = frames;
-    rest.frames -= frames;
-    rest.first = ((const frame_header *)(k->bytes + at))->sequence;
-    run->last = last;
-    run->sparse = run->last - run->first >= run->frames;
-    rest.sparse = rest.last - rest.first >= rest.frames;
-    k->breaks++;
-    return run_add(k, rest);
 }
 
 /* take_frame -- adds a frame to the segment's runs. */
@@ -101,18 +70,9 @@ static bool take_frame(search *k, const frame_header *frame, uint64_t offset) {
         run->to = (uint32_t)(offset + frame->size);
         run->frames++;
         run->last = frame->sequence;
-        run->sparse = run->last - run->first >= run->frames;
         return true;
     }
-    if (run != NULL) {
-        k->breaks++;
-        if (run->sparse && frame->sequence <= run->last && frame->sequence > run->first &&
-            !split(k, frame->sequence))
-            return false;
-        run = last_run(k);
-        if (run->last > k->highest)
-            k->highest = run->last;
-    }
+    k->breaks += run != NULL;
     return run_add(k, (repair_run){.segment = k->index,
                                    .from = (uint32_t)offset,
                                    .to = (uint32_t)(offset + frame->size),
@@ -227,10 +187,11 @@ static tansu_status search_segment(repair *r, uint32_t index, tansu_error *error
         r->done = done;
         s->run_count = 0;
         s->gap_bytes = 0;
-        k.highest = 0;
         k.dense = true;
         status = search_bytes(&k, error);
     }
+    if (status == TANSU_OK && !k.dense)
+        status = repair_split_runs(r, s, bytes, error);
     free(bytes);
     return status;
 }

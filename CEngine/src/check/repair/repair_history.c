@@ -19,8 +19,8 @@
 typedef struct covered_range {
     uint64_t first;
     uint64_t last;
-    uint32_t number; /* of the segment */
-    bool intact;     /* the segment is intact there, and replaces all of them */
+    const repair_segment *segment;
+    bool intact; /* the segment is intact there, and replaces all of them */
 } covered_range;
 
 /* The state of the search. */
@@ -38,6 +38,19 @@ typedef struct history {
 } history;
 
 /* ---- What compacted segments cover ---- */
+
+/* bound_of -- the last commit that a segment may hold; UINT64_MAX: any. */
+static uint64_t bound_of(const repair *r, size_t index) {
+    const repair_segment *s = &r->segments[index];
+    if (s->header && s->last != 0)
+        return s->last;
+    for (size_t i = index + 1; i < r->segment_count; i++) {
+        const repair_segment *next = &r->segments[i];
+        if (!next->left_out && next->header && next->file == NULL && next->first > s->first)
+            return next->first - 1;
+    }
+    return UINT64_MAX;
+}
 
 /* covered_from -- the first covered range that ends with a commit or later. */
 static size_t covered_from(const history *h, uint64_t sequence) {
@@ -60,10 +73,10 @@ static bool covered_add(history *h, covered_range p) {
     size_t end = at;
     while (end < h->covered_count && h->covered[end].first <= p.last) {
         if (h->covered[end].first < p.first)
-            left = (covered_range){h->covered[end].first, p.first - 1, h->covered[end].number,
+            left = (covered_range){h->covered[end].first, p.first - 1, h->covered[end].segment,
                                    h->covered[end].intact};
         if (h->covered[end].last > p.last)
-            right = (covered_range){p.last + 1, h->covered[end].last, h->covered[end].number,
+            right = (covered_range){p.last + 1, h->covered[end].last, h->covered[end].segment,
                                     h->covered[end].intact};
         end++;
     }
@@ -83,33 +96,75 @@ static bool covered_add(history *h, covered_range p) {
     return true;
 }
 
+/* has_rival -- whether the run next to one is a misdirected write with the same commits. Nothing
+ * says which of the two lies where it was written and which overwrote other frames. */
+static bool has_rival(const repair_run *run, const repair_run *next) {
+    return !next->in_order && next->first <= run->last && run->first <= next->last;
+}
+
+/* is_torn -- whether frames may be lost between two runs of a compacted segment, although they are
+ * adjacent. `i`: the latter of them, or the number of runs. */
+static bool is_torn(const repair_run *runs, size_t i, size_t count) {
+    return (i >= 2 && has_rival(&runs[i - 1], &runs[i - 2])) ||
+           (i + 1 < count && has_rival(&runs[i], &runs[i + 1]));
+}
+
 /* cover_segment -- adds what a compacted segment covers. It is intact except between runs that are
  * not adjacent. */
 static bool cover_segment(history *h, const repair_segment *s) {
-    if (!covered_add(h, (covered_range){s->first, s->last, s->named, false}))
+    if (!covered_add(h, (covered_range){s->first, s->last, s, false}))
         return false;
     uint64_t from = s->first, last = 0, at = SEGMENT_HEADER_SIZE;
+    const repair_run *runs = h->r->runs + s->run;
     for (size_t i = 0; i < s->run_count; i++) {
-        const repair_run *run = &h->r->runs[s->run + i];
+        const repair_run *run = &runs[i];
         if (!run->in_order)
             continue;
-        if (run->from != at) { /* the bytes before it are corrupt */
-            if (last != 0 && !covered_add(h, (covered_range){from, last, s->named, true}))
+        if (run->from != at || is_torn(runs, i, s->run_count)) { /* the bytes before it are lost */
+            if (last != 0 && !covered_add(h, (covered_range){from, last, s, true}))
                 return false;
             from = run->first;
         }
         last = run->last;
         at = run->to;
     }
-    if (at == s->end)
+    if (at == s->end && !is_torn(runs, s->run_count, s->run_count))
         last = s->last;
-    return last == 0 || covered_add(h, (covered_range){from, last, s->named, true});
+    return last == 0 || covered_add(h, (covered_range){from, last, s, true});
 }
 
-/* by_number -- for sorting segments. */
+/* is_sparse -- whether compaction has dropped commits between the first and the last of a run. */
+static bool is_sparse(const repair_run *run) {
+    return run->last - run->first >= run->frames;
+}
+
+/* cover_unknown -- adds what a compacted segment may cover whose header is lost. That it is one
+ * shows in adjacent frames whose commits do not follow each other; its first and last commits may
+ * have been dropped as well, and nothing tells whether it is intact. */
+static bool cover_unknown(history *h, size_t index) {
+    const repair *r = h->r;
+    const repair_segment *s = &r->segments[index];
+    uint64_t last = 0, bound = bound_of(r, index);
+    bool compacted = false;
+    for (size_t i = 0; i < s->run_count; i++) {
+        const repair_run *run = &r->runs[s->run + i];
+        if (!run->in_order)
+            continue;
+        compacted = compacted || is_sparse(run);
+        last = run->last;
+    }
+    if (bound != UINT64_MAX && bound > last)
+        last = bound;
+    return !compacted || covered_add(h, (covered_range){1, last, s, false});
+}
+
+/* by_number -- for sorting segments. Of two files of one segment, the one with another name is
+ * intact. */
 static int by_number(const void *a, const void *b) {
     const repair_segment *const *x = a, *const *y = b;
-    return (*x)->named < (*y)->named ? -1 : (*x)->named > (*y)->named;
+    if ((*x)->named != (*y)->named)
+        return (*x)->named < (*y)->named ? -1 : 1;
+    return ((*x)->number != (*x)->named) - ((*y)->number != (*y)->named);
 }
 
 /* cover_all -- adds all compacted segments, the later over the earlier. */
@@ -119,13 +174,18 @@ static tansu_status cover_all(history *h, tansu_error *error) {
     if (list == NULL)
         return error_memory(error);
     size_t count = 0;
-    for (size_t i = 0; i < r->segment_count; i++)
-        if (!r->segments[i].left_out && r->segments[i].header && r->segments[i].last != 0 &&
-            r->segments[i].file == NULL)
-            list[count++] = &r->segments[i];
+    bool done = true;
+    for (size_t i = 0; done && i < r->segment_count; i++) {
+        const repair_segment *s = &r->segments[i];
+        if (s->left_out || s->file != NULL)
+            continue;
+        if (!s->header)
+            done = cover_unknown(h, i);
+        else if (s->last != 0)
+            list[count++] = s;
+    }
     if (count > 1)
         qsort(list, count, sizeof *list, by_number);
-    bool done = true;
     for (size_t i = 0; done && i < count; i++)
         done = cover_segment(h, list[i]);
     free(list);
@@ -170,22 +230,33 @@ static repair_slice heap_pop(history *h) {
 
 /* ---- Slices ---- */
 
-/* own_number -- compacted segments with numbers up to this one do not replace a run. */
-static uint32_t own_number(const repair *r, const repair_run *run) {
-    const repair_segment *s = &r->segments[run->segment];
-    return run->in_order && s->header && s->last != 0 ? s->named : 0;
+/* replaces -- whether a compacted segment covers the commits of a run: all of other segments, and
+ * those that lie where they were written in an earlier compacted one. */
+static bool replaces(const repair *r, const repair_segment *s, const repair_run *run) {
+    const repair_segment *own = &r->segments[run->segment];
+    if (!s->header)
+        return s != own;
+    return !run->in_order || !own->header || own->last == 0 || s->named > own->named;
+}
+
+/* removals_add -- adds the deletions of a run. */
+static bool removals_add(history *h, size_t run, uint64_t first, uint64_t last) {
+    if (!ARRAY_RESERVE(h->removals, h->removal_count, h->removal_capacity, 1))
+        return false;
+    h->removals[h->removal_count++] =
+        (repair_slice){.first = first, .last = last, .run = run, .removals = true};
+    return true;
 }
 
 /* push_run -- adds the slices of a run: what no compacted segment covers, and the deletions of the
  * rest. */
 static bool push_run(history *h, size_t index) {
     const repair_run *run = &h->r->runs[index];
-    uint32_t number = own_number(h->r, run);
     uint64_t at = run->first;
     for (size_t i = covered_from(h, at); i < h->covered_count && h->covered[i].first <= run->last;
          i++) {
         const covered_range *p = &h->covered[i];
-        if (p->number <= number)
+        if (!replaces(h->r, p->segment, run))
             continue;
         uint64_t from = p->first > at ? p->first : at,
                  to = p->last < run->last ? p->last : run->last;
@@ -199,10 +270,8 @@ static bool push_run(history *h, size_t index) {
                 return false;
             continue;
         }
-        if (!ARRAY_RESERVE(h->removals, h->removal_count, h->removal_capacity, 1))
+        if (!removals_add(h, index, from, to))
             return false;
-        h->removals[h->removal_count++] =
-            (repair_slice){.first = from, .last = to, .run = index, .removals = true};
     }
     return at > run->last ||
            heap_push(h, (repair_slice){.first = at, .last = run->last, .run = index});
@@ -240,6 +309,11 @@ static bool choose(history *h) {
             bool wins = better(r, other.run, slice.run);
             const repair_slice *winner = wins ? &other : &slice;
             repair_slice rest = wins ? slice : other; /* the part of the loser after the winner */
+            /* Compaction may have dropped deletions that the loser has. */
+            if (is_sparse(&r->runs[winner->run]) &&
+                !removals_add(h, rest.run, other.first,
+                              rest.last < winner->last ? rest.last : winner->last))
+                return false;
             if (rest.last > winner->last) {
                 rest.first = winner->last + 1;
                 if (!heap_push(h, rest))
@@ -351,19 +425,6 @@ static void bound_gaps(repair *r, uint32_t index, uint64_t bound, size_t *at) {
                     : bound == UINT64_MAX ? UINT64_MAX
                                           : bound + 1;
     }
-}
-
-/* bound_of -- the last commit that a segment may hold; UINT64_MAX: any. */
-static uint64_t bound_of(const repair *r, size_t index) {
-    const repair_segment *s = &r->segments[index];
-    if (s->header && s->last != 0)
-        return s->last;
-    for (size_t i = index + 1; i < r->segment_count; i++) {
-        const repair_segment *next = &r->segments[i];
-        if (!next->left_out && next->header && next->file == NULL && next->first > s->first)
-            return next->first - 1;
-    }
-    return UINT64_MAX;
 }
 
 /* note_log_end -- adds a commit at the log's very end of which a frame header exists. */

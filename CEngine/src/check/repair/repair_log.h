@@ -2,7 +2,8 @@
  * check/repair/repair_log.h -- what repair finds in the files of a log: segments, runs of intact
  * frames, gaps between them, and records in the gaps.
  *
- * Memory: about 130 bytes a run, 48 a gap, 24 an orphan. An intact segment is one run.
+ * Memory: about 130 bytes a run, 48 a gap, 24 an orphan. An intact segment is one run. While a
+ * compacted segment that is not intact is split into runs, 8 bytes for each of its frames.
  */
 #ifndef TANSU_CHECK_REPAIR_REPAIR_LOG_H
 #define TANSU_CHECK_REPAIR_REPAIR_LOG_H
@@ -16,7 +17,7 @@
 typedef struct repair_segment {
     uint32_t number;
     char *file;     /* of a leftover: its path in the database's folder; otherwise NULL */
-    uint32_t named; /* the number in the file's name */
+    uint32_t named; /* the number in the file's name, or in the header if that is another */
     uint64_t size;
     bool header;    /* the header is valid, and that of this segment */
     uint64_t first; /* first commit, by the header or the first frame; UINT64_MAX: unknown */
@@ -37,7 +38,6 @@ typedef struct repair_run {
     uint64_t first; /* commits */
     uint64_t last;
     bool in_order; /* it lies where it was written, and no misdirected write put it there */
-    bool sparse;   /* compaction dropped commits between `first` and `last` */
 } repair_run;
 
 /* Bytes of a segment that are no valid frame. */

@@ -3,12 +3,126 @@
  *
  * Commits rise within a segment. The runs of the longest rising chain, counted in frames, are the
  * segment's own. The others overwrote it: misdirected writes, or an older content of the file.
+ *
+ * Compaction drops commits, so in its segments adjacent frames may be of one run although their
+ * commits do not follow each other, or because a misdirected write put one of them exactly where
+ * another frame began. The latter is possible where a frame of a commit between theirs exists in
+ * the segment, or where the segment has only one of the two twice. Runs are split there first.
  */
 #include "check/repair/repair_order.h"
 
+#include "log/format.h"
+#include "util/array.h"
 #include "util/error.h"
 
 #include <stdlib.h>
+
+/* ---- Splitting ---- */
+
+/* The commits of all frames of a segment, sorted. */
+typedef struct commit_list {
+    uint64_t *items;
+    size_t count;
+} commit_list;
+
+/* by_value -- for sorting commits. */
+static int by_value(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* count_before -- how many frames are of an earlier commit. */
+static size_t count_before(const commit_list *list, uint64_t sequence) {
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->items[middle] < sequence)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* is_twice -- whether there are several frames of a commit. */
+static bool is_twice(const commit_list *list, uint64_t sequence) {
+    return count_before(list, sequence + 1) - count_before(list, sequence) > 1;
+}
+
+/* belong_together -- whether two adjacent frames were adjacent when they were written. */
+static bool belong_together(const commit_list *list, uint64_t before, uint64_t after) {
+    return after == before + 1 || (count_before(list, after) == count_before(list, before + 1) &&
+                                   is_twice(list, before) == is_twice(list, after));
+}
+
+/* list_commits -- the commits of the frames of some runs. Errors: MEMORY. */
+static tansu_status list_commits(const repair_run *runs, size_t count, const uint8_t *bytes,
+                                 commit_list *list, tansu_error *error) {
+    size_t frames = 0;
+    for (size_t i = 0; i < count; i++)
+        frames += runs[i].frames;
+    *list = (commit_list){.items = malloc(frames * sizeof *list->items)};
+    if (list->items == NULL)
+        return error_memory(error);
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t at = runs[i].from; at < runs[i].to;) {
+            const frame_header *frame = (const frame_header *)(bytes + at);
+            list->items[list->count++] = frame->sequence;
+            at += frame->size;
+        }
+    qsort(list->items, list->count, sizeof *list->items, by_value);
+    return TANSU_OK;
+}
+
+/* split_run -- adds a run in parts. False when memory is exhausted. */
+static bool split_run(repair *r, repair_segment *s, const repair_run *run, const uint8_t *bytes,
+                      const commit_list *list) {
+    repair_run part = {.segment = run->segment, .from = run->from, .to = run->from};
+    while (part.to < run->to) {
+        const frame_header *frame = (const frame_header *)(bytes + part.to);
+        if (part.frames == 0) {
+            part.first = frame->sequence;
+        } else if (!belong_together(list, part.last, frame->sequence)) {
+            if (!ARRAY_RESERVE(r->runs, r->run_count, r->run_capacity, 1))
+                return false;
+            r->runs[r->run_count++] = part;
+            s->run_count++;
+            part = (repair_run){
+                .segment = run->segment, .from = part.to, .to = part.to, .first = frame->sequence};
+        }
+        part.last = frame->sequence;
+        part.to += frame->size;
+        part.frames++;
+    }
+    if (!ARRAY_RESERVE(r->runs, r->run_count, r->run_capacity, 1))
+        return false;
+    r->runs[r->run_count++] = part;
+    s->run_count++;
+    return true;
+}
+
+tansu_status repair_split_runs(repair *r, repair_segment *s, const uint8_t *bytes,
+                               tansu_error *error) {
+    size_t count = s->run_count;
+    if (count < 2)
+        return TANSU_OK;
+    commit_list list;
+    repair_run *whole = malloc(count * sizeof *whole);
+    if (whole == NULL)
+        return error_memory(error);
+    memcpy(whole, r->runs + s->run, count * sizeof *whole);
+    tansu_status status = list_commits(whole, count, bytes, &list, error);
+    bool done = status == TANSU_OK;
+    r->run_count = s->run;
+    s->run_count = 0;
+    for (size_t i = 0; done && i < count; i++)
+        done = split_run(r, s, &whole[i], bytes, &list);
+    free(whole);
+    free(list.items);
+    return done || status != TANSU_OK ? status : error_memory(error);
+}
+
+/* ---- The order ---- */
 
 /* The chain is searched among up to this many runs; in a segment with more, the longest run
  * decides, with those that rise from it to both sides. */

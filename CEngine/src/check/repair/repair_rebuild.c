@@ -153,6 +153,11 @@ static tansu_status duplicate_wins(transfer *t, log_location duplicate, const pe
     return status;
 }
 
+/* is_known -- whether the index files know a document as present. */
+static bool is_known(log_location location) {
+    return (location & (LOCATION_CONFIRMED | LOCATION_OUTDATED)) != 0;
+}
+
 /* reason_for -- why a document may differ from what it was; its record is of commit `sequence`. */
 static uint64_t reason_for(const repair *r, const pending_slot *slot, uint64_t sequence) {
     uint64_t seen = sequence;
@@ -176,6 +181,10 @@ static tansu_status is_later(transfer *t, const pending_slot *deletion, uint64_t
     *later = saved->where < deletion->where;
     if ((saved->at & LOCATION_UNPROTECTED) == 0)
         return TANSU_OK;
+    if (is_known(saved->at) && sequence <= t->r->checkpoint) {
+        *later = false; /* it was there after the deletion, so its `_id` was another one */
+        return TANSU_OK;
+    }
     repair_reader reader = {.r = t->r, .fd = -1};
     *later = repair_read_record(&reader, saved->at, &record, &status, error) &&
              record->sequence < sequence;
@@ -185,12 +194,15 @@ static tansu_status is_later(transfer *t, const pending_slot *deletion, uint64_t
 
 /* remove_duplicate -- removes a saved document whose `_id` was deleted later with another record
  * id: its own deletion was lost. A deletion that no checksum protects is applied only where it is
- * consistent with a record of that document, which proves as much. */
+ * consistent with a record of that document, which proves as much. A document without a checksum
+ * that the index files know as deleted proves nothing: its `_id` may be corrupt. */
 static tansu_status remove_duplicate(transfer *t, const pending_slot *slot,
                                      const record_header *record, tansu_error *error) {
     uint64_t rid;
     log_location duplicate;
     bool later = false;
+    if ((slot->at & LOCATION_UNPROTECTED) != 0 && record->type == RECORD_PUT)
+        return TANSU_OK;
     tansu_status status = find_duplicate(t, record_payload(record), &rid, &duplicate, error);
     if (status == TANSU_OK && duplicate != 0)
         status = is_later(t, slot, record->sequence, &t->slots[rid], &later, error);
@@ -225,6 +237,8 @@ static tansu_status save_document(transfer *t, const pending_slot *slot,
                  id);
         if (status == TANSU_OK)
             note(t, wins ? slot->at : duplicate, message);
+        /* Two that were present had two ids: the other one is corrupt. */
+        t->c->lost += is_known(slot->at) && is_known(duplicate);
     }
     if (status != TANSU_OK || wins)
         return status;

@@ -38,9 +38,9 @@ static void append_collections(const repair *r, writer *w, uint64_t sums[REASON_
             continue;
         for (int k = 0; k < REASON_COUNT; k++)
             sums[k] += c->suspects[k];
-        *lost += missing_documents_of(r, c->id);
-        append_collection(&list, c->name, c->documents, c->suspects,
-                          missing_documents_of(r, c->id));
+        uint64_t missing = missing_documents_of(r, c->id) + c->lost;
+        *lost += missing;
+        append_collection(&list, c->name, c->documents, c->suspects, missing);
     }
     for (size_t i = 0; i < r->known_count; i++) {
         const repair_known_collection *known = &r->known_collections[i];

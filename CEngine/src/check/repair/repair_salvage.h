@@ -42,6 +42,7 @@ typedef struct repair_collection {
     size_t index_capacity;
     uint64_t documents; /* in the new database */
     uint64_t suspects[REASON_COUNT];
+    uint64_t lost; /* left out because of a corrupt `_id` */
 } repair_collection;
 
 #endif

@@ -3,7 +3,8 @@
  * own, and leftovers of compactions and of recovery that may hold frames which the log lacks.
  *
  * The uuid in a segment's header, and the checksums of its frames, say which database it is of. The
- * MANIFEST names the uuid; without a valid MANIFEST the segments vote.
+ * MANIFEST names the uuid; without a valid MANIFEST the segments vote on those that their headers
+ * and TAIL name.
  */
 #include "check/repair/repair_segments.h"
 
@@ -206,9 +207,13 @@ static tansu_status owner_vote(repair *r, owners *o, const repair_segment *s, ta
     return TANSU_OK;
 }
 
-/* find_owner -- the uuid by the votes of the segments. */
+/* find_owner -- the uuid by the votes of the segments. The file TAIL proposes one, too: the headers
+ * of all segments may be lost. */
 static tansu_status find_owner(repair *r, const segment_header *headers, tansu_error *error) {
     owners o = {.count = 0};
+    uint8_t marked[16];
+    if (log_marked_uuid(r->calls, r->log_folder, marked))
+        owner_add(&o, marked, 0);
     for (size_t i = 0; i < r->segment_count; i++)
         owner_add(&o, headers[i].uuid, r->segments[i].header ? 2 : 0);
     tansu_status status = TANSU_OK;
@@ -284,7 +289,36 @@ static void leave_out(repair *r, const segment_header *headers) {
     }
 }
 
-/* find_first -- the first commit of a segment whose header is corrupt. */
+/* adopt_header -- uses the header of another segment if all of a file is intact and belongs to it:
+ * a compacted segment under another number. Otherwise the header alone may have been misdirected.
+ */
+static void adopt_header(const repair *r, repair_segment *s, const uint8_t *bytes) {
+    segment_header header;
+    if (s->file != NULL || s->size < sizeof header)
+        return;
+    memcpy(&header, bytes, sizeof header);
+    if (!scan_header(&header) || memcmp(header.uuid, r->uuid, sizeof r->uuid) != 0 ||
+        header.base == 0 || header.last > INT64_MAX || header.number > UINT32_MAX ||
+        header.end > s->size)
+        return;
+    uint64_t before = header.base - 1, at = SEGMENT_HEADER_SIZE;
+    while (at < header.end) {
+        const frame_header *frame = scan_frame(r->crc_seed, bytes, header.end, at);
+        if (frame == NULL || frame->sequence <= before || frame->sequence > header.last)
+            return;
+        before = frame->sequence;
+        at += frame->size;
+    }
+    if (at == SEGMENT_HEADER_SIZE)
+        return;
+    s->header = true;
+    s->named = (uint32_t)header.number;
+    s->first = header.base;
+    s->last = header.last;
+    s->end = header.end;
+}
+
+/* find_first -- the first commit of a segment whose header is not its own. */
 static tansu_status find_first(repair *r, repair_segment *s, tansu_error *error) {
     uint8_t *bytes;
     tansu_status status = repair_read_segment(r, s, 0, s->size, &bytes, error);
@@ -296,6 +330,7 @@ static tansu_status find_first(repair *r, repair_segment *s, tansu_error *error)
                              s->size < SEGMENT_HEADER_SIZE ? 0 : SEGMENT_HEADER_SIZE, 1));
     if (frame != NULL)
         s->first = frame->sequence;
+    adopt_header(r, s, bytes);
     free(bytes);
     return TANSU_OK;
 }

@@ -2,10 +2,10 @@
  * query/exec/project.c -- applies $fields to a document.
  *
  * Paths lead through arrays as in MongoDB: an element that is a document (or an array of these) is
- * projected as well; an inclusion drops other elements, an exclusion keeps them. Unlike there a
- * number in a path is also the position of an element. Fields keep the order of the document. $slice
- * returns a value that is not an array as it is; $elemMatch and "path.$" drop arrays without a
- * matching element.
+ * projected as well; an inclusion drops other elements, an exclusion keeps them. Other than there,
+ * a number in a path is also the position of an element. Fields keep the order of the document.
+ * $slice returns a value that is not an array as it is; $elemMatch and "path.$" drop arrays without
+ * a matching element.
  */
 #include "query/exec/project.h"
 #include "bson/writer.h"

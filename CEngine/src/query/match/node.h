@@ -52,9 +52,10 @@ typedef struct test {
     doc_value *operands;  /* IN: sorted, distinct. BEGIN END CONTAINS TOKEN: the strings. BETWEEN:
                              the upper bound. REGEX: the prefix of all matches, if there is one */
     uint32_t operand_count;
-    bool integral; /* `operand` is an int32, or a whole number within ±2^53, so int32, int64 and */
-    int64_t integer; /* double compare with `integer` directly. SIZE: the size; MOD: the remainder;
-                  * CONTAINS: bytes of the longest operand */
+    bool
+        integral; /* `operand` is an int32, or a whole number within ±2^53, so that int32, int64 and
+                      double compare with `integer` directly */
+    int64_t integer; /* SIZE: the size; MOD: the remainder; CONTAINS: the longest operand's bytes */
     int64_t divisor; /* MOD */
     const collation *collation;    /* how strings are compared; the operands are already collated.
                                    NULL: by their bytes */

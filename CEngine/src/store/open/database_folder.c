@@ -4,13 +4,19 @@
 #include "store/open/database_folder.h"
 
 #include "store/database_internal.h"
+#include "util/clock.h"
 #include "util/error.h"
+#include "util/lock_holder.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Nanoseconds between two attempts to take a lock that another process holds. */
+#define LOCK_PAUSE_LEAST ((uint64_t)1000000)
+#define LOCK_PAUSE_MOST ((uint64_t)64000000)
 
 /* What the folder of a database-to-be holds. */
 typedef struct folder_content {
@@ -67,11 +73,20 @@ static int open_lock(database *db, const char *path) {
 }
 
 /* lock_error -- what a lock that could not be had means. */
-static tansu_status lock_error(const char *path, int number, tansu_error *error) {
-    return number == EWOULDBLOCK ? error_set(error, TANSU_E_LOCKED, path,
-                                             "The database is already open in this process or "
-                                             "another; close it there first")
-                                 : error_errno(error, path, "lock", number);
+static tansu_status lock_error(const char *path, int fd, int number, tansu_error *error) {
+    lock_holder holder;
+    if (number != EWOULDBLOCK)
+        return error_errno(error, path, "lock", number);
+    if (!lock_holder_find(fd, &holder))
+        return error_set(error, TANSU_E_LOCKED, path,
+                         "The database is already open in this process or another; close it there "
+                         "first");
+    if (holder.pid == getpid())
+        return error_set(error, TANSU_E_LOCKED, path,
+                         "The database is already open in this process; close it there first");
+    return error_set(error, TANSU_E_LOCKED, path,
+                     "The database is open in process %ld (\"%s\"); close it there first",
+                     (long)holder.pid, holder.name);
 }
 
 /* lock_folder -- locks the folder itself as well, for the LOCK file may be deleted while it is
@@ -86,7 +101,7 @@ static tansu_status lock_folder(database *db, tansu_error *error) {
     for (size_t i = 0; i < sizeof unable / sizeof unable[0]; i++)
         if (number == unable[i])
             return TANSU_OK;
-    return lock_error(db->folder, number, error);
+    return lock_error(db->folder, db->folder_fd, number, error);
 }
 
 /* take_lock -- holds the LOCK file and the folder until closing. */
@@ -101,7 +116,7 @@ static tansu_status take_lock(database *db, tansu_error *error) {
     else if (db->lock_fd < 0)
         status = error_errno(error, path, "open", errno);
     else if (db->calls->lock(db->lock_fd, !db->read_only) != 0)
-        status = lock_error(path, errno, error);
+        status = lock_error(path, db->lock_fd, errno, error);
     if (status == TANSU_OK)
         status = lock_folder(db, error);
     free(path);
@@ -126,7 +141,17 @@ static tansu_status create_files(database *db, tansu_error *error) {
     return status;
 }
 
-tansu_status folder_enter(database *db, bool must_exist, tansu_error *error) {
+/* release_lock -- gives back what take_lock() took. */
+static void release_lock(database *db) {
+    if (db->folder_fd >= 0)
+        db->calls->unlock(db->folder_fd);
+    if (db->lock_fd >= 0)
+        db->calls->unlock(db->lock_fd);
+    db->folder_fd = db->lock_fd = -1;
+}
+
+/* enter -- folder_enter() without waiting. */
+static tansu_status enter(database *db, bool must_exist, tansu_error *error) {
     folder_content content = {0};
     tansu_status status = TANSU_OK;
     bool create = !must_exist && !db->read_only;
@@ -172,6 +197,19 @@ tansu_status folder_enter(database *db, bool must_exist, tansu_error *error) {
     if (status == TANSU_E_NOT_FOUND)
         status = create_files(db, error);
     return status;
+}
+
+tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_ms,
+                          tansu_error *error) {
+    clock_time until = clock_in(lock_timeout_ms);
+    for (uint64_t pause = LOCK_PAUSE_LEAST;; pause = pause < LOCK_PAUSE_MOST ? pause * 2 : pause) {
+        tansu_status status = enter(db, must_exist, error);
+        clock_time now = clock_now();
+        if (status != TANSU_E_LOCKED || now >= until)
+            return status;
+        release_lock(db);
+        clock_sleep(pause < until - now ? pause : until - now);
+    }
 }
 
 tansu_status folder_create_temporary(database *db, const char *where, tansu_error *error) {

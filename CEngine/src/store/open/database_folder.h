@@ -17,8 +17,10 @@ tansu_status folder_set(database *db, const char *path, tansu_error *error);
  * folder for temporary files. */
 tansu_status folder_create_temporary(database *db, const char *where, tansu_error *error);
 
-/* folder_enter -- creates or checks the folder, takes the lock and reads the MANIFEST. Errors:
- * EXISTS, NOT_FOUND, LOCKED, READ_ONLY, CORRUPT, VERSION, IO, FULL, MEMORY. */
-tansu_status folder_enter(database *db, bool must_exist, tansu_error *error);
+/* folder_enter -- creates or checks the folder, takes the lock, for which it waits that many
+ * milliseconds, and reads the MANIFEST. Errors: EXISTS, NOT_FOUND, LOCKED, READ_ONLY, CORRUPT,
+ * VERSION, IO, FULL, MEMORY. */
+tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_ms,
+                          tansu_error *error);
 
 #endif

@@ -80,7 +80,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     default: status = folder_set(db, options->path, error);
     }
     if (status == TANSU_OK && db->folder != NULL) {
-        status = folder_enter(db, options->must_exist != 0, error);
+        status = folder_enter(db, options->must_exist != 0, options->lock_timeout_ms, error);
         if (status == TANSU_OK && ((log_folder = fs_join(db->folder, "log")) == NULL ||
                                    (set_aside = fs_join(db->folder, SET_ASIDE_FOLDER)) == NULL))
             status = error_memory(error);
@@ -190,6 +190,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_mutex_destroy(&db->state_mutex);
     pthread_mutex_destroy(&db->snapshot_mutex);
     free(db->folder);
+    free(db->sessions);
     free(db);
     limit_leave(&guard);
     return status;

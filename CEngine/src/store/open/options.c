@@ -5,6 +5,12 @@
 
 #include "util/error.h"
 
+#include <stddef.h>
+#include <string.h>
+
+/* The options of the first version of the library ended before this field. */
+#define OPTIONS_LEAST offsetof(tansu_options, compaction_percent)
+
 #define SEGMENT_LEAST ((uint64_t)1024 * 1024)
 #define SEGMENT_MOST ((uint64_t)1024 * 1024 * 1024)
 
@@ -21,11 +27,23 @@ void options_set_defaults(tansu_options *options) {
                                .compaction_share = 25};
 }
 
+tansu_status options_complete(const tansu_options *given, tansu_options *whole,
+                              tansu_error *error) {
+    options_set_defaults(whole);
+    if (given->struct_size < OPTIONS_LEAST)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
+                         "The options were not initialized; call tansu_options_init() first");
+    if (given->struct_size > sizeof *whole)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "options",
+                         "The options are of a newer header than this library; update the library");
+    memcpy(whole, given, given->struct_size);
+    whole->struct_size = sizeof *whole;
+    return TANSU_OK;
+}
+
 tansu_status options_check(const tansu_options *o, tansu_error *error) {
     const char *wrong = NULL;
-    if (o->struct_size < sizeof(tansu_options))
-        wrong = "The options were not initialised; call tansu_options_init() first";
-    else if ((unsigned)o->store > TANSU_STORE_MEMORY)
+    if ((unsigned)o->store > TANSU_STORE_MEMORY)
         wrong = "The option \"store\" is invalid; use a value of tansu_store";
     else if ((unsigned)o->durability > TANSU_DURABILITY_INTERVAL)
         wrong = "The option \"durability\" is invalid; use a value of tansu_durability";

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension Database {
     /// An aggregate of a group of documents, such as their number or the sum of a property.
     ///
@@ -16,7 +18,7 @@ extension Database {
             _ name: String, _ keyPath: KeyPath<Element, Property>
         ) -> Self where Value: Decodable {
             Self(name, { .string(try Query<Element>.path(of: keyPath)) }) {
-                try BSONDecoder().decodeValue(Value.self, from: $0)
+                try QueryCoding.decoded($0, isComputed: name == "$sum" || name == "$avg")
             }
         }
     }
@@ -25,7 +27,7 @@ extension Database {
 extension Database.Aggregate where Value == Int {
     /// How many documents there are.
     public static var count: Self {
-        Self("$count", { true }) { try BSONDecoder().decodeValue(Int.self, from: $0) }
+        Self("$count", { true }) { try QueryCoding.decoded($0) }
     }
 }
 
@@ -34,6 +36,18 @@ extension Database.Aggregate where Value == Double? {
     public static func average<Property>(_ keyPath: KeyPath<Element, Property>) -> Self {
         ofPath("$avg", keyPath)
     }
+}
+
+extension Database.Aggregate where Value == Decimal? {
+    /// The mean of a property's decimals, exact and rounded once to 34 digits; nil when there are none.
+    ///
+    /// As `Double?` it is the nearest double.
+    public static func average(_ keyPath: KeyPath<Element, Decimal>) -> Self { ofPath("$avg", keyPath) }
+
+    /// The mean of an optional property's decimals, exact and rounded once to 34 digits; nil when there are none.
+    ///
+    /// As `Double?` it is the nearest double.
+    public static func average(_ keyPath: KeyPath<Element, Decimal?>) -> Self { ofPath("$avg", keyPath) }
 }
 
 extension Database.Aggregate where Value: Numeric & Decodable {

@@ -16,7 +16,23 @@ extension Database.Query {
         let names = AggregateNames()
         let fields = try Self.fields(repeat each aggregates)
         let answer = try aggregated(["fields": .document(fields)]).first ?? [:]
-        return (repeat try (each aggregates).decode(answer[names.next()] ?? .null))
+        return try codec.coding { (repeat try (each aggregates).decode(answer[names.next()] ?? .null)) }
+    }
+
+    /// One aggregate of all the documents.
+    ///
+    /// For example, a mean of decimals as the nearest double:
+    ///
+    /// ```swift
+    /// let mean: Double? = try items.find().aggregate(.average(\.price))
+    /// ```
+    ///
+    /// - Parameter aggregate: What to compute.
+    /// - Throws: As with several.
+    public func aggregate<Value: Sendable>(_ aggregate: Database.Aggregate<Element, Value>) throws -> Value {
+        let fields = try Self.fields(aggregate)
+        let answer = try aggregated(["fields": .document(fields)]).first ?? [:]
+        return try codec.coding { try aggregate.decode(answer[AggregateNames().next()] ?? .null) }
     }
 
     /// Aggregates of groups of the documents, one group for each value of a property, in the order of the values.
@@ -36,10 +52,13 @@ extension Database.Query {
     ) throws -> [(Key, repeat each Value)] {
         let path = try Self.path(of: keyPath)
         let fields = try Self.fields(repeat each aggregates)
-        return try aggregated(["by": ["key": .string(path)], "fields": .document(fields)]).map { group in
-            let names = AggregateNames()
-            let key = try BSONDecoder().decodeValue(Key.self, from: group["key"] ?? .null)
-            return (key, repeat try (each aggregates).decode(group[names.next()] ?? .null))
+        let groups = try aggregated(["by": ["key": .string(path)], "fields": .document(fields)])
+        return try codec.coding {
+            try groups.map { group in
+                let names = AggregateNames()
+                let key: Key = try QueryCoding.decoded(group["key"] ?? .null)
+                return (key, repeat try (each aggregates).decode(group[names.next()] ?? .null))
+            }
         }
     }
 
@@ -84,7 +103,7 @@ extension Database.Query {
     func distinct<Value: Decodable>(path: String) throws -> [Value] {
         let answer = try session.engine.distinct(path, filter, hints, in: collection)
         let values = answer["values"]?.arrayValue.map(Array.init) ?? []
-        return try values.filter { !$0.isNull }.map { try BSONDecoder().decodeValue(Value.self, from: $0) }
+        return try codec.coding { try values.filter { !$0.isNull }.map { try QueryCoding.decoded($0) } }
     }
 
 }

@@ -10,6 +10,14 @@ extension Database.Query {
         try await session.runCancellable(.read) { try self.using($0).aggregate(repeat each aggregates) }
     }
 
+    /// One aggregate of all the documents.
+    ///
+    /// - Parameter aggregate: What to compute.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func aggregate<Value: Sendable>(_ aggregate: Database.Aggregate<Element, Value>) async throws -> Value {
+        try await session.runCancellable(.read) { try self.using($0).aggregate(aggregate) }
+    }
+
     /// Aggregates of groups of the documents, one group for each value of a property, in the order of the values.
     ///
     /// - Parameters:

@@ -10,8 +10,8 @@ extension Database.Collection {
     ///     .all()
     /// ```
     ///
-    /// The query's `filter` is the equivalent document, for every call that takes one:
-    /// `try people.remove(people.find { $0.age < 13 }.filter)`.
+    /// The query's `filter` is the equivalent document, without order and limit; ``remove(_:)`` and ``update(_:_:)`` take
+    /// the query itself.
     ///
     /// - Parameter condition: The condition. It runs once, to build the query.
     /// - Throws: ``TansuError`` with `.invalidQuery`: the stored name of a property is not known
@@ -19,6 +19,6 @@ extension Database.Collection {
     public func find(
         _ condition: (Database.Field<Element>) -> Database.Condition
     ) throws -> Database.Query<Element> {
-        find(try condition(Database.Field(.document)).clause.document())
+        find(try codec.coding { try condition(Database.Field(.document)).clause.document() })
     }
 }

@@ -42,7 +42,9 @@ extension Database.Query {
         let order = PageOrder(hints["$orderby"]?.documentValue ?? [:])
         let paged = try after(token, in: order)
         let elements = try paged.limit(size).all()
-        guard elements.count == size, let last = try paged.documentWithNext(at: size - 1) else {
+        // A page may have fewer elements: documents that cannot be decoded may be skipped.
+        let mayGoOn = elements.count == size || codec.skips
+        guard mayGoOn, let last = try paged.documentWithNext(at: size - 1) else {
             return Database.Page(elements: elements, next: nil)
         }
         let values = try order.values(of: last) { try self.extreme($0, $1, of: last) }

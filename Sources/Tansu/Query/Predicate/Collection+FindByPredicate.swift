@@ -21,6 +21,6 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidQuery`: an unsupported expression, which the message names and the
     ///   context shows; what ``find(_:)`` with a closure throws.
     public func find(_ predicate: Predicate<Element>) throws -> Database.Query<Element> {
-        find(try predicate.clause(of: [.field(.document, Element.self)]).document())
+        find(try codec.coding { try predicate.clause(of: [.field(.document, Element.self)]).document() })
     }
 }

@@ -1,12 +1,14 @@
 /*
- * api/command.c -- tansu_execute_json(): commands in JSON form (docs/json-commands.md).
+ * api/command/command.c -- tansu_execute_json(): commands in JSON form (docs/json-commands.md).
  *
  * A request is read into BSON once, its members are checked by the operation's row in a table, and
  * the operation's function, which calls what any caller of tansu.h may call, appends its answer to
  * the one text that grows until it is handed out.
  */
-#include "api/command.h"
+#include "api/command/command.h"
 
+#include "api/handles.h"
+#include "api/session.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -15,6 +17,9 @@
 #define REQUEST_DEPTH (TANSU_MAX_DEPTH + 8)
 
 #define BIT(member) (1u << (member))
+
+/* Beside the types of BSON: a whole number, not negative, of whatever type. */
+#define NUMBER 0xF0
 
 static const struct {
     const char *name;
@@ -38,6 +43,16 @@ static const struct {
     [MEMBER_UPDATE] = {"update", DOC_DOCUMENT, "an object"},
     [MEMBER_REMOVE] = {"remove", DOC_BOOL, "true or false"},
     [MEMBER_RETURN] = {"return", DOC_STRING, "\"before\" or \"after\""},
+    [MEMBER_BATCH] = {"batch", NUMBER, "a whole number"},
+    [MEMBER_CURSOR] = {"cursor", NUMBER, "the number of a cursor"},
+    [MEMBER_TRANSACTION] = {"transaction", NUMBER, "the number of a transaction"},
+    [MEMBER_MODE] = {"mode", DOC_STRING, "\"read\" or \"write\""},
+    [MEMBER_DURABILITY] = {"durability", DOC_STRING, "\"full\", \"process\" or \"interval\""},
+    [MEMBER_FEED] = {"feed", NUMBER, "the number of a feed"},
+    [MEMBER_SINCE] = {"since", DOC_MISSING, "the number of a commit or \"now\""},
+    [MEMBER_TIMEOUT] = {"timeoutMs", NUMBER, "a whole number"},
+    [MEMBER_FROM] = {"from", DOC_STRING, "a path"},
+    [MEMBER_FORM] = {"form", DOC_STRING, "\"folder\" or \"file\""},
 };
 
 /* What may stand in every command. */
@@ -57,39 +72,73 @@ static const struct {
 #define UPDATE BIT(MEMBER_UPDATE)
 #define REMOVE BIT(MEMBER_REMOVE)
 #define RETURN BIT(MEMBER_RETURN)
+#define BATCH BIT(MEMBER_BATCH)
+#define CURSOR BIT(MEMBER_CURSOR)
+#define TRANSACTION BIT(MEMBER_TRANSACTION)
+#define MODE BIT(MEMBER_MODE)
+#define DURABILITY BIT(MEMBER_DURABILITY)
+#define FEED BIT(MEMBER_FEED)
+#define SINCE BIT(MEMBER_SINCE)
+#define TIMEOUT BIT(MEMBER_TIMEOUT)
+#define FROM BIT(MEMBER_FROM)
+#define FORM BIT(MEMBER_FORM)
+
+/* Where a command may stand. */
+enum where {
+    ALONE,          /* not in a transaction */
+    WITHOUT,        /* the same, and it needs no database */
+    IN_TRANSACTION, /* also in one, and in one that an earlier command began */
+};
 
 static const struct operation {
     const char *name;
     command_handler run; /* NULL: a transaction, which runs others */
     uint32_t needs;
     uint32_t may;
-    bool in_transaction;
+    enum where where;
 } operations[] = {
-    {"save", command_save, COLLECTION | DOCUMENTS, 0, true},
-    {"insert", command_insert, COLLECTION | DOCUMENTS, 0, true},
-    {"get", command_get, COLLECTION | ID, 0, true},
-    {"find", command_find, COLLECTION, QUERY | HINTS, true},
-    {"count", command_count, COLLECTION, QUERY | HINTS, true},
-    {"explain", command_explain, COLLECTION, QUERY | HINTS, true},
-    {"distinct", command_distinct, COLLECTION | PATH, QUERY | HINTS, true},
-    {"aggregate", command_aggregate, COLLECTION | GROUP, QUERY | HINTS, true},
-    {"update", command_update, COLLECTION | QUERY | UPDATE, HINTS, true},
+    {"save", command_save, COLLECTION | DOCUMENTS, 0, IN_TRANSACTION},
+    {"insert", command_insert, COLLECTION | DOCUMENTS, 0, IN_TRANSACTION},
+    {"get", command_get, COLLECTION | ID, 0, IN_TRANSACTION},
+    {"find", command_find, COLLECTION, QUERY | HINTS | BATCH, IN_TRANSACTION},
+    {"next", command_next, CURSOR, BATCH, ALONE},
+    {"closeCursor", command_close_cursor, CURSOR, 0, ALONE},
+    {"count", command_count, COLLECTION, QUERY | HINTS, IN_TRANSACTION},
+    {"explain", command_explain, COLLECTION, QUERY | HINTS, IN_TRANSACTION},
+    {"distinct", command_distinct, COLLECTION | PATH, QUERY | HINTS, IN_TRANSACTION},
+    {"aggregate", command_aggregate, COLLECTION | GROUP, QUERY | HINTS, IN_TRANSACTION},
+    {"update", command_update, COLLECTION | QUERY | UPDATE, HINTS, IN_TRANSACTION},
     {"findAndModify", command_find_and_modify, COLLECTION | QUERY, UPDATE | REMOVE | RETURN | HINTS,
-     true},
-    {"remove", command_remove, COLLECTION, QUERY | HINTS | ID, true},
-    {"createIndex", command_create_index, COLLECTION | KEYS, NAME | OPTIONS, true},
-    {"dropIndex", command_drop_index, COLLECTION | NAME, 0, true},
-    {"indexes", command_indexes, COLLECTION, 0, true},
-    {"createCollection", command_create_collection, COLLECTION, OPTIONS, true},
-    {"dropCollection", command_drop_collection, COLLECTION, 0, true},
-    {"renameCollection", command_rename_collection, COLLECTION | TO, 0, true},
-    {"collections", command_collections, 0, 0, true},
-    {"stats", command_stats, 0, 0, false},
-    {"sync", command_sync, 0, 0, false},
-    {"checkpoint", command_checkpoint, 0, 0, false},
-    {"transaction", NULL, COMMANDS, 0, false},
-    {"compact", command_compact, 0, 0, false},
-    {"verify", command_verify, 0, 0, false},
+     IN_TRANSACTION},
+    {"remove", command_remove, COLLECTION, QUERY | HINTS | ID, IN_TRANSACTION},
+    {"createIndex", command_create_index, COLLECTION | KEYS, NAME | OPTIONS, IN_TRANSACTION},
+    {"dropIndex", command_drop_index, COLLECTION | NAME, 0, IN_TRANSACTION},
+    {"indexes", command_indexes, COLLECTION, 0, IN_TRANSACTION},
+    {"createCollection", command_create_collection, COLLECTION, OPTIONS, IN_TRANSACTION},
+    {"dropCollection", command_drop_collection, COLLECTION, 0, IN_TRANSACTION},
+    {"renameCollection", command_rename_collection, COLLECTION | TO, 0, IN_TRANSACTION},
+    {"collections", command_collections, 0, 0, IN_TRANSACTION},
+    {"transaction", NULL, COMMANDS, 0, ALONE},
+    {"begin", command_begin, 0, MODE | DURABILITY, ALONE},
+    {"commit", command_commit, TRANSACTION, 0, ALONE},
+    {"abort", command_abort, TRANSACTION, 0, ALONE},
+    {"savepoint", command_savepoint, TRANSACTION, 0, IN_TRANSACTION},
+    {"releaseSavepoint", command_release_savepoint, TRANSACTION, 0, IN_TRANSACTION},
+    {"rollBackSavepoint", command_roll_back_savepoint, TRANSACTION, 0, IN_TRANSACTION},
+    {"openFeed", command_open_feed, 0, SINCE | OPTIONS, ALONE},
+    {"nextChanges", command_next_changes, FEED, BATCH | TIMEOUT, ALONE},
+    {"closeFeed", command_close_feed, FEED, 0, ALONE},
+    {"stats", command_stats, 0, 0, ALONE},
+    {"sync", command_sync, 0, 0, ALONE},
+    {"checkpoint", command_checkpoint, 0, 0, ALONE},
+    {"compact", command_compact, 0, 0, ALONE},
+    {"verify", command_verify, 0, 0, ALONE},
+    {"backup", command_backup, TO, FORM, ALONE},
+    {"restore", command_restore, FROM | TO, 0, WITHOUT},
+    {"repair", command_repair, FROM | TO, 0, WITHOUT},
+    {"clone", command_clone, TO, OPTIONS, ALONE},
+    {"dump", command_dump, TO, OPTIONS, IN_TRANSACTION},
+    {"load", command_load, FROM, OPTIONS, ALONE},
 };
 
 /* ---- Reading a command ---- */
@@ -116,14 +165,24 @@ static tansu_status find_operation(const uint8_t *request, size_t size,
                      "The operation \"%.100s\" does not exist", name);
 }
 
+/* has_type -- whether a value is what a member needs. */
+static bool has_type(const doc_value *value, uint8_t type) {
+    int64_t number;
+    if (type == NUMBER)
+        return value->type != DOC_BOOL && doc_as_int64(value, &number) && number >= 0;
+    return type == DOC_MISSING || type == value->type;
+}
+
 /* take_member -- stores a member of the request. */
 static tansu_status take_member(command *c, const struct operation *operation, const doc_iter *iter,
                                 tansu_error *error) {
     uint32_t allowed = operation->needs | operation->may | ALWAYS;
+    if (operation->where == IN_TRANSACTION)
+        allowed |= TRANSACTION;
     for (unsigned i = 0; i < MEMBER_COUNT; i++) {
         if (!(allowed & BIT(i)) || strcmp(members[i].name, iter->key) != 0)
             continue;
-        if (members[i].type != DOC_MISSING && members[i].type != iter->value.type)
+        if (!has_type(&iter->value, members[i].type))
             return error_set(error, TANSU_E_INVALID_COMMAND, iter->key,
                              "The member \"%s\" of \"%s\" must be %s", iter->key, operation->name,
                              members[i].kind);
@@ -165,6 +224,20 @@ static tansu_status take_members(command *c, const struct operation *operation,
 
 static tansu_status run_transaction(command *c, tansu_error *error);
 
+/* run_in_begun -- runs an operation in the transaction that an earlier command began. */
+static tansu_status run_in_begun(command *c, const struct operation *operation,
+                                 tansu_error *error) {
+    void *txn;
+    c->txn_number = command_number(c, MEMBER_TRANSACTION, 0);
+    tansu_status status = session_take(c->db, SESSION_TXN, c->txn_number, &txn, error);
+    if (status != TANSU_OK)
+        return status;
+    c->txn = txn;
+    status = operation->run(c, error);
+    session_put_back(c->db, c->txn_number);
+    return status;
+}
+
 /* run_command -- runs one command and appends its answer. `around` has what does not come from the
  * request; `within`: it is a transaction's command, and this one part of it. */
 static tansu_status run_command(const command *around, bool within, const uint8_t *request,
@@ -178,15 +251,24 @@ static tansu_status run_command(const command *around, bool within, const uint8_
     tansu_status status = find_operation(request, size, &operation, error);
     if (status != TANSU_OK)
         return status;
-    if (within && !operation->in_transaction)
+    if (within && operation->where != IN_TRANSACTION)
         return error_set(error, TANSU_E_INVALID_COMMAND, operation->name,
                          "The operation \"%s\" is not allowed in a transaction", operation->name);
+    if (c.db == NULL && operation->where != WITHOUT)
+        return null_argument("db", error);
     status = take_members(&c, operation, request, size, error);
+    if (status == TANSU_OK && within && command_has(&c, MEMBER_TRANSACTION))
+        status = error_set(error, TANSU_E_INVALID_COMMAND, "transaction",
+                           "A command of \"transaction\" is part of it already; leave out the "
+                           "member \"transaction\"");
+    if (status == TANSU_OK && !command_put(&c, "{\"ok\": true"))
+        status = error_memory(error);
     if (status != TANSU_OK)
         return status;
-    if (!command_put(&c, "{\"ok\": true"))
-        return error_memory(error);
-    status = operation->run == NULL ? run_transaction(&c, error) : operation->run(&c, error);
+    status = operation->where == IN_TRANSACTION && command_has(&c, MEMBER_TRANSACTION)
+                 ? run_in_begun(&c, operation, error)
+             : operation->run == NULL ? run_transaction(&c, error)
+                                      : operation->run(&c, error);
     if (status == TANSU_OK && !command_put(&c, "}"))
         return error_memory(error);
     return status;
@@ -278,9 +360,8 @@ tansu_status tansu_execute_json(tansu_db *db, const char *request, char **respon
     if (response == NULL)
         return TANSU_E_INVALID_ARGUMENT;
     *response = NULL;
-    if (db == NULL || request == NULL)
-        status = error_set(&error, TANSU_E_INVALID_ARGUMENT, NULL,
-                           "The database or the request is NULL");
+    if (request == NULL)
+        status = null_argument("request", &error);
     else
         status = json_parse(request, strlen(request), REQUEST_SIZE, REQUEST_DEPTH, &bson, &error);
     if (status == TANSU_OK)

@@ -1,10 +1,10 @@
 /*
- * api/command.h -- what the commands in JSON form share: one being run, and the operations'
- * functions. Private to api/command*.c, which call the functions of tansu.h, base, and the JSON
+ * api/command/command.h -- what the commands in JSON form share: one being run, and the operations'
+ * functions. Private to api/command/, which call the functions of tansu.h, base, and the JSON
  * writer.
  */
-#ifndef TANSU_API_COMMAND_H
-#define TANSU_API_COMMAND_H
+#ifndef TANSU_API_COMMAND_COMMAND_H
+#define TANSU_API_COMMAND_COMMAND_H
 
 #include "bson/json/json.h"
 
@@ -27,6 +27,16 @@ enum {
     MEMBER_UPDATE,
     MEMBER_REMOVE,
     MEMBER_RETURN,
+    MEMBER_BATCH,
+    MEMBER_CURSOR,
+    MEMBER_TRANSACTION,
+    MEMBER_MODE,
+    MEMBER_DURABILITY,
+    MEMBER_FEED,
+    MEMBER_SINCE,
+    MEMBER_TIMEOUT,
+    MEMBER_FROM,
+    MEMBER_FORM,
     MEMBER_COUNT
 };
 
@@ -41,7 +51,8 @@ typedef struct command_fault {
 /* One command being run. */
 typedef struct command {
     tansu_db *db;
-    tansu_txn *txn; /* of the transaction that it is part of, or NULL */
+    tansu_txn *txn;     /* of the transaction that it is part of, or NULL */
+    int64_t txn_number; /* of one that an earlier command began, or 0 */
     tansu_buffer *answer;
     command_fault *fault;
     bool canonical;
@@ -55,6 +66,22 @@ static inline bool command_has(const command *c, unsigned member) {
 
 /* command_put -- appends a text to the answer; false when memory is exhausted. */
 bool command_put(command *c, const char *text);
+
+/* command_put_count -- appends a member whose value is a number: `head` is all before it. */
+tansu_status command_put_count(command *c, const char *head, int64_t count, tansu_error *error);
+
+/* command_put_document -- appends a member whose value is a document of the engine. */
+tansu_status command_put_document(command *c, const char *head, const tansu_buffer *document,
+                                  tansu_error *error);
+
+/* command_text -- a member that is a text, or NULL. */
+const char *command_text(const command *c, unsigned member);
+
+/* command_number -- a member that is a number, which was checked, or `otherwise`. */
+int64_t command_number(const command *c, unsigned member, int64_t otherwise);
+
+/* command_batch -- how many results a response may have. Errors: INVALID_COMMAND. */
+tansu_status command_batch(const command *c, int64_t *batch, tansu_error *error);
 
 /* An operation. The answer begins with {"ok": true; it appends its members, each after a comma. */
 typedef tansu_status (*command_handler)(command *c, tansu_error *error);
@@ -82,5 +109,26 @@ tansu_status command_sync(command *c, tansu_error *error);
 tansu_status command_checkpoint(command *c, tansu_error *error);
 tansu_status command_verify(command *c, tansu_error *error);
 tansu_status command_compact(command *c, tansu_error *error);
+
+/* Operations that leave something open for later commands. */
+tansu_status command_next(command *c, tansu_error *error);
+tansu_status command_close_cursor(command *c, tansu_error *error);
+tansu_status command_begin(command *c, tansu_error *error);
+tansu_status command_commit(command *c, tansu_error *error);
+tansu_status command_abort(command *c, tansu_error *error);
+tansu_status command_savepoint(command *c, tansu_error *error);
+tansu_status command_release_savepoint(command *c, tansu_error *error);
+tansu_status command_roll_back_savepoint(command *c, tansu_error *error);
+tansu_status command_open_feed(command *c, tansu_error *error);
+tansu_status command_next_changes(command *c, tansu_error *error);
+tansu_status command_close_feed(command *c, tansu_error *error);
+
+/* Operations on files. */
+tansu_status command_backup(command *c, tansu_error *error);
+tansu_status command_restore(command *c, tansu_error *error);
+tansu_status command_repair(command *c, tansu_error *error);
+tansu_status command_clone(command *c, tansu_error *error);
+tansu_status command_dump(command *c, tansu_error *error);
+tansu_status command_load(command *c, tansu_error *error);
 
 #endif

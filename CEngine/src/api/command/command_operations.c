@@ -1,8 +1,8 @@
 /*
- * api/command_operations.c -- the operations of the JSON commands, each over one function of
- * tansu.h.
+ * api/command/command_operations.c -- the operations of the JSON commands, each over one function
+ * of tansu.h.
  */
-#include "api/command.h"
+#include "api/command/command.h"
 #include "api/handles.h"
 
 #include "bson/writer.h"
@@ -16,26 +16,46 @@ bool command_put(command *c, const char *text) {
     return buffer_append(c->answer, text, strlen(text));
 }
 
-/* text_of -- a member that is a text, or NULL. */
-static const char *text_of(const command *c, unsigned member) {
+/* command_text -- see command.h. */
+const char *command_text(const command *c, unsigned member) {
     size_t size;
     return command_has(c, member) ? doc_string(&c->given[member], &size) : NULL;
 }
 
-/* collection_of -- the collection's name. */
-static const char *collection_of(const command *c) {
-    return text_of(c, MEMBER_COLLECTION);
+/* command_number -- see command.h. */
+int64_t command_number(const command *c, unsigned member, int64_t otherwise) {
+    int64_t number = otherwise;
+    if (command_has(c, member))
+        (void)doc_as_int64(&c->given[member], &number);
+    return number;
 }
 
-/* put_count -- appends a member whose value is a number. */
-static tansu_status put_count(command *c, const char *head, int64_t count, tansu_error *error) {
+/* A batch when the request names no size. */
+#define BATCH_DEFAULT 100
+
+/* command_batch -- see command.h. */
+tansu_status command_batch(const command *c, int64_t *batch, tansu_error *error) {
+    *batch = command_number(c, MEMBER_BATCH, BATCH_DEFAULT);
+    if (*batch > 0)
+        return TANSU_OK;
+    return error_set(error, TANSU_E_INVALID_COMMAND, "batch",
+                     "The member \"batch\" must be at least 1");
+}
+
+/* collection_of -- the collection's name. */
+static const char *collection_of(const command *c) {
+    return command_text(c, MEMBER_COLLECTION);
+}
+
+/* command_put_count -- see command.h. */
+tansu_status command_put_count(command *c, const char *head, int64_t count, tansu_error *error) {
     return command_put(c, head) && json_write_integer(c->answer, count) ? TANSU_OK
                                                                         : error_memory(error);
 }
 
-/* put_document -- appends a document of the engine. */
-static tansu_status put_document(command *c, const char *head, const tansu_buffer *document,
-                                 tansu_error *error) {
+/* command_put_document -- see command.h. */
+tansu_status command_put_document(command *c, const char *head, const tansu_buffer *document,
+                                  tansu_error *error) {
     return command_put(c, head) &&
                    json_write_document(c->answer, document->data, document->size, c->canonical)
                ? TANSU_OK
@@ -133,7 +153,7 @@ tansu_status command_remove(command *c, tansu_error *error) {
         status = tansu_remove(c->db, c->txn, collection_of(c), value_document(query),
                               value_document(hints), &removed, error);
     }
-    return status == TANSU_OK ? put_count(c, ", \"removed\": ", removed, error) : status;
+    return status == TANSU_OK ? command_put_count(c, ", \"removed\": ", removed, error) : status;
 }
 
 /* command_update -- the documents that match "query", by "update". */
@@ -153,7 +173,7 @@ tansu_status command_update(command *c, tansu_error *error) {
 /* modify_mode -- what findAndModify is to do, from "remove", "update" and "return". */
 static tansu_status modify_mode(const command *c, tansu_modify_mode *mode, tansu_error *error) {
     bool removes = command_has(c, MEMBER_REMOVE) && doc_bool(&c->given[MEMBER_REMOVE]);
-    const char *which = text_of(c, MEMBER_RETURN);
+    const char *which = command_text(c, MEMBER_RETURN);
     bool after = which != NULL && strcmp(which, "after") == 0;
     if (removes == command_has(c, MEMBER_UPDATE) || (removes && which != NULL))
         return error_set(error, TANSU_E_INVALID_COMMAND, "update",
@@ -180,7 +200,7 @@ tansu_status command_find_and_modify(command *c, tansu_error *error) {
                                        value_document(update), value_document(hints), mode,
                                        &document, error);
     if (status == TANSU_OK && document.size != 0)
-        status = put_document(c, ", \"document\": ", &document, error);
+        status = command_put_document(c, ", \"document\": ", &document, error);
     else if (status == TANSU_OK)
         status = command_put(c, ", \"document\": null") ? TANSU_OK : error_memory(error);
     tansu_buffer_free(&document);
@@ -199,42 +219,11 @@ tansu_status command_get(command *c, tansu_error *error) {
     else
         error_memory(error);
     if (status == TANSU_OK)
-        status = put_document(c, ", \"document\": ", &document, error);
+        status = command_put_document(c, ", \"document\": ", &document, error);
     else if (status == TANSU_E_NOT_FOUND)
         status = command_put(c, ", \"document\": null") ? TANSU_OK : error_memory(error);
     tansu_buffer_free(&id);
     tansu_buffer_free(&document);
-    return status;
-}
-
-/* put_found -- appends the documents of a cursor. */
-static tansu_status put_found(command *c, tansu_cursor *cursor, tansu_error *error) {
-    tansu_document document;
-    tansu_status status;
-    bool first = true;
-    if (!command_put(c, ", \"documents\": ["))
-        return error_memory(error);
-    while ((status = tansu_cursor_next(cursor, &document, error)) == TANSU_OK) {
-        if ((!first && !command_put(c, ", ")) ||
-            !json_write_document(c->answer, document.data, document.size, c->canonical))
-            return error_memory(error);
-        first = false;
-    }
-    if (status != TANSU_DONE)
-        return status;
-    return command_put(c, "]") ? TANSU_OK : error_memory(error);
-}
-
-/* command_find -- the documents that match. */
-tansu_status command_find(command *c, tansu_error *error) {
-    const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
-    tansu_cursor *cursor;
-    tansu_status status = tansu_find(c->db, c->txn, collection_of(c), value_document(query),
-                                     value_document(hints), &cursor, error);
-    if (status != TANSU_OK)
-        return status;
-    status = put_found(c, cursor, error);
-    tansu_cursor_close(cursor);
     return status;
 }
 
@@ -244,7 +233,7 @@ tansu_status command_count(command *c, tansu_error *error) {
     int64_t count = 0;
     tansu_status status = tansu_count(c->db, c->txn, collection_of(c), value_document(query),
                                       value_document(hints), &count, error);
-    return status == TANSU_OK ? put_count(c, ", \"count\": ", count, error) : status;
+    return status == TANSU_OK ? command_put_count(c, ", \"count\": ", count, error) : status;
 }
 
 /* command_explain -- how a query was run. */
@@ -254,7 +243,7 @@ tansu_status command_explain(command *c, tansu_error *error) {
     tansu_status status = tansu_explain(c->db, c->txn, collection_of(c), value_document(query),
                                         value_document(hints), &plan, error);
     if (status == TANSU_OK)
-        status = put_document(c, ", \"plan\": ", &plan, error);
+        status = command_put_document(c, ", \"plan\": ", &plan, error);
     tansu_buffer_free(&plan);
     return status;
 }
@@ -264,7 +253,7 @@ tansu_status command_distinct(command *c, tansu_error *error) {
     const doc_value *query = &c->given[MEMBER_QUERY], *hints = &c->given[MEMBER_HINTS];
     tansu_buffer values = TANSU_BUFFER_INIT;
     tansu_status status =
-        tansu_distinct(c->db, c->txn, collection_of(c), text_of(c, MEMBER_PATH),
+        tansu_distinct(c->db, c->txn, collection_of(c), command_text(c, MEMBER_PATH),
                        value_document(query), value_document(hints), &values, error);
     if (status == TANSU_OK)
         status = put_members(c, &values, error);
@@ -291,7 +280,7 @@ tansu_status command_aggregate(command *c, tansu_error *error) {
 /* put_index_name -- appends the name of the index in the request, or else the one derived from its
  * keys: path, direction, and so on, with "_" between. */
 static tansu_status put_index_name(command *c, tansu_error *error) {
-    const char *given = text_of(c, MEMBER_NAME);
+    const char *given = command_text(c, MEMBER_NAME);
     tansu_buffer name = TANSU_BUFFER_INIT;
     doc_iter iter;
     int64_t direction;
@@ -313,14 +302,14 @@ static tansu_status put_index_name(command *c, tansu_error *error) {
 tansu_status command_create_index(command *c, tansu_error *error) {
     const doc_value *keys = &c->given[MEMBER_KEYS], *options = &c->given[MEMBER_OPTIONS];
     tansu_status status =
-        tansu_index_create(c->db, c->txn, collection_of(c), text_of(c, MEMBER_NAME),
+        tansu_index_create(c->db, c->txn, collection_of(c), command_text(c, MEMBER_NAME),
                            value_document(keys), value_document(options), NULL, NULL, error);
     return status == TANSU_OK ? put_index_name(c, error) : status;
 }
 
 /* command_drop_index -- by "name". */
 tansu_status command_drop_index(command *c, tansu_error *error) {
-    return tansu_index_drop(c->db, c->txn, collection_of(c), text_of(c, MEMBER_NAME), error);
+    return tansu_index_drop(c->db, c->txn, collection_of(c), command_text(c, MEMBER_NAME), error);
 }
 
 /* command_indexes -- the list of indexes. */
@@ -348,7 +337,8 @@ tansu_status command_drop_collection(command *c, tansu_error *error) {
 
 /* command_rename_collection -- to "to". */
 tansu_status command_rename_collection(command *c, tansu_error *error) {
-    return tansu_collection_rename(c->db, c->txn, collection_of(c), text_of(c, MEMBER_TO), error);
+    return tansu_collection_rename(c->db, c->txn, collection_of(c), command_text(c, MEMBER_TO),
+                                   error);
 }
 
 /* command_collections -- the list of collections. */
@@ -368,7 +358,7 @@ tansu_status command_stats(command *c, tansu_error *error) {
     tansu_buffer stats = TANSU_BUFFER_INIT;
     tansu_status status = tansu_stats(c->db, &stats, error);
     if (status == TANSU_OK)
-        status = put_document(c, ", \"stats\": ", &stats, error);
+        status = command_put_document(c, ", \"stats\": ", &stats, error);
     tansu_buffer_free(&stats);
     return status;
 }
@@ -394,7 +384,7 @@ tansu_status command_verify(command *c, tansu_error *error) {
         return status;
     }
     if (status == TANSU_OK)
-        status = put_document(c, ", \"report\": ", &report, error);
+        status = command_put_document(c, ", \"report\": ", &report, error);
     tansu_buffer_free(&report);
     return status;
 }
@@ -404,7 +394,7 @@ tansu_status command_compact(command *c, tansu_error *error) {
     tansu_buffer report = TANSU_BUFFER_INIT;
     tansu_status status = tansu_compact(c->db, NULL, NULL, &report, error);
     if (status == TANSU_OK)
-        status = put_document(c, ", \"report\": ", &report, error);
+        status = command_put_document(c, ", \"report\": ", &report, error);
     tansu_buffer_free(&report);
     return status;
 }

@@ -1,0 +1,143 @@
+extension Database.Collection {
+    /// Changes properties of the documents that match a condition, in one commit.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// try tasks.update(where: { $0.status == .open && $0.tries > 3 }) {
+    ///     $0.set(\.status, .failed)
+    ///     $0.increment(\.failures)
+    /// }
+    /// ```
+    ///
+    /// The engine changes the stored documents without decoding them; fields that the type does not declare stay.
+    ///
+    /// - Parameters:
+    ///   - condition: Which documents.
+    ///   - changes: What to change in each. It runs once, to build the update.
+    /// - Returns: How many documents matched and changed.
+    /// - Throws: As ``find(_:)-(_)`` and ``update(_:_:hints:)``, and what the closures throw.
+    @discardableResult
+    public func update(
+        where condition: (Database.Field<Element>) -> Database.Condition,
+        _ changes: (inout Database.Update<Element>) throws -> Void
+    ) throws -> Database.UpdateResult {
+        try update(find(condition), changes)
+    }
+
+    /// Changes properties of the documents of a query, in one commit. Its sort order, skip and limit hold.
+    ///
+    /// - Parameters:
+    ///   - query: Which documents of this collection.
+    ///   - changes: What to change in each. It runs once, to build the update.
+    /// - Returns: How many documents matched and changed.
+    /// - Throws: As ``update(where:_:)``, and ``TansuError`` with `.invalidArgument`: the query is of another collection.
+    @discardableResult
+    public func update(
+        _ query: Database.Query<Element>, _ changes: (inout Database.Update<Element>) throws -> Void
+    ) throws -> Database.UpdateResult {
+        let (filter, hints) = try written(query)
+        return try update(filter, operations(changes), hints: hints)
+    }
+
+    /// Removes the documents that match a condition, in one commit.
+    ///
+    /// For example: `try people.remove { $0.age < 13 }`.
+    ///
+    /// - Parameter condition: Which documents.
+    /// - Returns: How many were removed.
+    /// - Throws: As ``find(_:)-(_)`` and ``remove(_:hints:)``.
+    @discardableResult
+    public func remove(where condition: (Database.Field<Element>) -> Database.Condition) throws -> Int {
+        try remove(find(condition))
+    }
+
+    /// Removes the documents of a query, in one commit. Its sort order, skip and limit hold.
+    ///
+    /// For example, the ten oldest: `try log.remove(log.find().sorted(by: \.time).limit(10))`.
+    ///
+    /// - Parameter query: Which documents of this collection.
+    /// - Returns: How many were removed.
+    /// - Throws: As ``remove(_:hints:)``, and ``TansuError`` with `.invalidArgument`: the query is of another collection.
+    @discardableResult
+    public func remove(_ query: Database.Query<Element>) throws -> Int {
+        let (filter, hints) = try written(query)
+        return try remove(filter, hints: hints)
+    }
+
+    /// The operators of an update.
+    private func operations(_ changes: (inout Database.Update<Element>) throws -> Void) throws -> BSONDocument {
+        try codec.coding {
+            var update = Database.Update<Element>()
+            try changes(&update)
+            return try update.document()
+        }
+    }
+
+    /// What a write needs to know of a query: not the fields that would be read.
+    private func written(_ query: Database.Query<Element>) throws -> (filter: BSONDocument, hints: BSONDocument) {
+        guard query.collection == name, query.session.database === session.database else {
+            throw TansuError(
+                .invalidArgument, "The query is of another collection; make it with the collection that is written",
+                context: query.collection)
+        }
+        var (filter, hints) = (query.filter, query.hints)
+        filter["$do"] = nil
+        for hint in ["$do", "$fields"] { hints[hint] = nil }
+        return (filter, hints)
+    }
+}
+
+// The async variants.
+extension Database.Collection {
+    /// Changes properties of the documents that match a condition, in one commit.
+    ///
+    /// - Parameters:
+    ///   - condition: Which documents.
+    ///   - changes: What to change in each.
+    /// - Returns: How many documents matched and changed.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    @discardableResult
+    public func update(
+        where condition: (Database.Field<Element>) -> Database.Condition,
+        _ changes: (inout Database.Update<Element>) throws -> Void
+    ) async throws -> Database.UpdateResult {
+        try await update(find(condition), changes)
+    }
+
+    /// Changes properties of the documents of a query, in one commit. Its sort order, skip and limit hold.
+    ///
+    /// - Parameters:
+    ///   - query: Which documents of this collection.
+    ///   - changes: What to change in each.
+    /// - Returns: How many documents matched and changed.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    @discardableResult
+    public func update(
+        _ query: Database.Query<Element>, _ changes: (inout Database.Update<Element>) throws -> Void
+    ) async throws -> Database.UpdateResult {
+        let (filter, hints) = try written(query)
+        return try await update(filter, operations(changes), hints: hints)
+    }
+
+    /// Removes the documents that match a condition, in one commit.
+    ///
+    /// - Parameter condition: Which documents.
+    /// - Returns: How many were removed.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    @discardableResult
+    public func remove(where condition: (Database.Field<Element>) -> Database.Condition) async throws -> Int {
+        try await remove(find(condition))
+    }
+
+    /// Removes the documents of a query, in one commit. Its sort order, skip and limit hold.
+    ///
+    /// - Parameter query: Which documents of this collection.
+    /// - Returns: How many were removed.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    @discardableResult
+    public func remove(_ query: Database.Query<Element>) async throws -> Int {
+        let (filter, hints) = try written(query)
+        return try await remove(filter, hints: hints)
+    }
+}

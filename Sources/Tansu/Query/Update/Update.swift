@@ -1,0 +1,118 @@
+extension Database {
+    /// Changes of the properties of documents: see ``Database/Collection/update(where:_:)``.
+    ///
+    /// Each method is an operator of the update; a property may be changed once. A change of a property that is
+    /// computed of the stored ones, or of one whose stored name is not known, makes the update throw.
+    public struct Update<Element: Sendable> {
+        private var operations: BSONDocument = [:]
+        private var failure: (any Error)?
+
+        init() {}
+
+        /// The operators as a document.
+        ///
+        /// - Throws: ``TansuError`` with `.invalidQuery`: the stored name of a property is not known, a value cannot be
+        ///   stored, a property is changed twice, or there is no change.
+        func document() throws -> BSONDocument {
+            if let failure { throw failure }
+            guard !operations.isEmpty else {
+                throw TansuError(.invalidQuery, "The update changes nothing; call a method such as set in its closure")
+            }
+            return operations
+        }
+
+        /// Adds an operator on a property.
+        mutating func add<Value>(
+            _ name: String, _ keyPath: KeyPath<Element, Value>, _ operand: () throws -> BSONValue
+        ) {
+            do {
+                let path = try Query<Element>.path(of: keyPath)
+                guard !operations.contains(where: { $0.value.documentValue?[path] != nil }) else {
+                    throw TansuError(
+                        .invalidQuery, "The update changes a property twice; remove one change", context: path)
+                }
+                var fields = operations[name]?.documentValue ?? [:]
+                fields[path] = try operand()
+                operations[name] = .document(fields)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+    }
+}
+
+extension Database.Update {
+    /// Sets a property.
+    public mutating func set<Value: Encodable>(_ keyPath: KeyPath<Element, Value>, _ value: Value) {
+        // A property that is nil is stored as no field.
+        if (value as? any OptionalValue).map({ $0.content == nil }) ?? false {
+            add("$unset", keyPath) { "" }
+        } else {
+            add("$set", keyPath) { try QueryCoding.value(of: value) }
+        }
+    }
+
+    /// Removes an optional property: it becomes nil.
+    public mutating func unset<Value>(_ keyPath: KeyPath<Element, Value?>) {
+        add("$unset", keyPath) { "" }
+    }
+
+    /// Adds a number to a property.
+    public mutating func increment<Value: Numeric & Encodable>(
+        _ keyPath: KeyPath<Element, Value>, by amount: Value = 1
+    ) {
+        add("$inc", keyPath) { try QueryCoding.value(of: amount) }
+    }
+
+    /// Adds a number to an optional property; nil becomes the number.
+    public mutating func increment<Value: Numeric & Encodable>(
+        _ keyPath: KeyPath<Element, Value?>, by amount: Value = 1
+    ) {
+        add("$inc", keyPath) { try QueryCoding.value(of: amount) }
+    }
+
+    /// Multiplies a property by a number.
+    public mutating func multiply<Value: Numeric & Encodable>(_ keyPath: KeyPath<Element, Value>, by factor: Value) {
+        add("$mul", keyPath) { try QueryCoding.value(of: factor) }
+    }
+
+    /// Sets a property to a value unless it is greater already.
+    public mutating func raise<Value: QueryComparable>(_ keyPath: KeyPath<Element, Value>, to value: Value.QueryOperand)
+    {
+        add("$max", keyPath) { try QueryCoding.value(of: value) }
+    }
+
+    /// Sets a property to a value unless it is less already.
+    public mutating func lower<Value: QueryComparable>(_ keyPath: KeyPath<Element, Value>, to value: Value.QueryOperand)
+    {
+        add("$min", keyPath) { try QueryCoding.value(of: value) }
+    }
+}
+
+extension Database.Update {
+    /// Appends elements to an array.
+    public mutating func append<Value: Encodable>(_ keyPath: KeyPath<Element, [Value]>, _ elements: Value...) {
+        add("$push", keyPath) { ["$each": BSONValue(try elements.map { try QueryCoding.value(of: $0) })] }
+    }
+
+    /// Appends elements to an array that may be nil, which counts as empty.
+    public mutating func append<Value: Encodable>(_ keyPath: KeyPath<Element, [Value]?>, _ elements: Value...) {
+        add("$push", keyPath) { ["$each": BSONValue(try elements.map { try QueryCoding.value(of: $0) })] }
+    }
+
+    /// Inserts elements that are not there yet: into a set, or at the end of an array.
+    public mutating func insert<Values: QueryArray>(
+        _ keyPath: KeyPath<Element, Values>, _ elements: Values.QueryElement...
+    )
+    where Values.QueryElement: Encodable {
+        add("$addToSet", keyPath) { ["$each": BSONValue(try elements.map { try QueryCoding.value(of: $0) })] }
+    }
+
+    /// Removes all elements that equal one of some values from an array or a set.
+    public mutating func remove<Values: QueryArray>(
+        _ keyPath: KeyPath<Element, Values>, _ elements: Values.QueryElement...
+    )
+    where Values.QueryElement: Encodable {
+        add("$pullAll", keyPath) { BSONValue(try elements.map { try QueryCoding.value(of: $0) }) }
+    }
+}

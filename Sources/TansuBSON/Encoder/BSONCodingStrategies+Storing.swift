@@ -1,0 +1,47 @@
+import Foundation
+
+extension BSONCodingStrategies {
+    /// Whether all values have BSON's own types.
+    package var isStandard: Bool {
+        guard case .bsonDate = date, data == .binary, uuid == .binary, url == .string else { return false }
+        return decimal == .decimal128 && double == .exact
+    }
+
+    /// A document of a query or an update with its values in the form in which these strategies store them: a date as
+    /// text, for example. Only so they can be compared with what is stored.
+    ///
+    /// A value that cannot be stored in that form stays as it is.
+    package func stored(_ document: BSONDocument) -> BSONDocument {
+        isStandard ? document : BSONDocument(document.map { ($0.key, converted($0.value)) })
+    }
+
+    /// A value in the form in which these strategies store it.
+    package func stored(_ value: BSONValue) -> BSONValue {
+        isStandard ? value : converted(value)
+    }
+
+    private func converted(_ value: BSONValue) -> BSONValue {
+        switch value {
+        case .document(let document): return .document(stored(document))
+        case .array(let array): return BSONValue(array.map(converted))
+        case .date(let milliseconds):
+            let result = encoded(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
+            // A strategy of the user's own may store another date, and the value may be that already.
+            if let result, result.dateValue == nil { return result }
+        case .binary(let binary) where binary.subtype == .uuid:
+            return binary.uuid.flatMap { encoded($0) } ?? value
+        case .binary(let binary) where binary.subtype == .generic:
+            return encoded(binary.data) ?? value
+        case .decimal128(let number):
+            return Decimal(exactly: number).flatMap { encoded($0) } ?? value
+        default: break
+        }
+        return value
+    }
+
+    private func encoded(_ value: some Encodable) -> BSONValue? {
+        var encoder = BSONEncoder()
+        encoder.strategies = self
+        return try? encoder.encodeValue(value)
+    }
+}

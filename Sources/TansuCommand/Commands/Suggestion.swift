@@ -1,0 +1,70 @@
+import ArgumentParser
+
+/// A suggestion for a subcommand that does not exist. The argument parser has its own for options.
+struct Suggestion {
+    let message: String
+    let remedy: String
+
+    /// Names that other databases and shells have for the subcommands.
+    private static let synonyms = [
+        "add": "save", "create": "save", "delete": "remove", "drop": "collections drop", "export": "dump",
+        "insert": "save", "list": "collections", "ls": "collections", "optimize": "compact", "put": "save",
+        "query": "find", "rename": "collections rename", "rm": "remove", "salvage": "repair", "select": "find",
+        "set": "save", "show": "collections", "status": "stats", "upsert": "update --upsert", "vacuum": "compact",
+        "check": "verify", "indexes": "index", "group": "aggregate",
+    ]
+
+    /// Makes a suggestion for the first word that should be a subcommand and is none. Nil when no name is similar.
+    init?(for words: [String], in root: any ParsableCommand.Type) {
+        var command = root
+        var path: [String] = []
+        for word in words.prefix(while: { !$0.hasPrefix("-") }) {
+            let subcommands = command.configuration.subcommands
+            if subcommands.isEmpty { return nil }
+            if let next = subcommands.first(where: { Suggestion.names(of: $0).contains(word) }) {
+                command = next
+                path.append(next._commandName)
+                continue
+            }
+            let synonym = path.isEmpty ? Suggestion.synonyms[word] : nil
+            let candidates = subcommands.map { $0._commandName }
+            guard let nearest = synonym ?? Suggestion.nearest(to: word, of: candidates) else { return nil }
+            message = "Unknown subcommand \"\(word)\""
+            remedy = "did you mean \"\((["tansu"] + path + [nearest]).joined(separator: " "))\"?"
+            return
+        }
+        return nil
+    }
+
+    private static func names(of command: any ParsableCommand.Type) -> [String] {
+        [command._commandName] + command.configuration.aliases
+    }
+
+    /// The name with the fewest differences, or nil when none is similar.
+    static func nearest(to word: String, of names: [String]) -> String? {
+        let word = word.lowercased()
+        if word.count > 1, let longer = names.first(where: { $0.hasPrefix(word) }) { return longer }
+        let best = names.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
+        guard let best, best.distance <= max(1, best.name.count / 3) else { return nil }
+        return best.name
+    }
+
+    /// The number of characters that are to be inserted, removed or replaced, or exchanged with the next one.
+    static func distance(_ left: String, _ right: String) -> Int {
+        let (left, right) = (Array(left), Array(right))
+        var rows = [[Int](repeating: 0, count: right.count + 1), Array(0...right.count)]
+        for i in left.indices {
+            var row = [i + 1]
+            for j in right.indices {
+                let last = rows[rows.count - 1]
+                var cost = min(last[j + 1] + 1, row[j] + 1, last[j] + (left[i] == right[j] ? 0 : 1))
+                if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+                    cost = min(cost, rows[rows.count - 2][j - 1] + 1)
+                }
+                row.append(cost)
+            }
+            rows.append(row)
+        }
+        return rows[rows.count - 1][right.count]
+    }
+}

@@ -1,0 +1,2 @@
+// The entry point of the program.
+RootCommand.runCommandLine()

@@ -1,0 +1,111 @@
+import Foundation
+
+/// What a file or folder is, judged by its first bytes: for messages about a path of the wrong kind.
+enum FileKind: Equatable {
+    /// A file of `tansu backup --file`.
+    case backup
+    /// A file of `tansu dump`.
+    case dump
+    case database
+    case folder
+    case sqlite
+    /// A database of Tokyo Cabinet, as EJDB 1 has several.
+    case tokyoCabinet
+    case json
+    /// Text whose first line has commas or tabs.
+    case separated
+    case other
+
+    /// The number of bytes that suffice.
+    static let headCount = 512
+
+    init(path: String) {
+        if let folder = FileKind(folder: path) {
+            self = folder
+            return
+        }
+        // What was read from a pipe would be missing afterwards.
+        let attributes = try? FileManager.default.attributesOfItem(
+            atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+        let isFile = attributes?[.type] as? FileAttributeType == .typeRegular
+        let source = isFile ? try? openByteSource(path: path) : nil
+        self = (try? source.map { try DocumentReader($0).kind() }) ?? .other
+    }
+
+    /// The kind of a folder, or nil when there is none at the path.
+    init?(folder path: String) {
+        var isFolder: ObjCBool = false
+        let files = FileManager.default
+        guard files.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else { return nil }
+        self = files.fileExists(atPath: path + "/MANIFEST") ? .database : .folder
+    }
+
+    /// The kind of a file with these first bytes, which are decompressed if the file is.
+    init(head: [UInt8]) {
+        let text = head.drop { $0.isJSONBlank || [0xEF, 0xBB, 0xBF].contains($0) }
+        func begins(_ prefix: String) -> Bool { text.starts(with: prefix.utf8) }
+        if begins("TANSUBAK") {
+            self = .backup
+        } else if begins("SQLite format 3") {
+            self = .sqlite
+        } else if begins("ToKyO CaBiNeT") {
+            self = .tokyoCabinet
+        } else if begins("{\"$dump\"") {
+            self = .dump
+        } else if begins("{") || begins("[") {
+            self = .json
+        } else if text.contains(0) {
+            self = .other
+        } else {
+            let line = text.prefix { $0 != .newline }
+            self = line.contains(UInt8(ascii: ",")) || line.contains(UInt8(ascii: "\t")) ? .separated : .other
+        }
+    }
+
+    /// The kind as a noun with its article.
+    var description: String {
+        switch self {
+        case .backup: "a backup"
+        case .dump: "a dump"
+        case .database: "a database"
+        case .folder: "a folder with other files"
+        case .sqlite: "a SQLite database"
+        case .tokyoCabinet: "a Tokyo Cabinet database"
+        case .json: "a JSON file"
+        case .separated: "a text file"
+        case .other: "a file"
+        }
+    }
+
+    /// What to do with a file of this kind, or nil when there is no command for it.
+    func remedy(for path: String) -> String? {
+        let path = shellQuoted(path)
+        return switch self {
+        case .backup: "create a database from it with \"tansu restore \(path) FOLDER\""
+        case .dump: "load it with \"tansu load DATABASE \(path)\""
+        case .database: "copy it with \"tansu dump \(path) | tansu load DATABASE\" or \"tansu backup\""
+        case .json: "import it with \"tansu import DATABASE \(path)\""
+        case .separated: "import it with \"tansu import DATABASE \(path) --format csv\""
+        case .sqlite: "export its tables as CSV, and import those with \"tansu import\""
+        case .tokyoCabinet: "export its collections as JSON, and import those with \"tansu import\""
+        case .folder, .other: nil
+        }
+    }
+
+    /// The error for a file of this kind where another is needed, or nil when the kind has no remedy.
+    func error(for path: String, wanted: String) -> CommandError? {
+        guard let remedy = remedy(for: path) else { return nil }
+        return CommandError(
+            code: "WRONG_FILE", message: "\"\(path)\" is \(description), not \(wanted)", path: path,
+            remedy: "\(remedy); nothing was changed", status: .invalidInput)
+    }
+}
+
+extension DocumentReader {
+    /// What the input is. It must be called before the first `next()`.
+    func kind() throws -> FileKind {
+        _ = try byte(at: FileKind.headCount - 1)
+        let head = buffer.withBytes(0..<min(buffer.count, FileKind.headCount)) { Array($0) }
+        return FileKind(head: head)
+    }
+}
