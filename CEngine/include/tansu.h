@@ -97,6 +97,12 @@
  *    concurrently. One transaction, cursor, matcher or feed is used by one thread at a time.
  *  - In documents of options or hints, true and false may also be given as a number: 0 is false.
  *
+ * NAMES OF COLLECTIONS
+ *
+ *  - 1 to 120 bytes of UTF-8 without control characters, not beginning with "$". Every call that
+ *    takes a name that no collection can have returns TANSU_E_INVALID_NAME, reads as well as
+ *    writes. A collection that could be there and is not, is empty to reads.
+ *
  * TIMEOUTS AND CANCELLATION
  *
  *  - A deadline: the hint {"$maxTimeMS": n} of find, count, explain, distinct, aggregate, update,

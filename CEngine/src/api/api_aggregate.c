@@ -12,8 +12,10 @@ static tansu_status run(aggregation *a, tansu_db *db, tansu_txn *txn, const char
     read_call r;
     tansu_status status = read_call_begin(&r, db, txn, error);
     if (status == TANSU_OK) {
-        status =
-            aggregate_run(a, &r.rctx, snapshot_collection(r.snapshot, collection), result, error);
+        const collection_state *state;
+        status = snapshot_find(r.snapshot, collection, &state, error);
+        if (status == TANSU_OK)
+            status = aggregate_run(a, &r.rctx, state, result, error);
         status = read_call_end(&r, status, error);
     }
     aggregate_free(a);

@@ -97,8 +97,7 @@ static tansu_status check_names(const dump *d, tansu_error *error) {
         size_t size;
         const char *name = doc_string(&iter.value, &size);
         if (strlen(name) != size || snapshot_collection(d->reading->snapshot, name) == NULL)
-            return error_set(error, TANSU_E_NOT_FOUND, name, "Collection \"%s\" does not exist",
-                             name);
+            return snapshot_missing(name, error);
     }
     return TANSU_OK;
 }

@@ -4,6 +4,7 @@
 #include "feed/feed.h"
 
 #include "api/handles.h"
+#include "store/name_check.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -34,6 +35,9 @@ static tansu_status read_names(const doc_value *value, const char ***names, feed
         const char *text = iter.value.type == DOC_STRING ? doc_string(&iter.value, &length) : NULL;
         if (text == NULL || strlen(text) != length)
             return unknown("collections", "must be an array of names", error);
+        tansu_status status = name_check(text, "collection", error);
+        if (status != TANSU_OK)
+            return status;
         (*names)[options->count++] = text;
     }
     return TANSU_OK;

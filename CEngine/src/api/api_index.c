@@ -27,7 +27,15 @@ static tansu_status read_definition(const char *collection, const char *name, ta
                                         definition, error);
     if (status != TANSU_OK)
         return status;
-    status = index_definition_compile(*definition, &query_filters, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < (*definition)->path_count; i++) {
+        const char *text = (*definition)->paths[i].text;
+        if (path_has_wildcard(text, strlen(text)))
+            status = error_set(error, TANSU_E_INVALID_INDEX, text,
+                               "Path of the index has a part of asterisks only; write a key of "
+                               "that name with a backslash, \\*");
+    }
+    if (status == TANSU_OK)
+        status = index_definition_compile(*definition, &query_new_filters, error);
     if (status != TANSU_OK)
         index_definition_free(*definition);
     return status;
@@ -134,8 +142,7 @@ tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collecti
         return status;
     const collection_state *state = snapshot_collection(r.snapshot, collection);
     if (state == NULL) {
-        status = error_set(error, TANSU_E_NOT_FOUND, collection, "Collection \"%s\" does not exist",
-                           collection);
+        status = snapshot_missing(collection, error);
         return read_call_end(&r, status, error);
     }
     writer w = {.out = result};

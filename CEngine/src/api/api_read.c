@@ -27,7 +27,8 @@ static tansu_status get(tansu_db *db, tansu_txn *txn, const char *collection, ta
         return status;
     bool found = false;
     uint64_t rid;
-    const collection_state *state = snapshot_collection(r.snapshot, collection);
+    const collection_state *state;
+    status = snapshot_find(r.snapshot, collection, &state, error);
     if (state != NULL) {
         /* The result's memory serves for the key first: a call that is used again and again then
          * allocates nothing. */
@@ -115,8 +116,10 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
         c->interrupt.outer = r.rctx.interrupt;
         c->rctx.interrupt = &c->interrupt;
         c->faults = r.faults;
-        status = query_start(c->query, r.snapshot, &c->rctx,
-                             snapshot_collection(r.snapshot, collection), &c->run, error);
+        const collection_state *state;
+        status = snapshot_find(r.snapshot, collection, &state, error);
+        if (status == TANSU_OK)
+            status = query_start(c->query, r.snapshot, &c->rctx, state, &c->run, error);
         status = cursor_check(c, status, error);
     }
     c->status = status;
@@ -231,7 +234,10 @@ static tansu_status with_query(tansu_db *db, tansu_txn *txn, const char *collect
     read_call r;
     status = read_call_begin(&r, db, txn, error);
     if (status == TANSU_OK) {
-        status = user(context, q, &r.rctx, snapshot_collection(r.snapshot, collection), error);
+        const collection_state *state;
+        status = snapshot_find(r.snapshot, collection, &state, error);
+        if (status == TANSU_OK)
+            status = user(context, q, &r.rctx, state, error);
         status = read_call_end(&r, status, error);
     }
     query_free(q);

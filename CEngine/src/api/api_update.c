@@ -245,9 +245,9 @@ static tansu_status run(request *r, const write_call *w, const char *collection,
     write_txn *c = w->wtxn;
     uint64_t *rids = NULL;
     size_t count = 0;
-    tansu_status status = TANSU_OK;
     const update_facts *facts = r->update != NULL ? update_get_facts(r->update) : NULL;
-    const collection_state *state = snapshot_collection(c->next, collection);
+    const collection_state *state;
+    tansu_status status = snapshot_find(c->next, collection, &state, error);
     r->time = query_deadline(r->query, w->interrupt);
     r->context.deadline = &r->time;
     if (state != NULL) {

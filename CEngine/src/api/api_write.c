@@ -84,7 +84,8 @@ static tansu_status remove_matches(tansu_db *db, tansu_txn *txn, const char *col
     uint64_t *rids = NULL;
     size_t count = 0;
     const deadline time = query_deadline(q, w.interrupt);
-    const collection_state *state = snapshot_collection(w.wtxn->next, collection);
+    const collection_state *state;
+    status = snapshot_find(w.wtxn->next, collection, &state, error);
     if (state != NULL) {
         read_context v = write_call_read_context(&w);
         status = query_rids(q, &v, state, &rids, &count, error);
@@ -132,7 +133,8 @@ static tansu_status remove_id(tansu_db *db, tansu_txn *txn, const char *collecti
         return status;
     bool found = false;
     uint64_t rid;
-    const collection_state *state = snapshot_collection(w.wtxn->next, collection);
+    const collection_state *state;
+    status = snapshot_find(w.wtxn->next, collection, &state, error);
     if (state != NULL)
         status =
             write_txn_find_id(w.wtxn->db->trees, state, &value, &w.wtxn->key, &found, &rid, error);

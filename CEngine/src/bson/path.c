@@ -80,8 +80,9 @@ static tansu_status parse(path *path, const char *text, size_t size, bool empty_
             name = ++out;
         } else if (text[i] == '\\') {
             i++;
-            if (i == size || (text[i] != '.' && text[i] != '\\'))
-                fault = "Backslash in a path must precede a dot or a backslash; write it as \\\\";
+            if (i == size || (text[i] != '.' && text[i] != '\\' && text[i] != '*'))
+                fault = "Backslash in a path must precede a dot, an asterisk or a backslash; write "
+                        "it as \\\\";
             else
                 *out++ = text[i];
         } else {
@@ -99,6 +100,22 @@ tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *
 
 tansu_status path_parse_keys(path *path, const char *text, size_t size, tansu_error *error) {
     return parse(path, text, size, true, error);
+}
+
+bool path_has_wildcard(const char *text, size_t size) {
+    size_t asterisks = 0, begin = 0;
+    for (size_t i = 0; i <= size; i++) {
+        if (i < size && text[i] != '.') {
+            asterisks += text[i] == '*';
+            i += text[i] == '\\';
+            continue;
+        }
+        if (i > begin && asterisks == i - begin)
+            return true;
+        begin = i + 1;
+        asterisks = 0;
+    }
+    return false;
 }
 
 void path_free(path *path) {

@@ -25,7 +25,8 @@ typedef struct path {
  * array, and both are followed, so the work grows exponentially with their number. */
 #define PATH_MAX_INDEXES 16
 
-/* path_parse -- parses a dotted path (`\.` is a dot inside a key, `\\` a backslash). Errors:
+/* path_parse -- parses a dotted path (`\.` is a dot inside a key, `\\` a backslash, `\*` an
+ * asterisk). Errors:
  * INVALID_QUERY (empty path or part, depth over TANSU_MAX_DEPTH, stray backslash, a NUL, more than
  * PATH_MAX_INDEXES parts that may be array positions), MEMORY. */
 tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *error);
@@ -33,6 +34,10 @@ tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *
 /* path_parse_keys -- the same for a path that only looks for values: an empty part is the key "".
  */
 tansu_status path_parse_keys(path *path, const char *text, size_t size, tansu_error *error);
+
+/* path_has_wildcard -- whether a part of the text is only asterisks, such as "*" or "a.**". A key
+ * of that name is written with a backslash, "\\*". */
+bool path_has_wildcard(const char *text, size_t size);
 
 /* path_free -- a zero-initialized path is allowed. */
 void path_free(path *path);

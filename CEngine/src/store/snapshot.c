@@ -6,6 +6,8 @@
 #include "store/collection.h"
 #include "store/commit_wait.h"
 #include "store/database_internal.h"
+#include "store/name_check.h"
+#include "util/error.h"
 #include "util/heap.h"
 
 #include <stdlib.h>
@@ -53,6 +55,19 @@ const collection_state *snapshot_collection(const snapshot *v, const char *name)
     bool found;
     uint32_t slot = snapshot_slot(v, name, &found);
     return found ? v->collections[slot] : NULL;
+}
+
+tansu_status snapshot_find(const snapshot *v, const char *name, const collection_state **state,
+                           tansu_error *error) {
+    *state = snapshot_collection(v, name);
+    return *state != NULL ? TANSU_OK : name_check(name, "collection", error);
+}
+
+tansu_status snapshot_missing(const char *name, tansu_error *error) {
+    tansu_status status = name_check(name, "collection", error);
+    return status == TANSU_OK ? error_set(error, TANSU_E_NOT_FOUND, name,
+                                          "Collection \"%s\" does not exist; create it first", name)
+                              : status;
 }
 
 const collection_state *snapshot_collection_by_id(const snapshot *v, uint32_t id) {

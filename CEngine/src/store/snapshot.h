@@ -66,6 +66,15 @@ uint32_t snapshot_slot(const snapshot *v, const char *name, bool *found);
 /* snapshot_collection -- the collection of that name, or NULL. */
 const collection_state *snapshot_collection(const snapshot *v, const char *name);
 
+/* snapshot_find -- the same with a name that a caller gave; *state is NULL when there is none of
+ * that name. Errors: INVALID_NAME (there cannot be one). */
+tansu_status snapshot_find(const snapshot *v, const char *name, const collection_state **state,
+                           tansu_error *error);
+
+/* snapshot_missing -- the error for a collection that is not there: INVALID_NAME when there cannot
+ * be one, or NOT_FOUND. */
+tansu_status snapshot_missing(const char *name, tansu_error *error);
+
 /* snapshot_collection_by_id -- the collection of that number, or NULL. */
 const collection_state *snapshot_collection_by_id(const snapshot *v, uint32_t id);
 

@@ -61,6 +61,17 @@ tansu_status error_at(tansu_error *error, tansu_status code, const char *context
     return code;
 }
 
+void error_prefix(tansu_error *error, const char *prefix) {
+    char context[sizeof error->context];
+    if (error == NULL)
+        return;
+    memcpy(context, error->context, sizeof context);
+    int size =
+        snprintf(error->context, sizeof error->context, "%s%s", prefix, context[0] == 0 ? "" : ".");
+    if (size >= 0 && (size_t)size < sizeof error->context)
+        snprintf(error->context + size, sizeof error->context - (size_t)size, "%s", context);
+}
+
 /* error_memory -- fills in an out-of-memory error. */
 tansu_status error_memory(tansu_error *error) {
     return error_set(error, TANSU_E_MEMORY, NULL, "Out of memory; nothing was changed");

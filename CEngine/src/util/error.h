@@ -21,6 +21,10 @@ tansu_status error_set(tansu_error *error, tansu_status code, const char *contex
 tansu_status error_at(tansu_error *error, tansu_status code, const char *context, int64_t offset,
                       const char *format, ...) PRINTF_LIKE(5, 6);
 
+/* error_prefix -- puts a part before the context, which is a dotted path: "a.$gt" becomes
+ * "prefix.a.$gt". `error` may be NULL. */
+void error_prefix(tansu_error *error, const char *prefix);
+
 /* error_memory -- out of memory; returns TANSU_E_MEMORY. */
 tansu_status error_memory(tansu_error *error);
 

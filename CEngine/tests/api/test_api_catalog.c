@@ -314,7 +314,96 @@ static void an_index_covers_what_was_there_and_what_comes(void) {
     }
 }
 
+/* Calls of each kind with a collection's name. */
+static tansu_status call_named(int number, const char *name) {
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    tansu_error *error = &call_error;
+    const tansu_document none = TANSU_NO_DOCUMENT;
+    bson_t *id = bson_from_text("{'_id':1}"), *set = bson_from_text("{'$set':{'a':1}}");
+    bson_t *group = bson_from_text("{'by':'a'}"), *keys = bson_from_text("{'a':1}");
+    bson_t join = BSON_INITIALIZER, path, list = BSON_INITIALIZER, names;
+    tansu_cursor *cursor = NULL;
+    tansu_feed *feed = NULL;
+    tansu_document one = document_of(id);
+    tansu_status status = TANSU_OK;
+    int64_t count;
+    BSON_APPEND_DOCUMENT_BEGIN(&join, "$do", &path);
+    bson_t target;
+    BSON_APPEND_DOCUMENT_BEGIN(&path, "a", &target);
+    BSON_APPEND_UTF8(&target, "$join", name);
+    bson_append_document_end(&path, &target);
+    bson_append_document_end(&join, &path);
+    BSON_APPEND_ARRAY_BEGIN(&list, "collections", &names);
+    BSON_APPEND_UTF8(&names, "0", name);
+    bson_append_array_end(&list, &names);
+    switch (number) {
+    case 0: status = tansu_save(db, NULL, name, &one, 1, TANSU_SAVE, NULL, error); break;
+    case 1: status = tansu_find(db, NULL, name, none, none, &cursor, error); break;
+    case 2: status = tansu_get(db, NULL, name, one, &result, error); break;
+    case 3: status = tansu_count(db, NULL, name, none, none, &count, error); break;
+    case 4: status = tansu_explain(db, NULL, name, none, none, &result, error); break;
+    case 5: status = tansu_distinct(db, NULL, name, "a", none, none, &result, error); break;
+    case 6:
+        status = tansu_aggregate(db, NULL, name, none, document_of(group), none, &result, error);
+        break;
+    case 7:
+        status = tansu_update(db, NULL, name, none, document_of(set), none, &result, error);
+        break;
+    case 8:
+        status = tansu_find_and_modify(db, NULL, name, none, document_of(set), none,
+                                       TANSU_MODIFY_RETURN_BEFORE, &result, error);
+        break;
+    case 9: status = tansu_remove(db, NULL, name, none, none, NULL, error); break;
+    case 10: status = tansu_remove_id(db, NULL, name, one, NULL, error); break;
+    case 11:
+        status =
+            tansu_index_create(db, NULL, name, NULL, document_of(keys), none, NULL, NULL, error);
+        break;
+    case 12: status = tansu_index_drop(db, NULL, name, "i", error); break;
+    case 13: status = tansu_index_list(db, NULL, name, &result, error); break;
+    case 14: status = tansu_collection_ensure(db, NULL, name, none, error); break;
+    case 15: status = tansu_collection_rename(db, NULL, name, "other", error); break;
+    case 16: status = tansu_collection_drop(db, NULL, name, error); break;
+    case 17: status = tansu_feed_open(db, 0, document_of(&list), &feed, error); break;
+    /* Inside of a query it is a part of the query. */
+    default:
+        status = tansu_find(db, NULL, "c", none, document_of(&join), &cursor, error);
+        status = status == TANSU_E_INVALID_QUERY ? TANSU_E_INVALID_NAME : status;
+    }
+    tansu_cursor_close(cursor);
+    tansu_feed_close(feed);
+    tansu_buffer_free(&result);
+    bson_destroy(id);
+    bson_destroy(set);
+    bson_destroy(group);
+    bson_destroy(keys);
+    bson_destroy(&join);
+    bson_destroy(&list);
+    return status;
+}
+
+static void every_call_rejects_the_same_names(void) {
+    char longest[122];
+    memset(longest, 'x', sizeof longest);
+    longest[121] = '\0';
+    const char *const impossible[] = {"", "$bad", "a\nb", "\xff\xfe", longest};
+    fresh();
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':1,'a':1}"), &call_error);
+    for (int number = 0; number < 19; number++) {
+        for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+            /* No BSON, which the names of the last two calls are in, has text that is not UTF-8. */
+            if (number >= 17 && i == 3)
+                continue;
+            if (!CHECK_STATUS(TANSU_E_INVALID_NAME, call_named(number, impossible[i])))
+                check_note("call %d, name %zu", number, i);
+        }
+        /* A name that a collection can have is never impossible, whether it has one or not. */
+        CHECK(call_named(number, "possible") != TANSU_E_INVALID_NAME);
+    }
+}
+
 int main(void) {
+    RUN(every_call_rejects_the_same_names);
     RUN(ensure_creates_once);
     RUN(collections_are_listed_by_name);
     RUN(drop_takes_documents_and_indexes);

@@ -149,7 +149,7 @@ static void what_is_wrong_is_named(void) {
     } cases[] = {
         {"{}", NULL, "INVALID_QUERY group"},
         {"{'by': 1}", NULL, "INVALID_QUERY group.by"},
-        {"{'by': 'a..b'}", NULL, "INVALID_QUERY a..b"},
+        {"{'by': 'a..b'}", NULL, "INVALID_QUERY group.by.a..b"},
         {"{'by': ['a', 'a']}", NULL, "INVALID_QUERY group.by.1"},
         {"{'by': {'$x': 'a'}}", NULL, "INVALID_QUERY group.by.$x"},
         {"{'on': 'a'}", NULL, "INVALID_QUERY group.on"},

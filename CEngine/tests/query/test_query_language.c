@@ -2,7 +2,10 @@
  * test_query_language.c -- each operator, hint and rule of docs/query-language.md means what is
  * written there, and everything unknown or malformed is an error that names it.
  */
+#include "support/calls/aggregate_calls.h"
+#include "support/calls/call.h"
 #include "support/calls/query_calls.h"
+#include "support/calls/update_calls.h"
 #include "support/check.h"
 #include "support/random/random.h"
 
@@ -240,8 +243,8 @@ static void what_is_wrong_is_named(void) {
         {"{'$not':[]}", NULL, "INVALID_QUERY $not"},
         {"{'a':{'$eq':1,'b':2}}", NULL, "INVALID_QUERY a"},
         {"{'a':{'b':2,'$eq':1}}", NULL, "INVALID_QUERY a.$eq"},
-        {"{}", "{'$orderby':{'':1}}", "INVALID_QUERY "},
-        {"{}", "{'$orderby':{'a..b':1}}", "INVALID_QUERY a..b"},
+        {"{}", "{'$orderby':{'':1}}", "INVALID_QUERY hints.$orderby."},
+        {"{}", "{'$orderby':{'a..b':1}}", "INVALID_QUERY hints.$orderby.a..b"},
         {"{}", "{'$fields':{'a':-1}}", "INVALID_QUERY hints.$fields.a"},
         {"{'a':{'$ne':{'$regularExpression':{'pattern':'x','options':''}}}}", NULL,
          "INVALID_QUERY a.$ne"},
@@ -252,7 +255,7 @@ static void what_is_wrong_is_named(void) {
         {"{'a.$x':1}", NULL, "INVALID_QUERY a.$x"},
         {"{'a':{'$regularExpression':{'pattern':'(','options':''}}}", NULL, "INVALID_QUERY a"},
         {"{'$do':{'a':{'$joins':'b'}}}", NULL, "INVALID_QUERY $do.a"},
-        {"{'$or':[{'$do':{'a':{'$join':'b'}}}]}", NULL, "INVALID_QUERY $do"},
+        {"{'$or':[{'$do':{'a':{'$join':'b'}}}]}", NULL, "INVALID_QUERY $or.0.$do"},
         {"{}", "{'$foo':1}", "INVALID_QUERY hints.$foo"},
         {"{}", "{'max':1}", "INVALID_QUERY hints.max"},
         {"{}", "{'$max':-1}", "INVALID_QUERY hints.$max"},
@@ -392,7 +395,111 @@ static void a_sort_is_bounded(void) {
     memory_db_close(db);
 }
 
+/* A path of a condition may be "*" or "**"; asterisks alone are nothing else anywhere. */
+static void asterisks_are_no_keys(void) {
+    static const char *const paths[] = {"***", "*.a", "a.*", "a.**.b", "**.a"};
+    tansu_db *db = memory_db_open();
+    save_text(db, "{'_id':1,'*':5,'a':{'*':6,'a*':7}}");
+    for (size_t i = 0; i < 7; i++) {
+        const char *path = i < 5 ? paths[i] : i == 5 ? "*" : "**";
+        char text[100], expected[100];
+        snprintf(text, sizeof text, "{'%s':1}", path);
+        snprintf(expected, sizeof expected, "INVALID_QUERY %s", path);
+        if (i < 5)
+            CHECK_TEXT(expected, find_ids(db, text, NULL));
+        snprintf(text, sizeof text, "{'$orderby':{'%s':1}}", path);
+        snprintf(expected, sizeof expected, "INVALID_QUERY hints.$orderby.%s", path);
+        CHECK_TEXT(expected, find_ids(db, NULL, text));
+        snprintf(text, sizeof text, "{'$fields':{'%s':0}}", path);
+        snprintf(expected, sizeof expected, "INVALID_QUERY hints.$fields.%s", path);
+        CHECK_TEXT(expected, find_ids(db, NULL, text));
+        CHECK_TEXT("INVALID_QUERY path", distinct_text(db, path, NULL, NULL));
+        snprintf(text, sizeof text, "{'by':'%s'}", path);
+        snprintf(expected, sizeof expected, "INVALID_QUERY group.by.%s", path);
+        CHECK_TEXT(expected, aggregate_text(db, NULL, text, NULL));
+        snprintf(text, sizeof text, "{'$set':{'%s':1}}", path);
+        snprintf(expected, sizeof expected, "INVALID_QUERY $set.%s", path);
+        CHECK_TEXT(expected, update_text(db, NULL, NULL, text, NULL));
+        snprintf(text, sizeof text, "{'%s':1}", path);
+        CHECK_STATUS(TANSU_E_INVALID_INDEX, call_index(db, NULL, "c", "i", text, NULL));
+    }
+    /* A key of that name has a backslash before it. */
+    CHECK_TEXT("1", find_ids(db, "{'\\\\*':5,'a.\\\\*':6,'a.a*':7}", NULL));
+    CHECK_TEXT("{ \"values\" : [ 6 ] }", distinct_text(db, "a.\\*", NULL, NULL));
+    memory_db_close(db);
+}
+
+/* The error names all that is around the condition. */
+static void errors_name_the_whole_position(void) {
+    static const struct {
+        const char *query, *context;
+    } cases[] = {
+        {"{'$and':[{'a':1},{'b':{'$nope':1}}]}", "$and.1.b.$nope"},
+        {"{'$or':[{'$nor':[{'b':{'c':{'$nope':1}}}]}]}", "$or.0.$nor.0.b.c.$nope"},
+        {"{'$not':{'a':{'$nope':1}}}", "$not.a.$nope"},
+        {"{'a':{'$not':{'$or':[{'$gt':1},{'$nope':1}]}}}", "a.$not.$or.1.$nope"},
+        {"{'a':{'$or':[{'b':{'$in':5}}]}}", "a.$or.0.b.$in"},
+        {"{'a':{'$elemMatch':{'$and':[{'b':{'$nope':1}}]}}}", "a.$elemMatch.$and.0.b.$nope"},
+        {"{'a':{'$not':{}}}", "a.$not"},
+        {"{'a':{'$or':[{'$not':{}}]}}", "a.$or.0.$not"},
+        {"{'$or':[{'a':1},{'a.*.b':1}]}", "$or.1.a.*.b"},
+        {"{'a':{'$not':{'$REGEX':'x','$options':'q'}}}", "a.$not.$options"},
+    };
+    tansu_db *db = memory_db_open();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char expected[100];
+        snprintf(expected, sizeof expected, "INVALID_QUERY %s", cases[i].context);
+        CHECK_TEXT(expected, find_ids(db, cases[i].query, NULL));
+    }
+    CHECK_TEXT("INVALID_QUERY hints.$orderby.a..b", find_ids(db, NULL, "{'$orderby':{'a..b':1}}"));
+    CHECK_STATUS(TANSU_E_INVALID_QUERY,
+                 call_index(db, NULL, "c", "i", "{'a':1}",
+                            "{'partialFilter':{'$and':[{'b':{'$nope':1}}]}}"));
+    CHECK_TEXT("partialFilter.$and.0.b.$nope", call_error.context);
+    CHECK_TEXT("INVALID_QUERY hints.$arrayFilters.x.$nope",
+               update_text(db, NULL, NULL, "{'$set':{'a.$[x]':1}}",
+                           "{'$arrayFilters':[{'x':{'$nope':1}}]}"));
+    CHECK_TEXT(
+        "INVALID_QUERY $push.a.$sort",
+        update_text(db, NULL, NULL, "{'$push':{'a':{'$each':[],'$sort':{'b..c':1}}}}", NULL));
+    memory_db_close(db);
+}
+
+/* What may not be stored is an error whether or not a document would get it. */
+static void operands_that_cannot_be_stored(void) {
+    static const char *const updates[][2] = {
+        {"{'$set':{'a':{'$inc':1}}}", "$set.a.$inc"},
+        {"{'$set':{'a.b':[{'c':{'$inc':1}}]}}", "$set.a.b.0.c.$inc"},
+        {"{'$min':{'a':{'$inc':1}}}", "$min.a.$inc"},
+        {"{'$max':{'a':{'$inc':1}}}", "$max.a.$inc"},
+        {"{'$setOnInsert':{'a':{'$inc':1}}}", "$setOnInsert.a.$inc"},
+        {"{'$push':{'a':{'b':{'$inc':1}}}}", "$push.a.b.$inc"},
+        {"{'$addToSet':{'a':{'$each':[{'$inc':1}]}}}", "$addToSet.a.$inc"},
+    };
+    static const char *const documents[] = {NULL, "{'_id':1}", "{'_id':1,'a':[1]}",
+                                            "{'_id':1,'a':{'b':2}}", "{'_id':1,'a':{'z':9}}"};
+    for (size_t i = 0; i < sizeof updates / sizeof *updates; i++) {
+        for (size_t k = 0; k < sizeof documents / sizeof *documents; k++) {
+            tansu_db *db = memory_db_open();
+            char expected[100];
+            if (documents[k])
+                save_text(db, documents[k]);
+            snprintf(expected, sizeof expected, "INVALID_DOCUMENT %s", updates[i][1]);
+            CHECK_TEXT(expected, update_text(db, NULL, NULL, updates[i][0], NULL));
+            memory_db_close(db);
+        }
+    }
+    tansu_db *db = memory_db_with((const char *const[]){"{'_id':1}", NULL});
+    CHECK_TEXT("{ \"matched\" : 1, \"modified\" : 1, \"upserted\" : [  ] }",
+               update_text(db, NULL, NULL,
+                           "{'$set':{'a':{'$ref':'c','$id':1}},'$push':{'b':{'_id':[1]}}}", NULL));
+    memory_db_close(db);
+}
+
 int main(void) {
+    RUN(asterisks_are_no_keys);
+    RUN(errors_name_the_whole_position);
+    RUN(operands_that_cannot_be_stored);
     RUN(fields_are_joined_by_and);
     RUN(bare_values_mean_eq);
     RUN(nested_documents_are_sub_queries);

@@ -93,7 +93,7 @@ static void regular_expressions(void) {
     EXAMINED("7", "{'a':{'$not':{'$REGEX':'^ap'}}}");
     IDS("INVALID_QUERY a.$regex", "{'a':{'$REGEX':'('}}");
     IDS("INVALID_QUERY a.$regex", "{'a':{'$REGEX':5}}");
-    IDS("INVALID_QUERY a.$regex", "{'a':{'$REGEX':'a','$options':'q'}}");
+    IDS("INVALID_QUERY a.$options", "{'a':{'$REGEX':'a','$options':'q'}}");
     IDS("INVALID_QUERY a.$options", "{'a':{'$ne':1,'$options':'i'}}");
     IDS("INVALID_QUERY a.$options", "{'a':{'$REGEX':'a','$options':1}}");
     IDS("INVALID_QUERY a.$in",
@@ -104,8 +104,8 @@ static void regular_expressions(void) {
 static void a_hostile_pattern_ends_in_an_error(void) {
     WITH("{'_id':1,'a':{'b':'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!'}}");
     IDS("INVALID_QUERY a.b.$regex", "{'a':{'b':{'$REGEX':'^(a+)+$'}}}");
-    IDS("INVALID_QUERY a.b.$regex", "{'a.b':{'$not':{'$REGEX':'^(a|a)*$'}}}");
-    IDS("INVALID_QUERY a.b.$regex", "{'$or':[{'x':1},{'a.b':{'$REGEX':'^(a+)+$'}}]}");
+    IDS("INVALID_QUERY a.b.$not.$regex", "{'a.b':{'$not':{'$REGEX':'^(a|a)*$'}}}");
+    IDS("INVALID_QUERY $or.1.a.b.$regex", "{'$or':[{'x':1},{'a.b':{'$REGEX':'^(a+)+$'}}]}");
     HINTED("INVALID_QUERY a.b.$regex", "{'a.b':{'$REGEX':'^(a+)+$'}}", "{'$onlycount':true}");
     HINTED("INVALID_QUERY a.b.$regex", "{'a.b':{'$REGEX':'^(a+)+$'}}", "{'$orderby':{'a':1}}");
     memory_db_close(db);

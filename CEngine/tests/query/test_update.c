@@ -92,7 +92,7 @@ static void set_puts_values_where_they_belong(void) {
     BECOMES("INVALID_QUERY $set.a.b", "{'a':null}", "{'$set':{'a.b':1}}");
     BECOMES("INVALID_QUERY $set.a.b", "{'a':[{'b':1}]}", "{'$set':{'a.b':1}}");
     BECOMES("INVALID_QUERY $set.a.200000", "{'a':[]}", "{'$set':{'a.200000':1}}");
-    BECOMES("INVALID_DOCUMENT a.$b", "{}", "{'$set':{'a':{'$b':1}}}");
+    BECOMES("INVALID_DOCUMENT $set.a.$b", "{}", "{'$set':{'a':{'$b':1}}}");
 }
 
 static void new_fields_come_in_the_order_of_their_names(void) {

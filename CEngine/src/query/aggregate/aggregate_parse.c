@@ -30,9 +30,11 @@ static tansu_status check_name(const aggregation *a, const char *name, const cha
 /* read_path -- a string that is a path. */
 static tansu_status read_path(aggregation *a, const doc_value *value, const char *context,
                               const path **result, tansu_error *error) {
+    char inner[2 * sizeof error->context];
     size_t size;
     const char *text = doc_string(value, &size);
-    return query_path(a->q, text, size, context, result, error);
+    snprintf(inner, sizeof inner, "%s.%.*s", context, (int)sizeof error->context - 1, text);
+    return query_path(a->q, text, size, inner, result, error);
 }
 
 /* ---- "by" ---- */

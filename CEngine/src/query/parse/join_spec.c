@@ -2,6 +2,7 @@
  * query/parse/join_spec.c -- parses $do.
  */
 #include "query/parse/join_spec.h"
+#include "store/name_check.h"
 #include "util/error.h"
 #include <stdio.h>
 
@@ -54,8 +55,10 @@ static tansu_status read_join(query *q, const doc_iter *entry, const char *conte
         return bad(error, inner, "\"$join\" must be the name of a collection");
     size_t size;
     const char *name = doc_string(&iter.value, &size);
-    if (size == 0 || size > TANSU_MAX_NAME || strlen(name) != size)
-        return bad(error, inner, "\"$join\" must be the name of a collection, 1 to 120 bytes");
+    if (strlen(name) != size || name_check(name, "collection", NULL) != TANSU_OK)
+        return bad(error, inner,
+                   "\"$join\" must be the name of a collection: 1 to 120 bytes, no control "
+                   "character, and no $ at the front");
     const path *path;
     tansu_status status = query_path(q, entry->key, entry->key_size, inner, &path, error);
     const char *copy = status == TANSU_OK ? arena_copy(&q->memory, name, size) : NULL;

@@ -436,9 +436,9 @@ static tansu_status read_regex(parser *p, node *parent, const char *name,
             return parse_bad(p, "$options",
                              "Operand must be a string of the letters i, m, s, x and u");
         letters = doc_string(options, &size);
-        if (strlen(letters) != size)
+        if (strspn(letters, "imsxu") != size)
             return parse_bad(p, "$options",
-                             "Options contain a NUL character; use the letters i, m, s, x and u");
+                             "Options have an unknown letter; use the letters i, m, s, x and u");
     }
     if (operand->type == DOC_REGEX) {
         pattern = (const char *)operand->data;
@@ -469,15 +469,25 @@ static tansu_status read_options(parser *p, node *parent, const char *name,
 
 /* read_not -- the negation of any condition on the same path. */
 static tansu_status read_not(parser *p, node *parent, const char *name, const doc_value *operand) {
-    (void)name;
     const doc_value *options = p->regex_options;
+    doc_iter iter;
+    if (operand->type == DOC_DOCUMENT && !p->q->stored &&
+        (!doc_iter_value(&iter, operand) || !doc_iter_next(&iter)))
+        return parse_bad(
+            p, name,
+            "Condition is empty; give one, or use {\"$ne\": {}} for documents that are "
+            "not empty");
     p->regex_options = NULL;
+    size_t before = p->where.size;
     tansu_status status = parse_add_not(p, &parent);
     node *all;
     if (status == TANSU_OK)
         status = parse_add(p, parent, NODE_AND, &all);
     if (status == TANSU_OK)
+        status = parse_enter(p, name, -1, &before);
+    if (status == TANSU_OK)
         status = parse_condition(p, all, operand);
+    p->where.size = before;
     p->regex_options = options;
     return status;
 }

@@ -18,6 +18,7 @@ struct query {
     deadline deadline; /* of the compilation */
     uint64_t spent;    /* nanoseconds of $maxTimeMS that compiling took */
     uint32_t nodes;    /* created so far */
+    bool stored;       /* the partial filter of an existing index: query_compile_stored() */
     path_link *paths;
     regex *regexes;
     bool exact_documents;       /* a nested document without operators is compared as a whole */
@@ -35,6 +36,10 @@ tansu_status query_path(query *q, const char *text, size_t size, const char *con
 /* query_path_keys -- the same for a path that only looks for values: an empty part is the key "".
  */
 tansu_status query_path_keys(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error);
+
+/* query_wild_path -- the same for a path that may be "*" or "**". */
+tansu_status query_wild_path(query *q, const char *text, size_t size, const char *context,
                              const path **result, tansu_error *error);
 
 /* query_free_members -- frees what the struct owns, but not the struct. */

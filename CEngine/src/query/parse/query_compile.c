@@ -7,6 +7,7 @@
 #include "query/parse/join_spec.h"
 #include "query/parse/selector.h"
 #include "util/error.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* check_parts -- rejects parts that begin with `$`: only the keys of a DBRef do. */
@@ -23,14 +24,23 @@ static tansu_status check_parts(const path *path, const char *context, tansu_err
     return TANSU_OK;
 }
 
-/* add_path -- query_path() and query_path_keys(). */
-static tansu_status add_path(query *q, const char *text, size_t size, bool empty_keys,
+/* What a path may be. */
+enum path_use { USE_PLAIN, USE_KEYS, USE_WILD };
+
+/* add_path -- query_path(), query_path_keys() and query_wild_path(). */
+static tansu_status add_path(query *q, const char *text, size_t size, enum path_use use,
                              const char *context, const path **result, tansu_error *error) {
     path_link *link = arena_alloc(&q->memory, sizeof *link);
     if (!link || !arena_charge(&q->memory, 2 * size))
         return error_memory(error);
-    tansu_status status = empty_keys ? path_parse_keys(&link->path, text, size, error)
-                                     : path_parse(&link->path, text, size, error);
+    if (path_has_wildcard(text, size) && use != USE_WILD && !q->stored)
+        return error_set(error, TANSU_E_INVALID_QUERY, context,
+                         "Path has a part of asterisks only; \"*\" and \"**\" are whole paths of "
+                         "a condition, and a key of that name is written with a backslash, \\*");
+    tansu_status status = use == USE_KEYS ? path_parse_keys(&link->path, text, size, error)
+                                          : path_parse(&link->path, text, size, error);
+    if (status == TANSU_E_INVALID_QUERY && error != NULL)
+        snprintf(error->context, sizeof error->context, "%s", context);
     if (status != TANSU_OK)
         return status;
     link->next = q->paths;
@@ -41,12 +51,17 @@ static tansu_status add_path(query *q, const char *text, size_t size, bool empty
 
 tansu_status query_path(query *q, const char *text, size_t size, const char *context,
                         const path **result, tansu_error *error) {
-    return add_path(q, text, size, false, context, result, error);
+    return add_path(q, text, size, USE_PLAIN, context, result, error);
 }
 
 tansu_status query_path_keys(query *q, const char *text, size_t size, const char *context,
                              const path **result, tansu_error *error) {
-    return add_path(q, text, size, true, context, result, error);
+    return add_path(q, text, size, USE_KEYS, context, result, error);
+}
+
+tansu_status query_wild_path(query *q, const char *text, size_t size, const char *context,
+                             const path **result, tansu_error *error) {
+    return add_path(q, text, size, USE_WILD, context, result, error);
 }
 
 /* keep_document -- validates a document and copies it for the life of the query. */
@@ -130,14 +145,10 @@ tansu_status query_too_large(const query *q, tansu_status status, tansu_error *e
         QUERY_MEMORY / (1024 * 1024));
 }
 
-/* new_query -- query_compile() and query_compile_filter(). */
-static tansu_status new_query(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
-                              size_t hints_size, bool exact_documents, const interrupt *stop,
-                              query **result, tansu_error *error) {
-    query *q = calloc(1, sizeof *q);
-    if (!q)
-        return error_memory(error);
-    q->exact_documents = exact_documents;
+/* compile_new -- fills in a zeroed query, or frees it. */
+static tansu_status compile_new(query *q, const uint8_t *selector, size_t selector_size,
+                                const uint8_t *hints, size_t hints_size, const interrupt *stop,
+                                query **result, tansu_error *error) {
     q->memory.limit = QUERY_MEMORY;
     q->deadline = deadline_begin(stop, 0);
     tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
@@ -154,13 +165,29 @@ static tansu_status new_query(const uint8_t *selector, size_t selector_size, con
 tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
                            size_t hints_size, const interrupt *stop, query **result,
                            tansu_error *error) {
-    return new_query(selector, selector_size, hints, hints_size, false, stop, result, error);
+    query *q = calloc(1, sizeof *q);
+    if (!q)
+        return error_memory(error);
+    return compile_new(q, selector, selector_size, hints, hints_size, stop, result, error);
 }
 
 tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
                                   const uint8_t *hints, size_t hints_size, query **result,
                                   tansu_error *error) {
-    return new_query(selector, selector_size, hints, hints_size, true, NULL, result, error);
+    query *q = calloc(1, sizeof *q);
+    if (!q)
+        return error_memory(error);
+    q->exact_documents = true;
+    return compile_new(q, selector, selector_size, hints, hints_size, NULL, result, error);
+}
+
+tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **result,
+                                  tansu_error *error) {
+    query *q = calloc(1, sizeof *q);
+    if (!q)
+        return error_memory(error);
+    q->stored = true;
+    return compile_new(q, selector, size, NULL, 0, NULL, result, error);
 }
 
 void query_free_members(query *q) {

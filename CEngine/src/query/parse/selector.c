@@ -7,6 +7,7 @@
 #include "query/match/merged_test.h"
 #include "query/parse/selector_parser.h"
 #include "util/error.h"
+#include <stdio.h>
 
 #define MAX_CONTEXT sizeof((tansu_error *)0)->context /* bytes */
 #define PARSE_STEPS 1024                              /* nodes between two deadline checks */
@@ -15,8 +16,8 @@
 
 const char *parse_context(parser *p, const char *name) {
     tansu_buffer *out = &p->context;
-    const char *parts[] = {(const char *)p->prefix.data, (const char *)p->path.data, name};
-    size_t sizes[] = {p->prefix.size, p->path.size, strlen(name)};
+    const char *parts[] = {(const char *)p->prefix.data, (const char *)p->where.data, name};
+    size_t sizes[] = {p->prefix.size, p->where.size, strlen(name)};
     out->size = 0;
     bool fine = true;
     for (int i = 0; i < 3; i++) {
@@ -29,6 +30,23 @@ const char *parse_context(parser *p, const char *name) {
     }
     fine = fine && buffer_append_byte(out, 0);
     return fine ? (const char *)out->data : name;
+}
+
+/* where_push -- appends a part to the context of errors; beyond MAX_CONTEXT nothing is shown. */
+static bool where_push(parser *p, const char *name, size_t size) {
+    if (p->where.size >= MAX_CONTEXT)
+        return true;
+    return (p->where.size == 0 || buffer_append_byte(&p->where, '.')) &&
+           buffer_append(&p->where, name, size < MAX_CONTEXT ? size : MAX_CONTEXT);
+}
+
+tansu_status parse_enter(parser *p, const char *name, int64_t number, size_t *before) {
+    char text[24];
+    *before = p->where.size;
+    bool fine = where_push(p, name, strlen(name));
+    if (fine && number >= 0)
+        fine = where_push(p, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)number));
+    return fine ? TANSU_OK : error_memory(p->error);
 }
 
 tansu_status parse_bad(parser *p, const char *name, const char *message) {
@@ -73,7 +91,10 @@ tansu_status parse_add_test(parser *p, node *parent, enum test_op op, const char
     *result = n->test;
     if (p->self)
         return TANSU_OK;
-    if (!p->current)
+    if (!p->current && p->wild != WILD_NONE)
+        status = query_wild_path(p->q, (const char *)p->path.data, p->path.size,
+                                 parse_context(p, name), &p->current, p->error);
+    else if (!p->current)
         status = query_path_keys(p->q, (const char *)p->path.data, p->path.size,
                                  parse_context(p, name), &p->current, p->error);
     n->test->path = p->current;
@@ -92,7 +113,8 @@ static bool path_push(parser *p, const doc_iter *iter, size_t *before) {
     *before = p->path.size;
     p->current = NULL;
     return (p->depth++ == 0 || buffer_append_byte(&p->path, '.')) &&
-           buffer_append(&p->path, iter->key, iter->key_size);
+           buffer_append(&p->path, iter->key, iter->key_size) &&
+           where_push(p, iter->key, iter->key_size);
 }
 
 /* wild_of -- whether a path is "*" or "**". */
@@ -112,12 +134,13 @@ static tansu_status read_field(parser *p, node *parent, const doc_iter *iter) {
         return parse_bad(p, iter->key,
                          "Wildcard paths take no sub-query; use \"$eq\" for a whole document, or "
                          "\"$elemMatch\"");
-    size_t before;
+    size_t before, where = p->where.size;
     p->wild = wild_of(p, iter->key);
     tansu_status status = path_push(p, iter, &before) ? parse_condition(p, parent, &iter->value)
                                                       : error_memory(p->error);
     p->path.size = before;
     p->depth--;
+    p->where.size = where;
     p->current = NULL;
     p->wild = WILD_NONE;
     return status;
@@ -185,15 +208,24 @@ tansu_status parse_condition(parser *p, node *parent, const doc_value *value) {
 static tansu_status read_selector(parser *p, node *parent, doc_iter *iter);
 
 /* read_branch -- an element of $and, $or, $nor: at the top level a selector, else a condition. */
-static tansu_status read_branch(parser *p, node *parent, const char *name, const doc_value *value) {
+static tansu_status read_branch(parser *p, node *parent, const char *name, int64_t number,
+                                const doc_value *value) {
     doc_iter iter;
     if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
         return parse_bad(p, name, "Operand must be an array of documents");
     node *all;
+    size_t before;
     tansu_status status = parse_add(p, parent, NODE_AND, &all);
+    if (status == TANSU_OK)
+        status = parse_enter(p, name, number, &before);
     if (status != TANSU_OK)
         return status;
-    return at_top(p) ? read_selector(p, all, &iter) : parse_condition(p, all, value);
+    if (at_top(p))
+        status = read_selector(p, all, &iter);
+    else
+        status = parse_condition(p, all, value);
+    p->where.size = before;
+    return status;
 }
 
 tansu_status parse_branches(parser *p, node *parent, const char *name, const doc_value *operand) {
@@ -206,8 +238,8 @@ tansu_status parse_branches(parser *p, node *parent, const char *name, const doc
     node *branches;
     if (status == TANSU_OK)
         status = parse_add(p, parent, strcmp(name, "$and") == 0 ? NODE_AND : NODE_OR, &branches);
-    while (status == TANSU_OK && doc_iter_next(&iter))
-        status = read_branch(p, branches, name, &iter.value);
+    for (int64_t i = 0; status == TANSU_OK && doc_iter_next(&iter); i++)
+        status = read_branch(p, branches, name, i, &iter.value);
     if (status == TANSU_OK && !branches->first)
         return parse_bad(p, name, "Array of conditions is empty; give at least one");
     return status;
@@ -227,7 +259,13 @@ static tansu_status read_logic(parser *p, node *parent, const char *name,
         tansu_status status = parse_add_not(p, &parent);
         if (status == TANSU_OK)
             status = parse_add(p, parent, NODE_AND, &all);
-        return status == TANSU_OK ? read_selector(p, all, &iter) : status;
+        size_t before = p->where.size;
+        if (status == TANSU_OK)
+            status = parse_enter(p, name, -1, &before);
+        if (status == TANSU_OK)
+            status = read_selector(p, all, &iter);
+        p->where.size = before;
+        return status;
     }
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (strcmp(name, options[i]) == 0)
@@ -296,7 +334,7 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
         return error_memory(p->error);
     const char *context = parse_context(p, name);
     parser outer = *p;
-    p->prefix = p->path = (tansu_buffer){0};
+    p->prefix = p->path = p->where = (tansu_buffer){0};
     p->current = NULL;
     p->depth = 0;
     p->wild = WILD_NONE;
@@ -306,9 +344,11 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
                               : error_memory(p->error);
     tansu_buffer_free(&p->prefix);
     tansu_buffer_free(&p->path);
+    tansu_buffer_free(&p->where);
     p->prefix = outer.prefix;
     p->path = outer.path;
     p->depth = outer.depth;
+    p->where = outer.where;
     p->current = outer.current;
     p->wild = outer.wild;
     p->self = outer.self;
@@ -321,6 +361,7 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
 static void parser_free(parser *p) {
     tansu_buffer_free(&p->prefix);
     tansu_buffer_free(&p->path);
+    tansu_buffer_free(&p->where);
     tansu_buffer_free(&p->context);
     tansu_buffer_free(&p->scratch);
 }

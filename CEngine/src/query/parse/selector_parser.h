@@ -16,6 +16,7 @@ typedef struct parser {
     tansu_buffer prefix;  /* inside an $elemMatch: the context of the enclosing condition */
     tansu_buffer path;    /* the text of the current path */
     uint32_t depth;       /* how many keys it is made of; 0 at the top level */
+    tansu_buffer where;   /* `path` with the operators around it, for the context of an error */
     tansu_buffer context; /* scratch, for the context of an error */
     tansu_buffer scratch;
     const path *current;            /* `path`, parsed; NULL: not parsed yet */
@@ -26,8 +27,12 @@ typedef struct parser {
     const doc_value *regex_options; /* $options next to the current $regex, or NULL */
 } parser;
 
-/* parse_context -- "path.name", the context of an error. */
+/* parse_context -- "where.name", the context of an error. */
 const char *parse_context(parser *p, const char *name);
+
+/* parse_enter -- appends the operator (and, unless negative, the number of its branch) that the
+ * parser enters to the context of errors. *before: the size of `where` to restore. */
+tansu_status parse_enter(parser *p, const char *name, int64_t number, size_t *before);
 
 /* parse_bad -- INVALID_QUERY at an operator of the current path. */
 tansu_status parse_bad(parser *p, const char *name, const char *message);

@@ -31,13 +31,8 @@ static bool allowed(const node *n) {
     return all;
 }
 
-/* compile -- a query without hints. */
-static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
-                            tansu_error *error) {
-    query *q;
-    tansu_status status = query_compile(selector, size, NULL, 0, NULL, &q, error);
-    if (status != TANSU_OK)
-        return status;
+/* take -- makes a compiled query a filter, if all of its tests are allowed. */
+static tansu_status take(query *q, void **filter, tansu_error *error) {
     if (!allowed(q->root)) {
         query_free(q);
         return error_set(error, TANSU_E_INVALID_INDEX, "partialFilter",
@@ -47,6 +42,24 @@ static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
     }
     *filter = q;
     return TANSU_OK;
+}
+
+/* compile -- of an index that exists. */
+static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
+                            tansu_error *error) {
+    query *q;
+    tansu_status status = query_compile_stored(selector, size, &q, error);
+    return status == TANSU_OK ? take(q, filter, error) : status;
+}
+
+/* compile_new -- of an index that is to be created. */
+static tansu_status compile_new(const uint8_t *selector, size_t size, void **filter,
+                                tansu_error *error) {
+    query *q;
+    tansu_status status = query_compile(selector, size, NULL, 0, NULL, &q, error);
+    if (status == TANSU_E_INVALID_QUERY)
+        error_prefix(error, "partialFilter");
+    return status == TANSU_OK ? take(q, filter, error) : status;
 }
 
 /* matches -- whether the index contains the document. */
@@ -62,6 +75,7 @@ static void release(void *filter) {
 }
 
 const index_filter_calls query_filters = {compile, matches, release};
+const index_filter_calls query_new_filters = {compile_new, matches, release};
 
 /* ---- Proofs ---- */
 

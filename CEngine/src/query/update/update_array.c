@@ -6,6 +6,7 @@
 #include "query/update/update_internal.h"
 #include "query/util/merge_sort.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Parsing ---- */
@@ -55,6 +56,8 @@ static tansu_status take_sort(update *u, operation *o, const doc_value *value, t
     change->has_sort = true;
     if (value->type != DOC_DOCUMENT)
         return take_direction(o, value, &change->descending, error);
+    char context[sizeof error->context];
+    snprintf(context, sizeof context, "%s.%s.$sort", o->name, o->path->text);
     change->order = arena_alloc(&u->memory, MAX_ORDER_PATHS * sizeof *change->order);
     if (change->order == NULL)
         return error_memory(error);
@@ -66,7 +69,7 @@ static tansu_status take_sort(update *u, operation *o, const doc_value *value, t
         order_path *by = &change->order[change->order_count++];
         tansu_status status = take_direction(o, &iter.value, &by->descending, error);
         if (status == TANSU_OK)
-            status = update_path(u, iter.key, iter.key_size, o->name, &by->path, error);
+            status = update_path(u, iter.key, iter.key_size, context, &by->path, error);
         if (status != TANSU_OK)
             return status;
     }
@@ -264,7 +267,7 @@ static int key_compare(const void *left, const void *right) {
 }
 
 /* add_one -- adds a value unless an open array has it. False when memory is exhausted, or the
- * update over. */
+ * update is over. */
 static bool add_one(applying *a, item *at, const doc_value *value) {
     for (uint32_t i = 0; i < at->count; i++) {
         if (!match_step(a->how->context, 1))

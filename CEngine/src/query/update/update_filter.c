@@ -96,6 +96,8 @@ static tansu_status read_filter(update *u, const doc_value *filter, tansu_error 
                                         &q->query, error)
                  : error_memory(error);
     tansu_buffer_free(&hints);
+    if (status == TANSU_E_INVALID_QUERY)
+        error_prefix(error, "hints.$arrayFilters");
     return status;
 }
 

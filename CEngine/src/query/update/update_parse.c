@@ -3,6 +3,7 @@
  * unknown, malformed or conflicting is an error that names it.
  */
 #include "bson/value.h"
+#include "bson/writer.h"
 #include "query/update/update_internal.h"
 
 #include <stdarg.h>
@@ -26,6 +27,11 @@ tansu_status update_path(update *u, const char *text, size_t size, const char *c
     path_link *link = arena_alloc(&u->memory, sizeof *link);
     if (link == NULL || !arena_charge(&u->memory, 2 * size))
         return error_memory(error);
+    if (path_has_wildcard(text, size))
+        return error_set(error, TANSU_E_INVALID_QUERY, context,
+                         "Path \"%.100s\" has a part of asterisks only; write a key of that name "
+                         "with a backslash, \\*",
+                         text);
     tansu_status status = path_parse(&link->path, text, size, error);
     if (status == TANSU_E_INVALID_QUERY)
         return error_set(error, status, context,
@@ -240,6 +246,44 @@ static tansu_status take_bit(update *u, operation *o, tansu_error *error) {
     return any ? TANSU_OK : bad_update(error, o, "Operand must be a document such as {\"and\": 5}");
 }
 
+/* check_stored -- whether a value may be stored, whatever the documents have: no key in it begins
+ * with $. */
+static tansu_status check_stored(const operation *o, const doc_value *value, tansu_error *error) {
+    tansu_buffer bson = TANSU_BUFFER_INIT;
+    tansu_error found;
+    if (value->type != DOC_DOCUMENT && value->type != DOC_ARRAY)
+        return TANSU_OK;
+    if (!writer_single(&bson, "", value))
+        return error_memory(error);
+    tansu_status status = doc_check(bson.data, bson.size, DOC_CHECK_STORE, &found);
+    tansu_buffer_free(&bson);
+    if (status != TANSU_E_INVALID_DOCUMENT)
+        return TANSU_OK; /* saving decides about sizes and depths */
+    char context[sizeof found.context * 3];
+    snprintf(context, sizeof context, "%s.%.*s.%s", o->name, (int)sizeof found.context,
+             o->path->text, found.context + (found.context[0] == '.'));
+    return error_set(error, status, context, "%s", found.message);
+}
+
+/* check_operand -- check_stored() for all that an operator may store. */
+static tansu_status check_operand(const operation *o, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    switch (o->kind) {
+    case OPERATOR_SET:
+    case OPERATOR_SET_ON_INSERT:
+    case OPERATOR_MIN:
+    case OPERATOR_MAX: return check_stored(o, &o->operand, error);
+    case OPERATOR_PUSH:
+    case OPERATOR_PUSH_ALL:
+    case OPERATOR_ADD_TO_SET:
+    case OPERATOR_ADD_TO_SET_ALL: break;
+    default: return TANSU_OK;
+    }
+    for (uint32_t i = 0; status == TANSU_OK && i < o->array->count; i++)
+        status = check_stored(o, &o->array->values[i], error);
+    return status;
+}
+
 static const struct known_operator {
     const char *name;
     enum operator_kind kind;
@@ -284,7 +328,7 @@ static tansu_status read_field(update *u, const struct known_operator *known, co
     tansu_status status = read_path(u, o, field, error);
     if (status == TANSU_OK && known->parse != NULL)
         status = known->parse(u, o, error);
-    return status;
+    return status == TANSU_OK ? check_operand(o, error) : status;
 }
 
 /* read_fields -- parses all paths of an operator. */

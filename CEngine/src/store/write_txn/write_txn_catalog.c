@@ -151,10 +151,7 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
     collection_state *state;
     tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
     if (status != TANSU_OK || state == NULL)
-        return status != TANSU_OK
-                   ? status
-                   : error_set(error, TANSU_E_NOT_FOUND, name,
-                               "Collection \"%s\" does not exist; create it first", name);
+        return status != TANSU_OK ? status : snapshot_missing(name, error);
     dropped_collection *dropped = malloc(sizeof *dropped);
     if (dropped == NULL || !reserve_dropped(wtxn, state->index_count + 1) ||
         !retire_reserve(&wtxn->retired, state->index_count + 1) ||
@@ -199,8 +196,7 @@ static tansu_status name_record(write_txn *wtxn, enum record_type type, uint32_t
 tansu_status write_txn_collection_drop(write_txn *wtxn, const char *name, tansu_error *error) {
     const collection_state *state = snapshot_collection(wtxn->next, name);
     if (state == NULL)
-        return error_set(error, TANSU_E_NOT_FOUND, name,
-                         "Collection \"%s\" does not exist; create it first", name);
+        return snapshot_missing(name, error);
     tansu_status status = name_record(wtxn, RECORD_COLLECTION_DROP, state->id, name, NULL, error);
     if (status == TANSU_OK) {
         status = write_txn_remove_collection(wtxn, name, error);
@@ -214,10 +210,7 @@ tansu_status write_txn_move_collection(write_txn *wtxn, const char *name, const 
     collection_state *state;
     tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
     if (status != TANSU_OK || state == NULL)
-        return status != TANSU_OK
-                   ? status
-                   : error_set(error, TANSU_E_NOT_FOUND, name,
-                               "Collection \"%s\" does not exist; create it first", name);
+        return status != TANSU_OK ? status : snapshot_missing(name, error);
     bool found;
     uint32_t slot = snapshot_slot(wtxn->next, name, &found);
     collection_state **list = wtxn->next->collections;
@@ -239,8 +232,7 @@ tansu_status write_txn_collection_rename(write_txn *wtxn, const char *name, cons
         return status;
     const collection_state *state = snapshot_collection(wtxn->next, name);
     if (state == NULL)
-        return error_set(error, TANSU_E_NOT_FOUND, name,
-                         "Collection \"%s\" does not exist; create it first", name);
+        return snapshot_missing(name, error);
     if (snapshot_collection(wtxn->next, to) != NULL)
         return error_set(error, TANSU_E_EXISTS, to, "Collection \"%s\" exists; choose another name",
                          to);
@@ -468,8 +460,7 @@ tansu_status write_txn_index_drop(write_txn *wtxn, const char *collection, const
                                   tansu_error *error) {
     const collection_state *state = snapshot_collection(wtxn->next, collection);
     if (state == NULL)
-        return error_set(error, TANSU_E_NOT_FOUND, collection,
-                         "Collection \"%s\" does not exist; create it first", collection);
+        return snapshot_missing(collection, error);
     uint32_t i = find_index(state, name);
     if (i == UINT32_MAX)
         return error_set(
