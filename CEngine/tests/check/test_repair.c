@@ -434,8 +434,8 @@ static void of_two_runs_with_the_same_commits_the_longest_is_taken(void) {
     folder_end(folder);
 }
 
-/* Two frames at the log's end changed places, and all between and after them is corrupt. What follows
- * the second one is no commit of its own. */
+/* Two frames at the log's end changed places, and all between and after them is corrupt. What
+ * follows the second one is no commit of its own. */
 static void what_follows_a_misplaced_frame_is_no_commit(void) {
     char *folder = folder_new(), *other = folder_new();
     tansu_buffer bytes = TANSU_BUFFER_INIT;
