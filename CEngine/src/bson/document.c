@@ -97,3 +97,13 @@ bool doc_as_bool(const doc_value *value, bool *result) {
     default: return false;
     }
 }
+
+bool doc_array_size(const doc_value *value, uint32_t *count) {
+    doc_iter iter;
+    *count = 0;
+    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
+        return false;
+    while (doc_iter_next(&iter))
+        ++*count;
+    return true;
+}

@@ -206,4 +206,7 @@ tansu_status doc_check(const uint8_t *doc, size_t size, doc_check_mode mode, tan
  * missing. Errors: INVALID_ID. */
 tansu_status doc_check_id(const doc_value *id, tansu_error *error);
 
+/* doc_array_size -- the number of elements; false when the value is not an array. */
+bool doc_array_size(const doc_value *value, uint32_t *count);
+
 #endif

@@ -59,6 +59,6 @@ tansu_status parse_bits(parser *p, node *parent, const char *name, const doc_val
     bits->set = strcmp(name + 8, "Set") == 0;
     t->special = true;
     t->bits = bits;
-    return parse_array_size(operand, &count) ? read_positions(p, bits, name, operand, count)
-                                             : read_mask(p, bits, name, operand);
+    return doc_array_size(operand, &count) ? read_positions(p, bits, name, operand, count)
+                                           : read_mask(p, bits, name, operand);
 }

@@ -65,7 +65,7 @@ tansu_status parse_all(parser *p, node *parent, const char *name, const doc_valu
         return parse_bad(p, name, "Operand must be an array of values");
     uint32_t count;
     node *all;
-    (void)parse_array_size(operand, &count);
+    (void)doc_array_size(operand, &count);
     tansu_status status = parse_add(p, parent, count == 0 ? NODE_FALSE : NODE_AND, &all);
     while (status == TANSU_OK && doc_iter_next(&iter))
         status = all_of(p, all, name, &iter.value);
@@ -187,7 +187,7 @@ tansu_status parse_mod(parser *p, node *parent, const char *name, const doc_valu
         "divisor must not be 0";
     uint32_t count;
     int64_t numbers[2];
-    if (!parse_array_size(operand, &count) || count != 2)
+    if (!doc_array_size(operand, &count) || count != 2)
         return parse_bad(p, name, wrong);
     doc_iter iter;
     bool valid = doc_iter_value(&iter, operand);

@@ -62,16 +62,6 @@ static tansu_status check_operand(parser *p, const char *name, const doc_value *
     return parse_bad(p, name, "Operand inside \"$icase\" must be a string");
 }
 
-bool parse_array_size(const doc_value *value, uint32_t *count) {
-    doc_iter iter;
-    *count = 0;
-    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value))
-        return false;
-    while (doc_iter_next(&iter))
-        ++*count;
-    return true;
-}
-
 /* ---- Comparisons ---- */
 
 /* refuse_regex -- a regular expression is no operand of a comparison other than $eq: "not equal" is
@@ -147,7 +137,7 @@ static tansu_status read_ne(parser *p, node *parent, const char *name, const doc
 static tansu_status read_between(parser *p, node *parent, const char *name,
                                  const doc_value *operand) {
     uint32_t count;
-    if (!parse_array_size(operand, &count) || count != 2)
+    if (!doc_array_size(operand, &count) || count != 2)
         return parse_bad(p, name, "Operand must be an array of two values, [from, to]");
     doc_value ends[2];
     doc_iter iter;
@@ -261,7 +251,7 @@ tansu_status parse_regex_value(parser *p, node *parent, const char *name,
 static tansu_status read_in(parser *p, node *parent, const char *name, const doc_value *operand) {
     uint32_t count;
     doc_iter iter;
-    if (!parse_array_size(operand, &count) || !doc_iter_value(&iter, operand))
+    if (!doc_array_size(operand, &count) || !doc_iter_value(&iter, operand))
         return parse_bad(p, name, "Operand must be an array of values");
     node *any;
     test *t;
@@ -303,7 +293,7 @@ static tansu_status copy_strings(parser *p, test *t, const char *name, const doc
     static const char wrong[] = "Operand must be a string or an array of strings";
     uint32_t count = 1;
     doc_iter iter = {0};
-    bool several = parse_array_size(operand, &count);
+    bool several = doc_array_size(operand, &count);
     if (several && count == 0)
         return parse_bad(p, name, "Array of strings is empty; give at least one");
     t->operands = arena_alloc(&p->q->memory, (several ? count : 1) * sizeof *t->operands);

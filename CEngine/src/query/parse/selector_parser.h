@@ -66,9 +66,6 @@ tansu_status parse_eq(parser *p, node *parent, const char *name, const doc_value
 /* parse_regex_value -- a BSON regex as an operand. */
 tansu_status parse_regex_value(parser *p, node *parent, const char *name, const doc_value *operand);
 
-/* parse_array_size -- the number of elements; false when the value is not an array. */
-bool parse_array_size(const doc_value *value, uint32_t *count);
-
 /* Parsers of operators, for the table in operators_value.c. */
 typedef tansu_status (*operator_parser)(parser *p, node *parent, const char *name,
                                         const doc_value *operand);
