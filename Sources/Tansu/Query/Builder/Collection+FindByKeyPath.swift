@@ -10,7 +10,7 @@ extension Database.Collection {
     ///     .all()
     /// ```
     ///
-    /// The query's `filter` is the equivalent document, without order and limit; ``remove(_:)`` and ``update(_:_:)`` take
+    /// The query's `filter` is the equivalent document, without order and limit; `remove(_:)` and `update(_:_:)` take
     /// the query itself.
     ///
     /// - Parameter condition: The condition. It runs once, to build the query.

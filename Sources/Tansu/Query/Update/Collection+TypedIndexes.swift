@@ -17,7 +17,7 @@ extension Database.Collection {
     ///   - sparse: Whether documents with none of the properties are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
     ///   - condition: Only documents that match are indexed; all when `nil`.
-    /// - Throws: As ``ensureIndex(_:on:unique:sparse:caseInsensitive:partialFilter:progress:)-(_,KeyValuePairs<String,SortDirection>,_,_,_,_,_)``,
+    /// - Throws: As `ensureIndex(_:on:unique:sparse:caseInsensitive:partialFilter:progress:)`,
     ///   and ``TansuError`` with `.invalidQuery`: the stored name of a property is not known.
     public func ensureIndex<each Value>(
         _ name: String? = nil, on keyPaths: repeat KeyPath<Element, each Value>, directions: [SortDirection] = [],

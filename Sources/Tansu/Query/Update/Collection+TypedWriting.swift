@@ -16,7 +16,7 @@ extension Database.Collection {
     ///   - condition: Which documents.
     ///   - changes: What to change in each. It runs once, to build the update.
     /// - Returns: How many documents matched and changed.
-    /// - Throws: As ``find(_:)-(_)`` and ``update(_:_:hints:)``, and what the closures throw.
+    /// - Throws: As `find(_:)` and `update(_:_:hints:)`, and what the closures throw.
     @discardableResult
     public func update(
         where condition: (Database.Field<Element>) -> Database.Condition,
@@ -31,7 +31,7 @@ extension Database.Collection {
     ///   - query: Which documents of this collection.
     ///   - changes: What to change in each. It runs once, to build the update.
     /// - Returns: How many documents matched and changed.
-    /// - Throws: As ``update(where:_:)``, and ``TansuError`` with `.invalidArgument`: the query is of another collection.
+    /// - Throws: As `update(where:_:)`, and ``TansuError`` with `.invalidArgument`: the query is of another collection.
     @discardableResult
     public func update(
         _ query: Database.Query<Element>, _ changes: (inout Database.Update<Element>) throws -> Void
@@ -46,7 +46,7 @@ extension Database.Collection {
     ///
     /// - Parameter condition: Which documents.
     /// - Returns: How many were removed.
-    /// - Throws: As ``find(_:)-(_)`` and ``remove(_:hints:)``.
+    /// - Throws: As `find(_:)` and `remove(_:hints:)`.
     @discardableResult
     public func remove(where condition: (Database.Field<Element>) -> Database.Condition) throws -> Int {
         try remove(find(condition))
@@ -58,7 +58,7 @@ extension Database.Collection {
     ///
     /// - Parameter query: Which documents of this collection.
     /// - Returns: How many were removed.
-    /// - Throws: As ``remove(_:hints:)``, and ``TansuError`` with `.invalidArgument`: the query is of another collection.
+    /// - Throws: As `remove(_:hints:)`, and ``TansuError`` with `.invalidArgument`: the query is of another collection.
     @discardableResult
     public func remove(_ query: Database.Query<Element>) throws -> Int {
         let (filter, hints) = try written(query)

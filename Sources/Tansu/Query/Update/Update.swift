@@ -1,5 +1,5 @@
 extension Database {
-    /// Changes of the properties of documents: see ``Database/Collection/update(where:_:)``.
+    /// Changes of the properties of documents: see `update(where:_:)`.
     ///
     /// Each method is an operator of the update; a property may be changed once. A change of a property that is
     /// computed of the stored ones, or of one whose stored name is not known, makes the update throw.
