@@ -143,7 +143,7 @@ typedef struct walk {
     const path *path;
     path_visitor visitor;
     void *context;
-    bool positions; /* a number is a position: an element without it as a key yields nothing */
+    bool values; /* what is missing is not visited */
     bool through_array;
 } walk;
 
@@ -157,10 +157,15 @@ static inline bool part_is_key(const path_part *part, const doc_iter *iter) {
            memcmp(iter->key, part->name, part->size) == 0;
 }
 
-/* walk_document -- follows the path from part `at` on in a document; `element`: of an array. */
-static bool walk_document(walk *walk, uint32_t at, const uint8_t *doc, size_t size, uint32_t depth,
-                          bool element) {
-    for (;; at++, depth++, element = false) {
+/* visit_missing -- a document without the key, or a scalar where one is needed. */
+static bool visit_missing(const walk *walk) {
+    return walk->values || walk->visitor(walk->context, &missing);
+}
+
+/* walk_document -- follows the path from part `at` on in a document. */
+static bool walk_document(walk *walk, uint32_t at, const uint8_t *doc, size_t size,
+                          uint32_t depth) {
+    for (;; at++, depth++) {
         const path_part *part = &walk->path->parts[at];
         doc_iter iter;
         bool found = false;
@@ -168,16 +173,14 @@ static bool walk_document(walk *walk, uint32_t at, const uint8_t *doc, size_t si
             while (!found && doc_iter_next(&iter))
                 found = part_is_key(part, &iter);
         }
-        if (!found && element && walk->positions && part->index >= 0)
-            return true;
         if (!found)
-            return walk->visitor(walk->context, &missing);
+            return visit_missing(walk);
         if (at + 1 == walk->path->count)
             return walk->visitor(walk->context, &iter.value);
         if (iter.value.type == DOC_ARRAY)
             return walk_array(walk, at + 1, &iter.value, depth + 1);
         if (iter.value.type != DOC_DOCUMENT)
-            return walk->visitor(walk->context, &missing);
+            return visit_missing(walk);
         doc = iter.value.data;
         size = iter.value.size;
     }
@@ -194,7 +197,7 @@ static bool walk_array(walk *walk, uint32_t at, const doc_value *array, uint32_t
     for (int64_t position = 0; doc_iter_next(&iter); position++) {
         const doc_value *element = &iter.value;
         if (element->type == DOC_DOCUMENT &&
-            !walk_document(walk, at, element->data, element->size, depth + 1, true))
+            !walk_document(walk, at, element->data, element->size, depth + 1))
             return false;
         if (position != part->index)
             continue;
@@ -202,7 +205,7 @@ static bool walk_array(walk *walk, uint32_t at, const doc_value *array, uint32_t
             if (!walk->visitor(walk->context, element))
                 return false;
         } else if (element->type == DOC_DOCUMENT) {
-            if (!walk_document(walk, at + 1, element->data, element->size, depth + 1, false))
+            if (!walk_document(walk, at + 1, element->data, element->size, depth + 1))
                 return false;
         } else if (element->type == DOC_ARRAY) {
             if (!walk_array(walk, at + 1, element, depth + 1))
@@ -215,7 +218,7 @@ static bool walk_array(walk *walk, uint32_t at, const doc_value *array, uint32_t
 bool path_walk(const path *path, const uint8_t *doc, size_t size, path_visitor visitor,
                void *context, bool *through_array) {
     walk walk = {.path = path, .visitor = visitor, .context = context};
-    bool whole = walk_document(&walk, 0, doc, size, 0, false);
+    bool whole = walk_document(&walk, 0, doc, size, 0);
     if (through_array != NULL)
         *through_array = walk.through_array;
     return whole;
@@ -223,8 +226,9 @@ bool path_walk(const path *path, const uint8_t *doc, size_t size, path_visitor v
 
 bool path_walk_positions(const path *path, const uint8_t *doc, size_t size, path_visitor visitor,
                          void *context, bool *through_array) {
-    walk walk = {.path = path, .visitor = visitor, .context = context, .positions = true};
-    bool whole = walk_document(&walk, 0, doc, size, 0, false);
+    walk walk = {.path = path, .visitor = visitor, .context = context};
+    walk.values = path_has_positions(path);
+    bool whole = walk_document(&walk, 0, doc, size, 0);
     if (through_array != NULL)
         *through_array = walk.through_array;
     return whole;

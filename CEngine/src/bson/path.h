@@ -62,10 +62,10 @@ bool path_walk(const path *path, const uint8_t *doc, size_t size, path_visitor v
                void *context, bool *through_array);
 
 /*
- * path_walk_positions -- path_walk() for what may take one value only (sorts, groups, unique
- * indexes). A number after an array is a position of it: the documents in the array that do not
- * have the number as a key yield nothing, where path_walk() yields DOC_MISSING for each. So
- * "v.0.y" in {v: [{y: 1}, {y: 2}]} is 1, and not also missing.
+ * path_walk_positions -- path_walk() for what may take one value only (sorts, unique indexes): with
+ * a path that has positions, missing values are not visited, so that they count only where nothing
+ * else is found. So "v.0.y" in {v: [{y: 1}, {y: 2}]} is 1, although the documents in the array do
+ * not have the key "0" either. Groups and distinct values take no missing values in any case.
  */
 bool path_walk_positions(const path *path, const uint8_t *doc, size_t size, path_visitor visitor,
                          void *context, bool *through_array);

@@ -393,6 +393,9 @@ static void a_number_may_be_a_key(void) {
     CHECK_TEXT("{ \"_id\" : 1, \"v\" : [ { \"0\" : {  }, \"z\" : 1 }, { \"z\" : 2 } ] }",
                find_documents(db, NULL, "{'$fields':{'v.0.y':0}}"));
     CHECK_TEXT("1", find_ids(db, "{'v.0.y':7}", NULL));
+    save_text(db, "{'_id':2,'v':[{'y':3}]}");
+    CHECK_TEXT("2 1", find_ids(db, NULL, "{'$orderby':{'v.0.y':1}}"));
+    CHECK_TEXT("1 2", find_ids(db, NULL, "{'$orderby':{'v.0.y':-1}}"));
     memory_db_close(db);
 }
 

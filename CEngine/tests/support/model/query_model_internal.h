@@ -35,8 +35,8 @@ void model_add(model_finds *f, const bson_iter_t *value);
 /* model_path -- everything that a path finds; nothing at all in an array without such elements. */
 void model_path(const bson_t *doc, const char *path, model_finds *f);
 
-/* model_path_positions -- the same for sorts and unique indexes: a number names a position, and the
- * documents in the array that do not have it as a key are not missing values. */
+/* model_path_positions -- the same for sorts and unique indexes: with a path that has a number,
+ * without what is missing. */
 void model_path_positions(const bson_t *doc, const char *path, model_finds *f);
 
 /* model_path_all -- what the paths "*" and, deep, "**" find. */

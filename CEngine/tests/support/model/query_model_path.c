@@ -29,9 +29,6 @@ static bool is_part(const char *path, const char *name) {
 
 static void find_in_array(bson_iter_t array, const char *path, model_finds *f);
 
-/* Whether numbers are positions of arrays, and no keys that the documents in them lack. */
-static bool positions;
-
 /* find_in_document -- follows a path from the document whose elements the iterator walks. */
 static void find_in_document(bson_iter_t elements, const char *path, model_finds *f) {
     while (bson_iter_next(&elements)) {
@@ -55,27 +52,14 @@ static void find_in_document(bson_iter_t elements, const char *path, model_finds
     model_add(f, NULL);
 }
 
-/* has_part -- whether a document has the path's first part as a key. */
-static bool has_part(bson_iter_t elements, const char *path) {
-    while (bson_iter_next(&elements)) {
-        if (is_part(path, bson_iter_key(&elements)))
-            return true;
-    }
-    return false;
-}
-
 /* find_in_array -- into each element that is a document, and to the one that the path numbers. */
 static void find_in_array(bson_iter_t array, const char *path, model_finds *f) {
     while (bson_iter_next(&array)) {
         bson_iter_t inside;
         const char *rest = next_part(path);
         if (BSON_ITER_HOLDS_DOCUMENT(&array)) {
-            size_t before = f->count;
             bson_iter_recurse(&array, &inside);
             find_in_document(inside, path, f);
-            bool lacks = !bson_iter_recurse(&array, &inside) || !has_part(inside, path);
-            if (positions && path[0] >= '0' && path[0] <= '9' && lacks)
-                f->count = before;
         }
         if (!is_part(path, bson_iter_key(&array)))
             continue;
@@ -99,9 +83,15 @@ void model_path(const bson_t *doc, const char *path, model_finds *f) {
 }
 
 void model_path_positions(const bson_t *doc, const char *path, model_finds *f) {
-    positions = true;
+    size_t kept = 0;
     model_path(doc, path, f);
-    positions = false;
+    if (strpbrk(strchr(path, '.') ? strchr(path, '.') : "", "0123456789") == NULL)
+        return;
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->list[i].there)
+            f->list[kept++] = f->list[i];
+    }
+    f->count = kept;
 }
 
 /* add_below -- what is inside a value, at any depth. */

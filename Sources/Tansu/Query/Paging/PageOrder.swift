@@ -45,7 +45,7 @@ struct PageOrder {
 ///
 /// A document is sorted by the least of its values at a path (by the greatest when descending), because an array has
 /// several. It comes after a value when none of its values is before or equal to that.
-private struct SortKey {
+struct SortKey {
     private let path: String
     private let value: BSONValue
     private let isDescending: Bool
@@ -102,15 +102,25 @@ private struct SortKey {
         [isNotNull, [path: ["$exists": true]], not(["$size": 0])]
     }
 
-    /// None of its values is null or missing. A sort takes the value at a position alone, where a condition also looks
-    /// for a key of that name in the documents of the array, and finds it missing there.
+    /// MinKey, which comes before null, and nothing else.
+    private var leastKey: [BSONDocument] { [[path: ["$type": "minKey"]], isNotNull] }
+
     private var isNotNull: BSONDocument {
-        let hasPosition = path.split(separator: ".").contains { $0.allSatisfy(\.isWholeNumber) }
-        return hasPosition ? not(["$type": "null"]) : [path: ["$ne": nil]]
+        Self.hasPosition(path) ? ["$nor": [.document(Self.hasNull(path))]] : [path: ["$ne": nil]]
     }
 
-    /// MinKey, which comes before null, and nothing else.
-    private var leastKey: [BSONDocument] { [[path: ["$type": "minKey"]], [path: ["$ne": nil]]] }
+    /// Selects documents with a null or missing value at a path.
+    ///
+    /// A position, as in `visits.1.year`, is that element in a sort. To a condition it is also a key that the documents
+    /// of the array may lack, so that `null` would select them.
+    static func hasNull(_ path: String) -> BSONDocument {
+        guard hasPosition(path) else { return [path: nil] }
+        return ["$or": [[path: ["$exists": false]], [path: ["$type": ["null", "undefined"]]]]]
+    }
+
+    private static func hasPosition(_ path: String) -> Bool {
+        path.split(separator: ".").dropFirst().contains { $0.allSatisfy { "0"..."9" ~= $0 } }
+    }
 
     private func none(_ conditions: [BSONDocument]) -> BSONDocument {
         ["$not": ["$and": BSONValue(conditions.map { .document($0) })]]

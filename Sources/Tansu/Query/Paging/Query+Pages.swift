@@ -94,7 +94,8 @@ extension Database.Query {
         let answer = try session.engine.distinct(path, alone, hints, in: collection)
         let values = answer["values"]?.arrayValue.map(Array.init)?.filter { !$0.isNull } ?? []
         if direction == .descending { return values.last ?? .null }
-        let hasNull = try session.engine.count(["_id": ["$eq": id], path: nil], [:], in: collection) > 0
+        let isNull: BSONDocument = ["$and": [.document(alone), .document(SortKey.hasNull(path))]]
+        let hasNull = try session.engine.count(isNull, [:], in: collection) > 0
         return hasNull ? .null : values.first ?? .null
     }
 }
