@@ -147,9 +147,8 @@ static tansu_status cursor_step(tansu_cursor *cursor, tansu_document *document,
                                 tansu_error *error) {
     if (cursor == NULL || document == NULL)
         return null_argument(cursor == NULL ? "cursor" : "document", error);
-    tansu_status status = handle_check_process(cursor->db, error);
-    if (status != TANSU_OK)
-        return status;
+    if (fork_happened(cursor->db->opened_in))
+        return handle_check_process(cursor->db, error);
     if (cursor->txn != NULL && cursor->txn->ended)
         return error_set(error, TANSU_E_INVALID_STATE, "cursor",
                          "The transaction of the cursor has ended; open a new cursor");
@@ -158,7 +157,7 @@ static tansu_status cursor_step(tansu_cursor *cursor, tansu_document *document,
                          "The savepoint of the cursor was rolled back; open a new cursor");
     if (interrupt_asked(&cursor->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "cursor", "The cursor was cancelled");
-    status = query_next(cursor->run, document, error);
+    tansu_status status = query_next(cursor->run, document, error);
     /* The frame of a write transaction may move at its next write, and the document in it. */
     if (status == TANSU_OK && cursor->txn != NULL && cursor->txn->wtxn != NULL) {
         if (!buffer_set(&cursor->copy, document->data, document->size))

@@ -9,11 +9,11 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int registered; /* what pthread_atfork() returned */
-static fork_stamp generation;
+fork_stamp fork_generation;
 
 /* count -- in the child. */
 static void count(void) {
-    __atomic_add_fetch(&generation, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&fork_generation, 1, __ATOMIC_RELAXED);
 }
 
 static void watch(void) {
@@ -22,10 +22,6 @@ static void watch(void) {
 
 tansu_status fork_stamp_now(fork_stamp *stamp, tansu_error *error) {
     pthread_once(&once, watch);
-    *stamp = __atomic_load_n(&generation, __ATOMIC_RELAXED);
+    *stamp = __atomic_load_n(&fork_generation, __ATOMIC_RELAXED);
     return registered == 0 ? TANSU_OK : error_memory(error);
-}
-
-bool fork_happened(fork_stamp stamp) {
-    return __atomic_load_n(&generation, __ATOMIC_RELAXED) != stamp;
 }

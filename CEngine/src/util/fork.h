@@ -15,8 +15,13 @@ typedef uint32_t fork_stamp;
  * Errors: NO_MEMORY. */
 tansu_status fork_stamp_now(fork_stamp *stamp, tansu_error *error);
 
+/* fork_generation -- of this process; changed in the child of a fork only. */
+extern fork_stamp fork_generation;
+
 /* fork_happened -- whether this process was forked after the stamp was taken. vfork(2) is not
- * counted: its child may not call anything but exec. */
-bool fork_happened(fork_stamp stamp);
+ * counted: its child may not call anything but exec. Inline, because every step of a cursor asks. */
+static inline bool fork_happened(fork_stamp stamp) {
+    return __atomic_load_n(&fork_generation, __ATOMIC_RELAXED) != stamp;
+}
 
 #endif
