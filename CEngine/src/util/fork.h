@@ -19,7 +19,8 @@ tansu_status fork_stamp_now(fork_stamp *stamp, tansu_error *error);
 extern fork_stamp fork_generation;
 
 /* fork_happened -- whether this process was forked after the stamp was taken. vfork(2) is not
- * counted: its child may not call anything but exec. Inline, because every step of a cursor asks. */
+ * counted: its child may not call anything but exec. Inline, because every step of a cursor asks.
+ */
 static inline bool fork_happened(fork_stamp stamp) {
     return __atomic_load_n(&fork_generation, __ATOMIC_RELAXED) != stamp;
 }
