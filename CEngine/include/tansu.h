@@ -126,7 +126,8 @@
  *    folder once the parent has closed it.
  *  - The folder must be on a file system with working flock(2) and shared mappings: not on NFS.
  *  - A failed fsync makes the database read-only until it is opened again (TANSU_E_SYNC_FAILED),
- *    because the operating system may have dropped the pages that it could not write.
+ *    because the operating system may have dropped the pages that it could not write. Reading
+ *    continues, but a document on such a page that has to be read again gives TANSU_E_IO.
  *  - A handler of SIGBUS is installed while a database is open: see tansu_read_mode.
  *  - On a full disk, removing documents and tansu_compact() still work, out of reserved space.
  *    Until the reserve is filled again, saving fails with TANSU_E_FULL.

@@ -89,6 +89,15 @@ static bool corruption_is_known(tansu_status status) {
            stat_value(run.db, "indexesDamaged", 0) != 0;
 }
 
+/* read_may_fail -- whether a call that reads may return this status: reads of the device fail, or a
+ * write did. Then the file system may drop from memory what it could not write, and the database
+ * accepts no more writes. */
+static bool read_may_fail(tansu_status status) {
+    return status == TANSU_E_IO &&
+           (atomic_load(&run.read_errors) ||
+            (atomic_load(&run.device_fails) && tansu_sync(run.db, NULL) != TANSU_OK));
+}
+
 /* is_refusal -- whether a call that writes may return this status on a failing device. */
 static bool is_refusal(tansu_status status) {
     return status == TANSU_E_IO || status == TANSU_E_FULL || status == TANSU_E_SYNC_FAILED ||
@@ -117,9 +126,7 @@ static void check_read(const char *call, tansu_status status, const tansu_error 
     if (status == TANSU_OK || status == TANSU_DONE)
         return;
     atomic_fetch_add(&run.refused, 1);
-    if (status == TANSU_E_IO && atomic_load(&run.read_errors))
-        return;
-    if (corruption_is_known(status))
+    if (read_may_fail(status) || corruption_is_known(status))
         return;
     report_status(call, status, error);
 }
@@ -261,8 +268,7 @@ static void verify_now(int calls) {
     tansu_buffer report = TANSU_BUFFER_INIT;
     tansu_error error = {0};
     tansu_status status = tansu_verify(run.db, progress, &calls, &report, &error);
-    bool excused = status == TANSU_E_CANCELLED ||
-                   (status == TANSU_E_IO && atomic_load(&run.read_errors)) ||
+    bool excused = status == TANSU_E_CANCELLED || read_may_fail(status) ||
                    (status == TANSU_E_CORRUPT && atomic_load(&run.device_fails) &&
                     problems_of_indexes(&report));
     if (status != TANSU_OK && !excused)
@@ -312,8 +318,8 @@ static void *maintain_continuously(void *context) {
         else
             status = tansu_compact(run.db, progress, &calls, NULL, &error);
         watchdog_leave(SLOT_MAINTENANCE);
-        bool excused = status == TANSU_E_CANCELLED || corruption_is_known(status) ||
-                       (status == TANSU_E_IO && atomic_load(&run.read_errors));
+        bool excused =
+            status == TANSU_E_CANCELLED || corruption_is_known(status) || read_may_fail(status);
         if (!excused)
             check_write(call, status, false, &error);
         atomic_fetch_add(&run.maintenance_count, 1);
