@@ -1,8 +1,9 @@
 /*
- * query/exec/join.c -- replaces ids by documents of other collections.
+ * query/exec/join.c -- replaces ids by documents of other collections, and slices arrays.
  */
 #include "query/exec/join.h"
 #include "bson/value.h"
+#include "query/exec/write_slice.h"
 #include "util/error.h"
 
 #define JOIN_STEP 64 /* ids looked up between two checks of the deadline */
@@ -78,18 +79,22 @@ static bool join_ids(joining *j, const join_spec *at, const doc_value *array) {
     return true;
 }
 
-/* join_element -- an element that a path names: an id, an array of ids, or an inner part of the
- * path. */
+/* join_element -- an element that a path names: an id, an array of ids, an array to slice, or an
+ * inner part of the path. */
 static bool join_element(joining *j, const join_spec *at, const doc_iter *iter) {
     doc_value found;
     bool inner = iter->value.type == DOC_ARRAY || iter->value.type == DOC_DOCUMENT;
+    if (at->sliced && iter->value.type == DOC_ARRAY) {
+        write_slice(&j->w, &at->slice, iter);
+        return true;
+    }
     if (at->collection && iter->value.type != DOC_ARRAY) {
         if (!look_up(j, at, &iter->value, &found))
             return false;
         writer_element(&j->w, iter->key, iter->key_size, &found);
         return true;
     }
-    if (!at->collection && !inner) {
+    if (at->sliced || (!at->collection && !inner)) {
         writer_copy(&j->w, iter);
         return true;
     }
@@ -151,11 +156,16 @@ static void explain_list(const key_set *list, writer *w, uint32_t *number) {
     for (const key_set_item *item = list->first; item; item = item->next) {
         const join_spec *join = (const join_spec *)item;
         explain_list(&join->children, w, number);
-        if (!join->collection)
+        if (!join_is_leaf(join))
             continue;
         size_t one = writer_open_index(w, (*number)++, DOC_DOCUMENT);
         writer_string(w, "path", join->path);
-        writer_string(w, "collection", join->collection);
+        if (join->collection)
+            writer_string(w, "collection", join->collection);
+        else
+            writer_int64(w, "skip", join->slice.skip);
+        if (join->sliced && join->slice.count != INT64_MAX)
+            writer_int64(w, "count", join->slice.count);
         writer_end(w, one);
     }
 }
