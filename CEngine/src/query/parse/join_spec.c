@@ -59,21 +59,40 @@ static tansu_status read_collection(query *q, const doc_value *value, const char
     return leaf->collection ? TANSU_OK : error_memory(error);
 }
 
-/* read_entry -- parses {"$join": "collection"} or {"$slice": n}. */
+/* read_action -- parses a member of an entry: "$join", its "$hexIds", or "$slice". */
+static tansu_status read_action(query *q, const doc_iter *member, const char *context,
+                                join_spec *leaf, tansu_error *error) {
+    if (strcmp(member->key, "$join") == 0 && !join_is_leaf(leaf))
+        return read_collection(q, &member->value, context, leaf, error);
+    if (strcmp(member->key, "$slice") == 0 && !join_is_leaf(leaf)) {
+        leaf->sliced = true;
+        return array_slice_parse(&leaf->slice, &member->value, context, error);
+    }
+    if (strcmp(member->key, "$hexIds") == 0 && leaf->collection) {
+        if (!doc_as_bool(&member->value, &leaf->hex_ids))
+            return bad(error, context, "\"$hexIds\" must be true or false");
+        return TANSU_OK;
+    }
+    return bad(error, context,
+               "Value of a path in \"$do\" must be {\"$join\": collection}, with \"$hexIds\" after "
+               "it if needed, or {\"$slice\": n}");
+}
+
+/* read_entry -- parses {"$join": "collection", "$hexIds": true} or {"$slice": n}. */
 static tansu_status read_entry(query *q, const doc_iter *entry, const char *context,
                                tansu_error *error) {
     char inner[sizeof error->context];
     snprintf(inner, sizeof inner, "%s.%s", context, entry->key);
-    doc_iter iter, rest;
-    bool one = entry->value.type == DOC_DOCUMENT && doc_iter_value(&iter, &entry->value) &&
-               doc_iter_next(&iter) && (rest = iter, !doc_iter_next(&rest));
-    bool slice = one && strcmp(iter.key, "$slice") == 0;
-    if (!slice && (!one || strcmp(iter.key, "$join") != 0))
+    doc_iter iter;
+    join_spec leaf = {.sliced = false};
+    tansu_status status = TANSU_OK;
+    if (entry->value.type == DOC_DOCUMENT && doc_iter_value(&iter, &entry->value)) {
+        while (status == TANSU_OK && doc_iter_next(&iter))
+            status = read_action(q, &iter, inner, &leaf, error);
+    }
+    if (status == TANSU_OK && !join_is_leaf(&leaf))
         return bad(error, inner,
                    "Value of a path in \"$do\" must be {\"$join\": collection} or {\"$slice\": n}");
-    join_spec leaf = {.sliced = slice};
-    tansu_status status = slice ? array_slice_parse(&leaf.slice, &iter.value, inner, error)
-                                : read_collection(q, &iter.value, inner, &leaf, error);
     const path *path;
     if (status == TANSU_OK)
         status = query_path(q, entry->key, entry->key_size, inner, &path, error);

@@ -13,6 +13,7 @@ typedef struct join_spec {
     key_set_item head; /* the name, for key_set_find_name() */
     key_set children;
     const char *collection; /* $join; or NULL */
+    bool hex_ids;           /* text of 24 hexadecimal digits is the ObjectId, too */
     bool sliced;            /* $slice */
     array_slice slice;
     const char *path; /* the whole path, for explain */
