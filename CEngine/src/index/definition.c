@@ -118,7 +118,7 @@ static tansu_status read_max_entries(index_definition *definition, const doc_val
 static tansu_status read_option(index_definition *definition, const doc_iter *option,
                                 tansu_error *error) {
     bool *flag = NULL;
-    if (strcmp(option->key, "partialFilter") == 0 && definition->filter_bson == NULL)
+    if (strcmp(option->key, "partialFilter") == 0)
         return read_filter(definition, &option->value, error);
     if (strcmp(option->key, "maxEntries") == 0)
         return read_max_entries(definition, &option->value, error);
@@ -131,11 +131,22 @@ static tansu_status read_option(index_definition *definition, const doc_iter *op
     if (flag == NULL)
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
                          "There is no such index option; use \"unique\", \"sparse\", "
-                         "\"caseInsensitive\", \"maxEntries\" or, once, \"partialFilter\"");
+                         "\"caseInsensitive\", \"maxEntries\" or \"partialFilter\"");
     if (!doc_as_bool(&option->value, flag))
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
                          "The option \"%s\" must be true or false", option->key);
     return TANSU_OK;
+}
+
+/* check_once -- refuses an option that an earlier one has the name of. */
+static tansu_status check_once(const uint8_t *options, size_t size, const doc_iter *option,
+                               tansu_error *error) {
+    doc_value first;
+    if (doc_find(options, size, option->key, option->key_size, &first) &&
+        first.data == option->value.data)
+        return TANSU_OK;
+    return error_set(error, TANSU_E_INVALID_INDEX, option->key,
+                     "The option \"%s\" is given twice; remove one of them", option->key);
 }
 
 /* read_options -- parses the options; NULL is none. */
@@ -148,8 +159,11 @@ static tansu_status read_options(index_definition *definition, const uint8_t *op
         return status;
     doc_iter iter;
     doc_iter_init(&iter, options, options_size);
-    while (status == TANSU_OK && doc_iter_next(&iter))
-        status = read_option(definition, &iter, error);
+    while (status == TANSU_OK && doc_iter_next(&iter)) {
+        status = check_once(options, options_size, &iter, error);
+        if (status == TANSU_OK)
+            status = read_option(definition, &iter, error);
+    }
     return status;
 }
 

@@ -143,6 +143,28 @@ static void the_bound_on_entries_is_an_option(void) {
     folder_end(folder);
 }
 
+/* Not in JSON, which is refused earlier. */
+static void an_option_twice_is_refused(void) {
+    static const char *const names[] = {"unique", "sparse", "caseInsensitive", "maxEntries"};
+    db = memory_db_open();
+    bson_t *keys = bson_from_text("{'a':1}");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bson_t *options = bson_new();
+        bson_append_int32(options, names[i], -1, 1);
+        CHECK_OK(tansu_index_create(db, NULL, "c", names[i], document_of(keys),
+                                    document_of(options), NULL, NULL, &error),
+                 &error);
+        bson_append_int32(options, names[i], -1, 1);
+        CHECK_STATUS(TANSU_E_INVALID_INDEX,
+                     tansu_index_create(db, NULL, "c", names[i], document_of(keys),
+                                        document_of(options), NULL, NULL, &error));
+        CHECK_TEXT(names[i], error.context);
+        bson_destroy(options);
+    }
+    bson_destroy(keys);
+    memory_db_close(db);
+}
+
 static void a_bound_of_entries_out_of_range_is_refused(void) {
     static const char *const options[] = {"{'maxEntries':0}", "{'maxEntries':-1}",
                                           "{'maxEntries':1000001}", "{'maxEntries':'9'}",
@@ -398,6 +420,7 @@ int main(void) {
     RUN(sparse_indexes_leave_documents_out);
     RUN(the_bound_on_entries_is_an_option);
     RUN(a_bound_of_entries_out_of_range_is_refused);
+    RUN(an_option_twice_is_refused);
     RUN(sparse_compound_indexes_need_one_value);
     RUN(unique_and_sparse_go_together);
     RUN(violations_show_the_value);
