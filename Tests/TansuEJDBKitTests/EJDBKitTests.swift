@@ -157,7 +157,7 @@ struct EJDBKitTests {
         ])
         try odd.ensureIndex(
             "u", on: ["t": .ascending, "d": .descending], unique: true, sparse: true, caseInsensitive: true)
-        try odd.ensureIndex("p", on: ["i": .ascending], partialFilter: ["i": ["$gt": 3]])
+        try odd.ensureIndex("p", on: ["i": .ascending], partialFilter: ["i": ["$gt": 3]], maxEntries: 20_000)
         try db.collection("people").save(["_id": 1, "age": 5])
         try db.setSchema(["properties": ["age": ["minimum": 0]]], for: "people")
         try db.ensureCollection("empty")
