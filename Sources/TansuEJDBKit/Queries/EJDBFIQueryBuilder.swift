@@ -91,7 +91,9 @@ extension EJDBFIQueryBuilder {
     }
 
     /// The text at the path has all of the words.
-    public func stringAllIn(_ path: String, _ words: [BSONValue]) -> Self { adding(path, ["$strand": BSONValue(words)]) }
+    public func stringAllIn(_ path: String, _ words: [BSONValue]) -> Self {
+        adding(path, ["$strand": BSONValue(words)])
+    }
 
     /// The text at the path has one of the words.
     public func stringAnyIn(_ path: String, _ words: [BSONValue]) -> Self { adding(path, ["$stror": BSONValue(words)]) }
