@@ -65,9 +65,10 @@ static tansu_status check_operand(parser *p, const char *name, const doc_value *
 /* ---- Comparisons ---- */
 
 /* refuse_regex -- a regular expression is no operand of a comparison other than $eq: "not equal" is
- * hardly what is meant, but "does not match". */
+ * hardly what is meant, but "does not match". A filter that an earlier release stored may have
+ * one. */
 static tansu_status refuse_regex(parser *p, const char *name, const doc_value *operand) {
-    return operand->type != DOC_REGEX
+    return operand->type != DOC_REGEX || p->q->stored
                ? TANSU_OK
                : parse_bad(p, name,
                            "Operand must not be a regular expression; use \"$regex\", or \"$not\" "
