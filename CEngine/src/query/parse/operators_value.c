@@ -314,11 +314,8 @@ static tansu_status copy_strings(parser *p, test *t, const char *name, const doc
     }
     if (status == TANSU_OK && t->op != TEST_TOKEN)
         strings_sort(t);
-    for (uint32_t i = 0; t->op == TEST_CONTAINS && i < t->operand_count; i++) {
-        if (t->operands[i].size > t->integer)
-            t->integer = t->operands[i].size;
-    }
-    return status;
+    return status == TANSU_OK && !strings_prepare(&p->q->memory, t) ? error_memory(p->error)
+                                                                    : status;
 }
 
 /* add_strings -- a test with one or several strings. $collation does not apply, since parts of
