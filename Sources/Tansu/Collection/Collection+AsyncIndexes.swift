@@ -8,7 +8,7 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the paths are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
-    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///   - partialFilter: A query of comparisons, `$exists`, `$type` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
     ///   - progress: Called on a thread of the database with the number of documents read. An error that it throws
     ///     ends the build, as a cancelled task does.
@@ -31,7 +31,7 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the paths are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
-    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///   - partialFilter: A query of comparisons, `$exists`, `$type` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
     ///   - progress: Called on a thread of the database with the number of documents read. An error that it throws
     ///     ends the build, as a cancelled task does.

@@ -17,7 +17,7 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the paths are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
-    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///   - partialFilter: A query of comparisons, `$exists`, `$type` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
     ///   - progress: Called on this thread with the number of documents read. An error that it throws ends the build
     ///     and is rethrown; no index is created. It may use the database but not close it.
@@ -41,7 +41,7 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the paths are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
-    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///   - partialFilter: A query of comparisons, `$exists`, `$type` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
     ///   - progress: Called on this thread with the number of documents read. An error that it throws ends the build
     ///     and is rethrown; no index is created. It may use the database but not close it.
