@@ -1,9 +1,10 @@
 /*
  * test_mongo_functional.c -- cases that were recorded for MongoDB 8.2
- * (tests/vectors/mongo-functional), and neighbours of theirs (tests/vectors/mongo-neighbours): each is run through the public API, and must come out as there
- * or be in the list differences.txt, with a reason. A case in the list that comes out as there is a
- * failure, too. What the engine does not offer is not applicable, by the rules of
- * support/mongo/mongo_scope.c; VERBOSE=1 prints how many cases each rule leaves out.
+ * (tests/vectors/mongo-functional), and neighbours of theirs (tests/vectors/mongo-neighbours):
+ * each is run through the public API, and must come out as there or be in the list
+ * differences.txt, with a reason. A case in the list that comes out as there is a failure, too.
+ * What the engine does not offer is not applicable, by the rules of support/mongo/mongo_scope.c;
+ * VERBOSE=1 prints how many cases each rule leaves out.
  */
 #include "support/check.h"
 #include "support/mongo/mongo_command.h"
