@@ -225,32 +225,34 @@ static void families(void) {
                                         "findAndModify",  "delete",    "insert",     "distinct",
                                         "count",          "indexes",   "collation",  "combinations",
                                         "update-command", "data-types"};
-    unsigned lines = 0;
-    differences = repo_file_read(VECTORS "differences.txt", &differences_size);
-    for (const char *at = differences; (at = strchr(at, '\t')) != NULL; at++)
-        lines++;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         run_family(names[i]);
-    /* Each listed case exists. */
-    CHECK_INT(lines, differences_seen);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons && reasons[i].name != NULL; i++)
         printf("not applicable: %4u %s\n", reasons[i].count, reasons[i].name);
-    free(differences);
 }
 
 /* What MongoDB's manual says about the neighbours of the recorded cases. */
 static void neighbours(void) {
     size_t size;
-    differences = repo_file_read(VECTORS "differences.txt", &differences_size);
     run_lines("neighbours",
               repo_file_read("CEngine/tests/vectors/mongo-neighbours/cases.ndjson", &size));
-    free(differences);
+}
+
+/* Runs last: the others have counted. */
+static void each_listed_difference_is_a_case(void) {
+    unsigned lines = 0;
+    for (const char *at = differences; (at = strchr(at, '\t')) != NULL; at++)
+        lines++;
+    CHECK_INT(lines, differences_seen);
 }
 
 int main(void) {
     const char *verbose = getenv("VERBOSE");
     show_all = verbose != NULL && strcmp(verbose, "2") == 0;
+    differences = repo_file_read(VECTORS "differences.txt", &differences_size);
     RUN(families);
     RUN(neighbours);
+    RUN(each_listed_difference_is_a_case);
+    free(differences);
     return check_finish();
 }
