@@ -26,7 +26,7 @@ extension EngineScope {
     /// How many documents match.
     func count(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> Int {
         var count: Int64 = 0
-        try measured(MeasuredCall(kind: .count, collection: collection, query: query, hints: hints)) {
+        try measured(MeasuredCall(kind: .count, collection: collection, query: query, hints: recorded(hints))) {
             try withBytes(query, hints) { query, hints in
                 try call { database, transaction, error in
                     tansu_count(

@@ -77,6 +77,13 @@ final class EngineTransaction: @unchecked Sendable {
         try lock.withLock(body)
     }
 
+    /// Runs `body` under the lock of the transaction; `nil`, without waiting, while another thread holds it.
+    func aloneUnlessBusy<Result>(_ body: () throws -> Result) rethrows -> Result? {
+        guard lock.try() else { return nil }
+        defer { lock.unlock() }
+        return try body()
+    }
+
     /// Runs `body` with the database and the transaction under the lock. Throws `.invalidState` after the end.
     func call<Result>(_ body: (OpaquePointer, OpaquePointer) throws -> Result) throws -> Result {
         try lock.withLock {
