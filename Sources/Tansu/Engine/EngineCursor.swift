@@ -31,6 +31,7 @@ final class EngineCursor: @unchecked Sendable {
 
     /// Starts a query.
     init(_ scope: EngineScope, collection: String, query: BSONDocument, hints: BSONDocument) throws {
+        scope.track(query, hints, in: collection)
         self.scope = scope
         handle = Handle()
         timer = scope.engine.recorder.map { _ in
