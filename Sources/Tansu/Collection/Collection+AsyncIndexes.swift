@@ -62,7 +62,7 @@ extension Database.Collection {
     /// - Parameter name: Its name.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func dropIndex(_ name: String) async throws {
-        try await session.run(.write) { _ in try self.dropIndex(name) }
+        try await session.runCancellable(.write) { try self.using($0).dropIndex(name) }
     }
 
     /// The indexes of the collection except that of `_id`. Empty when the collection does not exist.
