@@ -42,7 +42,8 @@ typedef struct write_txn {
     tree *dropped; /* trees of dropped indexes: freed or kept when the transaction ends */
     size_t dropped_count;
     size_t dropped_capacity;
-    uint64_t frame_size; /* of the log's frame, for savepoints */
+    uint64_t frame_size;      /* of the log's frame, for savepoints */
+    uint64_t frame_documents; /* of these, bytes of the records of documents and removals */
     uint32_t records;
     bool changed;
     bool keep_steps; /* savepoints are wanted */
@@ -83,6 +84,7 @@ read_context write_txn_read_context(const write_txn *wtxn);
 typedef struct write_txn_mark {
     size_t steps;
     uint64_t frame_size;
+    uint64_t frame_documents;
     uint32_t records;
     bool changed;
 } write_txn_mark;

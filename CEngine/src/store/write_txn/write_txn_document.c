@@ -207,9 +207,10 @@ static tansu_status prepare_put(write_txn *wtxn, collection_state *state, uint64
     return locations_prepare(state->locations, rid, error);
 }
 
-/* drop_record -- takes the frame's last record back. */
-static void drop_record(write_txn *wtxn, uint64_t frame_size) {
+/* drop_record -- takes the frame's last record back, which is a document's. */
+static void drop_record(write_txn *wtxn, uint64_t record, uint64_t frame_size) {
     wtxn->records--;
+    wtxn->frame_documents -= wtxn->frame_size - record;
     wtxn->frame_size = frame_size;
     wtxn->changed = wtxn->records != 0;
     log_shrink(wtxn->db->log, frame_size, wtxn->records);
@@ -295,7 +296,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     status = write_txn_apply_put(wtxn, state, doc, size, rid, old, old_size, error);
     if (status != TANSU_OK) {
         if (!wtxn->broken)
-            drop_record(wtxn, frame_size);
+            drop_record(wtxn, at, frame_size);
         return status;
     }
     uint64_t before = found ? pending_find(&wtxn->pending, where) : 0;
