@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define SLOTS_LEAST 64u
+#define SLOTS_LEAST 16u
 #define SLOTS_KEPT 4096u
 
 /* Neighbouring record ids share cache lines: this many are side by side. */
@@ -59,8 +59,11 @@ void pending_set(pending *p, uint64_t where, uint64_t at) {
     slot->at = at;
 }
 
+/* A table is emptied, and was searched for what it holds, from end to end: one that was large for
+ * its transaction is not kept for others that may be as small. */
 void pending_clear(pending *p) {
-    if (p->slots != NULL && p->mask + 1 > SLOTS_KEPT)
+    uint64_t slots = p->slots == NULL ? 0 : p->mask + 1;
+    if (slots > SLOTS_KEPT || (slots > SLOTS_LEAST && p->count * 16 < slots))
         pending_free(p);
     else if (p->count != 0)
         memset(p->slots, 0, (p->mask + 1) * sizeof *p->slots);
