@@ -21,7 +21,7 @@ tansu_status way_find(tree_writer *writer, const tree *t, const uint8_t *key, si
         uint32_t slot = inner_slot(inner, key, size);
         way->step[way->height++].slot = slot;
         block = inner->child[slot];
-        status = child_content(writer->store, inner, slot, &content, error);
+        status = search_child(writer->store, inner, slot, &content, error);
     }
     if (status != TANSU_OK)
         return status;
