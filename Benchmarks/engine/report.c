@@ -49,7 +49,10 @@ static void print_floor(const struct report_ratio *ratio) {
         return;
     }
     print_number(ratio->floor);
-    printf(" %8.2f", ratio->above_floor);
+    if (ratio->tansu > 0)
+        printf(" %8.2f", ratio->above_floor);
+    else
+        printf(" %8s", "");
 }
 
 /* verdict -- how a ratio compares with its goal. */
