@@ -36,6 +36,7 @@ void write_txn_discard(write_txn *wtxn) {
     free(wtxn->new_entries);
     tansu_buffer_free(&wtxn->key);
     tansu_buffer_free(&wtxn->scratch);
+    write_txn_batches_free(wtxn);
     free(wtxn);
 }
 
@@ -43,6 +44,7 @@ void write_txn_discard(write_txn *wtxn) {
  * large. */
 static void write_txn_give_back(write_txn *wtxn) {
     database *db = wtxn->db;
+    write_txn_batches_free(wtxn);
     write_txn kept = {.pending = wtxn->pending,
                       .steps = wtxn->steps,
                       .step_capacity = wtxn->step_capacity,
@@ -189,6 +191,8 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     if (sequence != NULL)
         *sequence = 0;
     tansu_status status = write_txn_usable(wtxn, error);
+    if (status == TANSU_OK)
+        status = write_txn_flush(wtxn, error);
     for (size_t i = 0; status == TANSU_OK && i < wtxn->dropped_count; i++)
         status = tree_retire_all(db->trees, &wtxn->dropped[i], &wtxn->retired, error);
     /* The index entries of documents that could not be read are not known. */

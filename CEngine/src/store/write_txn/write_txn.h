@@ -24,6 +24,9 @@ typedef struct write_txn_step {
     doc_ref new_ref; /* the version put, 0 for a deletion */
 } write_txn_step;
 
+/* Entries of one index that wait to be inserted (write_txn_batch.c). */
+typedef struct index_batch index_batch;
+
 typedef struct write_txn {
     database *db;
     snapshot *base; /* the head; not used after publishing */
@@ -56,6 +59,10 @@ typedef struct write_txn {
     uint64_t passed_over; /* in replay: record ids that no record has */
     uint32_t next_collection;
     uint32_t next_index;
+    index_batch *batches; /* one for each index of the collection whose entries wait */
+    uint32_t batch_count;
+    uint32_t batched; /* that collection; 0: no entries wait */
+    size_t batched_bytes;
     index_entries old_entries;
     index_entries *new_entries; /* a set for each index of the current collection */
     uint32_t entry_sets;
@@ -95,6 +102,11 @@ write_txn_mark write_txn_save_mark(const write_txn *wtxn);
 void write_txn_roll_back(write_txn *wtxn, write_txn_mark mark);
 /* write_txn_forget_steps -- a call has succeeded: its mark is not rolled back to any more. */
 void write_txn_forget_steps(write_txn *wtxn, write_txn_mark mark);
+
+/* write_txn_flush -- inserts the index entries that wait (write_txn_batch.c): before anything reads
+ * an index of the transaction's own snapshot. A transaction in which that fails is broken. Errors:
+ * MEMORY, IO. */
+tansu_status write_txn_flush(write_txn *wtxn, tansu_error *error);
 
 /* write_txn_usable -- INVALID_STATE when the transaction is broken. */
 tansu_status write_txn_usable(const write_txn *wtxn, tansu_error *error);

@@ -156,6 +156,8 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
                                  tansu_error *error) {
     /* Everything is validated before the first change. */
     tansu_status status = make_new_entries(wtxn, state, doc, size, rid, error);
+    if (status == TANSU_OK && old != NULL)
+        status = write_txn_flush(wtxn, error); /* the old entries may wait */
     if (status == TANSU_OK && old == NULL)
         status = write_txn_id_entry(wtxn, state, doc, size, rid, true, error);
     else if (status == TANSU_OK)
@@ -165,6 +167,11 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
         collection_index *index = &state->indexes[i];
         wtxn->old_entries.count = 0;
+        if (old == NULL && write_txn_batches(wtxn, index->definition)) {
+            index->multikey = index->multikey || wtxn->new_entries[i].multikey;
+            status = write_txn_batch(wtxn, state, i, &wtxn->new_entries[i], error);
+            continue;
+        }
         if (old != NULL)
             status = make_old_entries(wtxn, index->definition, old, old_size, rid, error);
         if (status == TANSU_OK)
@@ -177,7 +184,9 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
 tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
                                     const uint8_t *old, uint32_t old_size, tansu_error *error) {
     static const index_entries none;
-    tansu_status status = write_txn_id_entry(wtxn, state, old, old_size, rid, false, error);
+    tansu_status status = write_txn_flush(wtxn, error);
+    if (status == TANSU_OK)
+        status = write_txn_id_entry(wtxn, state, old, old_size, rid, false, error);
     if (status != TANSU_OK)
         return status;
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
