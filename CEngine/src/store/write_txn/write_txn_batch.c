@@ -115,7 +115,6 @@ static tansu_status batch_insert(index_batch *batch, tree_writer *writer, tree *
     for (size_t i = 0; status == TANSU_OK && i < batch->count; i++)
         status = tree_insert(writer, entries, batch->bytes.data + batch->items[i].offset,
                              batch->items[i].size, NULL, error);
-    batch->count = batch->bytes.size = 0;
     return status;
 }
 
@@ -164,10 +163,12 @@ tansu_status write_txn_flush(write_txn *wtxn, tansu_error *error) {
     tansu_status status = TANSU_OK;
     wtxn->batched = 0;
     wtxn->batched_bytes = 0;
-    for (uint32_t i = 0; status == TANSU_OK && state != NULL && i < state->index_count; i++)
-        if (i < wtxn->batch_count && wtxn->batches[i].count != 0)
-            status =
-                batch_insert(&wtxn->batches[i], &wtxn->writer, &state->indexes[i].entries, error);
+    for (uint32_t i = 0; i < wtxn->batch_count; i++) {
+        index_batch *batch = &wtxn->batches[i];
+        if (status == TANSU_OK && batch->count != 0 && state != NULL && i < state->index_count)
+            status = batch_insert(batch, &wtxn->writer, &state->indexes[i].entries, error);
+        batch->count = batch->bytes.size = 0;
+    }
     wtxn->broken = wtxn->broken || status != TANSU_OK;
     return status;
 }
