@@ -149,6 +149,97 @@ static void a_reader_can_be_backed_up_and_cloned(void) {
     folder_end(folder);
 }
 
+/* ---- A writer between two calls of an opening ---- */
+
+/* What the writer does before the file call with the number `at` of an opening. */
+static struct {
+    tansu_db *db;
+    unsigned calls, at, round;
+    enum { NEW_SEGMENTS, COMPACTION, REBUILT_INDEX, CLEAN_END, WAYS } way;
+    const tansu_options *options;
+} between;
+
+/* burst -- commits that fill new segments, checkpoints, and what the way is about. */
+static void burst(void) {
+    between.round++;
+    fill(between.db, 0, 1500);
+    CHECK_OK(tansu_checkpoint(between.db, &call_error), &call_error);
+    if (between.way == COMPACTION)
+        CHECK_OK(tansu_compact(between.db, NULL, NULL, NULL, &call_error), &call_error);
+    fill(between.db, 0, 1500);
+    if (between.way == REBUILT_INDEX) {
+        CHECK_OK(tansu_index_drop(between.db, NULL, "c", "n", &call_error), &call_error);
+        CHECK_OK(call_index(between.db, NULL, "c", "n", "{'n': 1}", NULL), &call_error);
+    }
+    CHECK_OK(tansu_checkpoint(between.db, &call_error), &call_error);
+    if (between.way == CLEAN_END) {
+        call_close(between.db);
+        between.db = call_open_with(between.options);
+    }
+    if (between.way == REBUILT_INDEX) { /* in the tail, too */
+        CHECK_OK(tansu_index_drop(between.db, NULL, "c", "n", &call_error), &call_error);
+        CHECK_OK(call_index(between.db, NULL, "c", "n", "{'n': 1}", NULL), &call_error);
+    }
+    fill(between.db, 0, 20);
+}
+
+/* step_in -- counts a file call. */
+static void step_in(void) {
+    if (++between.calls == between.at)
+        burst();
+}
+
+static int open_between(const char *path, int flags, int mode) {
+    step_in();
+    return fs_system.open(path, flags, mode);
+}
+
+static ssize_t read_between(int fd, void *bytes, size_t size, off_t offset) {
+    step_in();
+    return fs_system.read(fd, bytes, size, offset);
+}
+
+static void *map_between(int fd, size_t size, bool writable) {
+    step_in();
+    return fs_system.map(fd, size, writable);
+}
+
+static void a_writer_may_do_anything_between_two_calls(void) {
+    fs calls = fs_system;
+    calls.open = open_between;
+    calls.read = read_between;
+    calls.map = map_between;
+    for (between.way = NEW_SEGMENTS; between.way < WAYS; between.way++) {
+        char *folder = folder_new();
+        tansu_options options = call_options(folder), reading = options;
+        options.segment_size = (uint64_t)1 << 20;
+        reading.allow_writer = 1;
+        between.options = &options;
+        between.db = call_open_with(&options);
+        CHECK_OK(call_index(between.db, NULL, "c", "n", "{'n': 1}", NULL), &call_error);
+        fill(between.db, 0, 1500);
+        unsigned first = 0;
+        for (between.at = 0; between.at <= first && check_failures() == 0;
+             between.at += 1 + (unsigned)between.way) {
+            tansu_db *reader = NULL;
+            between.calls = 0;
+            if (CHECK_OK(database_open(&reading, &calls, &query_filters, (database **)&reader,
+                                       &call_error),
+                         &call_error)) {
+                check_filled(reader, 1500);
+                call_close(reader);
+            }
+            if (between.at == 0)
+                first = between.calls;
+            if (check_failures() != 0)
+                check_note("    way %d, call %u of %u", (int)between.way, between.at, first);
+        }
+        call_close(between.db);
+        folder_end(folder);
+    }
+    CHECK(between.round > 50);
+}
+
 /* ---- Locks ---- */
 
 static void readers_and_the_writer_do_not_lock_each_other_out(void) {
@@ -359,6 +450,7 @@ int main(void) {
     RUN(a_reader_sees_the_commits_before_its_opening);
     RUN(nothing_that_a_writer_does_changes_what_a_reader_sees);
     RUN(a_reader_can_be_backed_up_and_cloned);
+    RUN(a_writer_may_do_anything_between_two_calls);
     RUN(readers_and_the_writer_do_not_lock_each_other_out);
     RUN(another_process_reads_concurrently);
     RUN(nothing_is_written);

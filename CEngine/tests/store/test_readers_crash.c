@@ -10,6 +10,8 @@
  *
  * TANSU_SEED repeats the choices of a run, TANSU_CRASHES sets how many processes are killed (60).
  */
+#include "query/plan/partial_filter.h"
+#include "store/database.h"
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -47,7 +49,7 @@ static struct shared {
     atomic_uint_fast64_t openings, held, checkpoints, compactions, ends, verified, tails;
 } * shared;
 
-static const char *database;
+static const char *store_path;
 static uint64_t store_seed;
 
 /* fail -- ends the child; the parent sees the code. */
@@ -69,6 +71,64 @@ static void pause_up_to(random_source *source, uint64_t nanoseconds) {
     nanosleep(&(struct timespec){.tv_nsec = (long)random_below(source, nanoseconds)}, NULL);
 }
 
+/* ---- Slow file calls ---- */
+
+/* In half of the lives and openings each file call may take long, and a write is done in two steps:
+ * so that the processes meet in the middle of what they do. */
+static _Thread_local random_source slowness;
+
+static void linger(void) {
+    if (random_chance(&slowness, 20))
+        pause_up_to(&slowness, random_chance(&slowness, 5) ? 10000000 : 1000000);
+}
+
+static int slow_open(const char *path, int flags, int mode) {
+    linger();
+    return fs_system.open(path, flags, mode);
+}
+
+static ssize_t slow_read(int fd, void *bytes, size_t size, off_t offset) {
+    linger();
+    return fs_system.read(fd, bytes, size, offset);
+}
+
+static ssize_t slow_write(int fd, const void *bytes, size_t size, off_t offset) {
+    linger();
+    return fs_system.write(fd, bytes, size > 64 ? size / 2 : size, offset);
+}
+
+static int slow_unlink(const char *path) {
+    linger();
+    return fs_system.unlink(path);
+}
+
+static int slow_rename(const char *from, const char *to) {
+    linger();
+    return fs_system.rename(from, to);
+}
+
+static void *slow_map(int fd, size_t size, bool writable) {
+    linger();
+    return fs_system.map(fd, size, writable);
+}
+
+/* open_slowly -- tansu_open(), but for these calls. */
+static tansu_status open_slowly(const tansu_options *options, random_source *source,
+                                tansu_db **db) {
+    static fs calls;
+    calls = fs_system;
+    calls.open = slow_open;
+    calls.read = slow_read;
+    calls.write = slow_write;
+    calls.unlink = slow_unlink;
+    calls.rename = slow_rename;
+    calls.map = slow_map;
+    slowness = random_from(random_next(source));
+    return random_chance(source, 50)
+               ? database_open(options, &calls, &query_filters, (database **)db, &call_error)
+               : tansu_open(options, db, &call_error);
+}
+
 /* ---- Steps ---- */
 
 /* put -- one document. */
@@ -82,7 +142,7 @@ static void put(tansu_db *db, tansu_txn *txn, const char *collection, bson_t *do
 static void one_change(content *c, random_source *source, tansu_db *db, tansu_txn *txn) {
     static const uint8_t filling[20000];
     int32_t id = (int32_t)random_below(source, IDS), n = (int32_t)random_below(source, 50);
-    int32_t pad = (int32_t)random_below(source, random_chance(source, 10) ? sizeof filling : 300);
+    int32_t pad = (int32_t)random_below(source, random_chance(source, 30) ? sizeof filling : 300);
     c->there[id] = random_chance(source, 85);
     c->n[id] = n;
     c->pad[id] = pad;
@@ -238,12 +298,12 @@ static void compare(const content *c, tansu_db *db, random_source *source) {
 
 /* read_once -- opens, compares, and closes. */
 static void read_once(content *c, random_source *source, uint64_t *last) {
-    tansu_options options = call_options(database);
+    tansu_options options = call_options(store_path);
     tansu_db *db = NULL;
     options.allow_writer = 1;
     options.index_cache_bytes = random_chance(source, 50) ? 1 : (uint64_t)64 << 20;
     uint64_t least = shared->acknowledged;
-    must(tansu_open(&options, &db, &call_error), 21);
+    must(open_slowly(&options, source, &db), 21);
     uint64_t most = shared->begun, stored = stored_step(db);
     if (stored < least || stored < *last || stored > most) {
         fprintf(stderr, "    from %llu (before: %llu) to %llu steps were due, and %llu are there\n",
@@ -316,7 +376,7 @@ static void *disturb(void *context) {
 
 /* options_of -- of a life of the writer. */
 static tansu_options options_of(random_source *source) {
-    tansu_options options = call_options(database);
+    tansu_options options = call_options(store_path);
     options.durability =
         random_chance(source, 25) ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
     options.checkpoint_bytes =
@@ -333,7 +393,7 @@ static void write_on(uint64_t seed) {
     tansu_options options = options_of(&source);
     content c = {.step = 0};
     pthread_t thread;
-    must(tansu_open(&options, &d.db, &call_error), 3);
+    must(open_slowly(&options, &source, &d.db), 3);
     uint64_t stored = stored_step(d.db);
     if (stored < shared->acknowledged || stored > shared->begun)
         fail(4, "the writer found another commit than the last");
@@ -427,7 +487,7 @@ static void check_end(void) {
     static const char *const root[] = {"LOCK", "MANIFEST", "log", "index", "set-aside", NULL};
     static const char *const log[] = {"TAIL", "reserve", NULL};
     static const char *const index[] = {"blocks.tch", NULL};
-    tansu_options options = call_options(database);
+    tansu_options options = call_options(store_path);
     random_source source = random_from(1);
     content c = {.step = 0};
     tansu_db *db = call_open_with(&options);
@@ -437,9 +497,9 @@ static void check_end(void) {
     compare(&c, db, &source);
     CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
     call_close(db);
-    check_names(database, root, NULL);
-    check_names(folder_join(database, "log"), log, ".seg");
-    check_names(folder_join(database, "index"), index, NULL);
+    check_names(store_path, root, NULL);
+    check_names(folder_join(store_path, "log"), log, ".seg");
+    check_names(folder_join(store_path, "index"), index, NULL);
 }
 
 static void concurrent_readers_see_whole_commits(void) {
@@ -448,7 +508,7 @@ static void concurrent_readers_see_whole_commits(void) {
     random_source source = random_start(1);
     pid_t processes[READERS + 1];
     char *folder = folder_new();
-    database = folder;
+    store_path = folder;
     store_seed = random_next(&source);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(shared != MAP_FAILED);
