@@ -51,6 +51,12 @@ static int sum(const fs *calls, int fd, uint64_t most, uint8_t *buffer, uint64_t
     return 0;
 }
 
+/* not_a_file -- whether there is no file, or something else: what that means is decided by whoever
+ * needs the file. */
+static bool not_a_file(int number) {
+    return number == ENOENT || number == ENOTDIR || number == ESPIPE || number == EISDIR;
+}
+
 /* take_part -- one file's part of a stamp. */
 static tansu_status take_part(const database *db, const part *p, uint8_t *buffer,
                               uint64_t result[2], tansu_error *error) {
@@ -59,12 +65,12 @@ static tansu_status take_part(const database *db, const part *p, uint8_t *buffer
         return error_memory(error);
     tansu_status status = TANSU_OK;
     int fd = db->calls->open(path, O_RDONLY, 0);
-    result[0] = UINT64_MAX; /* missing */
-    result[1] = 0;
-    if (fd < 0 && errno != ENOENT)
-        status = error_errno(error, path, "open", errno);
-    if (fd >= 0 && sum(db->calls, fd, p->most, buffer, result) != 0)
-        status = error_errno(error, path, "read", errno);
+    if (fd < 0 || sum(db->calls, fd, p->most, buffer, result) != 0) {
+        result[0] = UINT64_MAX;
+        result[1] = (uint64_t)errno;
+        if (!not_a_file(errno))
+            status = error_errno(error, path, fd < 0 ? "open" : "read", errno);
+    }
     if (fd >= 0)
         db->calls->close(fd);
     free(path);

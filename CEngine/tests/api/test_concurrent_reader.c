@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -354,6 +355,9 @@ static void options_that_make_no_sense_are_rejected(void) {
     CHECK_STATUS(TANSU_E_NOT_FOUND, try_concurrent(folder, &db));
     CHECK_STATUS(TANSU_E_NOT_FOUND, try_concurrent(folder_join(folder, "nothing"), &db));
     CHECK(!file_exists(folder_join(folder, "nothing")));
+    file_write(folder_join(folder, "file"), "Dear Bob", 8);
+    CHECK_STATUS(TANSU_E_EXISTS, try_concurrent(folder_join(folder, "file"), &db));
+    CHECK_STATUS(TANSU_E_EXISTS, try_concurrent(folder, &db));
     folder_end(folder);
 }
 
@@ -388,6 +392,12 @@ static void damaged_index_files_are_rebuilt_in_memory(void) {
     reader = open_concurrent(folder);
     sample_check(reader);
     CHECK(!file_exists(folder_join(folder, "index")));
+    call_close(reader);
+    REQUIRE(mkdir(folder_join(folder, "index"), 0755) == 0);
+    REQUIRE(mkfifo(folder_join(folder, "index/blocks.tch"), 0644) == 0);
+    REQUIRE(mkdir(folder_join(folder, "index/blocks.tch.redo.0"), 0755) == 0);
+    reader = open_concurrent(folder);
+    sample_check(reader);
     call_close(reader);
     folder_end(folder);
 }
