@@ -348,7 +348,8 @@ typedef struct tansu_options {
     tansu_store store;
     const char *path; /* the folder; a relative path is resolved once, when opening. The folder must
                          not be moved or replaced while the database is open */
-    int read_only;    /* never writes; several read-only openers may share the folder */
+    int read_only;    /* never writes; several read-only openers may share the folder, and keep
+                         writers out (but see allow_writer) */
     int must_exist;   /* NOT_FOUND instead of creating a new database */
     tansu_durability durability;
     uint32_t interval_ms;       /* for TANSU_DURABILITY_INTERVAL; default 100 */
@@ -369,6 +370,10 @@ typedef struct tansu_options {
     void *log_context;
     uint32_t lock_timeout_ms; /* how long to wait while another process has the database open;
                                  default 0 */
+    int allow_writer; /* read-only, whether or not another process writes: sees all commits up to
+                         the opening and none after it, takes no lock, and neither waits for a
+                         writer nor makes one wait. Opening copies the index file into a
+                         temporary one (docs/readers.md) */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */
@@ -381,11 +386,12 @@ TANSU_API void tansu_options_init(tansu_options *options);
  * on a read-only file system is opened as if read_only was set ("readOnly").
  * *db: set on success, otherwise NULL.
  * Errors: LOCKED (after lock_timeout_ms; the message names the process that has it open, where the
- * system does); NOT_FOUND (must_exist or read_only, and there is none); EXISTS (the path is a
- * file, or a folder with other content); CORRUPT (before the last synced commit: context and offset
- * say where, and the log is left unchanged, see tansu_repair()); VERSION; IO; FULL; READ_ONLY
- * (there is none, and the file system is read-only); CANCELLED (by options.progress; the log is
- * unchanged).
+ * system does); BUSY (allow_writer: for ten seconds and lock_timeout_ms checkpoints followed each
+ * other faster than the index file can be copied); NOT_FOUND (must_exist, read_only or
+ * allow_writer, and there is none); EXISTS (the path is a file, or a folder with other content);
+ * CORRUPT (before the last synced commit: context and offset say where, and the log is left
+ * unchanged, see tansu_repair()); VERSION; IO; FULL; READ_ONLY (there is none, and the file system
+ * is read-only); CANCELLED (by options.progress; the log is unchanged).
  */
 TANSU_API tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error);
 
@@ -400,7 +406,7 @@ TANSU_API tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_er
  *   "path"        text
  *   "durability"  "full", "process" or "interval"
  *   "readMode"    "guarded" or "unguarded"
- *   "readOnly", "mustExist"
+ *   "readOnly", "allowWriter", "mustExist"
  *                 true or false
  *   "intervalMs", "busyTimeoutMs", "segmentSize", "checkpointBytes", "indexCacheBytes",
  *   "compactionPercent", "compactionShare", "lockTimeoutMs"
@@ -433,7 +439,7 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
 
 /*
  * Returns statistics as a BSON document:
- *   "path", "store", "durability", "readOnly", "format"
+ *   "path", "store", "durability", "readOnly", "allowWriter" (if it is true), "format"
  *                         how the database was opened
  *   "sequence"            the number of the newest commit
  *   "checkpointSequence"  the number of the newest commit in the index file

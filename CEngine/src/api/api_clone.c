@@ -160,7 +160,7 @@ typedef struct clone_target {
 
 /* check_target -- EXISTS when there is a database. */
 static tansu_status check_target(const tansu_options *target, clone_target *p, tansu_error *error) {
-    if (target->read_only || target->must_exist)
+    if (target->read_only || target->allow_writer || target->must_exist)
         return error_set(
             error, TANSU_E_INVALID_ARGUMENT, "target",
             "A clone is a new database; set target.read_only and target.must_exist to 0");

@@ -117,9 +117,10 @@ static tansu_status read_member(const char *name, const doc_value *value, tansu_
         options->read_mode = (tansu_read_mode)chosen;
         return TANSU_OK;
     }
-    int *flag = strcmp(name, "readOnly") == 0    ? &options->read_only
-                : strcmp(name, "mustExist") == 0 ? &options->must_exist
-                                                 : NULL;
+    int *flag = strcmp(name, "readOnly") == 0      ? &options->read_only
+                : strcmp(name, "allowWriter") == 0 ? &options->allow_writer
+                : strcmp(name, "mustExist") == 0   ? &options->must_exist
+                                                   : NULL;
     if (flag != NULL && value->type != DOC_BOOL)
         return wrong_value(name, "true or false", error);
     if (flag != NULL) {

@@ -67,6 +67,8 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
     writer_string(&w, "store", stores[d->store]);
     writer_string(&w, "durability", levels[d->durability]);
     writer_bool(&w, "readOnly", d->read_only);
+    if (d->concurrent)
+        writer_bool(&w, "allowWriter", true);
     writer_int32(&w, "format", LOG_FORMAT);
     writer_int64(&w, "sequence", (int64_t)v->sequence);
     append_counter(&w, "checkpointSequence", &d->checkpoint_sequence);

@@ -144,7 +144,9 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     }
     l->calls = options->calls;
     l->read_only = options->read_only;
-    l->guarded = !options->unguarded;
+    l->concurrent = options->concurrent;
+    /* The writer truncates its head segment when it is closed. */
+    l->guarded = !options->unguarded || options->concurrent;
     l->sparse = options->sparse;
     l->segment_size = options->segment_size;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);

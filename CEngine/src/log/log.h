@@ -65,7 +65,8 @@ struct log {
     char *set_aside_folder;
     char cache[64]; /* fs_cache_id() of the folder */
     bool read_only;
-    bool guarded; /* pages that can't be read are counted in `tally` instead of raising SIGBUS */
+    bool concurrent; /* as in log_options */
+    bool guarded;    /* pages that can't be read are counted in `tally` instead of raising SIGBUS */
     guard_tally tally;
     guard_tally tail_tally; /* of the marks' page, whose faults are ignored */
     bool sparse;            /* as in log_options */
@@ -123,6 +124,9 @@ typedef struct log_options {
     /* of what may contain commits and is not used; created on demand */
     const char *set_aside_folder;
     bool read_only;
+    /* read-only, and another process may be appending: what follows the last whole frame is being
+     * written, and files may be removed while they are mapped */
+    bool concurrent;
     bool unguarded; /* a page that can't be read raises SIGBUS */
     /* compaction ran once, so a gap in the numbers is not a missing segment; otherwise it is one,
      * unless the commits continue after it */

@@ -34,7 +34,7 @@ tansu_status reader_open(log_reader *r, log *l, uint32_t number, const uint8_t *
     r->l = l;
     r->number = number;
     r->end = end;
-    r->mapped = l->folder == NULL ? mapped : NULL;
+    r->mapped = l->folder == NULL || l->concurrent ? mapped : NULL;
     if (r->mapped != NULL)
         return TANSU_OK;
     char *path = segment_file(l->folder, number);

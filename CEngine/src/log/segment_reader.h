@@ -14,7 +14,7 @@ typedef struct log_reader {
     uint32_t number;
     int fd;
     uint64_t end;          /* nothing after it is examined */
-    const uint8_t *mapped; /* a memory store's bytes; NULL when there is a file */
+    const uint8_t *mapped; /* the bytes where there is no file, or it may be removed; else NULL */
     uint8_t *window;       /* what was read of the file: `size` bytes from `start` on */
     uint64_t capacity;
     uint64_t start;

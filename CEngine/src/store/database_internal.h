@@ -44,13 +44,20 @@ typedef struct command_session {
     bool busy; /* a command uses it */
 } command_session;
 
+/* See store/files_stamp.h. */
+typedef struct files_stamp {
+    uint64_t parts[6][2];
+} files_stamp;
+
 struct database {
     const fs *calls;
     fork_stamp opened_in;              /* the process; its forks may not use what it had opened */
     const index_filter_calls *filters; /* of partial indexes */
     tansu_store store;
     bool read_only;
-    bool discard; /* closing only frees: nothing is written */
+    bool concurrent;   /* read-only, without a lock: another process may be writing */
+    files_stamp stamp; /* of what such a one opened */
+    bool discard;      /* closing only frees: nothing is written */
     tansu_durability durability;
     uint32_t interval_ms;
     uint32_t busy_timeout_ms;

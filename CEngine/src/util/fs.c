@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -394,6 +395,61 @@ tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu
         result->data[result->size] = 0;
     calls->close(fd);
     return status;
+}
+
+/* ---- Files without a name ---- */
+
+#define ATTEMPTS 100 /* to find an unused name */
+
+/* open_named -- creates a file and removes its name; -1 with errno. A name that a killed process
+ * left is skipped; it can only collide when a process id is reused. */
+static int open_named(const fs *calls, const char *folder) {
+    static atomic_uint counter;
+    int fd = -1;
+    for (int i = 0; fd < 0 && i < ATTEMPTS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "spill-%ld-%u.tmp", (long)getpid(),
+                 atomic_fetch_add(&counter, 1));
+        char *path = fs_join(folder, name);
+        if (!path) {
+            errno = ENOMEM;
+            return -1;
+        }
+        fd = calls->open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        int number = errno;
+        if (fd >= 0 && calls->unlink(path) != 0) {
+            number = errno;
+            calls->close(fd);
+            fd = -1;
+        }
+        free(path);
+        errno = number;
+        if (fd < 0 && number != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+/* open_in -- creates an unnamed file in a folder; -1 with errno. */
+static int open_in(const fs *calls, const char *folder) {
+#ifdef O_TMPFILE
+    int fd = calls->open(folder, O_RDWR | O_TMPFILE, 0600);
+    /* Not every file system supports O_TMPFILE. Other errors recur below. */
+    if (fd >= 0)
+        return fd;
+#endif
+    return open_named(calls, folder);
+}
+
+tansu_status fs_open_temporary(const fs *calls, const char *folder, int *fd, tansu_error *error) {
+    *fd = folder ? open_in(calls, folder) : -1;
+    if (*fd < 0 && (!folder || errno == EROFS || errno == EACCES || errno == EPERM)) {
+        folder = getenv("TMPDIR");
+        if (!folder || !*folder)
+            folder = "/tmp";
+        *fd = open_in(calls, folder);
+    }
+    return *fd < 0 ? error_errno(error, folder, "create a temporary file", errno) : TANSU_OK;
 }
 
 tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *error) {

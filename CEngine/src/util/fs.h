@@ -65,6 +65,11 @@ tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu
 /* fs_write_all -- writes all bytes from an offset of the file on; -1 with errno. */
 int fs_write_all(const fs *calls, int fd, const void *bytes, size_t size, uint64_t offset);
 
+/* fs_open_temporary -- creates a file without a name, which disappears with the process, however it
+ * ends: in `folder`, or, when that is NULL or may not be written to, in TMPDIR or /tmp. *fd reads
+ * and writes. Errors: IO, FULL, MEMORY. */
+tansu_status fs_open_temporary(const fs *calls, const char *folder, int *fd, tansu_error *error);
+
 /* fs_remove_all -- deletes a file, or a folder with all that is in it, as far as that can be
  * done. */
 void fs_remove_all(const fs *calls, const char *path);

@@ -7,8 +7,16 @@ extension Database {
         /// What a commit survives once it has returned.
         public var durability: Durability
 
-        /// Never write. Several processes may open a folder read-only at once.
+        /// Never write. Several processes may open a folder read-only at once; they keep writers out, unless they set
+        /// ``allowWriter``.
         public var readOnly: Bool
+
+        /// Never write, and read whether or not another process writes.
+        ///
+        /// The database has all commits up to its opening and none after it. No lock is taken: opening neither waits for
+        /// a writer nor makes one wait. It copies the index file into a temporary file and throws `.busy` if checkpoints
+        /// follow each other too fast for that.
+        public var allowWriter: Bool
 
         /// Throw `.notFound` instead of creating a new database.
         public var mustExist: Bool
@@ -58,15 +66,16 @@ extension Database {
 
         /// Makes options; every one has a default.
         public init(
-            durability: Durability = .full, readOnly: Bool = false, mustExist: Bool = false,
-            busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero, segmentSize: Int? = nil,
-            checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil, compactionPercent: Int? = nil,
-            compactionShare: Int? = nil,
+            durability: Durability = .full, readOnly: Bool = false, allowWriter: Bool = false,
+            mustExist: Bool = false, busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero,
+            segmentSize: Int? = nil, checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil,
+            compactionPercent: Int? = nil, compactionShare: Int? = nil,
             logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
             metrics: (any MetricsFactory)? = nil, progress: (@Sendable (Progress) throws -> Void)? = nil
         ) {
             self.durability = durability
             self.readOnly = readOnly
+            self.allowWriter = allowWriter
             self.mustExist = mustExist
             self.busyTimeout = busyTimeout
             self.lockTimeout = lockTimeout

@@ -10,7 +10,8 @@ struct OutputOptions: ParsableArguments {
 struct OpeningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Wait up to this many seconds while another process has the database open.", valueName: "seconds"))
+            "Wait up to this many seconds while another process writes the database. Commands that only read do not wait.",
+            valueName: "seconds"))
     var wait = 5.0
 
     func validate() throws {

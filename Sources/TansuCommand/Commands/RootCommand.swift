@@ -11,8 +11,8 @@ struct RootCommand: ParsableCommand {
             Queries, hints and documents are JSON. `tansu demo` demonstrates the commands in a few seconds.
 
             Results go to standard output, and errors go to standard error. With --json a result is one JSON \
-            object, and an error is an object {"ok": false, "error": {…}}. --wait says how long a command waits for a \
-            database that another process has open.
+            object, and an error is an object {"ok": false, "error": {…}}. Commands that only read work on \
+            a database that another process writes; --wait says how long others wait for it.
 
             EXIT CODES:
             \(CommandExitCode.helpText)

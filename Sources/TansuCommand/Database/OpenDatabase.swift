@@ -5,7 +5,7 @@ import TansuBSON
 /// A database that a command has opened, with its path for messages.
 struct OpenDatabase {
     enum Mode {
-        /// Read-only access to an existing database, shared with other readers.
+        /// Read-only access to an existing database, as of now, whether or not another process writes it.
         case read
         /// Read-write access to an existing database.
         case write
@@ -19,7 +19,7 @@ struct OpenDatabase {
     /// - Parameter timeout: How long to wait while another process has the database open.
     init(path: String, mode: Mode, waiting timeout: Duration) throws {
         self.path = path
-        let options = Database.Options(readOnly: mode == .read, mustExist: mode != .create, lockTimeout: timeout)
+        let options = Database.Options(allowWriter: mode == .read, mustExist: mode != .create, lockTimeout: timeout)
         do {
             database = try Database(path: path, options: options)
         } catch {

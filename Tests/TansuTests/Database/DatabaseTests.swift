@@ -93,6 +93,26 @@ struct DatabaseTests {
         #expect(throws: TansuError.self) { try db.collectionNames() }
     }
 
+    @Test("allowWriter reads the commits before the opening, while another opening writes")
+    func allowWriter() throws {
+        let folder = try TemporaryFolder()
+        let writer = try Database(path: folder.path("p"))
+        let numbers = try writer.collection("numbers")
+        try numbers.save(["_id": 1])
+        let reader = try Database(path: folder.path("p"), options: .init(allowWriter: true))
+        try numbers.save(["_id": 2])
+        try writer.checkpoint()
+        #expect(try reader.collection("numbers").count() == 1)
+        let error = #expect(throws: TansuError.self) { try reader.collection("numbers").save(["_id": 3]) }
+        #expect(error?.code == .readOnly)
+        let later = try Database(path: folder.path("p"), options: .init(allowWriter: true))
+        #expect(try later.collection("numbers").count() == 2)
+        try writer.close()
+        #expect(try reader.collection("numbers").count() == 1)
+        try reader.close()
+        try later.close()
+    }
+
     @Test("mustExist makes no folder, readOnly writes nothing")
     func options() throws {
         let folder = try TemporaryFolder()

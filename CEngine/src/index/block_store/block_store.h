@@ -29,7 +29,10 @@ enum block_store_flags {
     BLOCK_STORE_READ_ONLY = 2, /* write nothing at all */
     BLOCK_STORE_POWER_LOST =
         4, /* power was lost since it was last written: CORRUPT unless it is provably whole */
-    BLOCK_STORE_TEMPORARY = 8 /* of a database that goes when it is closed: nothing is synced */
+    BLOCK_STORE_TEMPORARY = 8, /* of a database that goes when it is closed: nothing is synced */
+    /* with READ_ONLY: takes no lock and works on a copy, for another process may be writing; what
+       is read is the last commit if the journals were the same before and after opening */
+    BLOCK_STORE_COPY = 16
 };
 
 /* block_store_open -- opens or creates the file. A transaction that a crash or power loss

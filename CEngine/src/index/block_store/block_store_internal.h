@@ -7,6 +7,7 @@
  *   block_store_journal.c   the redo journals
  *   block_store_recover.c   what earlier releases of the library left behind
  *   block_store_open.c      opening and closing
+ *   block_store_copy.c      a private copy of a file that somebody else writes
  *   block_store_read.c      looking records up
  *   block_store.c           transactions
  *   block_store_shrink.c    rewriting the whole file
@@ -289,6 +290,12 @@ tansu_status session_mark(block_store *bs, tansu_error *error);
 tansu_status session_end(block_store *bs, tansu_error *error);
 /* block_store_apply_pending -- ensures that the last commit's words are in the file. */
 tansu_status block_store_apply_pending(block_store *bs, tansu_error *error);
+
+/* ---- block_store_copy.c ---- */
+
+/* block_store_take_copy -- replaces the handle's descriptor with that of a copy that nobody else
+ * has. Errors: IO, FULL, MEMORY. */
+tansu_status block_store_take_copy(block_store *bs, tansu_error *error);
 
 /* ---- block_store_open.c ---- */
 

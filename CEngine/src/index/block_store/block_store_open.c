@@ -93,14 +93,15 @@ static tansu_status handle_new(const fs *calls, const char *path, unsigned flags
 }
 
 /* open_file -- the descriptor and its lock. */
-static tansu_status open_file(block_store *bs, bool create, tansu_error *error) {
+static tansu_status open_file(block_store *bs, unsigned how, tansu_error *error) {
+    bool create = (how & BLOCK_STORE_CREATE) != 0, copy = (how & BLOCK_STORE_COPY) != 0;
     int flags = bs->read_only ? O_RDONLY : create ? O_RDWR | O_CREAT : O_RDWR;
     int fd = bs->calls->open(bs->path, flags, 0644);
     if (fd < 0)
         return errno == ENOENT
                    ? error_set(error, TANSU_E_NOT_FOUND, bs->path, "The index file does not exist")
                    : error_errno(error, bs->path, "open", errno);
-    if (bs->calls->lock(fd, !bs->read_only) != 0) {
+    if (!copy && bs->calls->lock(fd, !bs->read_only) != 0) {
         tansu_status status =
             errno == EWOULDBLOCK
                 ? error_set(error, TANSU_E_LOCKED, bs->path,
@@ -110,7 +111,7 @@ static tansu_status open_file(block_store *bs, bool create, tansu_error *error) 
         return status;
     }
     bs->fd = fd;
-    return TANSU_OK;
+    return copy ? block_store_take_copy(bs, error) : TANSU_OK;
 }
 
 /* new_buckets -- memory for them, empty. */
@@ -221,7 +222,7 @@ tansu_status block_store_open(const fs *calls, const char *path, unsigned flags,
     tansu_status status = handle_new(calls, path, flags, &bs, error);
     if (status != TANSU_OK)
         return status;
-    status = open_file(bs, (flags & BLOCK_STORE_CREATE) != 0, error);
+    status = open_file(bs, flags, error);
     if (status == TANSU_OK && calls->size(bs->fd, &size) != 0)
         status = error_errno(error, path, "examine", errno);
     if (status == TANSU_OK)
@@ -244,7 +245,7 @@ tansu_status block_store_create(const fs *calls, const char *path, uint64_t buck
         status = handle_new(calls, path, BLOCK_STORE_TEMPORARY, &bs, error);
     if (status != TANSU_OK)
         return status;
-    status = open_file(bs, true, error);
+    status = open_file(bs, BLOCK_STORE_CREATE, error);
     if (status == TANSU_OK)
         status = make_file(bs, buckets, error);
     if (status != TANSU_OK) {

@@ -14,7 +14,7 @@
 
 /* block_store_flags_of -- how the database opens its block store. */
 static unsigned block_store_flags_of(const database *db) {
-    return (db->read_only ? BLOCK_STORE_READ_ONLY : 0) |
+    return (db->read_only ? BLOCK_STORE_READ_ONLY : 0) | (db->concurrent ? BLOCK_STORE_COPY : 0) |
            (db->store == TANSU_STORE_TEMPORARY ? BLOCK_STORE_TEMPORARY : 0);
 }
 

@@ -106,6 +106,8 @@ static tansu_status lock_folder(database *db, tansu_error *error) {
 
 /* take_lock -- holds the LOCK file and the folder until closing. */
 static tansu_status take_lock(database *db, tansu_error *error) {
+    if (db->concurrent)
+        return TANSU_OK;
     char *path = fs_join(db->folder, "LOCK");
     if (path == NULL)
         return error_memory(error);

@@ -6,6 +6,7 @@
 #include "store/background/worker.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/database_internal.h"
+#include "store/files_stamp.h"
 #include "store/index_files.h"
 #include "store/memory.h"
 #include "store/open/database_folder.h"
@@ -31,7 +32,8 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     db->calls = calls;
     db->close = database_close;
     db->store = options->store;
-    db->read_only = options->read_only != 0;
+    db->concurrent = options->allow_writer != 0;
+    db->read_only = options->read_only != 0 || db->concurrent;
     db->durability = options->durability == TANSU_DURABILITY_DEFAULT ? TANSU_DURABILITY_FULL
                                                                      : options->durability;
     db->interval_ms = options->interval_ms;
@@ -79,6 +81,8 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     case TANSU_STORE_TEMPORARY: status = folder_create_temporary(db, options->path, error); break;
     default: status = folder_set(db, options->path, error);
     }
+    if (status == TANSU_OK && db->concurrent)
+        status = files_stamp_take(db, error);
     if (status == TANSU_OK && db->folder != NULL) {
         status = folder_enter(db, options->must_exist != 0, options->lock_timeout_ms, error);
         if (status == TANSU_OK && ((log_folder = fs_join(db->folder, "log")) == NULL ||
@@ -90,6 +94,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
                                     .folder = log_folder,
                                     .set_aside_folder = set_aside,
                                     .read_only = db->read_only,
+                                    .concurrent = db->concurrent,
                                     .sparse = db->manifest.compacted,
                                     .unguarded = options->read_mode == TANSU_READ_UNGUARDED,
                                     .segment_size = options->segment_size};
@@ -106,6 +111,9 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
         status = db->store == TANSU_STORE_MEMORY ? recovery_start_empty(db, error)
                                                  : recovery_run(db, options, error);
     if (status != TANSU_OK) {
+        /* What is wrong may be that the files were not those of one point in time. */
+        if (db->concurrent && db->folder != NULL && files_stamp_check(db, NULL) == TANSU_E_BUSY)
+            status = files_stamp_check(db, error);
         db->discard = true;
         database_close(db, NULL);
         return status;
@@ -119,13 +127,42 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     return TANSU_OK;
 }
 
+/* How long, at least, an opening while another process writes is tried, and how often when the
+ * files stay the same: what is missing then is missing. */
+#define CONCURRENT_MS 10000u
+#define CONCURRENT_UNCHANGED 8
+
+/* Nanoseconds between two attempts. */
+#define CONCURRENT_PAUSE_LEAST ((uint64_t)1000000)
+#define CONCURRENT_PAUSE_MOST ((uint64_t)32000000)
+
+/* open_concurrent -- open_database() while another process writes: as often as what was read were
+ * not the files of one point in time. */
+static tansu_status open_concurrent(const tansu_options *options, const fs *calls,
+                                    const index_filter_calls *filters, database **result,
+                                    tansu_error *error) {
+    clock_time until = clock_in((uint64_t)CONCURRENT_MS + options->lock_timeout_ms);
+    int unchanged = 0;
+    for (uint64_t pause = CONCURRENT_PAUSE_LEAST;;
+         pause = pause < CONCURRENT_PAUSE_MOST ? pause * 2 : pause) {
+        tansu_status status = open_database(options, calls, filters, result, error);
+        if (status != TANSU_E_BUSY && status != TANSU_E_CORRUPT && status != TANSU_E_IO)
+            return status;
+        if ((status != TANSU_E_BUSY && ++unchanged == CONCURRENT_UNCHANGED) || clock_now() >= until)
+            return status;
+        clock_sleep(pause);
+    }
+}
+
 tansu_status database_open(const tansu_options *options, const fs *calls,
                            const index_filter_calls *filters, database **result,
                            tansu_error *error) {
     tansu_error own;
     limit_guard guard;
     limit_enter(&guard);
-    tansu_status status = open_database(options, calls, filters, result, &own);
+    tansu_status status = options->allow_writer
+                              ? open_concurrent(options, calls, filters, result, &own)
+                              : open_database(options, calls, filters, result, &own);
     limit_leave(&guard);
     if (status != TANSU_OK && error != NULL)
         *error = own;

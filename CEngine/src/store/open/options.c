@@ -50,7 +50,7 @@ tansu_status options_check(const tansu_options *o, tansu_error *error) {
     else if (o->store == TANSU_STORE_PERSISTENT && (o->path == NULL || o->path[0] == 0))
         wrong =
             "The option \"path\" is empty; name the database's folder, or choose a memory store";
-    else if (o->read_only && o->store != TANSU_STORE_PERSISTENT)
+    else if ((o->read_only || o->allow_writer) && o->store != TANSU_STORE_PERSISTENT)
         wrong = "Only a persistent store can be opened read-only";
     else if (o->segment_size < SEGMENT_LEAST || o->segment_size > SEGMENT_MOST)
         wrong = "The option \"segment_size\" must be from 1 MiB to 1 GiB";

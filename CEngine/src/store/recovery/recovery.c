@@ -5,6 +5,7 @@
 
 #include "store/checkpoint/checkpoint.h"
 #include "store/database_internal.h"
+#include "store/files_stamp.h"
 #include "util/error.h"
 
 #include <stdio.h>
@@ -38,8 +39,13 @@ tansu_status recovery_run(database *db, const tansu_options *options, tansu_erro
     snapshot *stored = NULL;
     tansu_status status = checkpoint_load(db, &stored, error);
     bool reached = true;
-    if (status == TANSU_OK && stored != NULL) {
+    if (status == TANSU_OK && stored != NULL)
         db->oldest = db->visible = db->head = stored;
+    /* All is read now or mapped, and nothing of it used: an index that is newer than the segments
+     * would lead to ones that are not there. */
+    if (status == TANSU_OK && db->concurrent)
+        status = files_stamp_check(db, error);
+    if (status == TANSU_OK && stored != NULL) {
         status = log_activate_segments(db->log, db->checkpoint_segments,
                                        db->checkpoint_segment_count, error);
         if (status == TANSU_OK)

@@ -1,0 +1,104 @@
+/*
+ * store/files_stamp.c -- taking and comparing stamps.
+ */
+#include "store/files_stamp.h"
+
+#include "store/database_internal.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define STEP ((size_t)64 * 1024)
+
+/* What a file contributes: its size, or that it is missing, and a checksum of its first bytes. */
+typedef struct part {
+    const char *name;
+    uint64_t most; /* bytes that are read */
+} part;
+
+/* The journals as a whole: one that is being written says nothing before it is complete. The head
+ * first and last: it changes with every commit, one way, while journals are also removed and begun
+ * again. */
+static const part parts[] = {
+    {"MANIFEST", UINT64_MAX},
+    {"index/blocks.tch", 256},
+    {"index/blocks.tch.redo.0", UINT64_MAX},
+    {"index/blocks.tch.redo.1", UINT64_MAX},
+    {"index/blocks.tch", 256},
+    {"MANIFEST", UINT64_MAX},
+};
+
+/* sum -- the checksum and number of the bytes that a file has up to `most`; -1 with errno. */
+static int sum(const fs *calls, int fd, uint64_t most, uint8_t *buffer, uint64_t result[2]) {
+    uint64_t done = 0;
+    uLong crc = crc32(0, NULL, 0);
+    while (done < most) {
+        size_t want = most - done < STEP ? (size_t)(most - done) : STEP;
+        ssize_t got = calls->read(fd, buffer, want, (off_t)done);
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        crc = crc32_z(crc, buffer, (size_t)got);
+        done += (uint64_t)got;
+    }
+    result[0] = done;
+    result[1] = crc;
+    return 0;
+}
+
+/* not_a_file -- whether there is no file, or something else: what that means is decided by whoever
+ * needs the file. */
+static bool not_a_file(int number) {
+    return number == ENOENT || number == ENOTDIR || number == ESPIPE || number == EISDIR;
+}
+
+/* take_part -- one file's part of a stamp. */
+static tansu_status take_part(const database *db, const part *p, uint8_t *buffer,
+                              uint64_t result[2], tansu_error *error) {
+    char *path = fs_join(db->folder, p->name);
+    if (path == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    int fd = db->calls->open(path, O_RDONLY, 0);
+    if (fd < 0 || sum(db->calls, fd, p->most, buffer, result) != 0) {
+        result[0] = UINT64_MAX;
+        result[1] = (uint64_t)errno;
+        if (!not_a_file(errno))
+            status = error_errno(error, path, fd < 0 ? "open" : "read", errno);
+    }
+    if (fd >= 0)
+        db->calls->close(fd);
+    free(path);
+    return status;
+}
+
+/* take -- the stamp of now. */
+static tansu_status take(const database *db, files_stamp *stamp, tansu_error *error) {
+    _Static_assert(sizeof stamp->parts / sizeof stamp->parts[0] == sizeof parts / sizeof parts[0],
+                   "a part for each file");
+    uint8_t *buffer = malloc(STEP);
+    tansu_status status = buffer == NULL ? error_memory(error) : TANSU_OK;
+    for (size_t i = 0; status == TANSU_OK && i < sizeof parts / sizeof parts[0]; i++)
+        status = take_part(db, &parts[i], buffer, stamp->parts[i], error);
+    free(buffer);
+    return status;
+}
+
+tansu_status files_stamp_take(database *db, tansu_error *error) {
+    return take(db, &db->stamp, error);
+}
+
+tansu_status files_stamp_check(const database *db, tansu_error *error) {
+    files_stamp now;
+    tansu_status status = take(db, &now, error);
+    if (status == TANSU_OK && memcmp(&now, &db->stamp, sizeof now) != 0)
+        status = error_set(error, TANSU_E_BUSY, db->folder,
+                           "The process that writes the database changed its index files again and "
+                           "again while it was opened; try again");
+    return status;
+}
