@@ -742,7 +742,21 @@ TANSU_API tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const ch
                                           tansu_document options, tansu_progress progress,
                                           void *context, tansu_error *error);
 
-/* Drops an index by name. Errors: NOT_FOUND, and a commit's. */
+/*
+ * Creates an index as tansu_index_create() does, if the collection exists, and creates it again
+ * whenever the collection is created by a call on `db`: by a first save, also in a transaction, or
+ * after the collection was dropped or renamed. A declaration lasts until the index is dropped by
+ * its name or the database is closed; it is not stored. Without a collection nothing is written; in
+ * a read-only database nothing is created.
+ * Errors: those of tansu_index_create(), also EXISTS (declared before with another definition); the
+ * index is then not declared.
+ */
+TANSU_API tansu_status tansu_index_declare(tansu_db *db, tansu_txn *txn, const char *collection,
+                                           const char *name, tansu_document keys,
+                                           tansu_document options, tansu_progress progress,
+                                           void *context, tansu_error *error);
+
+/* Drops an index by name, and forgets its declaration. Errors: NOT_FOUND, and a commit's. */
 TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collection,
                                         const char *name, tansu_error *error);
 
