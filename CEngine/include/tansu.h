@@ -702,6 +702,8 @@ TANSU_API tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *
  * Groups the matching documents and computes aggregates of each group: {"groups": [{...}, ...]}.
  * `group`: {"by": path | [path, ...] | {name: path, ...}, "fields": {name: {operator: path}}} with
  * the operators $count, $sum, $avg, $min, $max, $first, $last, $distinct (docs/query-language.md).
+ * In "by", {"$dateTrunc": {"date": path, "unit": "month", "timezone": "Europe/Berlin"}} is the
+ * beginning of the unit of time in which a date lies.
  * Without "by" there is one group, even of no documents. Groups come in the order of their keys;
  * $orderby (members of the groups), $skip and $max apply to groups; $collation applies to keys,
  * values and orders; with $explain the result is the plan.
