@@ -17,6 +17,8 @@ extension Database {
         private let isUnique: Bool
         private let isSparse: Bool
         private let isCaseInsensitive: Bool
+        /// Whether the paths were given as text, so that they may be names of properties.
+        private let isByText: Bool
         private let paths: (Collection<Element>) throws -> [IndexKey]
         private let filter: (Collection<Element>) throws -> BSONDocument?
 
@@ -52,17 +54,18 @@ extension Database {
             caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
         ) {
             self.init(
-                name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, paths: { _ in keys },
-                filter: { _ in partialFilter })
+                name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, isByText: true,
+                paths: { _ in keys }, filter: { _ in partialFilter })
         }
 
         init(
-            _ name: String?, unique: Bool, sparse: Bool, caseInsensitive: Bool,
+            _ name: String?, unique: Bool, sparse: Bool, caseInsensitive: Bool, isByText: Bool,
             paths: @escaping (Collection<Element>) throws -> [IndexKey],
             filter: @escaping (Collection<Element>) throws -> BSONDocument?
         ) {
             self.name = name
             (isUnique, isSparse, isCaseInsensitive) = (unique, sparse, caseInsensitive)
+            self.isByText = isByText
             (self.paths, self.filter) = (paths, filter)
         }
 
@@ -70,6 +73,7 @@ extension Database {
         func definition(in collection: Collection<Element>) throws -> IndexDefinition {
             try name?.checkName()
             let keys = try paths(collection)
+            if isByText { try collection.rejectPropertyNames(keys.map(\.path)) }
             let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
             guard document.count == keys.count else {
                 throw TansuError(

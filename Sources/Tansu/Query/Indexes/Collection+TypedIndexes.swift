@@ -75,7 +75,7 @@ extension Database.Index {
     ) {
         let paths = IndexPaths(repeat each keyPaths)
         self.init(
-            name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
+            name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, isByText: false,
             paths: { try paths.keys(in: $0, directions) },
             filter: { collection in try condition.map { try collection.find($0).filter } })
     }
