@@ -48,7 +48,8 @@ typedef struct log_marks {
     bool settled;     /* no sync was in progress, and none had failed */
     bool failed;      /* one had */
     bool lost; /* what was never synced may be lost: neither a clean end nor the same page cache */
-    /* the page cache that the marks were made in is still there, and the log's bytes with it */
+    /* the page cache that the marks were made in is still there, and the log's bytes with it: no
+     * sync has failed */
     bool same_page_cache;
 } log_marks;
 
@@ -287,6 +288,13 @@ void log_fail(log *l, int number);
 
 /* log_failed -- whether a sync or a write ever failed. */
 bool log_failed(log *l);
+
+/* log_cannot_be_written -- the same, found out now by a sync. The system may then have dropped from
+ * memory what never reached the disk, which is no corruption of what is on it. */
+bool log_cannot_be_written(log *l);
+
+/* log_dropped_error -- the error for bytes that were dropped so: IO. */
+tansu_status log_dropped_error(uint32_t number, uint64_t offset, tansu_error *error);
 
 /* ---- Pages that could not be read (util/sigbus_guard.h) ---- */
 

@@ -33,6 +33,22 @@ bool log_failed(log *l) {
     return __atomic_load_n(&l->failed, __ATOMIC_ACQUIRE);
 }
 
+bool log_cannot_be_written(log *l) {
+    if (l->read_only || l->folder == NULL)
+        return false;
+    return log_failed(l) ||
+           log_sync(l, __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE), NULL) != TANSU_OK;
+}
+
+tansu_status log_dropped_error(uint32_t number, uint64_t offset, tansu_error *error) {
+    char name[32];
+    segment_name(number, name);
+    return error_at(error, TANSU_E_IO, name, (int64_t)offset,
+                    "The system could not write \"%s\" and has dropped what was at offset %llu; "
+                    "check the disk, close the database and open it again",
+                    name, (unsigned long long)offset);
+}
+
 log_statistics log_measure(log *l) {
     pthread_mutex_lock(&l->mutex);
     log_statistics total = {.segments = l->active.count};

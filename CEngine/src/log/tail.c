@@ -32,7 +32,9 @@ static void take_marks(log *l, const tail_file *file) {
         /* after a clean end: whose page cache it was plays no part, and asking takes time */
         return;
     fs_cache_id(l->folder, l->cache);
-    m->same_page_cache = file->cache[0] != 0 && memcmp(file->cache, l->cache, sizeof l->cache) == 0;
+    /* after a sync that failed the system may drop from memory what it could not write */
+    m->same_page_cache =
+        !m->failed && file->cache[0] != 0 && memcmp(file->cache, l->cache, sizeof l->cache) == 0;
 }
 
 /* load -- reads the file; *sound: it is there, valid, and of the database with `uuid`, or of any if
@@ -80,8 +82,10 @@ uint64_t log_marked_end(const fs *calls, const char *folder, const uint8_t uuid[
         return 0;
     uint64_t synced = mark_read(file.crc, offsetof(tail_file, synced), file.synced);
     uint64_t written = mark_read(file.crc, offsetof(tail_file, written), file.written);
+    uint64_t state = mark_read(file.crc, offsetof(tail_file, state), file.state);
     fs_cache_id(folder, cache);
-    bool same = cache[0] != 0 && memcmp(cache, file.cache, sizeof cache) == 0;
+    bool same =
+        state != TAIL_FAILED && cache[0] != 0 && memcmp(cache, file.cache, sizeof cache) == 0;
     return same && written > synced ? written : synced;
 }
 

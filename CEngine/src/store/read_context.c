@@ -65,29 +65,16 @@ static inline const uint8_t *found(const read_context *rctx, log_location locati
                : doc;
 }
 
-/* dropped -- whether the system fails to write the log: it may then have dropped bytes from memory
- * that never reached the disk, which is not corruption of what is on it. */
-static bool dropped(const read_context *rctx) {
-    const struct log *l = rctx->log;
-    if (l->read_only || l->folder == NULL)
-        return false;
-    return log_failed(rctx->log) ||
-           log_sync(rctx->log, __atomic_load_n(&l->appended, __ATOMIC_ACQUIRE), NULL) != TANSU_OK;
-}
-
 /* damaged -- the error for a location that does not lead to a document. */
 static tansu_status damaged(const read_context *rctx, const collection_state *collection,
                             uint64_t rid, log_location location, tansu_error *error) {
     char name[32];
     if (log_faults(rctx->log) != 0)
         return log_read_error(rctx->log, error);
+    if (log_cannot_be_written(rctx->log))
+        return log_dropped_error((uint32_t)(location >> 32), (uint32_t)location & LOCATION_MASK,
+                                 error);
     segment_name((uint32_t)(location >> 32), name);
-    if (dropped(rctx))
-        return error_at(
-            error, TANSU_E_IO, name, (int64_t)((uint32_t)location & LOCATION_MASK),
-            "The system could not write \"%s\" and has dropped what was at offset %llu; "
-            "check the disk, close the database and open it again",
-            name, (unsigned long long)((uint32_t)location & LOCATION_MASK));
     return error_at(error, TANSU_E_CORRUPT, name, (int64_t)((uint32_t)location & LOCATION_MASK),
                     "Record %llu of collection \"%s\" is corrupt at \"%s\", offset %llu; restore a "
                     "backup or salvage what is readable with \"tansu repair\"",

@@ -181,6 +181,15 @@ static void system_start_writeback(int fd, uint64_t offset, uint64_t size) {
 #endif
 }
 
+#ifndef __APPLE__
+/* shut_down -- whether the file system takes no more writes. When ext4's journal has failed, an
+ * fdatasync() that is in progress may succeed and its bytes be lost (Linux 6.18); a write of no
+ * bytes tells of it in most cases, and costs little. */
+static bool shut_down(int fd) {
+    return pwrite(fd, "", 0, 0) < 0 && (errno == EROFS || errno == EIO);
+}
+#endif
+
 static int system_sync(int fd, void *mapped, size_t mapped_size) {
 #ifdef __APPLE__
     /* Darwin's fsync stops at the drive's cache, and does not write dirty mapped pages. */
@@ -190,7 +199,8 @@ static int system_sync(int fd, void *mapped, size_t mapped_size) {
 #else
     (void)mapped;
     (void)mapped_size;
-    return fdatasync(fd); /* Linux writes dirty pages of shared mappings with it */
+    /* Linux writes dirty pages of shared mappings with it. */
+    return fdatasync(fd) != 0 || shut_down(fd) ? -1 : 0;
 #endif
 }
 

@@ -4,6 +4,7 @@
  * is removed.
  */
 #include "log/format.h"
+#include "log/tail.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
@@ -169,10 +170,41 @@ static void a_torn_end_within_one_boot_is_no_damage(void) {
     folder_end(folder);
 }
 
+/* After a sync that failed the system may drop from memory what it could not write: the page cache
+ * is the same, and still it proves nothing of what was not synced. What was is not given up. */
+static void after_a_failed_sync_what_was_only_written_may_be_lost(void) {
+    static const uint8_t zeros[4096];
+    for (int full = 0; full < 2; full++) {
+        uint64_t first, written, synced, state;
+        char *folder =
+            killed_in_second(full != 0 ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS, &first);
+        char *log = strdup(folder_join(folder, "log"));
+        CHECK(tail_file_read(log, &written, &synced, &state) && written > first);
+        CHECK(full == (synced > first));
+        tail_file_set_state(log, TAIL_FAILED);
+        file_patch(folder_join(log, "00000002.seg"), 3 * sizeof zeros, zeros, sizeof zeros);
+        if (full != 0) {
+            refused_and_left_alone(folder);
+        } else {
+            tansu_db *db = call_open(folder);
+            int64_t sequence = call_statistic(db, "sequence");
+            CHECK(sequence >= (int64_t)first && sequence < (int64_t)written);
+            maintenance_clean(db);
+            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1000}"), &call_error);
+            call_close(db);
+            /* Later commits that were not lost are there for those who need them. */
+            CHECK(file_exists(folder_join(folder, "set-aside/00000002.seg")));
+        }
+        free(log);
+        folder_end(folder);
+    }
+}
+
 int main(void) {
     RUN(a_segment_without_its_first_block_is_refused);
     RUN(a_killed_log_that_lost_its_end_is_refused);
     RUN(valid_frames_after_a_torn_end_are_set_aside);
+    RUN(after_a_failed_sync_what_was_only_written_may_be_lost);
     RUN(a_torn_end_within_one_boot_is_no_damage);
     return check_finish();
 }

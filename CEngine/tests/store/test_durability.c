@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -113,6 +114,46 @@ static void a_failed_sync_ends_writing_but_not_reading(void) {
     CHECK_OK(call_remove_id(db, NULL, "c", "{'_id': 100}", NULL), &call_error);
     sample_check(db);
     call_close(db);
+    folder_end(folder);
+}
+
+/* What the system dropped from memory, since it could not write it, is no corruption of what is on
+ * the disk: reading and verifying say IO. */
+static void what_a_failed_sync_dropped_is_an_io_error(void) {
+    static const uint8_t zeros[64];
+    char *folder = folder_new();
+    tansu_options options = call_options(folder);
+    options.durability = TANSU_DURABILITY_PROCESS;
+    file_faults_reset();
+    tansu_db *db = open_with_faults(&options);
+    sample_fill(db);
+    CHECK_OK(tansu_sync(db, &call_error), &call_error);
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    char *segment = strdup(folder_join(folder, "log/00000001.seg"));
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1, 'mark': 'dropped from memory'}"),
+             &call_error);
+    file_read(segment, &bytes);
+    const uint8_t *mark = memmem(bytes.data, bytes.size, "dropped from memory", 19);
+    REQUIRE(mark != NULL);
+    uint64_t at = ((uint64_t)(mark - bytes.data) - sizeof zeros) & ~(uint64_t)7;
+    CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+    faults.sync_errno = EIO;
+    file_patch(segment, at, zeros, sizeof zeros);
+    CHECK_STATUS(TANSU_E_IO, tansu_verify(db, NULL, NULL, NULL, &call_error));
+    CHECK_TEXT("log/00000001.seg", call_error.context);
+    CHECK_TEXT("IO", call_get(db, NULL, "c", "{'_id': 1}"));
+    CHECK(strstr(call_error.message, "could not write") != NULL);
+    CHECK_STATUS(TANSU_E_SYNC_FAILED, call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 101}"));
+    (void)tansu_shutdown(db, NULL);
+    faults.sync_errno = 0;
+    /* Opened again, there is what was synced. */
+    db = call_open(folder);
+    CHECK_INT(50, call_count(db, NULL, "c", "{}"));
+    CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
+    sample_check(db);
+    call_close(db);
+    tansu_buffer_free(&bytes);
+    free(segment);
     folder_end(folder);
 }
 
@@ -302,6 +343,7 @@ int main(void) {
     RUN(only_full_commits_wait_for_the_disk);
     RUN(interval_commits_are_synced_in_time);
     RUN(a_failed_sync_ends_writing_but_not_reading);
+    RUN(what_a_failed_sync_dropped_is_an_io_error);
     RUN(a_failed_sync_never_says_that_nothing_was_kept);
     RUN(after_a_failed_sync_the_tail_is_written_to_a_new_file);
     RUN(an_end_whose_sync_fails_loses_nothing);

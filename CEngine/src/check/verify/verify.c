@@ -93,6 +93,20 @@ static tansu_status write_report(verification *c, tansu_buffer *result, tansu_er
     return done ? TANSU_OK : error_memory(error);
 }
 
+/* problem_status -- what the problems are: corruption, or bytes of the log that the system could
+ * not write and has dropped from memory. */
+static tansu_status problem_status(const verification *c, tansu_error *error) {
+    const tansu_error *first = &c->problems.first;
+    if ((c->log_corrupt || c->corrupt_documents != 0) && log_cannot_be_written(c->db->log))
+        return error_at(error, TANSU_E_IO, first->context, first->offset,
+                        "The system could not write the log and has dropped what seems to be "
+                        "corrupt; check the disk, close the database, open it again and verify it "
+                        "again");
+    if (error != NULL)
+        *error = *first;
+    return TANSU_E_CORRUPT;
+}
+
 tansu_status database_verify(database *db, tansu_progress progress, void *context,
                              tansu_buffer *report, tansu_error *error) {
     tansu_status status = maintenance_begin(db, error);
@@ -116,11 +130,8 @@ tansu_status database_verify(database *db, tansu_progress progress, void *contex
         status = verify_progress(&c, c.total, error);
     if (status == TANSU_OK)
         status = write_report(&c, report, error);
-    if (status == TANSU_OK && c.problems.count != 0) {
-        if (error != NULL)
-            *error = c.problems.first;
-        status = TANSU_E_CORRUPT;
-    }
+    if (status == TANSU_OK && c.problems.count != 0)
+        status = problem_status(&c, error);
     /* Bytes that the system could not read are an I/O error, and no corruption. */
     status = log_check(db->log, status == TANSU_OK ? faults : 0, status, error);
     /* The index files can be rebuilt from the log, unless the log is corrupt, too. */

@@ -76,10 +76,9 @@ static void note_rebuilt(database *db, tansu_status status, const tansu_error *f
 
 tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error) {
     *v = NULL;
-    bool lost = stopped(db);
+    /* After a sync that failed, pages may count as written and be lost, as after power loss. */
+    bool lost = stopped(db) || db->log->found.failed;
     db->log->page_cache_valid = db->manifest.index_open && !db->manifest.index_damaged && !lost;
-    /* After a sync that failed, pages of theirs may count as written and be lost, too. */
-    lost = lost || db->log->found.failed;
     tansu_status status = TANSU_E_NOT_FOUND;
     if (db->manifest.index_damaged) {
         snprintf(db->rebuilt, sizeof db->rebuilt, "they were found to be damaged");
