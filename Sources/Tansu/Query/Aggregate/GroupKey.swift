@@ -30,7 +30,20 @@ extension Database {
 
     /// A day of the week.
     public enum Weekday: String, Sendable, Hashable, CaseIterable {
-        case monday, tuesday, wednesday, thursday, friday, saturday, sunday
+        /// Monday.
+        case monday
+        /// Tuesday.
+        case tuesday
+        /// Wednesday.
+        case wednesday
+        /// Thursday.
+        case thursday
+        /// Friday.
+        case friday
+        /// Saturday.
+        case saturday
+        /// Sunday.
+        case sunday
     }
 }
 

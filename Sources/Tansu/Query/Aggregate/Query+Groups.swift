@@ -19,7 +19,7 @@ extension Database.Query {
     ///     without one, are in the order of their keys.
     ///   - limit: The maximum number of groups; 0 is no limit.
     /// - Returns: The keys and the aggregates of each group.
-    /// - Throws: As ``aggregate(_:)-(Database.Aggregate<Element,Value>)``; ``TansuError`` with `.invalidQuery` also when
+    /// - Throws: As `aggregate(_:)`; ``TansuError`` with `.invalidQuery` also when
     ///   the database of time zones does not have one, dates are stored in another form, or the order names a key that
     ///   the groups do not have.
     public func groups<each Key: Sendable, each Value: Sendable>(

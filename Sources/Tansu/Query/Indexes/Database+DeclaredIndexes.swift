@@ -71,7 +71,7 @@ extension Database {
 
 extension Database.Transaction {
     /// The collection with a name, of values of a Codable type, with its indexes; see
-    /// ``Database/collection(_:of:coding:indexes:)-(_,_,_,[Index<Element>])``.
+    /// `collection(_:of:coding:indexes:)` of ``Database``.
     ///
     /// Those that are missing are built in this transaction. In a savepoint that throws `.invalidState`, unless the
     /// collection is new.
