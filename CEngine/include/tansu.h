@@ -163,8 +163,9 @@ extern "C" {
 #define TANSU_MAX_KEYS (1024 * 1024)               /* keys of one document or embedded document */
 #define TANSU_MAX_NAME 120                         /* bytes of a collection's or index's name */
 #define TANSU_MAX_INDEX_PATHS 16                   /* paths of one compound index */
-#define TANSU_MAX_INDEXES 64          /* indexes of one collection, `_id` not counted */
-#define TANSU_MAX_INDEX_ENTRIES 10000 /* entries of one document in one index */
+#define TANSU_MAX_INDEXES 64              /* indexes of one collection, `_id` not counted */
+#define TANSU_DEFAULT_INDEX_ENTRIES 10000 /* entries of one document in one index */
+#define TANSU_MAX_INDEX_ENTRIES 1000000   /* the same, with the index option maxEntries */
 #define TANSU_MAX_TRANSACTION_SIZE (1024u * 1024u * 1024u) /* bytes of one commit in the log */
 
 /* ---- Status and errors -------------------------------------------------------------------- */
@@ -727,6 +728,8 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
  *   partialFilter: {...}   a selector of comparisons, $in, $nin, $exists, $type and $begin, joined
  *                          by $and, $or, $nor and $not: other documents have no entry. A query uses
  *                          the index when its conditions imply the filter
+ *   maxEntries: n          a document whose arrays would make more entries in it is refused; 1 to
+ *                          TANSU_MAX_INDEX_ENTRIES, TANSU_DEFAULT_INDEX_ENTRIES without it
  * The same index again is no error. A NULL or empty name becomes "path_1_other_-1" from the keys.
  *
  * Without `txn` other threads read and write while the index is built: a snapshot of the collection
@@ -763,8 +766,8 @@ TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char
                                         const char *name, tansu_error *error);
 
 /* Lists the indexes: {"indexes": [{"name", "keys": {...}, "unique": bool, "multikey": bool,
- * "entries": n}, ...]}, with "sparse": true, "caseInsensitive": true and "partialFilter": {...}
- * where they were given. Errors: NOT_FOUND. */
+ * "entries": n}, ...]}, with "sparse": true, "caseInsensitive": true, "partialFilter": {...} and
+ * "maxEntries": n where they were given. Errors: NOT_FOUND. */
 TANSU_API tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
                                         tansu_buffer *result, tansu_error *error);
 

@@ -58,10 +58,11 @@ extension Database.Collection {
     /// ```
     ///
     /// - Parameters:
-    ///   - query: Which documents, and the update operators: `$set`, `$inc`, `$push` and the like.
+    ///   - query: Which documents, and the update operators: `$set`, `$inc`, `$push` and the like. Without operators
+    ///     and conditions nothing is updated.
     ///   - hints: Options.
     /// - Returns: How many documents matched.
-    /// - Throws: `TansuError` with `.invalidQuery` when there is no operator, and as `update`.
+    /// - Throws: `TansuError` with `.invalidQuery` when there are conditions but no operator, and as `update`.
     @discardableResult
     public func update(withQuery query: BSONDocument, hints: BSONDocument = [:]) throws -> Int {
         let operators: Set = [
@@ -69,12 +70,57 @@ extension Database.Collection {
             "$push",
             "$pushAll", "$addToSet", "$addToSetAll", "$pull", "$pullAll", "$pop", "$dropall",
         ]
-        let operations = BSONDocument(query.filter { operators.contains($0.key) }.map { ($0.key, $0.value) })
-        let selector = BSONDocument(query.filter { !operators.contains($0.key) }.map { ($0.key, $0.value) })
+        guard !query.isEmpty else { return 0 }
+        let (operations, selector) = query.partitioned { key, _ in operators.contains(key) }
         guard !operations.isEmpty || selector.contains(key: "$upsert") else {
             throw TansuError(.invalidQuery, "The query has no update operator; add one such as \"$set\"", context: name)
         }
-        return try update(selector, operations, hints: hints).matched
+        let stored = StoredQuery(selector, hints: hints)
+        return try update(stored.filter, operations, hints: stored.hints).matched
+    }
+
+    /// *EJDBKit's name* for `update`, with the query and the operators of a builder.
+    ///
+    /// - Parameter builder: The builder.
+    /// - Returns: How many documents matched.
+    /// - Throws: As `update(withQuery:hints:)`.
+    @discardableResult
+    public func update(withQueryBuilder builder: some EJDBQueryBuilderDelegate) throws -> Int {
+        try update(withQuery: builder.query, hints: builder.hints)
+    }
+}
+
+// As EJDB, which has no other ids, these take text of 24 hexadecimal digits as an ObjectID.
+extension Database.Collection<BSONDocument> {
+    /// *EJDBKit's name* for `save`. An `_id` that is text of 24 hexadecimal digits is saved as an ObjectID.
+    ///
+    /// - Parameter object: The document.
+    /// - Returns: Its `_id`.
+    /// - Throws: As `save`.
+    @discardableResult
+    public func saveObject(_ object: BSONDocument) throws -> BSONValue {
+        try save(object.withObjectID)
+    }
+
+    /// *EJDBKit's name* for `save`, for several in one commit. An `_id` that is text of 24 hexadecimal digits is saved
+    /// as an ObjectID.
+    ///
+    /// - Parameter objects: The documents.
+    /// - Returns: Their `_id`s.
+    /// - Throws: As `save`.
+    @discardableResult
+    public func saveObjects(_ objects: [BSONDocument]) throws -> [BSONValue] {
+        try save(objects.map(\.withObjectID))
+    }
+
+    /// *EJDBKit's name* for `remove(id:)`. An `_id` that is text of 24 hexadecimal digits is an ObjectID.
+    ///
+    /// - Parameter object: The document; its `_id` is what counts.
+    /// - Returns: Whether it existed.
+    /// - Throws: `TansuError` with `.invalidID` (it has no `_id`), and as `remove(id:)`.
+    @discardableResult
+    public func removeObject(_ object: BSONDocument) throws -> Bool {
+        try remove(id: storedID(of: object.withObjectID))
     }
 }
 

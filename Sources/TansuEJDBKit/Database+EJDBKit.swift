@@ -42,7 +42,7 @@ extension Database {
     public func findObjects<Element>(
         withQuery query: BSONDocument, hints: BSONDocument = [:], inCollection collection: Collection<Element>
     ) throws -> [Element] {
-        try collection.find(query, hints: hints).all()
+        try EJDBQuery(collection: collection, query: query, hints: hints).fetchObjects()
     }
 
     /// *EJDBKit's name* for `Collection/find(_:hints:)` and `all()`: the documents that match.
@@ -55,7 +55,42 @@ extension Database {
     public func findObjects(
         withQuery query: BSONDocument, hints: BSONDocument = [:], inCollection name: String
     ) throws -> [BSONDocument] {
-        try collection(name).find(query, hints: hints).all()
+        try findObjects(withQuery: query, hints: hints, inCollection: collection(name))
+    }
+
+    /// *EJDBKit's name* for `Collection/find(_:hints:)` and `all()`, with the query of a builder.
+    ///
+    /// - Parameters:
+    ///   - builder: The builder.
+    ///   - collection: Where.
+    /// - Throws: As `all()`.
+    public func findObjects<Element>(
+        withQueryBuilder builder: some EJDBQueryBuilderDelegate, inCollection collection: Collection<Element>
+    ) throws -> [Element] {
+        try EJDBQuery(collection: collection, queryBuilder: builder).fetchObjects()
+    }
+
+    /// *EJDBKit's name* for a query object. Nothing is checked before it is run.
+    ///
+    /// - Parameters:
+    ///   - query: Which documents; all when empty.
+    ///   - hints: Options.
+    ///   - collection: Where.
+    public func createQuery<Element>(
+        _ query: BSONDocument, hints: BSONDocument = [:], forCollection collection: Collection<Element>
+    ) -> EJDBQuery<Element> {
+        EJDBQuery(collection: collection, query: query, hints: hints)
+    }
+
+    /// *EJDBKit's name* for a query object, with the query of a builder.
+    ///
+    /// - Parameters:
+    ///   - builder: The builder.
+    ///   - collection: Where.
+    public func createQuery<Element>(
+        withBuilder builder: some EJDBQueryBuilderDelegate, forCollection collection: Collection<Element>
+    ) -> EJDBQuery<Element> {
+        EJDBQuery(collection: collection, queryBuilder: builder)
     }
 
     /// How a transaction block ends.

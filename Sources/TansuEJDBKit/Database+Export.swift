@@ -116,7 +116,8 @@ extension Database.Transaction {
         for index in meta["indexes"]?.arrayValue?.compactMap(\.documentValue).map(Database.IndexInfo.init) ?? [] {
             try collection.ensureIndex(
                 index.name, on: index.keys, unique: index.isUnique, sparse: index.isSparse,
-                caseInsensitive: index.isCaseInsensitive, partialFilter: index.partialFilter)
+                caseInsensitive: index.isCaseInsensitive, partialFilter: index.partialFilter,
+                maxEntries: index.maxEntries)
         }
         if let schema = meta["schema"]?.documentValue {
             try session.setSchema(DocumentSchema(schema), for: name)

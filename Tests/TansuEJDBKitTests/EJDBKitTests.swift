@@ -70,6 +70,29 @@ struct EJDBKitTests {
         #expect(try people.count() == 1)
     }
 
+    @Test("Documents come back as they were, whatever is in them")
+    func everyField() throws {
+        let db = try Database(.memory)
+        let foo = try db.ensureCollection(withName: "foo")
+        let document: BSONDocument = [
+            "name": "Антонов", "age": 33, "score": .int64(0xFF_FFFF_FF01), "ratio": 0.333333,
+            "address": ["city": "Novosibirsk", "room": 334, "fax": nil],
+            "list": [["foo": "bar", "foo2": ["a", nil]], 333, ["0": "red"]],
+            "image": .binary(BSONBinary(Data([0, 255]))),
+            "date": .date(1_700_000_000_123), "married": false,
+        ]
+        let id = try foo.saveObject(document)
+        let found = try #require(try db.findObjects(withQuery: ["name": "Антонов"], inCollection: foo).first)
+        #expect(found["_id"] == id)
+        #expect(Array(found.keys.dropFirst()) == Array(document.keys))
+        for (key, value) in document { #expect(found[key] == value) }
+        // An object inside a document is its document; whoever reads it makes the object.
+        try foo.saveObject(["shape": .document(Circle(radius: 2).toDocument())])
+        let nested = try db.findObjects(withQuery: ["shape.radius": 2], inCollection: foo).first?["shape"]?
+            .documentValue
+        #expect(try Circle(document: #require(nested)).radius == 2)
+    }
+
     @Test("Objects are found as their types")
     func objects() throws {
         let db = try Database(.memory)
@@ -134,7 +157,7 @@ struct EJDBKitTests {
         ])
         try odd.ensureIndex(
             "u", on: ["t": .ascending, "d": .descending], unique: true, sparse: true, caseInsensitive: true)
-        try odd.ensureIndex("p", on: ["i": .ascending], partialFilter: ["i": ["$gt": 3]])
+        try odd.ensureIndex("p", on: ["i": .ascending], partialFilter: ["i": ["$gt": 3]], maxEntries: 20_000)
         try db.collection("people").save(["_id": 1, "age": 5])
         try db.setSchema(["properties": ["age": ["minimum": 0]]], for: "people")
         try db.ensureCollection("empty")

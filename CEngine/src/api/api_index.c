@@ -214,6 +214,8 @@ static void append_index(writer *w, uint32_t number, const collection_index *ind
         writer_bool(w, "caseInsensitive", true);
     if (definition->filter_bson != NULL)
         writer_document(w, "partialFilter", definition->filter_bson, definition->filter_size);
+    if (definition->max_entries != TANSU_DEFAULT_INDEX_ENTRIES)
+        writer_int32(w, "maxEntries", (int32_t)definition->max_entries);
     writer_bool(w, "multikey", index->multikey);
     writer_int64(w, "entries", (int64_t)index->entries.count);
     writer_end(w, one);

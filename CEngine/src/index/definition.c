@@ -102,12 +102,26 @@ static tansu_status read_filter(index_definition *definition, const doc_value *v
     return TANSU_OK;
 }
 
+/* read_max_entries -- parses the bound on the entries of one document. */
+static tansu_status read_max_entries(index_definition *definition, const doc_value *value,
+                                     tansu_error *error) {
+    int64_t count;
+    if (!number_whole(value, FRACTION_CUT, &count) || count < 1 || count > TANSU_MAX_INDEX_ENTRIES)
+        return error_set(error, TANSU_E_INVALID_INDEX, "maxEntries",
+                         "The option \"maxEntries\" must be a number from 1 to %d",
+                         TANSU_MAX_INDEX_ENTRIES);
+    definition->max_entries = (uint32_t)count;
+    return TANSU_OK;
+}
+
 /* read_option -- parses one option. */
 static tansu_status read_option(index_definition *definition, const doc_iter *option,
                                 tansu_error *error) {
     bool *flag = NULL;
-    if (strcmp(option->key, "partialFilter") == 0 && definition->filter_bson == NULL)
+    if (strcmp(option->key, "partialFilter") == 0)
         return read_filter(definition, &option->value, error);
+    if (strcmp(option->key, "maxEntries") == 0)
+        return read_max_entries(definition, &option->value, error);
     if (strcmp(option->key, "unique") == 0)
         flag = &definition->unique;
     else if (strcmp(option->key, "sparse") == 0)
@@ -117,11 +131,22 @@ static tansu_status read_option(index_definition *definition, const doc_iter *op
     if (flag == NULL)
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
                          "There is no such index option; use \"unique\", \"sparse\", "
-                         "\"caseInsensitive\" or, once, \"partialFilter\"");
+                         "\"caseInsensitive\", \"maxEntries\" or \"partialFilter\"");
     if (!doc_as_bool(&option->value, flag))
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
                          "The option \"%s\" must be true or false", option->key);
     return TANSU_OK;
+}
+
+/* check_once -- refuses an option that an earlier one has the name of. */
+static tansu_status check_once(const uint8_t *options, size_t size, const doc_iter *option,
+                               tansu_error *error) {
+    doc_value first;
+    if (doc_find(options, size, option->key, option->key_size, &first) &&
+        first.data == option->value.data)
+        return TANSU_OK;
+    return error_set(error, TANSU_E_INVALID_INDEX, option->key,
+                     "The option \"%s\" is given twice; remove one of them", option->key);
 }
 
 /* read_options -- parses the options; NULL is none. */
@@ -134,8 +159,11 @@ static tansu_status read_options(index_definition *definition, const uint8_t *op
         return status;
     doc_iter iter;
     doc_iter_init(&iter, options, options_size);
-    while (status == TANSU_OK && doc_iter_next(&iter))
-        status = read_option(definition, &iter, error);
+    while (status == TANSU_OK && doc_iter_next(&iter)) {
+        status = check_once(options, options_size, &iter, error);
+        if (status == TANSU_OK)
+            status = read_option(definition, &iter, error);
+    }
     return status;
 }
 
@@ -182,6 +210,7 @@ tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_
     index_definition *definition = calloc(1, sizeof *definition);
     if (definition == NULL)
         return error_memory(error);
+    definition->max_entries = TANSU_DEFAULT_INDEX_ENTRIES;
     tansu_status status = read_keys(definition, keys, keys_size, error);
     if (status == TANSU_OK)
         status = read_options(definition, options, options_size, error);
@@ -226,7 +255,8 @@ tansu_status index_definition_compile(index_definition *definition, const index_
 /* index_definition_equal -- the same paths, directions and options. */
 bool index_definition_equal(const index_definition *a, const index_definition *b) {
     if (a->path_count != b->path_count || a->unique != b->unique || a->sparse != b->sparse ||
-        a->fold != b->fold || a->filter_size != b->filter_size ||
+        a->fold != b->fold || a->max_entries != b->max_entries ||
+        a->filter_size != b->filter_size ||
         (a->filter_size != 0 && memcmp(a->filter_bson, b->filter_bson, a->filter_size) != 0))
         return false;
     for (uint32_t i = 0; i < a->path_count; i++) {
@@ -253,6 +283,8 @@ void index_definition_options(const index_definition *definition, writer *w) {
         writer_bool(w, "caseInsensitive", true);
     if (definition->filter_bson != NULL)
         writer_document(w, "partialFilter", definition->filter_bson, definition->filter_size);
+    if (definition->max_entries != TANSU_DEFAULT_INDEX_ENTRIES)
+        writer_int32(w, "maxEntries", (int32_t)definition->max_entries);
     writer_end(w, document);
 }
 

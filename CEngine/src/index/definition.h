@@ -33,6 +33,7 @@ typedef struct index_definition {
     bool fold; /* caseInsensitive: keys are those of the values' case foldings (bson/case_fold.h) */
     uint8_t *filter_bson; /* partialFilter: only documents that match have entries; NULL: all */
     uint32_t filter_size;
+    uint32_t max_entries; /* of one document */
     const index_filter_calls *filter_calls;
     void *filter; /* compiled */
     uint32_t path_count;
@@ -43,10 +44,10 @@ typedef struct index_definition {
 
 /*
  * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool, sparse: bool,
- * caseInsensitive: bool, partialFilter: {…}}; NULL is none). An empty name is made from the keys
- * ("name_1_age_-1"). Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path twice,
- * a path that no stored document has, an unknown option), INVALID_NAME, INVALID_BSON, TOO_LARGE,
- * MEMORY.
+ * caseInsensitive: bool, partialFilter: {…}, maxEntries: n}; NULL is none). An empty name is made
+ * from the keys ("name_1_age_-1"). Errors: INVALID_INDEX (no path, a direction other than 1 or -1,
+ * a path twice, a path that no stored document has, an unknown option), INVALID_NAME, INVALID_BSON,
+ * TOO_LARGE, MEMORY.
  */
 tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
                                     const uint8_t *options, size_t options_size,
@@ -110,7 +111,7 @@ void index_entries_free(index_entries *entries);
  * unique index, for each value of path_walk_positions() if there are any: documents in an array
  * that lack a position as a key would share null otherwise. A sparse index has no entry of a
  * document whose paths all yield nothing or DOC_MISSING only, a partial one none of a document
- * that does not match. Errors: TOO_LARGE (more than TANSU_MAX_INDEX_ENTRIES, or 64 MiB of them;
+ * that does not match. Errors: TOO_LARGE (more than the index's maxEntries, or 64 MiB of them;
  * context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,

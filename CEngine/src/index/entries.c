@@ -135,9 +135,10 @@ static bool gather(void *context, const doc_value *value) {
 /* too_many -- the error for a document with too many entries. */
 static tansu_status too_many(const index_definition *definition, tansu_error *error) {
     return error_set(error, TANSU_E_TOO_LARGE, definition->name,
-                     "The document's arrays would make more than %d entries, or more than %zu "
-                     "bytes of them, in this index",
-                     TANSU_MAX_INDEX_ENTRIES, MAX_ENTRY_BYTES);
+                     "The document's arrays would make more than %u entries, or more than %zu "
+                     "bytes of them, in this index; an index can have more with the option "
+                     "\"maxEntries\", up to %d",
+                     definition->max_entries, MAX_ENTRY_BYTES, TANSU_MAX_INDEX_ENTRIES);
 }
 
 /* The keys of one path: a run in entries->keys, sorted, no two alike. */
@@ -179,7 +180,7 @@ static tansu_status gather_path(index_entries *entries, const index_definition *
     sort_keys(entries->scratch.data, keys, count);
     run->count = remove_repeats(entries->scratch.data, keys, count);
     entries->key_count = run->first + run->count;
-    return run->count > TANSU_MAX_INDEX_ENTRIES ? too_many(definition, error) : TANSU_OK;
+    return run->count > definition->max_entries ? too_many(definition, error) : TANSU_OK;
 }
 
 /* add_entry -- closes the entry that begins at `start` with its suffix. */
@@ -216,7 +217,9 @@ static bool combine(index_entries *entries, const key_run *runs, uint32_t paths,
 }
 
 /* within_bounds -- whether all combinations stay within the bounds on number and bytes. */
-static bool within_bounds(const index_entries *entries, const key_run *runs, uint32_t paths) {
+static bool within_bounds(const index_entries *entries, const index_definition *definition,
+                          const key_run *runs) {
+    const uint32_t paths = definition->path_count;
     size_t count = 1;
     size_t longest = RID_SUFFIX_SIZE;
     for (uint32_t i = 0; i < paths; i++) {
@@ -227,7 +230,7 @@ static bool within_bounds(const index_entries *entries, const key_run *runs, uin
         }
         longest += most;
         count *= runs[i].count;
-        if (count > TANSU_MAX_INDEX_ENTRIES)
+        if (count > definition->max_entries)
             return false;
     }
     if (longest <= MAX_ENTRY_BYTES / count)
@@ -295,7 +298,7 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
         entries->multikey = false; /* says something about the documents in the index only */
         return TANSU_OK;
     }
-    if (!within_bounds(entries, runs, definition->path_count))
+    if (!within_bounds(entries, definition, runs))
         return too_many(definition, error);
     if (!combine(entries, runs, definition->path_count, rid))
         return error_memory(error);

@@ -512,7 +512,7 @@ static void too_many_index_entries_are_refused(void) {
     CHECK_OK(call_index(db, NULL, "c", "a", "{'a': 1}", NULL), &call_error);
     bson_t *doc = BCON_NEW("_id", BCON_INT32(1)), list;
     BSON_APPEND_ARRAY_BEGIN(doc, "a", &list);
-    for (int i = 0; i < TANSU_MAX_INDEX_ENTRIES + 1; i++) {
+    for (int i = 0; i < TANSU_DEFAULT_INDEX_ENTRIES + 1; i++) {
         char key[12];
         snprintf(key, sizeof key, "%d", i);
         BSON_APPEND_INT32(&list, key, i);

@@ -152,8 +152,8 @@ static bson_t *listed(int entries) {
 
 static void entries_of_one_document(void) {
     tansu_db *db = call_open(NULL);
-    bson_t *within = listed(TANSU_MAX_INDEX_ENTRIES - 10);
-    bson_t *beyond = listed(TANSU_MAX_INDEX_ENTRIES + 1);
+    bson_t *within = listed(TANSU_DEFAULT_INDEX_ENTRIES - 10);
+    bson_t *beyond = listed(TANSU_DEFAULT_INDEX_ENTRIES + 1);
     CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
     CHECK_OK(call_index(db, NULL, "c", "list", "{'list': 1}", NULL), &call_error);
     int64_t sequence = call_statistic(db, "sequence");

@@ -3,6 +3,7 @@
  * hold, what they refuse, that they are kept over restarts, and that queries use them only where
  * they can't lose an answer.
  */
+#include "support/calls/call.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
@@ -84,6 +85,99 @@ static void sparse_indexes_leave_documents_out(void) {
     save_text(db, "{'_id':1}");
     CHECK_TEXT("2", find_ids(db, "{'a':{'$gt':1}}", "{'$index':'s'}"));
     CHECK_INT(3, entries());
+    memory_db_close(db);
+}
+
+/* numbers -- a document with an array of that many numbers. */
+static bson_t *numbers(int id, int count) {
+    bson_t *doc = bson_new(), list;
+    bson_append_int32(doc, "_id", -1, id);
+    bson_append_array_begin(doc, "a", -1, &list);
+    for (int i = 0; i < count; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%d", i);
+        bson_append_int32(&list, key, -1, i);
+    }
+    bson_append_array_end(doc, &list);
+    return doc;
+}
+
+/* save_numbers -- the status of saving such a document. */
+static tansu_status save_numbers(int id, int count) {
+    bson_t *doc = numbers(id, count);
+    tansu_document document = document_of(doc);
+    tansu_status status = tansu_save(db, NULL, "c", &document, 1, TANSU_SAVE, NULL, &error);
+    bson_destroy(doc);
+    return status;
+}
+
+/* An array has an entry for each element and one for the whole. */
+static void the_bound_on_entries_is_an_option(void) {
+    char *folder = folder_new();
+    db = call_open(folder);
+    save_text(db, "{'_id':0}");
+    CHECK_OK(create("few", "{'a':1}", "{'maxEntries':4}"), &error);
+    CHECK_OK(save_numbers(1, 3), &error);
+    CHECK_STATUS(TANSU_E_TOO_LARGE, save_numbers(2, 4));
+    CHECK_TEXT("few", error.context);
+    CHECK(strstr(error.message, "more than 4 entries") != NULL);
+    /* It is part of the definition, is listed, and is kept. */
+    CHECK_STATUS(TANSU_E_EXISTS, create("few", "{'a':1}", NULL));
+    CHECK_OK(create("few", "{'a':1}", "{'maxEntries':4.0}"), &error);
+    call_close(db);
+    db = call_open(folder);
+    char *json = list();
+    CHECK(strstr(json, "\"maxEntries\" : 4,") != NULL);
+    bson_free(json);
+    CHECK_STATUS(TANSU_E_TOO_LARGE, save_numbers(2, 4));
+    CHECK_OK(tansu_index_drop(db, NULL, "c", "few", &error), &error);
+    /* More than without the option; the index gives the same answers as a scan. */
+    CHECK_OK(create("many", "{'a':1}", "{'maxEntries':60000}"), &error);
+    CHECK_OK(save_numbers(2, 59999), &error);
+    CHECK_STATUS(TANSU_E_TOO_LARGE, save_numbers(3, 60000));
+    CHECK_TEXT("2", find_ids(db, "{'a':59998}", "{'$index':'many'}"));
+    CHECK_TEXT("2", find_ids(db, "{'a':59998}", "{'$index':false}"));
+    CHECK_TEXT("1 2", find_ids(db, "{'a':{'$lt':3}}", "{'$index':'many'}"));
+    CHECK_STATUS(TANSU_E_TOO_LARGE, create("plain", "{'a':-1}", NULL));
+    call_close(db);
+    folder_end(folder);
+}
+
+/* Not in JSON, which is refused earlier. */
+static void an_option_twice_is_refused(void) {
+    static const char *const names[] = {"unique", "sparse", "caseInsensitive", "maxEntries"};
+    db = memory_db_open();
+    bson_t *keys = bson_from_text("{'a':1}");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bson_t *options = bson_new();
+        bson_append_int32(options, names[i], -1, 1);
+        CHECK_OK(tansu_index_create(db, NULL, "c", names[i], document_of(keys),
+                                    document_of(options), NULL, NULL, &error),
+                 &error);
+        bson_append_int32(options, names[i], -1, 1);
+        CHECK_STATUS(TANSU_E_INVALID_INDEX,
+                     tansu_index_create(db, NULL, "c", names[i], document_of(keys),
+                                        document_of(options), NULL, NULL, &error));
+        CHECK_TEXT(names[i], error.context);
+        bson_destroy(options);
+    }
+    bson_destroy(keys);
+    memory_db_close(db);
+}
+
+static void a_bound_of_entries_out_of_range_is_refused(void) {
+    static const char *const options[] = {"{'maxEntries':0}", "{'maxEntries':-1}",
+                                          "{'maxEntries':1000001}", "{'maxEntries':'9'}",
+                                          "{'maxEntries':{'$numberDouble':'NaN'}}"};
+    db = memory_db_open();
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        CHECK_STATUS(TANSU_E_INVALID_INDEX, create("i", "{'a':1}", options[i]));
+        CHECK_TEXT("maxEntries", error.context);
+    }
+    CHECK_OK(create("i", "{'a':1}", "{'maxEntries':1000000}"), &error);
+    /* The default is not listed, and is the definition without the option. */
+    CHECK_OK(create("d", "{'a':1}", "{'maxEntries':10000}"), &error);
+    CHECK_OK(create("d", "{'a':1}", NULL), &error);
     memory_db_close(db);
 }
 
@@ -356,6 +450,9 @@ static void options_are_kept(void) {
 
 int main(void) {
     RUN(sparse_indexes_leave_documents_out);
+    RUN(the_bound_on_entries_is_an_option);
+    RUN(a_bound_of_entries_out_of_range_is_refused);
+    RUN(an_option_twice_is_refused);
     RUN(sparse_compound_indexes_need_one_value);
     RUN(two_missing_values_say_what_to_do);
     RUN(unique_and_sparse_go_together);

@@ -90,6 +90,72 @@ static void only_results_change(void) {
     call_close(db);
 }
 
+/* arrays_are_sliced -- $slice in $do, as in a projection; the rest of the document stays. */
+static void arrays_are_sliced(void) {
+    static const struct {
+        const char *query, *hints, *expected;
+    } cases[] = {
+        {"{'$do': {'t': {'$slice': 2}}}", NULL,
+         "{ \"_id\" : 1, \"t\" : [ 1, 2 ], \"s\" : [ { \"v\" : [ 3, 4 ] }, { \"v\" : 5 } ], "
+         "\"home\" : 1 }"},
+        {"{'$do': {'t': {'$slice': [2, 10]}}}", "{'$fields': {'t': 1}}",
+         "{ \"_id\" : 1, \"t\" : [ 3 ] }"},
+        {"{'$do': {'t': {'$slice': -1}}}", "{'$fields': {'t': 1}}",
+         "{ \"_id\" : 1, \"t\" : [ 3 ] }"},
+        {"{'$do': {'t': {'$slice': 0}}}", "{'$fields': {'t': 1}}", "{ \"_id\" : 1, \"t\" : [  ] }"},
+        {"{}", "{'$do': {'s.v': {'$slice': 1}}, '$fields': {'s': 1}}",
+         "{ \"_id\" : 1, \"s\" : [ { \"v\" : [ 3 ] }, { \"v\" : 5 } ] }"},
+        {"{'$do': {'t': {'$slice': 1}, 'home': {'$join': 'cities'}, 's': {'$slice': 1}}}",
+         "{'$fields': {'_id': 0}}",
+         "{ \"t\" : [ 1 ], \"s\" : [ { \"v\" : [ 3, 4 ] } ], \"home\" : { \"_id\" : 1, \"name\" : "
+         "\"Lyon\" } }"},
+        {"{'$do': {'home': {'$slice': 1}, 'none': {'$slice': 1}}}", "{'$fields': {'home': 1}}",
+         "{ \"_id\" : 1, \"home\" : 1 }"},
+        {"{'s.v': 5, '$do': {'t': {'$slice': 1}}}", "{'$fields': {'s.$': 1, 't': 1}}",
+         "{ \"_id\" : 1, \"t\" : [ 1 ], \"s\" : [ { \"v\" : 5 } ] }"},
+    };
+    tansu_db *db = people_and_cities();
+    call_save(db, NULL, "people", TANSU_SAVE,
+              "{'_id': 1, 't': [1, 2, 3], 's': [{'v': [3, 4]}, {'v': 5}], 'home': 1}");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (!CHECK_TEXT(cases[i].expected, found(db, NULL, cases[i].query, cases[i].hints)))
+            check_note("%s", cases[i].query);
+    }
+    /* The condition is about the stored array. */
+    CHECK(strstr(found(db, NULL, "{'t': 3, '$do': {'t': {'$slice': 1}}}", NULL), "[ 1 ]") != NULL);
+    CHECK(strstr(found(db, NULL, "{'$do': {'t': {'$slice': [1, 2]}, 's': {'$slice': -1}}}",
+                       "{'$explain': true}"),
+                 "\"joins\" : [ { \"path\" : \"t\", \"skip\" : 1, \"count\" : 2 }, { \"path\" : "
+                 "\"s\", \"skip\" : -1 } ]") != NULL);
+    call_close(db);
+}
+
+/* text_finds_an_object_id -- with $hexIds only, of 24 digits only, and a text id comes first. */
+static void text_finds_an_object_id(void) {
+    tansu_db *db = people_and_cities();
+    call_save(db, NULL, "cars", TANSU_SAVE,
+              "{'_id': {'$oid': '50fe0a9935cf1e0300000abc'}, 'n': 1}");
+    call_save(db, NULL, "cars", TANSU_SAVE,
+              "{'_id': {'$oid': '50fe0a9935cf1e0300000002'}, 'n': 2}");
+    call_save(db, NULL, "cars", TANSU_SAVE, "{'_id': '50fe0a9935cf1e0300000002', 'n': 3}");
+    call_save(db, NULL, "people", TANSU_SAVE,
+              "{'_id': 1, 'car': '50fe0a9935cf1e0300000AbC', 'cars': ['50fe0a9935cf1e0300000002', "
+              "'50fe0a9935cf1e0300000ab', '50fe0a9935cf1e0300000abcd', '50fe0a9935cf1e0300000abg', "
+              "{'$oid': '50fe0a9935cf1e0300000abc'}, '50fe0a9935cf1e0300000003']}");
+    const char *text = "{ \"_id\" : 1, \"car\" : \"50fe0a9935cf1e0300000AbC\" }";
+    CHECK_TEXT(text,
+               found(db, NULL, "{'$do': {'car': {'$join': 'cars'}}}", "{'$fields': {'car': 1}}"));
+    CHECK_TEXT(text, found(db, NULL, "{'$do': {'car': {'$join': 'cars', '$hexIds': false}}}",
+                           "{'$fields': {'car': 1}}"));
+    CHECK_TEXT("{ \"_id\" : 1, \"car\" : { \"n\" : 1 } }",
+               found(db, NULL, "{'$do': {'car': {'$join': 'cars', '$hexIds': true}}}",
+                     "{'$fields': {'car.n': 1}}"));
+    CHECK_TEXT("{ \"cars\" : [ { \"n\" : 3 }, { \"n\" : 1 } ] }",
+               found(db, NULL, "{'$do': {'cars': {'$join': 'cars', '$hexIds': true}}}",
+                     "{'$fields': {'cars.n': 1, '_id': 0}}"));
+    call_close(db);
+}
+
 /* as_of_one_snapshot -- a cursor shows other collections as of its beginning too. */
 static void as_of_one_snapshot(void) {
     tansu_db *db = people_and_cities();
@@ -134,8 +200,17 @@ static void what_is_wrong_is_named(void) {
         {"{'$do': {'a': 'x'}}", NULL, "$do.a"},
         {"{'$do': {'a': {'$join': 1}}}", NULL, "$do.a"},
         {"{'$do': {'a': {'$join': ''}}}", NULL, "$do.a"},
-        {"{'$do': {'a': {'$slice': 1}}}", NULL, "$do.a"},
+        {"{'$do': {'a': {'$slice': 'x'}}}", NULL, "$do.a"},
+        {"{'$do': {'a': {'$slice': [1, 0]}}}", NULL, "$do.a"},
+        {"{'$do': {'a': {'$first': 1}}}", NULL, "$do.a"},
+        {"{'$do': {'a': {'$slice': 1}, 'a.b': {'$join': 'x'}}}", NULL, "$do.a.b"},
+        {"{'seen': 7, '$do': {'seen': {'$slice': 1}}}", "{'$fields': {'seen.$': 1}}", "$do"},
+        {"{'seen': 7, '$do': {'trips': {'$slice': 1}}}", "{'$fields': {'trips.to.$': 1}}", "$do"},
         {"{'$do': {'a': {'$join': 'x', '$slice': 1}}}", NULL, "$do.a"},
+        {"{'$do': {'a': {'$slice': 1, '$join': 'x'}}}", NULL, "$do.a"},
+        {"{'$do': {'a': {'$slice': 1, '$hexIds': true}}}", NULL, "$do.a"},
+        {"{'$do': {'a': {'$hexIds': true}}}", NULL, "$do.a"},
+        {"{'$do': {'a': {'$join': 'x', '$hexIds': 'yes'}}}", NULL, "$do.a"},
         {"{'$do': {'a': {'$join': 'x'}, 'a.b': {'$join': 'x'}}}", NULL, "$do.a.b"},
         {"{'$do': {'a.b': {'$join': 'x'}, 'a': {'$join': 'x'}}}", NULL, "$do.a"},
         {"{'$do': {'a': {'$join': 'x'}}}", "{'$do': {'a': {'$join': 'x'}}}", "hints.$do.a"},
@@ -283,6 +358,8 @@ static void agrees_with_the_model(void) {
 int main(void) {
     RUN(ids_become_documents);
     RUN(only_results_change);
+    RUN(arrays_are_sliced);
+    RUN(text_finds_an_object_id);
     RUN(as_of_one_snapshot);
     RUN(what_is_wrong_is_named);
     RUN(the_result_is_bounded);

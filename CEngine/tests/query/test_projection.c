@@ -50,6 +50,19 @@ static void parts_of_arrays(void) {
         {"{'o.p': 6, 'a': 2}", "{'o.p.$': 1, 'a.$': true, '_id': 0}",
          "{ \"a\" : [ 2 ], \"o\" : { \"p\" : [ 6 ] } }"},
         {"{'x': 1}", "{'x.$': 1}", "{ \"_id\" : 1, \"x\" : 1 }"},
+        {"{'s.n': 2}", "{'s.$.n': 1, '_id': 0}", "{ \"s\" : [ { \"n\" : 2 } ] }"},
+        {"{'s.n': 2}", "{'s.$.v': 1, 'x': 1, 's.$.n': 1, '_id': 0}",
+         "{ \"x\" : 1, \"s\" : [ { \"n\" : 2, \"v\" : [ 9, 10 ] } ] }"},
+        {"{'s': {'$elemMatch': {'n': 2}}}", "{'s.$.v.1': 1, '_id': 0}",
+         "{ \"s\" : [ { \"v\" : [ 10 ] } ] }"},
+        {"{'s.n': 2}", "{'s.$.none': 1, '_id': 0}", "{ \"s\" : [ {  } ] }"},
+        {"{'a': 3}", "{'a.$.n': 1, '_id': 0}", "{ \"a\" : [  ] }"},
+        {"{'x': 1}", "{'x.$.n': 1, '_id': 0}", "{ }"},
+        {"{'o.p': 6}", "{'o.$.p': 1, '_id': 0}", "{ \"o\" : { \"p\" : [ 5, 6 ] } }"},
+        {"{'s.v': 10}", "{'s.v.$.n': 1, '_id': 0}", "{ \"s\" : [ { \"v\" : [  ] } ] }"},
+        {"{'s.n': 2}", "{'s.v.$.q': 1, 's.n.$': 1, '_id': 0}",
+         "{ \"s\" : [ { \"n\" : 2, \"v\" : [  ] } ] }"},
+        {"{'x': 1}", "{'s.$.n': 1}", "INVALID_QUERY hints.$fields.s.$"},
         {"{'x': 1}", "{'y.$': 1}", "{ \"_id\" : 1 }"},
         {"{'x': 1}", "{'a.$': 1}", "INVALID_QUERY hints.$fields.a.$"},
         {"{'_id': 1}", "{'a.$': 1}", "INVALID_QUERY hints.$fields.a.$"},
@@ -83,7 +96,19 @@ static void what_is_wrong_is_named(void) {
         {"{'a': 0, 'b.$': 1}", "b.$"},
         {"{'b.$': 0}", "b.$"},
         {"{'b.$': 'x'}", "b.$"},
-        {"{'b.$.c': 1}", "b.$.c"},
+        {"{'b.$.c': 0}", "b.$.c"},
+        {"{'b.$.c': {'$slice': 1}}", "b.$.c"},
+        {"{'b.$.c': 1, 'b.$': 1}", "b.$"},
+        {"{'b.$': 1, 'b.$.c': 1}", "b.$.c"},
+        {"{'b.$.c': 1, 'b.$.c': 1}", "b.$.c"},
+        {"{'b.$.c': 1, 'b.$.c.d': 1}", "b.$.c.d"},
+        {"{'b.$.c': 1, 'b.x': 1}", "b.x"},
+        {"{'b.x': 1, 'b.$.c': 1}", "b.$.c"},
+        {"{'b.$.c.$': 1}", "b.$.c.$"},
+        {"{'b.$.$': 1}", "b.$.$"},
+        {"{'b.$.': 1}", "b.$."},
+        {"{'$.b': 1}", "$.b"},
+        {"{'b.$c': 1}", "b.$c"},
         {"{'a': 'x'}", "a"},
         {"{'a': {}}", "a"},
         {"{'a': {'b': 1}}", "a.b"},
@@ -362,10 +387,72 @@ static void the_first_match_is_shown(void) {
     memory_db_close(db);
 }
 
+/* append_element -- a document with some of the keys k, h and g, or a scalar. */
+static void append_element(random_source *source, char *json, size_t size, bool inside) {
+    static const char *const values[] = {"1", "'x'", "[1, 2]", "{'i': 1, 'j': 2}", "null"};
+    size_t used = strlen(json);
+    if (random_chance(source, 10)) {
+        snprintf(json + used, size - used, "%d", (int)random_below(source, 3));
+        return;
+    }
+    snprintf(json + used, size - used, "{'k': %d", (int)random_below(source, 3));
+    for (const char *key = "hg"; *key; key++) {
+        if (random_chance(source, 30))
+            continue;
+        used = strlen(json);
+        snprintf(json + used, size - used, ", '%c': ", *key);
+        used = strlen(json);
+        if (inside && random_chance(source, 30)) {
+            snprintf(json + used, size - used, "[");
+            append_element(source, json, size, false);
+            strcat(json, "]");
+        } else {
+            snprintf(json + used, size - used, "%s", values[random_below(source, 5)]);
+        }
+    }
+    strcat(json, "}");
+}
+
+/* a_part_of_the_element -- "s.$.h" is "s.h" of what "s.$" shows. */
+static void a_part_of_the_element(void) {
+    static const char *const parts[][2] = {
+        {"{'s.$.h': 1, '_id': 0}", "{'s.h': 1, '_id': 0}"},
+        {"{'s.$.h': 1, 's.$.g.i': 1, '_id': 0}", "{'s.h': 1, 's.g.i': 1, '_id': 0}"},
+        {"{'s.$.h.k': 1, '_id': 0}", "{'s.h.k': 1, '_id': 0}"},
+        {"{'s.$.g.0': 1, '_id': 0}", "{'s.g.0': 1, '_id': 0}"},
+    };
+    random_source source = random_start(3);
+    tansu_db *db = memory_db_open();
+    unsigned compared = 0;
+    for (int round = 0; round < 500; round++) {
+        char json[2000] = "{'_id': 1, 's': [", query[100], whole[2000], part[2000];
+        for (int i = 0, count = 1 + (int)random_below(&source, 4); i < count; i++) {
+            strcat(json, i ? ", " : "");
+            append_element(&source, json, sizeof json, true);
+        }
+        strcat(json, "]}");
+        save_text(db, json);
+        snprintf(query, sizeof query, "{'_id': 1, 's.k': %d}", (int)random_below(&source, 3));
+        snprintf(whole, sizeof whole, "%s", shown(db, query, "{'s.$': 1, '_id': 0}"));
+        if (whole[0] == '\0')
+            continue;
+        snprintf(json, sizeof json, "{ \"_id\" : 2,%.1900s", whole + 1);
+        save_text(db, json);
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++, compared++) {
+            snprintf(part, sizeof part, "%s", shown(db, query, parts[i][0]));
+            if (!CHECK_TEXT(shown(db, "{'_id': 2}", parts[i][1]), part))
+                check_note("%s %s", whole, parts[i][0]);
+        }
+    }
+    CHECK(compared > 500);
+    memory_db_close(db);
+}
+
 int main(void) {
     RUN(parts_of_arrays);
     RUN(what_is_wrong_is_named);
     RUN(agrees_with_the_model);
     RUN(the_first_match_is_shown);
+    RUN(a_part_of_the_element);
     return check_finish();
 }

@@ -19,6 +19,9 @@ extension Database {
         /// The query that indexed documents match; `nil` when all are indexed.
         public let partialFilter: BSONDocument?
 
+        /// How many entries one document may have; `nil` when it is the default, 10,000.
+        public let maxEntries: Int?
+
         /// Whether a document has several entries, because an array is indexed by element.
         public let isMultikey: Bool
 
@@ -32,6 +35,7 @@ extension Database {
             isSparse = document["sparse"]?.boolValue ?? false
             isCaseInsensitive = document["caseInsensitive"]?.boolValue ?? false
             partialFilter = document["partialFilter"]?.documentValue
+            maxEntries = document["maxEntries"]?.intValue
             isMultikey = document["multikey"]?.boolValue ?? false
             entries = document["entries"]?.intValue ?? 0
         }

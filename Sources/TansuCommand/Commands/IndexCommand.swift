@@ -38,6 +38,11 @@ struct IndexCommand: ParsableCommand {
                 "Index only documents that match this query (of comparisons, $in, $exists and $begin).",
                 valueName: "query"))
         var partialFilter: String?
+        @Option(
+            help: ArgumentHelp(
+                "How many entries one document may have in the index, by its arrays: 1 to 1000000 (default: 10000).",
+                valueName: "n"))
+        var maxEntries: Int?
         @OptionGroup var output: OutputOptions
 
         func execute() throws -> CommandExitCode {
@@ -50,7 +55,8 @@ struct IndexCommand: ParsableCommand {
                 let index = try ProgressBar.showing(label: label, counted: "document") { progress in
                     try opened.createIndex(
                         name, on: target.collection, keys: keys, unique: unique, sparse: sparse,
-                        caseInsensitive: caseInsensitive, partialFilter: filter, progress: progress)
+                        caseInsensitive: caseInsensitive, partialFilter: filter, maxEntries: maxEntries,
+                        progress: progress)
                 }
                 let elapsed = NumberFormat.duration(started.duration(to: .now))
                 try printResult(
@@ -85,7 +91,7 @@ struct IndexCommand: ParsableCommand {
                     writeError("tansu: Collection \"\(target.collection)\" has no indexes")
                 } else {
                     // Optional properties have a column only when an index has one of them.
-                    let options = ["sparse", "caseInsensitive", "partialFilter"].filter { option in
+                    let options = ["sparse", "caseInsensitive", "partialFilter", "maxEntries"].filter { option in
                         indexes.contains { $0[option] != nil }
                     }
                     try printTable(indexes, columns: ["name", "keys", "unique", "entries"] + options)

@@ -9,7 +9,7 @@ extension OpenDatabase {
     func createIndex(
         _ name: String?, on collection: String, keys: BSONDocument, unique: Bool = false, sparse: Bool = false,
         caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
-        progress: (Database.Progress) throws -> Void = { _ in }
+        maxEntries: Int? = nil, progress: (Database.Progress) throws -> Void = { _ in }
     ) throws -> String {
         let paths = try keys.map { path, value -> Database.IndexKey in
             switch value.intValue {
@@ -24,7 +24,7 @@ extension OpenDatabase {
         let name = name ?? OpenDatabase.indexName(for: keys)
         try database.collection(collection).ensureIndex(
             name, on: paths, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
-            partialFilter: partialFilter, progress: progress)
+            partialFilter: partialFilter, maxEntries: maxEntries, progress: progress)
         return name
     }
 
@@ -57,6 +57,7 @@ extension OpenDatabase {
             if index.isSparse { document["sparse"] = true }
             if index.isCaseInsensitive { document["caseInsensitive"] = true }
             if let filter = index.partialFilter { document["partialFilter"] = .document(filter) }
+            document["maxEntries"] = index.maxEntries.map { BSONValue($0) }
             return document
         }
     }

@@ -88,6 +88,14 @@ struct DeclaredIndexTests {
         #expect(try await db.collection("documents").indexes().map(\.name) == ["a_1"])
     }
 
+    @Test("A declared index keeps its bound on entries")
+    func maxEntries() throws {
+        let accounts = try Database(.memory).collection(
+            "accounts", of: Account.self, indexes: [Database.Index(on: \.city, maxEntries: 20_000)])
+        try accounts.save(Account(id: 1))
+        #expect(try accounts.indexes().first?.maxEntries == 20_000)
+    }
+
     @Test("Two values without a mail violate an index that is not sparse, and the error says so")
     func nils() throws {
         let accounts = try Database(.memory).collection(

@@ -107,14 +107,36 @@ struct IndexTests {
         #expect(other?.code == .invalidIndex)
     }
 
+    @Test("The bound on the entries of one document is an option of the index")
+    func maxEntries() throws {
+        let (_, people) = try fourPeople()
+        try people.ensureIndex("tags", on: ["tags": .ascending], maxEntries: 12_000)
+        #expect(try people.indexes().first?.maxEntries == 12_000)
+        let tags = BSONValue((0..<11_999).map { BSONValue($0) })
+        try people.save(["_id": 9, "tags": tags])
+        #expect(try people.count(["tags": 11_998], hints: ["$index": "tags"]) == 1)
+        let error = #expect(throws: TansuError.self) {
+            try people.update(["_id": 9], ["$push": ["tags": 12_000]])
+        }
+        #expect(error?.code == .tooLarge && error?.context == "tags")
+        try people.dropIndex("tags")
+        let other = #expect(throws: TansuError.self) { try people.ensureIndex(on: ["tags": .ascending]) }
+        #expect(other?.code == .tooLarge)
+        try people.ensureIndex("more", on: [Database.IndexKey("tags")], maxEntries: 1_000_000)
+        #expect(try people.indexes().map(\.maxEntries) == [1_000_000])
+        let wrong = #expect(throws: TansuError.self) { try people.ensureIndex(on: ["a": .ascending], maxEntries: 0) }
+        #expect(wrong?.code == .invalidIndex && wrong?.context == "maxEntries")
+    }
+
     @Test("The async variants take the same options")
     func asyncOptions() async throws {
         let people = try fourPeople().1
-        try await people.ensureIndex("tags", on: ["tags": .ascending], sparse: true)
+        try await people.ensureIndex("tags", on: ["tags": .ascending], sparse: true, maxEntries: 20_000)
         try await people.ensureIndex(
             "adults", on: [Database.IndexKey("name")], caseInsensitive: true, partialFilter: ["age": ["$gte": 18]])
         let indexes = try await people.indexes()
         #expect(indexes.map(\.isSparse) == [true, false])
+        #expect(indexes.map(\.maxEntries) == [20_000, nil])
         #expect(indexes.map(\.isCaseInsensitive) == [false, true])
         #expect(indexes.map(\.partialFilter) == [nil, ["age": ["$gte": 18]]])
     }

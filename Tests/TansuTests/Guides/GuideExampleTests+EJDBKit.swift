@@ -41,6 +41,22 @@ extension GuideExampleTests {
         #expect(try db.collections().isEmpty)
     }
 
+    @Test func ejdbKitQueries() throws {
+        let db = try Database(.memory)
+        let collection = try db.ensureCollection(withName: "foo")
+        try collection.saveObjects([["first name": "foo"], ["first name": "fred"], ["first name": "bar"]])
+
+        let builder = EJDBQueryBuilder()
+        builder.path("first name", beginsWith: "f")
+        builder.orderBy([.orderPath("first name", direction: .descending)])
+        let query = EJDBQuery(collection: collection, queryBuilder: builder)
+        let count = try query.fetchCount()
+        let fred = try query.fetchObject()
+        let same = EJDBFIQueryBuilder.build().beginsWith("first name", "f").maxRecords(10)
+        let both = try db.findObjects(withQueryBuilder: same, inCollection: collection)
+        #expect(count == 2 && both.count == 2 && fred?["first name"] == "fred")
+    }
+
     @Test func objects() throws {
         let db = try Database(.memory)
         var printed: [Double] = []

@@ -5,6 +5,7 @@
  * the type must be present, once, in any order, and no others.
  */
 #include "bson/json/json_internal.h"
+#include "bson/object_id.h"
 
 #include "util/buffer.h"
 
@@ -63,14 +64,6 @@ static bool inner_members(const wrapped *w, const char *const *names, size_t cou
                           doc_value *values) {
     return w->first.type == DOC_DOCUMENT &&
            members(w->first.data, w->first.size, names, count, values);
-}
-
-/* hex_digit -- its value, or -1. */
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* put_hex -- appends the bytes of hexadecimal digits. */

@@ -1,8 +1,10 @@
 /*
- * query/exec/join.c -- replaces ids by documents of other collections.
+ * query/exec/join.c -- replaces ids by documents of other collections, and slices arrays.
  */
 #include "query/exec/join.h"
+#include "bson/object_id.h"
 #include "bson/value.h"
+#include "query/exec/write_slice.h"
 #include "util/error.h"
 
 #define JOIN_STEP 64 /* ids looked up between two checks of the deadline */
@@ -24,6 +26,42 @@ static bool fail(joining *j, tansu_status status) {
     return false;
 }
 
+/* find_document -- the document with an id, which *found says whether there is. */
+static tansu_status find_document(joining *j, const join_spec *at,
+                                  const collection_state *collection, const doc_value *id,
+                                  bool *found, doc_value *result) {
+    uint64_t rid;
+    doc_ref ref;
+    j->key.size = 0;
+    if (!value_key(&j->key, id, false))
+        return error_memory(j->error);
+    tansu_status status = tree_find_prefix(j->rctx->trees, &collection->ids, j->key.data,
+                                           j->key.size, found, &rid, j->error);
+    if (status == TANSU_OK && *found)
+        status = read_find(j->rctx, collection, rid, &ref, j->error);
+    if (status == TANSU_DONE)
+        return error_set(j->error, TANSU_E_CORRUPT, at->collection,
+                         "Index \"_id\" of collection \"%.120s\" has an entry for a document that "
+                         "does not exist; run tansu_verify()",
+                         at->collection);
+    if (status == TANSU_OK && *found) {
+        uint32_t size;
+        const uint8_t *doc = read_document(j->rctx, ref, &size);
+        *result = (doc_value){doc, size, DOC_DOCUMENT};
+    }
+    return status;
+}
+
+/* read_hex -- the ObjectId that text of 24 hexadecimal digits stands for. */
+static bool read_hex(const doc_value *id, uint8_t bytes[OBJECT_ID_SIZE], doc_value *result) {
+    size_t size;
+    if (id->type != DOC_STRING)
+        return false;
+    const char *text = doc_string(id, &size);
+    *result = (doc_value){bytes, OBJECT_ID_SIZE, DOC_OID};
+    return object_id_read(text, size, bytes);
+}
+
 /* look_up -- the document with an id; the id itself when there is none. */
 static bool look_up(joining *j, const join_spec *at, const doc_value *id, doc_value *result) {
     if (++j->looked_up % JOIN_STEP == 0) {
@@ -32,33 +70,16 @@ static bool look_up(joining *j, const join_spec *at, const doc_value *id, doc_va
             return fail(j, ended);
     }
     const collection_state *collection = snapshot_collection(j->snapshot, at->collection);
-    uint64_t rid;
-    doc_ref ref;
     bool found = false;
     *result = *id;
     if (!collection || doc_check_id(id, NULL) != TANSU_OK)
         return true;
-    j->key.size = 0;
-    if (!value_key(&j->key, id, false))
-        return fail(j, error_memory(j->error));
-    tansu_status status = tree_find_prefix(j->rctx->trees, &collection->ids, j->key.data,
-                                           j->key.size, &found, &rid, j->error);
-    if (status == TANSU_OK && found)
-        status = read_find(j->rctx, collection, rid, &ref, j->error);
-    if (status == TANSU_DONE)
-        status =
-            error_set(j->error, TANSU_E_CORRUPT, at->collection,
-                      "Index \"_id\" of collection \"%.120s\" has an entry for a document that "
-                      "does not exist; run tansu_verify()",
-                      at->collection);
-    if (status != TANSU_OK)
-        return fail(j, status);
-    if (found) {
-        uint32_t size;
-        const uint8_t *doc = read_document(j->rctx, ref, &size);
-        *result = (doc_value){doc, size, DOC_DOCUMENT};
-    }
-    return true;
+    tansu_status status = find_document(j, at, collection, id, &found, result);
+    uint8_t bytes[OBJECT_ID_SIZE];
+    doc_value oid;
+    if (status == TANSU_OK && !found && at->hex_ids && read_hex(id, bytes, &oid))
+        status = find_document(j, at, collection, &oid, &found, result);
+    return status == TANSU_OK || fail(j, status);
 }
 
 static bool join_elements(joining *j, const key_set *list, const doc_value *value);
@@ -78,18 +99,22 @@ static bool join_ids(joining *j, const join_spec *at, const doc_value *array) {
     return true;
 }
 
-/* join_element -- an element that a path names: an id, an array of ids, or an inner part of the
- * path. */
+/* join_element -- an element that a path names: an id, an array of ids, an array to slice, or an
+ * inner part of the path. */
 static bool join_element(joining *j, const join_spec *at, const doc_iter *iter) {
     doc_value found;
     bool inner = iter->value.type == DOC_ARRAY || iter->value.type == DOC_DOCUMENT;
+    if (at->sliced && iter->value.type == DOC_ARRAY) {
+        write_slice(&j->w, &at->slice, iter);
+        return true;
+    }
     if (at->collection && iter->value.type != DOC_ARRAY) {
         if (!look_up(j, at, &iter->value, &found))
             return false;
         writer_element(&j->w, iter->key, iter->key_size, &found);
         return true;
     }
-    if (!at->collection && !inner) {
+    if (at->sliced || (!at->collection && !inner)) {
         writer_copy(&j->w, iter);
         return true;
     }
@@ -151,11 +176,16 @@ static void explain_list(const key_set *list, writer *w, uint32_t *number) {
     for (const key_set_item *item = list->first; item; item = item->next) {
         const join_spec *join = (const join_spec *)item;
         explain_list(&join->children, w, number);
-        if (!join->collection)
+        if (!join_is_leaf(join))
             continue;
         size_t one = writer_open_index(w, (*number)++, DOC_DOCUMENT);
         writer_string(w, "path", join->path);
-        writer_string(w, "collection", join->collection);
+        if (join->collection)
+            writer_string(w, "collection", join->collection);
+        else
+            writer_int64(w, "skip", join->slice.skip);
+        if (join->sliced && join->slice.count != INT64_MAX)
+            writer_int64(w, "count", join->slice.count);
         writer_end(w, one);
     }
 }

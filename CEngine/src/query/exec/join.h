@@ -1,5 +1,6 @@
 /*
- * query/exec/join.h -- $do: replaces ids in results by documents of other collections.
+ * query/exec/join.h -- $do: replaces ids in results by documents of other collections, and slices
+ * arrays.
  *
  * A join is applied after the match, $orderby and the window, and before $fields, so it changes the
  * contents of the results only.
@@ -19,8 +20,8 @@ tansu_status join_apply(const key_set *joins, const snapshot *snapshot, const re
                         const deadline *deadline, const tansu_document *document, tansu_buffer *out,
                         tansu_error *error);
 
-/* join_explain -- appends "joins": [{"path": ..., "collection": ...}, ...]; nothing without
- * joins. */
+/* join_explain -- appends "joins": [{"path": ..., "collection": ...} or {"path": ..., "skip": ...,
+ * "count": ...}, ...]; nothing without $do. */
 void join_explain(const key_set *joins, writer *w);
 
 #endif

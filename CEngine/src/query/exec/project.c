@@ -9,6 +9,7 @@
  */
 #include "query/exec/project.h"
 #include "bson/writer.h"
+#include "query/exec/write_slice.h"
 #include "query/match/first_element.h"
 #include "query/match/match_value.h"
 #include "query/parse/projection.h"
@@ -21,39 +22,16 @@ typedef struct projecting {
     const query *q;
     match_context *context;
     const tansu_document *stored; /* the document that matched */
+    bool cut; /* within the element that "path.$" took: its arrays are not cut */
     writer w;
 } projecting;
 
 static void project_document(projecting *a, const key_set *fields, const uint8_t *doc, size_t size,
                              bool top);
+static void project_array(projecting *a, const field *f, const doc_value *array, bool positions);
 static void project_field(projecting *a, const field *f, const doc_iter *iter);
 
 /* ---- A part of an array ---- */
-
-/* count_elements -- how many elements an array has. */
-static int64_t count_elements(const doc_value *array) {
-    doc_iter iter;
-    int64_t count = 0;
-    for (bool valid = doc_iter_value(&iter, array); valid && doc_iter_next(&iter);)
-        count++;
-    return count;
-}
-
-/* put_slice -- an element with some elements of an array, renumbered. */
-static void put_slice(projecting *a, const field *f, const doc_iter *element) {
-    int64_t size = f->skip < 0 ? count_elements(&element->value) : 0;
-    int64_t skip = f->skip >= 0 ? f->skip : size + f->skip < 0 ? 0 : size + f->skip;
-    uint32_t taken = 0;
-    doc_iter iter;
-    writer_head(&a->w, DOC_ARRAY, element->key, element->key_size);
-    size_t start = writer_begin(&a->w);
-    bool valid = doc_iter_value(&iter, &element->value);
-    for (int64_t i = 0; valid && (int64_t)taken < f->count && doc_iter_next(&iter); i++) {
-        if (i >= skip)
-            writer_index_value(&a->w, taken++, &iter.value);
-    }
-    writer_end(&a->w, start);
-}
 
 /* put_one -- an element with an array of one value. */
 static void put_one(projecting *a, const doc_iter *element, const doc_value *value) {
@@ -79,6 +57,17 @@ static void put_matching(projecting *a, const field *f, const doc_iter *element)
     }
 }
 
+/* has_below -- whether a path "path.$.below" leads through a field, or ends at it. */
+static bool has_below(const field *f) {
+    if (f->form == FORM_POSITION)
+        return f->children.count != 0;
+    for (const key_set_item *item = f->children.first; item; item = item->next) {
+        if (((const field *)item)->array && has_below((const field *)item))
+            return true;
+    }
+    return false;
+}
+
 /* fail_position -- ends the projection with an error at a path "path.$". */
 static bool fail_position(projecting *a, const field *f, const char *message) {
     char where[256];
@@ -99,6 +88,27 @@ static bool find_position(projecting *a, const field *f, uint32_t *position) {
                          "add a condition on the array, or use \"$elemMatch\"");
 }
 
+/* put_taken -- the element that "path.$" takes, in an array; of "path.$.below" what the path names
+ * below it. */
+static void put_taken(projecting *a, const field *f, const doc_iter *array,
+                      const doc_value *value) {
+    if (!has_below(f)) {
+        put_one(a, array, value);
+        return;
+    }
+    writer_head(&a->w, DOC_ARRAY, array->key, array->key_size);
+    size_t start = writer_begin(&a->w);
+    a->cut = true;
+    if (value->type == DOC_DOCUMENT || value->type == DOC_ARRAY)
+        writer_index_head(&a->w, value->type, 0);
+    if (value->type == DOC_DOCUMENT)
+        project_document(a, &f->children, value->data, value->size, false);
+    else if (value->type == DOC_ARRAY)
+        project_array(a, f, value, true);
+    a->cut = false;
+    writer_end(&a->w, start);
+}
+
 /* put_position -- the element by which the query matched, in an array. */
 static void put_position(projecting *a, const field *f, const doc_iter *element) {
     uint32_t position;
@@ -108,7 +118,7 @@ static void put_position(projecting *a, const field *f, const doc_iter *element)
     bool valid = doc_iter_value(&iter, &element->value);
     for (uint32_t i = 0; valid && doc_iter_next(&iter); i++) {
         if (i == position) {
-            put_one(a, element, &iter.value);
+            put_taken(a, f, element, &iter.value);
             return;
         }
     }
@@ -187,7 +197,7 @@ static void project_array(projecting *a, const field *f, const doc_value *array,
  * the first array is cut; at its end a document has nothing, and another value stays as it is. */
 static void project_below(projecting *a, const field *f, const doc_iter *iter) {
     const doc_value *value = &iter->value;
-    if (f->array && value->type == DOC_ARRAY) {
+    if (f->array && value->type == DOC_ARRAY && !a->cut) {
         put_position(a, f, iter);
     } else if (value->type != DOC_DOCUMENT && value->type != DOC_ARRAY) {
         if (a->p->exclude || f->children.count == 0)
@@ -203,12 +213,13 @@ static void project_below(projecting *a, const field *f, const doc_iter *iter) {
 
 /* project_field -- an element that the projection names. */
 static void project_field(projecting *a, const field *f, const doc_iter *iter) {
-    if (f->children.count != 0 || f->form == FORM_POSITION)
+    const bool whole = f->form == FORM_POSITION && f->children.count == 0 && a->cut;
+    if (!whole && (f->children.count != 0 || f->form == FORM_POSITION))
         project_below(a, f, iter);
     else if (f->form == FORM_ELEMENT)
         put_matching(a, f, iter);
     else if (f->form == FORM_SLICE && iter->value.type == DOC_ARRAY)
-        put_slice(a, f, iter);
+        write_slice(&a->w, &f->slice, iter);
     else if (f->form != FORM_WHOLE || !a->p->exclude)
         writer_element(&a->w, iter->key, iter->key_size, &iter->value);
 }

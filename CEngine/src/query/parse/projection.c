@@ -15,7 +15,7 @@ typedef struct entry_kinds {
     uint32_t positions;
 } entry_kinds;
 
-/* Limit of paths "path.$": each evaluates all tests of the query. */
+/* Limit of paths "path.$" and "path.$.below": each evaluates all tests of the query. */
 #define MAX_POSITIONS 32
 
 /* bad -- INVALID_QUERY at a path of $fields. */
@@ -35,10 +35,15 @@ static tansu_status set_array_path(query *q, field *f, const path *path, uint32_
     return TANSU_OK;
 }
 
-/* add_path -- adds a path to the tree; `leaf` is its last field. */
-static tansu_status add_path(query *q, projection *p, const path *path, const field *leaf,
-                             const char *context, tansu_error *error) {
-    key_set *list = &p->fields;
+/* note_child -- notes what kind of name a child has. */
+static void note_child(field *f, const path_part *child) {
+    *(child->index >= 0 ? &f->has_positions : &f->has_names) = true;
+}
+
+/* add_path -- adds a path to a list of fields; `leaf` is its last field, *end the one in the tree.
+ * Paths below the same "path.$" share it. */
+static tansu_status add_path(query *q, key_set *list, const path *path, const field *leaf,
+                             bool shared, const char *context, field **end, tansu_error *error) {
     for (uint32_t i = 0; i < path->count; i++) {
         const path_part *part = &path->parts[i];
         bool last = i + 1 == path->count, added;
@@ -47,7 +52,8 @@ static tansu_status add_path(query *q, projection *p, const path *path, const fi
                                             part->size + 1, sizeof *found, &added, &used);
         if (!found)
             return error_memory(error);
-        if (!added && (last || found->children.count == 0))
+        bool both = last && shared && found->form == FORM_POSITION && found->children.count != 0;
+        if (!added && !both && (last || found->form != FORM_WHOLE || found->children.count == 0))
             return bad(
                 error, context,
                 "Two paths name the same field, or one is below the other; remove one of them");
@@ -63,31 +69,22 @@ static tansu_status add_path(query *q, projection *p, const path *path, const fi
         }
         list = &found->children;
         if (!last)
-            *(part[1].index >= 0 ? &found->has_positions : &found->has_names) = true;
+            note_child(found, &part[1]);
+        *end = found;
     }
     return TANSU_OK;
 }
 
-/* read_slice -- {"$slice": n} or {"$slice": [skip, n]}. */
-static tansu_status read_slice(field *leaf, const doc_value *value, const char *context,
-                               tansu_error *error) {
-    static const char message[] = "\"$slice\" must be a number, or an array [skip, count] "
-                                  "with a count greater than 0";
-    doc_iter iter;
-    leaf->form = FORM_SLICE;
-    if (number_whole(value, FRACTION_HALF_EVEN, &leaf->count)) {
-        /* A negative number counts from the end. */
-        leaf->skip = leaf->count < 0 ? leaf->count : 0;
-        if (leaf->count < 0)
-            leaf->count = INT64_MAX;
-        return TANSU_OK;
-    }
-    if (value->type != DOC_ARRAY || !doc_iter_value(&iter, value) || !doc_iter_next(&iter) ||
-        !number_whole(&iter.value, FRACTION_HALF_EVEN, &leaf->skip) || !doc_iter_next(&iter) ||
-        !number_whole(&iter.value, FRACTION_HALF_EVEN, &leaf->count) || leaf->count <= 0 ||
-        doc_iter_next(&iter))
-        return bad(error, context, message);
-    return TANSU_OK;
+/* add_entry -- adds the path of an entry, and below it the path after "$", if there is one. */
+static tansu_status add_entry(query *q, projection *p, const path *path, const struct path *below,
+                              const field *leaf, const char *context, tansu_error *error) {
+    static const field whole = {.form = FORM_WHOLE};
+    field *end;
+    tansu_status status = add_path(q, &p->fields, path, leaf, below != NULL, context, &end, error);
+    if (status != TANSU_OK || !below)
+        return status;
+    note_child(end, &below->parts[0]);
+    return add_path(q, &end->children, below, &whole, false, context, &end, error);
 }
 
 /* read_form -- parses the operator of a field. */
@@ -101,8 +98,10 @@ static tansu_status read_form(query *q, field *leaf, const doc_value *value, con
                    "{\"$elemMatch\": ...}");
     char inner[2 * sizeof error->context];
     snprintf(inner, sizeof inner, "%s.%.*s", context, (int)sizeof error->context - 1, iter.key);
-    if (strcmp(iter.key, "$slice") == 0)
-        return read_slice(leaf, &iter.value, inner, error);
+    if (strcmp(iter.key, "$slice") == 0) {
+        leaf->form = FORM_SLICE;
+        return array_slice_parse(&leaf->slice, &iter.value, inner, error);
+    }
     if (strcmp(iter.key, "$elemMatch") != 0)
         return bad(error, inner, "Unknown projection operator; use \"$slice\" or \"$elemMatch\"");
     if (iter.value.type != DOC_DOCUMENT)
@@ -122,11 +121,20 @@ static bool is_negative(const doc_value *value) {
     return number_whole(value, FRACTION_CUT, &number) && number < 0;
 }
 
-/* read_leaf -- parses the value of an entry of $fields; *size is the size of its path. */
+/* position_part -- where ".$" is in a path, as its last part or before others; NULL if nowhere. */
+static const char *position_part(const doc_iter *entry) {
+    const char *at = entry->key_size > 0 ? strstr(entry->key + 1, ".$") : NULL;
+    while (at && at[2] != '\0' && at[2] != '.')
+        at = strstr(at + 2, ".$");
+    return at;
+}
+
+/* read_leaf -- parses the value of an entry of $fields; *size is the size of its path, up to "$".
+ */
 static tansu_status read_leaf(query *q, const doc_iter *iter, const char *context, field *leaf,
                               bool *include, uint32_t *size, tansu_error *error) {
-    bool position = iter->key_size > 2 && strcmp(iter->key + iter->key_size - 2, ".$") == 0;
-    *size = position ? iter->key_size - 2 : iter->key_size;
+    const char *position = position_part(iter);
+    *size = position ? (uint32_t)(position - iter->key) : iter->key_size;
     *leaf = (field){.form = position ? FORM_POSITION : FORM_WHOLE};
     *include = true;
     if (!doc_as_bool(&iter->value, include))
@@ -148,10 +156,13 @@ static tansu_status read_field(query *q, projection *p, const doc_iter *iter, en
     bool include;
     field leaf;
     uint32_t size;
-    const path *path;
+    const path *path, *below = NULL;
     tansu_status status = read_leaf(q, iter, context, &leaf, &include, &size, error);
     if (status == TANSU_OK)
         status = query_path(q, iter->key, size, context, &path, error);
+    const uint32_t after = size + (uint32_t)strlen(".$."); /* of a path that goes on after "$" */
+    if (status == TANSU_OK && leaf.form == FORM_POSITION && iter->key_size >= after)
+        status = query_path(q, iter->key + after, iter->key_size - after, context, &below, error);
     if (status != TANSU_OK)
         return status;
     bool id = path->count == 1 && strcmp(path->parts[0].name, "_id") == 0;
@@ -160,7 +171,7 @@ static tansu_status read_field(query *q, projection *p, const doc_iter *iter, en
         return TANSU_OK;
     }
     if (leaf.form == FORM_POSITION && ++kinds->positions > MAX_POSITIONS)
-        return bad(error, context, "More than 32 paths end in \".$\"; remove some");
+        return bad(error, context, "More than 32 paths have \".$\"; remove some");
     kinds->element = kinds->element || leaf.form == FORM_ELEMENT;
     kinds->include =
         kinds->include || leaf.form == FORM_POSITION || (leaf.form == FORM_WHOLE && include);
@@ -169,7 +180,7 @@ static tansu_status read_field(query *q, projection *p, const doc_iter *iter, en
         return bad(error, context,
                    "Projection both includes and excludes fields; use only 1 or only 0 (\"_id\" "
                    "excepted)");
-    return add_path(q, p, path, &leaf, context, error);
+    return add_entry(q, p, path, below, &leaf, context, error);
 }
 
 tansu_status projection_parse(query *q, const doc_value *fields, projection **result,

@@ -4,24 +4,26 @@
  * A projection includes or excludes, never both. `_id` is the exception: it is included unless it
  * is excluded. Three forms select a part of an array. {path: {"$slice": n}} leaves the rest of the
  * document as it is unless something is included; {path: {"$elemMatch": {...}}} includes, unless
- * something is excluded; "path.$" includes.
+ * something is excluded; "path.$" includes, and so does
+ * "path.$.below", a part of the element.
  */
 #ifndef TANSU_QUERY_PARSE_PROJECTION_H
 #define TANSU_QUERY_PARSE_PROJECTION_H
 
+#include "query/parse/array_slice.h"
 #include "query/parse/parsed_query.h"
 
 enum field_form { FORM_WHOLE, FORM_SLICE, FORM_ELEMENT, FORM_POSITION };
 
-/* A key that the projection names. Without children it stands for everything below it. */
+/* A key that the projection names. Without children it stands for everything below it. The children
+ * of a POSITION are those of the element. */
 typedef struct field {
     key_set_item head; /* the name, for key_set_find_name() */
     key_set children;
     bool has_positions; /* a child may be the position of an array element */
     bool has_names;     /* a child is something else */
     enum field_form form;
-    int64_t skip; /* SLICE: elements to skip; negative: start that many before the end */
-    int64_t count;
+    array_slice slice;             /* SLICE */
     const subcondition *condition; /* ELEMENT */
     const path *array; /* the path of this field, if a POSITION is here or below; or NULL */
 } field;

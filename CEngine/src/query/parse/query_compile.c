@@ -127,6 +127,8 @@ static tansu_status compile(query *q, const uint8_t *selector, size_t selector_s
         status = selector_parse(q, copy, selector_size, error);
     if (status == TANSU_OK && hints)
         status = hints_parse(q, hints_copy, hints_size, error);
+    if (status == TANSU_OK)
+        status = join_check_projection(q, error);
     if (status != TANSU_OK)
         return status;
     q->root = normalise(q->root);

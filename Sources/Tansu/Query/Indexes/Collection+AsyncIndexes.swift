@@ -10,17 +10,20 @@ extension Database.Collection {
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
     ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
+    ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+    ///     when `nil`.
     ///   - progress: Called on a thread of the database with the number of documents read. An error that it throws
     ///     ends the build, as a cancelled task does.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func ensureIndex(
         _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false,
         sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
-        progress: @escaping @Sendable (Database.Progress) throws -> Void = { _ in }
+        maxEntries: Int? = nil, progress: @escaping @Sendable (Database.Progress) throws -> Void = { _ in }
     ) async throws {
         try await ensureIndex(
             name, on: paths.map { Database.IndexKey($0.key, $0.value) }, unique: unique, sparse: sparse,
-            caseInsensitive: caseInsensitive, partialFilter: partialFilter, progress: progress)
+            caseInsensitive: caseInsensitive, partialFilter: partialFilter, maxEntries: maxEntries,
+            progress: progress)
     }
 
     /// Creates an index with paths that are known at run time only, unless it exists.
@@ -33,18 +36,20 @@ extension Database.Collection {
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
     ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
+    ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+    ///     when `nil`.
     ///   - progress: Called on a thread of the database with the number of documents read. An error that it throws
     ///     ends the build, as a cancelled task does.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func ensureIndex(
         _ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false,
         sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
-        progress: @escaping @Sendable (Database.Progress) throws -> Void = { _ in }
+        maxEntries: Int? = nil, progress: @escaping @Sendable (Database.Progress) throws -> Void = { _ in }
     ) async throws {
         try await session.run(.write) { flag in
             try self.ensureIndex(
                 name, on: keys, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
-                partialFilter: partialFilter
+                partialFilter: partialFilter, maxEntries: maxEntries
             ) { state in
                 try progress(state)
                 try flag.check()

@@ -19,6 +19,8 @@ extension Database.Collection {
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
     ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
+    ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+    ///     when `nil`.
     ///   - progress: Called on this thread with the number of documents read. An error that it throws ends the build
     ///     and is rethrown; no index is created. It may use the database but not close it.
     /// - Throws: ``TansuError`` with `.invalidName`, `.invalidIndex`, `.exists` (the name with another definition),
@@ -26,11 +28,12 @@ extension Database.Collection {
     public func ensureIndex(
         _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false,
         sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
-        progress: (Database.Progress) throws -> Void = { _ in }
+        maxEntries: Int? = nil, progress: (Database.Progress) throws -> Void = { _ in }
     ) throws {
         try ensureIndex(
             name, on: paths.map { Database.IndexKey($0.key, $0.value) }, unique: unique, sparse: sparse,
-            caseInsensitive: caseInsensitive, partialFilter: partialFilter, progress: progress)
+            caseInsensitive: caseInsensitive, partialFilter: partialFilter, maxEntries: maxEntries,
+            progress: progress)
     }
 
     /// Creates an index with paths that are known at run time only, unless it exists.
@@ -43,17 +46,19 @@ extension Database.Collection {
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
     ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
+    ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+    ///     when `nil`.
     ///   - progress: Called on this thread with the number of documents read. An error that it throws ends the build
     ///     and is rethrown; no index is created. It may use the database but not close it.
     /// - Throws: As the variant that takes a literal.
     public func ensureIndex(
         _ name: String? = nil, on keys: [Database.IndexKey], unique: Bool = false,
         sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
-        progress: (Database.Progress) throws -> Void = { _ in }
+        maxEntries: Int? = nil, progress: (Database.Progress) throws -> Void = { _ in }
     ) throws {
         let index = Database.Index<Element>(
             name, on: keys, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
-            partialFilter: partialFilter)
+            partialFilter: partialFilter, maxEntries: maxEntries)
         try ensure(index.definition(in: self), declares: false, progress: progress)
     }
 

@@ -16,17 +16,20 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the properties are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
+    ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+    ///     when `nil`.
     ///   - condition: Only documents that match are indexed; all when `nil`.
-    /// - Throws: As `ensureIndex(_:on:unique:sparse:caseInsensitive:partialFilter:progress:)`,
+    /// - Throws: As `ensureIndex(_:on:unique:sparse:caseInsensitive:partialFilter:maxEntries:progress:)`,
     ///   and ``TansuError`` with `.invalidQuery`: the stored name of a property is not known.
     public func ensureIndex<each Value>(
         _ name: String? = nil, on keyPaths: repeat KeyPath<Element, each Value>, directions: [SortDirection] = [],
         unique: Bool = false, sparse: Bool = false, caseInsensitive: Bool = false,
-        where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
+        maxEntries: Int? = nil, where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
     ) throws {
         try ensureIndex(
             name, on: indexKeys(repeat each keyPaths, directions: directions), unique: unique, sparse: sparse,
-            caseInsensitive: caseInsensitive, partialFilter: condition.map { try find($0).filter })
+            caseInsensitive: caseInsensitive, partialFilter: condition.map { try find($0).filter },
+            maxEntries: maxEntries)
     }
 
     /// Creates an index over properties, unless it exists.
@@ -38,16 +41,19 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the properties are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
+    ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+    ///     when `nil`.
     ///   - condition: Only documents that match are indexed; all when `nil`.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func ensureIndex<each Value>(
         _ name: String? = nil, on keyPaths: repeat KeyPath<Element, each Value>, directions: [SortDirection] = [],
         unique: Bool = false, sparse: Bool = false, caseInsensitive: Bool = false,
-        where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
+        maxEntries: Int? = nil, where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
     ) async throws {
         try await ensureIndex(
             name, on: indexKeys(repeat each keyPaths, directions: directions), unique: unique, sparse: sparse,
-            caseInsensitive: caseInsensitive, partialFilter: condition.map { try find($0).filter })
+            caseInsensitive: caseInsensitive, partialFilter: condition.map { try find($0).filter },
+            maxEntries: maxEntries)
     }
 
     private func indexKeys<each Value>(
@@ -67,15 +73,18 @@ extension Database.Index {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the properties are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
+    ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+    ///     when `nil`.
     ///   - condition: Only documents that match are indexed; all when `nil`.
     public init<each Value>(
         _ name: String? = nil, on keyPaths: repeat KeyPath<Element, each Value>, directions: [SortDirection] = [],
         unique: Bool = false, sparse: Bool = false, caseInsensitive: Bool = false,
-        where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
+        maxEntries: Int? = nil, where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
     ) {
         let paths = IndexPaths(repeat each keyPaths)
         self.init(
-            name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, isByText: false,
+            name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, maxEntries: maxEntries,
+            isByText: false,
             paths: { try paths.keys(in: $0, directions) },
             filter: { collection in try condition.map { try collection.find($0).filter } })
     }

@@ -17,6 +17,7 @@ extension Database {
         private let isUnique: Bool
         private let isSparse: Bool
         private let isCaseInsensitive: Bool
+        private let maxEntries: Int?
         /// Whether the paths were given as text, so that they may be names of properties.
         private let isByText: Bool
         private let paths: (Collection<Element>) throws -> [IndexKey]
@@ -31,13 +32,16 @@ extension Database {
         ///   - sparse: Whether documents with none of the paths are not indexed.
         ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
         ///   - partialFilter: A query as for `ensureIndex`: other documents are not indexed.
+        ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+        ///     when `nil`.
         public init(
             _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false,
-            sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
+            sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+            maxEntries: Int? = nil
         ) {
             self.init(
                 name, on: paths.map { IndexKey($0.key, $0.value) }, unique: unique, sparse: sparse,
-                caseInsensitive: caseInsensitive, partialFilter: partialFilter)
+                caseInsensitive: caseInsensitive, partialFilter: partialFilter, maxEntries: maxEntries)
         }
 
         /// An index over paths that are known at run time only.
@@ -49,22 +53,27 @@ extension Database {
         ///   - sparse: Whether documents with none of the paths are not indexed.
         ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
         ///   - partialFilter: A query as for `ensureIndex`: other documents are not indexed.
+        ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+        ///     when `nil`.
         public init(
             _ name: String? = nil, on keys: [IndexKey], unique: Bool = false, sparse: Bool = false,
-            caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil
+            caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+            maxEntries: Int? = nil
         ) {
             self.init(
-                name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, isByText: true,
+                name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, maxEntries: maxEntries,
+                isByText: true,
                 paths: { _ in keys }, filter: { _ in partialFilter })
         }
 
         init(
-            _ name: String?, unique: Bool, sparse: Bool, caseInsensitive: Bool, isByText: Bool,
+            _ name: String?, unique: Bool, sparse: Bool, caseInsensitive: Bool, maxEntries: Int?, isByText: Bool,
             paths: @escaping (Collection<Element>) throws -> [IndexKey],
             filter: @escaping (Collection<Element>) throws -> BSONDocument?
         ) {
             self.name = name
             (isUnique, isSparse, isCaseInsensitive) = (unique, sparse, caseInsensitive)
+            self.maxEntries = maxEntries
             self.isByText = isByText
             (self.paths, self.filter) = (paths, filter)
         }
@@ -87,6 +96,7 @@ extension Database {
             if let filter = try filter(collection) {
                 options["partialFilter"] = .document(collection.codec.strategies.stored(filter))
             }
+            if let maxEntries { options["maxEntries"] = BSONValue(maxEntries) }
             return IndexDefinition(name: name, keys: document, options: options)
         }
     }
