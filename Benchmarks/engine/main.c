@@ -145,6 +145,11 @@ static int run_row(struct fixture *fixture, struct subject subjects[2],
             fprintf(stderr, "bench: %s: the engines' answers differ\n", row->key);
             return -1;
         }
+        if (row->floor != FLOOR_NONE &&
+            floor_measure(fixture, row->floor, row->unit, &line->floor[r]) != 0) {
+            fprintf(stderr, "bench: %s, floor: %s\n", row->key, fixture->error);
+            return -1;
+        }
     }
     return 0;
 }
@@ -162,7 +167,8 @@ static int run_rows(struct fixture *fixture, const struct arguments *arguments) 
     }
     if (!arguments->json) {
         printf("Tansu %s and SQLite %s, %zu documents of about %zu bytes (BSON) or %zu (JSON)\n"
-               "time or size: smaller is better; ratio: SQLite / Tansu, larger is better\n\n",
+               "time or size: smaller is better; ratio: SQLite / Tansu, larger is better\n"
+               "floor: what the machine needs at least, by plain loops; above: Tansu / floor\n\n",
                tansu_engine.version(), sqlite_engine.version(), fixture->corpus.count,
                fixture->corpus.documents[0].bson_size, fixture->corpus.documents[0].json_size);
         report_table_head(arguments->subjects);

@@ -25,6 +25,9 @@ struct report_ratio report_ratio(const struct report_line *line) {
     struct report_ratio ratio = {.tansu = median(line->samples[0], line->repetitions),
                                  .sqlite = median(line->samples[1], line->repetitions)};
     ratio.ratio = ratio.tansu > 0 ? ratio.sqlite / ratio.tansu : 0;
+    if (line->row->floor != FLOOR_NONE)
+        ratio.floor = median(line->floor, line->repetitions);
+    ratio.above_floor = ratio.floor > 0 ? ratio.tansu / ratio.floor : 0;
     for (size_t i = 0; i < line->repetitions; i++) {
         double tansu = line->samples[0][i], sqlite = line->samples[1][i];
         double pair = tansu > 0 ? sqlite / tansu : 0;
@@ -39,6 +42,19 @@ static void print_number(double value) {
     printf(" %10.*f", value < 10 ? 2 : value < 100 ? 1 : 0, value);
 }
 
+/* print_floor -- the floor and how far above it Tansu is; empty columns in a row without one. */
+static void print_floor(const struct report_ratio *ratio) {
+    if (ratio->floor <= 0) {
+        printf(" %10s %8s", "", "");
+        return;
+    }
+    print_number(ratio->floor);
+    if (ratio->tansu > 0)
+        printf(" %8.2f", ratio->above_floor);
+    else
+        printf(" %8s", "");
+}
+
 /* verdict -- how a ratio compares with its goal. */
 static const char *verdict(const struct row *row, double ratio) {
     if (ratio < 1)
@@ -50,12 +66,12 @@ static const char *verdict(const struct row *row, double ratio) {
 
 /* report_table_head -- the table's first two lines. */
 void report_table_head(int subjects) {
-    printf("%-40s %10s %10s %-4s", "", subjects & 1 ? "Tansu" : "", subjects & 2 ? "SQLite" : "",
-           "unit");
+    printf("%-40s %10s %10s %-4s %10s %8s", "", subjects & 1 ? "Tansu" : "",
+           subjects & 2 ? "SQLite" : "", "unit", "floor", subjects & 1 ? "above" : "");
     if (subjects == 3)
         printf(" %8s %8s %6s", "ratio", "least", "goal");
     printf("\n");
-    for (int i = 0; i < (subjects == 3 ? 91 : 66); i++)
+    for (int i = 0; i < (subjects == 3 ? 111 : 86); i++)
         putchar('-');
     printf("\n");
     fflush(stdout);
@@ -74,6 +90,7 @@ void report_table_line(const struct report_line *line, int subjects) {
     else
         printf(" %10s", "");
     printf(" %-4s", line->row->unit);
+    print_floor(&ratio);
     if (subjects == 3) {
         printf(" %8.2f %8.2f", ratio.ratio, ratio.least);
         if (line->row->goal > 0)
@@ -86,11 +103,11 @@ void report_table_line(const struct report_line *line, int subjects) {
     fflush(stdout);
 }
 
-/* report_samples -- one engine's samples as a JSON array. */
-static void report_samples(const char *name, const struct report_line *line, int subject) {
+/* report_samples -- samples of one engine, or of the floor, as a JSON array. */
+static void report_samples(const char *name, const double *samples, size_t count) {
     printf(", \"%s\": [", name);
-    for (size_t i = 0; i < line->repetitions; i++)
-        printf("%s%.6g", i == 0 ? "" : ", ", line->samples[subject][i]);
+    for (size_t i = 0; i < count; i++)
+        printf("%s%.6g", i == 0 ? "" : ", ", samples[i]);
     printf("]");
 }
 
@@ -106,11 +123,16 @@ void report_json(const struct report_line *lines, size_t count, size_t documents
         printf("%s\n  {\"key\": \"%s\", \"title\": \"%s\", \"unit\": \"%s\"", i == 0 ? "" : ",",
                lines[i].row->key, lines[i].row->title, lines[i].row->unit);
         if (subjects & 1)
-            report_samples("tansu", &lines[i], 0);
+            report_samples("tansu", lines[i].samples[0], lines[i].repetitions);
         if (subjects & 2)
-            report_samples("sqlite", &lines[i], 1);
+            report_samples("sqlite", lines[i].samples[1], lines[i].repetitions);
         if (subjects == 3)
             printf(", \"ratio\": %.6g, \"leastRatio\": %.6g", ratio.ratio, ratio.least);
+        if (ratio.floor > 0) {
+            report_samples("floor", lines[i].floor, lines[i].repetitions);
+            if (subjects & 1)
+                printf(", \"aboveFloor\": %.6g", ratio.above_floor);
+        }
         if (lines[i].row->goal > 0)
             printf(", \"goal\": %g", lines[i].row->goal);
         printf("}");

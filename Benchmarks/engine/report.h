@@ -13,14 +13,17 @@ struct report_line {
     const struct row *row;
     size_t repetitions;
     double samples[2][REPORT_REPETITIONS];
+    double floor[REPORT_REPETITIONS]; /* of a row that has one */
 };
 
-/* The ratios SQLite / Tansu of a row: of the medians, and the least of any pair of runs. */
+/* The medians of a row, and the ratios SQLite / Tansu: of the medians, and the least of any pair of runs. */
 struct report_ratio {
     double tansu;
     double sqlite;
     double ratio;
     double least;
+    double floor;       /* 0: the row has none */
+    double above_floor; /* Tansu / floor */
 };
 
 struct report_ratio report_ratio(const struct report_line *line);

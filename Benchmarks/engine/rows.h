@@ -4,15 +4,16 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "fixture.h"
+#include "floor.h"
 
 struct row {
     const char *key; /* for --rows and --json */
     const char *title;
     const char *unit;
-    double goal;  /* SQLite / Tansu to reach; 0: none of its own, but never below 1 */
-    bool once;    /* repeating it would give the same figure */
-    int argument; /* lets one function serve several rows */
+    double goal;           /* SQLite / Tansu to reach; 0: none of its own, but never below 1 */
+    bool once;             /* repeating it would give the same figure */
+    int argument;          /* lets one function serve several rows */
+    enum floor_kind floor; /* what the machine needs at least for it */
     int (*run)(struct fixture *fixture, struct subject *subject, const struct row *row,
                struct outcome *outcome);
 };

@@ -737,7 +737,7 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
  * under the transaction's write lock.
  *
  * `progress` (may be NULL): documents read, of about `total`; it is called again with the same
- * numbers while entries are sorted and later changes are added.
+ * numbers while entries are sorted, later changes are added, and the call waits for the write lock.
  * Errors: INVALID_NAME, INVALID_INDEX, EXISTS (the name with another definition), NOT_UNIQUE
  * (context names the index, the message the value), TOO_LARGE (too many indexes or entries),
  * CANCELLED, and a commit's.

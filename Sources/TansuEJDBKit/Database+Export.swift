@@ -74,7 +74,7 @@ extension Database {
         _ names: [String]?, _ directory: String, _ mode: ImportMode, cancelledBy flag: CancellationFlag?
     ) throws -> Int {
         let all = try ExportFiles.toRead(names, in: directory)
-        return try settingSchemas {
+        return try settingSchemas(cancelledBy: flag) {
             try all.reduce(0) { count, files in
                 try count + write(durability: nil, cancelledBy: flag) { try $0.import(files, mode) }
             }

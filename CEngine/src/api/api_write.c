@@ -19,7 +19,7 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
         return error_set(error, TANSU_E_INVALID_ARGUMENT, "mode",
                          "The save mode is out of range; use a value of tansu_save_mode");
     write_call w;
-    tansu_status status = write_call_begin(&w, db, txn, error);
+    tansu_status status = write_call_begin_saves(&w, db, txn, error);
     if (status != TANSU_OK)
         return status;
     writer out = {.out = ids, .limit = INT32_MAX};

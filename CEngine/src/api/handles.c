@@ -53,6 +53,8 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
             return status;
         if (txn->wtxn != NULL) {
             status = write_txn_usable(txn->wtxn, error);
+            if (status == TANSU_OK)
+                status = write_txn_flush(txn->wtxn, error);
             r->snapshot = txn->wtxn->next;
             r->rctx = write_txn_read_context(txn->wtxn);
             r->rctx.interrupt = &txn->interrupt;
@@ -83,6 +85,12 @@ tansu_status read_call_end(read_call *r, tansu_status status, tansu_error *error
 }
 
 tansu_status write_call_begin(write_call *w, tansu_db *db, tansu_txn *txn, tansu_error *error) {
+    tansu_status status = write_call_begin_saves(w, db, txn, error);
+    return status == TANSU_OK ? write_txn_flush(w->wtxn, error) : status;
+}
+
+tansu_status write_call_begin_saves(write_call *w, tansu_db *db, tansu_txn *txn,
+                                    tansu_error *error) {
     if (db == NULL)
         return null_argument("db", error);
     tansu_status status;

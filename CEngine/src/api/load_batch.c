@@ -50,7 +50,7 @@ tansu_status load_save(load *l, tansu_error *error) {
     if (l->batch_count == 0)
         return TANSU_OK;
     write_call w;
-    tansu_status status = write_call_begin(&w, l->db, l->txn, error);
+    tansu_status status = write_call_begin_saves(&w, l->db, l->txn, error);
     if (status != TANSU_OK)
         return status;
     uint64_t saved = 0, skipped = 0;

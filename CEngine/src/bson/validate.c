@@ -171,10 +171,10 @@ static inline uint64_t read_key(const doc_iter *iter, uint64_t *bits) {
     return (first ^ (last * 0x9FB21C651E98DF25u) ^ size) * 0x9E3779B97F4A7C15u;
 }
 
-/* same_key -- whether the current key equals the one at an offset. */
-static bool same_key(const check *check, const doc_iter *iter, uint32_t offset) {
+/* same_key -- whether a key equals the one at an offset. */
+static bool same_key(const check *check, const char *key, uint32_t size, uint32_t offset) {
     /* With its terminator, so that the other cannot be longer. */
-    return memcmp(check->doc + offset, iter->key, (size_t)iter->key_size + 1) == 0;
+    return memcmp(check->doc + offset, key, (size_t)size + 1) == 0;
 }
 
 /* level_keys_add -- adds the current key; false if it is a duplicate. Considers the first FEW_KEYS
@@ -189,7 +189,8 @@ static inline bool level_keys_add(level_keys *set, const check *check, const doc
     uint64_t *word = &set->seen[(hash >> 56) & 3];
     if (*word & bit) {
         for (uint32_t i = 0; i < count; i++) {
-            if (set->hashes[i] == short_hash && same_key(check, iter, set->offsets[i]))
+            if (set->hashes[i] == short_hash &&
+                same_key(check, iter->key, iter->key_size, set->offsets[i]))
                 return false;
         }
     }
@@ -231,7 +232,7 @@ static tansu_status check_many_keys(const check *check, level *level, const uint
         const doc_iter *iter = &level->iter;
         size_t slot = hash_bytes((const uint8_t *)iter->key, iter->key_size, seed) & (slots - 1);
         /* Offset 0 is the document's size, never a key. */
-        while (table[slot] != 0 && !same_key(check, iter, table[slot]))
+        while (table[slot] != 0 && !same_key(check, iter->key, iter->key_size, table[slot]))
             slot = (slot + 1) & (slots - 1);
         if (table[slot] != 0)
             status = refuse(check, level, iter->key, TANSU_E_INVALID_DOCUMENT,
@@ -245,6 +246,11 @@ static tansu_status check_many_keys(const check *check, level *level, const uint
 /* key_is -- whether the current key has this name. */
 static inline bool key_is(const doc_iter *iter, const char *name, uint32_t size) {
     return iter->key_size == size && memcmp(iter->key, name, size) == 0;
+}
+
+/* has_rules -- whether check_name() has anything to say about the current key. */
+static inline bool has_rules(const level *level, const doc_iter *iter) {
+    return level->names && (iter->key[0] == '$' || (level->depth == 1 && iter->key_size == 3));
 }
 
 /* check_name -- the rules for field names and `_id` of a document that may be stored. */
@@ -262,6 +268,63 @@ static tansu_status check_name(const check *check, level *level, bool first) {
         if (status != TANSU_OK)
             return refuse(check, level, iter->key, status, error.message);
     }
+    return TANSU_OK;
+}
+
+/* key_fault -- the error of a key that is not UTF-8. */
+static tansu_status key_fault(const check *check, const level *level) {
+    const uint8_t *key = (const uint8_t *)level->iter.key;
+    return refuse(check, level, key + utf8_valid(key, level->iter.key_size), TANSU_E_INVALID_BSON,
+                  "Key is not valid UTF-8; encode it as UTF-8");
+}
+
+/* is_plain -- whether a value needs no more than what the iterator has checked, or is a string that
+ * is valid: most values are one or the other. */
+static inline bool is_plain(const doc_value *value) {
+    const uint32_t plain = 1u << DOC_DOUBLE | 1u << DOC_OID | 1u << DOC_DATE | 1u << DOC_NULL |
+                           1u << DOC_INT32 | 1u << DOC_TIMESTAMP | 1u << DOC_INT64;
+    if (value->type == DOC_STRING) /* the iterator has found the size that it begins with in it */
+        return value->data[value->size - 1] == 0 &&
+               utf8_valid(value->data + 4, value->size - 5) == value->size - 5;
+    return value->type < 32 && (plain >> value->type & 1) != 0;
+}
+
+/* check_elements -- the elements of a level. The iterator is a local one, which the compiler keeps
+ * in registers, and becomes the level's where somebody needs it: for a message's path, and before
+ * a value that may be nested is entered. */
+static tansu_status check_elements(const check *check, level *level, level_keys *keys,
+                                   const uint8_t **element) {
+    doc_iter iter = level->iter;
+    bool first = true;
+    *element = iter.next;
+    while (doc_iter_next(&iter)) {
+        uint64_t bits;
+        tansu_status status = TANSU_OK;
+        uint64_t hash = read_key(&iter, &bits);
+        if ((bits & 0x8080808080808080u) != 0 &&
+            utf8_valid((const uint8_t *)iter.key, iter.key_size) != iter.key_size) {
+            level->iter = iter;
+            return key_fault(check, level);
+        }
+        if (!is_plain(&iter.value)) {
+            level->iter = iter;
+            status = check_value(check, level, &level->iter.value);
+        }
+        if (status == TANSU_OK && has_rules(level, &iter)) {
+            level->iter = iter;
+            status = check_name(check, level, first);
+        }
+        if (status != TANSU_OK)
+            return status;
+        if (level->distinct && !level_keys_add(keys, check, &iter, hash)) {
+            level->iter = iter;
+            return refuse(check, level, iter.key, TANSU_E_INVALID_DOCUMENT,
+                          "Document has the same key twice; rename or remove one of them");
+        }
+        *element = iter.next;
+        first = false;
+    }
+    level->iter.malformed = iter.malformed;
     return TANSU_OK;
 }
 
@@ -287,29 +350,10 @@ static tansu_status check_level(const check *check, const level *parent, const u
     level_keys keys;
     memset(keys.seen, 0, sizeof keys.seen);
     keys.count = 0;
-    const uint8_t *element = level.iter.next;
-    bool first = true;
-    while (doc_iter_next(&level.iter)) {
-        uint64_t bits;
-        uint64_t hash = read_key(&level.iter, &bits);
-        if (bits & 0x8080808080808080u) {
-            const uint8_t *key = (const uint8_t *)level.iter.key;
-            size_t bad = utf8_valid(key, level.iter.key_size);
-            if (bad != level.iter.key_size)
-                return refuse(check, &level, key + bad, TANSU_E_INVALID_BSON,
-                              "Key is not valid UTF-8; encode it as UTF-8");
-        }
-        tansu_status status = check_value(check, &level, &level.iter.value);
-        if (status == TANSU_OK && level.names)
-            status = check_name(check, &level, first);
-        if (status != TANSU_OK)
-            return status;
-        if (level.distinct && !level_keys_add(&keys, check, &level.iter, hash))
-            return refuse(check, &level, level.iter.key, TANSU_E_INVALID_DOCUMENT,
-                          "Document has the same key twice; rename or remove one of them");
-        element = level.iter.next;
-        first = false;
-    }
+    const uint8_t *element;
+    tansu_status status = check_elements(check, &level, &keys, &element);
+    if (status != TANSU_OK)
+        return status;
     if (level.iter.malformed)
         return refuse(
             check, parent, element, TANSU_E_INVALID_BSON,

@@ -97,8 +97,9 @@ typedef struct index_entries {
 } index_entries;
 
 /* The number of the rules by which index_entries_make() makes entries; a checkpoint records it.
- * Rules 2: unique indexes take positions as path_walk_positions() does. */
-#define INDEX_ENTRY_RULES 2
+ * Since 2, unique indexes take positions as path_walk_positions() does. Since 3, ranges in partial
+ * filters do not select NaN, and those from MinKey or to MaxKey select every other kind. */
+#define INDEX_ENTRY_RULES 3
 
 void index_entries_free(index_entries *entries);
 

@@ -5,11 +5,17 @@
 
 #include <stdlib.h>
 
-#define SLOTS_LEAST 64u
+#define SLOTS_LEAST 16u
 #define SLOTS_KEPT 4096u
 
-/* Neighbouring record ids share cache lines: this many are in one line. */
+/* Neighbouring record ids share cache lines: this many are side by side. */
 #define RUN_BITS 4
+
+/* How far a slot that is taken sends the search: a run and one. Record ids come in runs, and where
+ * two runs have the same slots, the second then lies, shifted by one, on the next run's. With a
+ * step of one each of its keys would pass all sixteen of the other's. The step is odd, so that a
+ * search visits every slot. */
+#define STEP ((1u << RUN_BITS) + 1)
 
 /* slot_of -- the slot that holds the key, or the free one where it belongs. Record ids are dense,
  * so the hash mixes the bits that distinguish them (the finalizer of MurmurHash3, by Austin
@@ -21,7 +27,7 @@ static pending_slot *slot_of(const pending *p, uint64_t where) {
     h ^= h >> 33;
     uint64_t i = (h << RUN_BITS | (where & ((1u << RUN_BITS) - 1))) & p->mask;
     while (p->slots[i].where != 0 && p->slots[i].where != where)
-        i = (i + 1) & p->mask;
+        i = (i + STEP) & p->mask;
     return &p->slots[i];
 }
 
@@ -53,8 +59,11 @@ void pending_set(pending *p, uint64_t where, uint64_t at) {
     slot->at = at;
 }
 
+/* A table is emptied, and was searched for what it holds, from end to end: one that was large for
+ * its transaction is not kept for others that may be as small. */
 void pending_clear(pending *p) {
-    if (p->slots != NULL && p->mask + 1 > SLOTS_KEPT)
+    uint64_t slots = p->slots == NULL ? 0 : p->mask + 1;
+    if (slots > SLOTS_KEPT || (slots > SLOTS_LEAST && p->count * 16 < slots))
         pending_free(p);
     else if (p->count != 0)
         memset(p->slots, 0, (p->mask + 1) * sizeof *p->slots);

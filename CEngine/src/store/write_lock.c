@@ -8,6 +8,9 @@
 #include "util/clock.h"
 #include "util/error.h"
 
+/* How long a caller is not asked. */
+#define ASK_MS 100u
+
 /* held_by_this_thread -- the error for a thread that waits for itself. */
 static tansu_status held_by_this_thread(tansu_error *error) {
     return error_set(
@@ -26,7 +29,28 @@ tansu_status write_lock_check(database *db, tansu_error *error) {
     return own ? held_by_this_thread(error) : TANSU_OK;
 }
 
-tansu_status write_lock_acquire(database *db, const interrupt *stop, tansu_error *error) {
+/* wait_for_release -- waits until the lock may be free; with a caller a tenth of a second at most,
+ * and then asks it. */
+static tansu_status wait_for_release(database *db, const write_lock_caller *caller,
+                                     clock_time until, tansu_error *error) {
+    clock_time pause = caller == NULL ? until : clock_in(ASK_MS);
+    bool timed_out =
+        clock_wait(&db->state_changed, &db->state_mutex, pause < until ? pause : until);
+    if (!timed_out || !db->write_locked)
+        return TANSU_OK;
+    if (until <= pause || clock_now() >= until)
+        return error_set(error, TANSU_E_BUSY, NULL,
+                         "Another transaction has held the write lock for %u ms; try again",
+                         db->busy_timeout_ms);
+    pthread_mutex_unlock(&db->state_mutex);
+    tansu_status status = caller->ask(caller->context, error);
+    pthread_mutex_lock(&db->state_mutex);
+    return status;
+}
+
+/* acquire -- write_lock_acquire() with a caller, or with `stop`. */
+static tansu_status acquire(database *db, const interrupt *stop, const write_lock_caller *caller,
+                            tansu_error *error) {
     if (db->read_only)
         return error_set(error, TANSU_E_READ_ONLY, db->folder,
                          "The database is open read-only or is on a read-only file system; open it "
@@ -43,10 +67,8 @@ tansu_status write_lock_acquire(database *db, const interrupt *stop, tansu_error
         else if (interrupt_asked(stop))
             status = error_set(error, TANSU_E_CANCELLED, "txn",
                                "The transaction was cancelled while it waited for the write lock");
-        else if (clock_wait(&db->state_changed, &db->state_mutex, until) && db->write_locked)
-            status = error_set(error, TANSU_E_BUSY, NULL,
-                               "Another transaction has held the write lock for %u ms; try again",
-                               db->busy_timeout_ms);
+        else
+            status = wait_for_release(db, caller, until, error);
     }
     /* Asked last: the writer that was waited for may be the one whose sync failed. */
     if (status == TANSU_OK && log_failed(db->log))
@@ -59,6 +81,15 @@ tansu_status write_lock_acquire(database *db, const interrupt *stop, tansu_error
     }
     pthread_mutex_unlock(&db->state_mutex);
     return status;
+}
+
+tansu_status write_lock_acquire(database *db, const interrupt *stop, tansu_error *error) {
+    return acquire(db, stop, NULL, error);
+}
+
+tansu_status write_lock_acquire_asking(database *db, const write_lock_caller *caller,
+                                       tansu_error *error) {
+    return acquire(db, NULL, caller, error);
 }
 
 void write_lock_wake_waiters(database *db) {

@@ -11,6 +11,17 @@
  * which may be NULL, cancels the wait. Errors: BUSY, READ_ONLY, SYNC_FAILED, CANCELLED. */
 tansu_status write_lock_acquire(database *db, const interrupt *stop, tansu_error *error);
 
+/* A caller that can be asked whether to go on waiting: its error ends the wait. */
+typedef struct write_lock_caller {
+    tansu_status (*ask)(void *context, tansu_error *error);
+    void *context;
+} write_lock_caller;
+
+/* write_lock_acquire_asking -- the same, and asks the caller ten times a second while it waits. No
+ * lock of the database is held then. */
+tansu_status write_lock_acquire_asking(database *db, const write_lock_caller *caller,
+                                       tansu_error *error);
+
 /* write_lock_wake_waiters -- has the waiters check whether they were cancelled. */
 void write_lock_wake_waiters(database *db);
 

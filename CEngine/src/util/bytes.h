@@ -41,6 +41,25 @@ static inline void store_be64(void *p, uint64_t v) {
     store_u64(p, __builtin_bswap64(v));
 }
 
+/* bytes_equal -- whether `size` bytes are the same; for short ones, to which a call of memcmp()
+ * costs more than the comparison. */
+static inline int bytes_equal(const void *a, const void *b, size_t size) {
+    const uint8_t *p = (const uint8_t *)a, *q = (const uint8_t *)b;
+    if (size >= 8) {
+        /* The last word overlaps the one before. */
+        for (size_t at = 0; at + 8 < size; at += 8)
+            if (load_u64(p + at) != load_u64(q + at))
+                return 0;
+        return load_u64(p + size - 8) == load_u64(q + size - 8);
+    }
+    if (size >= 4)
+        return ((load_u32(p) ^ load_u32(q)) | (load_u32(p + size - 4) ^ load_u32(q + size - 4))) ==
+               0;
+    if (size == 0)
+        return 1;
+    return ((p[0] ^ q[0]) | (p[size / 2] ^ q[size / 2]) | (p[size - 1] ^ q[size - 1])) == 0;
+}
+
 /* align8 -- rounds up to a multiple of eight, the alignment of everything in the log. */
 static inline uint64_t align8(uint64_t n) {
     return (n + 7) & ~(uint64_t)7;

@@ -5,10 +5,15 @@
  */
 #include "bson/document.h"
 #include "index/block_store/block_store.h"
+#include "index/definition.h"
+#include "query/plan/partial_filter.h"
+#include "store/write_txn/online_index_build.h"
 #include "support/calls/call.h"
+#include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,7 +151,111 @@ static void a_unique_index_over_positions_is_rebuilt(void) {
     }
 }
 
+/* rules_of -- says in the META that the entries of all indexes follow earlier rules, and that the
+ * collection has 77 documents. */
+static void rules_of(const char *folder, uint8_t rules) {
+    static const char name[] = "entryRules";
+    block_store *bs;
+    tansu_buffer meta = TANSU_BUFFER_INIT;
+    tansu_error error;
+    CHECK_OK(block_store_open(&fs_system, folder_join(folder, CABINET), 0, &bs, &error), &error);
+    CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &error), &error);
+    for (size_t i = 0; i + sizeof name < meta.size; i++) {
+        if (memcmp(meta.data + i, name, sizeof name) == 0)
+            meta.data[i + sizeof name] = rules;
+    }
+    member(&meta, "collections", "count")[0] = 77;
+    CHECK_OK(block_store_begin(bs, &error), &error);
+    CHECK_OK(block_store_put(bs, BLOCK_STORE_META, 0, meta.data, meta.size, &error), &error);
+    CHECK_OK(block_store_commit(bs, &error), &error);
+    CHECK_OK(block_store_close(bs, &error), &error);
+    tansu_buffer_free(&meta);
+}
+
+/* By rules 2 a range in a partial filter selected NaN. Only partial indexes are rebuilt. */
+static void a_partial_index_of_earlier_rules_is_rebuilt(void) {
+    static const struct {
+        const char *options;
+        uint8_t rules;
+        bool rebuilt;
+    } cases[] = {{"{'partialFilter':{'a':{'$lt':5}}}", 2, true},
+                 {"{'partialFilter':{'a':{'$lt':5}}}", 1, true},
+                 {"{'partialFilter':{'a':{'$lt':5}}}", INDEX_ENTRY_RULES, false},
+                 {"{'unique':true}", 2, false},
+                 {NULL, 2, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = folder_new();
+        tansu_db *db = call_open(folder);
+        CHECK_OK(call_index(db, NULL, "c", "i", "{'a':1}", cases[i].options), &call_error);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':1,'a':1}"), &call_error);
+        call_close(db);
+        rules_of(folder, cases[i].rules);
+        for (int opening = 0; opening < 2; opening++) {
+            db = call_open(folder);
+            CHECK_INT(cases[i].rebuilt ? 1 : 77, call_count(db, NULL, "c", "{}"));
+            CHECK_INT(1, call_count(db, NULL, "c", "{'a':{'$lt':4}}"));
+            call_close(db);
+        }
+        folder_end(folder);
+    }
+}
+
+/* An earlier release accepted filters that this one does not. A database with such an index opens,
+ * whether its index files are there or not, and what the filter selects is what it said. */
+static void filters_that_are_accepted_no_more_are_read(void) {
+    static const struct {
+        const char *filter;
+        int entries;
+    } cases[] = {{"{'a':{'$ne':{'$regularExpression':{'pattern':'x','options':''}}}}", 3},
+                 {"{'a':{'$lt':{'$regularExpression':{'pattern':'y','options':''}}}}", 1},
+                 {"{'a':{'$gte':{'$regularExpression':{'pattern':'x','options':''}}}}", 1},
+                 {"{'a':{'$not':{}}}", 4},
+                 {"{'a.*':1}", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = folder_new();
+        char options[256];
+        index_definition *definition;
+        tansu_db *db = call_open(folder);
+        bson_t *keys = bson_from_text("{'a':1}"), *bson;
+        snprintf(options, sizeof options, "{'partialFilter':%s}", cases[i].filter);
+        bson = bson_from_text(options);
+        CHECK_STATUS(TANSU_E_INVALID_QUERY, call_index(db, NULL, "c", "i", "{'a':1}", options));
+        REQUIRE(CHECK_OK(index_definition_parse("i", bson_get_data(keys), keys->len,
+                                                bson_get_data(bson), bson->len, &definition,
+                                                &call_error),
+                         &call_error));
+        CHECK_OK(index_definition_compile(definition, &query_filters, &call_error), &call_error);
+        CHECK_OK(index_build_online((database *)db, "c", definition, NULL, NULL, &call_error),
+                 &call_error);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE,
+                           "{'a':{'$regularExpression':{'pattern':'x','options':''}}}"),
+                 &call_error);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'a':'x'}"), &call_error);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'a':{'*':1}}"), &call_error);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{}"), &call_error);
+        call_close(db);
+        for (int opening = 0; opening < 3; opening++) {
+            char entries[64];
+            snprintf(entries, sizeof entries, "\"entries\" : %d }", cases[i].entries);
+            if (CHECK_OK(call_try_open(folder), &call_error)) {
+                db = call_open(folder);
+                const char *list = call_indexes(db, NULL, "c");
+                if (!CHECK(strstr(list, entries) != NULL))
+                    check_note("%s: %s", cases[i].filter, list);
+                call_close(db);
+            }
+            if (opening == 1)
+                remove(folder_join(folder, CABINET));
+        }
+        bson_destroy(keys);
+        bson_destroy(bson);
+        folder_end(folder);
+    }
+}
+
 int main(void) {
+    RUN(a_partial_index_of_earlier_rules_is_rebuilt);
+    RUN(filters_that_are_accepted_no_more_are_read);
     RUN(a_block_store_of_another_format_is_rebuilt);
     RUN(read_only_needs_no_block_store);
     RUN(a_unique_index_over_positions_is_rebuilt);

@@ -56,25 +56,30 @@ static bool ask_set(const bson_t *query, uint64_t *set) {
     return status == TANSU_DONE;
 }
 
-/* append_condition -- one on a path: mostly an equality. */
-static void append_condition(random_source *r, bson_t *query, const char *path) {
-    if (random_chance(r, 60)) {
+/* append_condition -- one on a path: mostly an equality, or with `favourite` mostly one operator,
+ * so that there are many of it on one path. */
+static void append_condition(random_source *r, bson_t *query, const char *path,
+                             const uint64_t *favourite) {
+    if (random_chance(r, favourite ? 20 : 60)) {
         random_append_value(r, query, path, -1, 1);
         return;
     }
     bson_t operators;
     BSON_APPEND_DOCUMENT_BEGIN(query, path, &operators);
-    random_operator(r, &operators, random_next(r));
+    random_operator(r, &operators, favourite && random_chance(r, 90) ? *favourite : random_next(r));
     bson_append_document_end(query, &operators);
 }
 
 /* make_leaves -- conditions on few paths. */
 static void make_leaves(random_source *r, leaves *l, int most) {
     static const char *const paths[] = {"a", "a", "a", "b", "c", "a.b", "a.0", "*", "zz"};
+    uint64_t favourite = random_next(r);
+    bool any = random_chance(r, 50);
     l->count = 0;
     for (int i = 0; i < most; i++) {
         bson_t *query = bson_new();
-        append_condition(r, query, paths[random_below(r, sizeof paths / sizeof *paths)]);
+        append_condition(r, query, paths[random_below(r, sizeof paths / sizeof *paths)],
+                         any ? NULL : &favourite);
         if (ask_set(query, &l->sets[l->count]))
             l->conditions[l->count++] = query;
         else
@@ -251,6 +256,116 @@ static void many_conditions_mean_what_each_of_them_does(void) {
     CHECK(selected > compared / 4);
 }
 
+/* put_documents -- values around zero in steps of a half, what no range has, and arrays of them. */
+static void put_documents(void) {
+    static const char *const values[] = {"{'$numberDouble':'NaN'}",
+                                         "null",
+                                         "'x'",
+                                         "'y'",
+                                         "[]",
+                                         "[0,{'$numberDouble':'NaN'}]",
+                                         "[-3,3]",
+                                         "[1,2,3]",
+                                         "['x',0.5]",
+                                         "[[1],-1]",
+                                         "{'$numberDecimal':'0.5'}",
+                                         "{'$numberDecimal':'NaN'}",
+                                         "{'$minKey':1}",
+                                         "true"};
+    int id = 0;
+    for (; id < 25; id++) {
+        bson_t doc = BSON_INITIALIZER;
+        BSON_APPEND_INT32(&doc, "_id", id);
+        BSON_APPEND_DOUBLE(&doc, "a", (id - 12) / 2.0);
+        save_bson(db, &doc);
+        bson_destroy(&doc);
+    }
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "{'_id':%d,'a':%s}", id++, values[i]);
+        bson_t *doc = bson_from_text(text);
+        save_bson(db, doc);
+        bson_destroy(doc);
+    }
+    bson_t doc = BSON_INITIALIZER;
+    BSON_APPEND_INT32(&doc, "_id", id++);
+    save_bson(db, &doc);
+    CHECK_INT(DOCUMENTS, id);
+    bson_destroy(&doc);
+}
+
+/* put_range -- a short range, or one to either side of a value near zero. */
+static void put_range(random_source *r, bson_t *query) {
+    static const char *const below[] = {"$lt", "$lte"}, *const above[] = {"$gt", "$gte"};
+    double value = (double)random_between(r, 0, 12) / 2;
+    char text[100];
+    switch (random_below(r, 8)) {
+    case 0: snprintf(text, sizeof text, "{'%s':%g}", below[random_below(r, 2)], -value); break;
+    case 1: snprintf(text, sizeof text, "{'%s':%g}", above[random_below(r, 2)], value); break;
+    case 2:
+        snprintf(text, sizeof text, "{'$bt':['w','%c']}", (char)('w' + random_below(r, 3)));
+        break;
+    case 3:
+        snprintf(text, sizeof text, "{'%s':'x'}", (random_chance(r, 50) ? below : above)[0]);
+        break;
+    case 4: snprintf(text, sizeof text, "%g", value); break;
+    case 5: snprintf(text, sizeof text, "{'%s':null}", below[1]); break;
+    default:
+        value = (double)random_between(r, -12, 12) / 2;
+        snprintf(text, sizeof text, "{'$bt':[%g,%g]}", value,
+                 value + (double)random_below(r, 3) / 2);
+    }
+    char whole[150];
+    snprintf(whole, sizeof whole, "{'a':%s}", text);
+    bson_t *made = bson_from_text(whole);
+    bson_concat(query, made);
+    bson_destroy(made);
+}
+
+/* put_bound -- one of many bounds on the same side, a remainder, or a size, by `kind`. */
+static void put_bound(random_source *r, bson_t *query, uint64_t kind) {
+    static const char *const pairs[][2] = {{"$lt", "$lte"}, {"$gt", "$gte"}};
+    char text[100];
+    if (kind < 2)
+        snprintf(text, sizeof text, "{'a':{'%s':%g}}", pairs[kind][random_below(r, 2)],
+                 (double)random_between(r, -6, 6) / 2);
+    else if (kind == 2)
+        snprintf(text, sizeof text, "{'a':{'$mod':[%d,%d]}}", random_chance(r, 80) ? 5 : -3,
+                 (int)random_between(r, -4, 4));
+    else
+        snprintf(text, sizeof text, "{'a':{'$size':%d}}", (int)random_below(r, 4));
+    bson_t *made = bson_from_text(text);
+    bson_concat(query, made);
+    bson_destroy(made);
+}
+
+/* Many ranges, bounds, remainders and sizes of one path, whose ends touch. */
+static void many_ranges_of_one_path_mean_what_each_does(void) {
+    random_source r = random_start(1000000);
+    db = memory_db_open();
+    hints = bson_new();
+    put_documents();
+    bool same = true;
+    for (int round = 0; same && round < 600; round++) {
+        leaves l = {.count = 0};
+        uint64_t kind = random_below(&r, 8);
+        for (int i = 8 + (int)random_below(&r, 20); i > 0; i--) {
+            bson_t *query = bson_new();
+            if (kind < 4)
+                put_bound(&r, query, kind);
+            else
+                put_range(&r, query);
+            CHECK(ask_set(query, &l.sets[l.count]));
+            l.conditions[l.count++] = query;
+        }
+        same = compare_logic(&r, &l);
+        for (int k = 0; k < l.count; k++)
+            bson_destroy(l.conditions[k]);
+    }
+    bson_destroy(hints);
+    memory_db_close(db);
+}
+
 /* More fields than a word has bits: found by search, those that are not there among them. */
 static void very_many_fields_are_all_asked(void) {
     db = memory_db_open();
@@ -297,6 +412,7 @@ static void very_many_fields_are_all_asked(void) {
 
 int main(void) {
     RUN(many_conditions_mean_what_each_of_them_does);
+    RUN(many_ranges_of_one_path_mean_what_each_does);
     RUN(very_many_fields_are_all_asked);
     check_note("%" PRIu64 " queries compared, %" PRIu64 " of which select something", compared,
                selected);

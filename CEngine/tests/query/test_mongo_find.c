@@ -38,6 +38,7 @@ static const struct difference differences[] = {
     {"test_projection_positional_17", 1, 2, "a position names the element that matched"},
     {"test_projection_positional_18", 1, 2, "a position names the element that matched"},
     {"test_projection_positional_19", 1, 2, "a position names the element that matched"},
+    {"test_projection_elemMatch_unsupported_option", 1, 2, "$elemMatch of a path of several parts"},
     {"test_qop_eq_12", 1, 4, "an array at a position is looked into as any other"},
     {"test_sort_4", 1, 8, "an empty array has no least element: as missing"},
     {"test_sort_20", 1, 8, "an empty array has no least element: as missing"},

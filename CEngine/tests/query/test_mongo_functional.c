@@ -1,9 +1,10 @@
 /*
  * test_mongo_functional.c -- cases that were recorded for MongoDB 8.2
- * (tests/vectors/mongo-functional): each is run through the public API, and must come out as there
- * or be in the list differences.txt, with a reason. A case in the list that comes out as there is a
- * failure, too. What the engine does not offer is not applicable, by the rules of
- * support/mongo/mongo_scope.c; VERBOSE=1 prints how many cases each rule leaves out.
+ * (tests/vectors/mongo-functional), and neighbours of theirs (tests/vectors/mongo-neighbours):
+ * each is run through the public API, and must come out as there or be in the list
+ * differences.txt, with a reason. A case in the list that comes out as there is a failure, too.
+ * What the engine does not offer is not applicable, by the rules of support/mongo/mongo_scope.c;
+ * VERBOSE=1 prints how many cases each rule leaves out.
  */
 #include "support/check.h"
 #include "support/mongo/mongo_command.h"
@@ -200,17 +201,22 @@ static void run_line(const char *family, const char *line, tally *total) {
     tansu_buffer_free(&bson);
 }
 
-/* run_family -- all cases of a file. */
-static void run_family(const char *family) {
-    char path[256];
-    size_t size;
+/* run_lines -- all cases of a text, which it frees. */
+static void run_lines(const char *family, char *text) {
     tally total = {.name = family};
-    snprintf(path, sizeof path, VECTORS "%s.ndjson.gz", family);
-    char *text = inflate_file(path, &size), *state = NULL;
+    char *state = NULL;
     for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state))
         run_line(family, line, &total);
     free(text);
     printf("%-16s %4u of %4u cases as in MongoDB\n", family, total.passed, total.count);
+}
+
+/* run_family -- all cases of a file. */
+static void run_family(const char *family) {
+    char path[256];
+    size_t size;
+    snprintf(path, sizeof path, VECTORS "%s.ndjson.gz", family);
+    run_lines(family, inflate_file(path, &size));
 }
 
 /* families -- all of them. */
@@ -219,22 +225,34 @@ static void families(void) {
                                         "findAndModify",  "delete",    "insert",     "distinct",
                                         "count",          "indexes",   "collation",  "combinations",
                                         "update-command", "data-types"};
-    unsigned lines = 0;
-    differences = repo_file_read(VECTORS "differences.txt", &differences_size);
-    for (const char *at = differences; (at = strchr(at, '\t')) != NULL; at++)
-        lines++;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         run_family(names[i]);
-    /* Each listed case exists. */
-    CHECK_INT(lines, differences_seen);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons && reasons[i].name != NULL; i++)
         printf("not applicable: %4u %s\n", reasons[i].count, reasons[i].name);
-    free(differences);
+}
+
+/* What MongoDB's manual says about the neighbours of the recorded cases. */
+static void neighbours(void) {
+    size_t size;
+    run_lines("neighbours",
+              repo_file_read("CEngine/tests/vectors/mongo-neighbours/cases.ndjson", &size));
+}
+
+/* Runs last: the others have counted. */
+static void each_listed_difference_is_a_case(void) {
+    unsigned lines = 0;
+    for (const char *at = differences; (at = strchr(at, '\t')) != NULL; at++)
+        lines++;
+    CHECK_INT(lines, differences_seen);
 }
 
 int main(void) {
     const char *verbose = getenv("VERBOSE");
     show_all = verbose != NULL && strcmp(verbose, "2") == 0;
+    differences = repo_file_read(VECTORS "differences.txt", &differences_size);
     RUN(families);
+    RUN(neighbours);
+    RUN(each_listed_difference_is_a_case);
+    free(differences);
     return check_finish();
 }

@@ -70,7 +70,7 @@ static void add_test(random_source *r, char *text) {
     bool negated = random_chance(r, 20);
     static const char *const types[] = {"'number'", "'int'",   "['int','double']", "'string'",
                                         "'null'",   "'array'", "['null','number']"};
-    uint64_t kind = random_below(r, 12);
+    uint64_t kind = random_below(r, 14);
     if (negated)
         add(text, "{'$not':");
     if (kind < 6) {
@@ -86,6 +86,11 @@ static void add_test(random_source *r, char *text) {
         add(text, "]");
     } else if (kind == 8) {
         add(text, random_chance(r, 50) ? "{'$exists':true" : "{'$exists':false");
+    } else if (kind > 11) {
+        char range[40];
+        int from = (int)random_below(r, 4);
+        snprintf(range, sizeof range, "{'$bt':[%d,%d]", from, (int)random_below(r, 5));
+        add(text, range);
     } else if (kind > 9) {
         add(text, "{'$TYPE':");
         add(text, types[random_below(r, sizeof types / sizeof *types)]);

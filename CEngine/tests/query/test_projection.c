@@ -111,7 +111,13 @@ static void what_is_wrong_is_named(void) {
         {"{'b.$c': 1}", "b.$c"},
         {"{'a': 'x'}", "a"},
         {"{'a': {}}", "a"},
-        {"{'a': {'b': 1}}", "a.b"},
+        {"{'a': {'b': 1, '$slice': 1}}", "a.$slice"},
+        {"{'a': {'b': 1, 'c': 0}}", "a.c"},
+        {"{'a': {'b': 1}, 'a.b': 1}", "a.b"},
+        {"{'a': 1, 'a': {'b': 1}}", "a.b"},
+        {"{'a': {'b': {}}}", "a.b"},
+        {"{'a': {'b': 'x'}}", "a.b"},
+        {"{'a': {'': 1}}", "a."},
         {"{'a': {'$slice': 1, '$elemMatch': {}}}", "a"},
         {"{'a': {'$slice': 'x'}}", "a.$slice"},
         {"{'a': {'$slice': []}}", "a.$slice"},
@@ -133,6 +139,36 @@ static void what_is_wrong_is_named(void) {
     }
     CHECK_TEXT("INVALID_QUERY hints.$fields.a.$elemMatch.$no",
                shown(db, "{}", "{'a': {'$elemMatch': {'$no': 1}}}"));
+    memory_db_close(db);
+}
+
+/* A document of paths means the paths that lead into it. */
+static void nested_paths_are_dotted_paths(void) {
+    static const struct {
+        const char *nested, *dotted;
+    } pairs[] = {
+        {"{'o': {'p': 1}}", "{'o.p': 1}"},
+        {"{'o': {'q': {'r': 1}, 'p': 1}, 'x': 1}", "{'o.q.r': 1, 'o.p': 1, 'x': 1}"},
+        {"{'o': {'q.r': 1}}", "{'o.q.r': 1}"},
+        {"{'o.q': {'r': 1}}", "{'o.q.r': 1}"},
+        {"{'o': {'p': 0, 'q': {'r': 0}}}", "{'o.p': 0, 'o.q.r': 0}"},
+        {"{'s': {'n': 1}, '_id': 0}", "{'s.n': 1, '_id': 0}"},
+        {"{'s': {'n': false}}", "{'s.n': false}"},
+        {"{'o': {'p': {'$slice': 1}}}", "{'o.p': {'$slice': 1}}"},
+        {"{'o': {'p': {'$elemMatch': {'$gt': 5}}}}", "{'o.p': {'$elemMatch': {'$gt': 5}}}"},
+        {"{'o': {'p.$': 1}}", "{'o.p.$': 1}"},
+        {"{'s': {'0': {'n': 1}}}", "{'s.0.n': 1}"},
+        {"{'_id': {'k': 1}}", "{'_id.k': 1}"},
+    };
+    tansu_db *db = memory_db_open();
+    save_text(db, "{'_id': {'k': 1, 'l': 2}, 'x': 1, 'o': {'p': [5, 6], 'q': {'r': 1, 's': 2}}, "
+                  "'s': [{'n': 1, 'v': 7}, {'n': 2}]}");
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char expected[500];
+        snprintf(expected, sizeof expected, "%s", shown(db, "{'o.p': 6}", pairs[i].dotted));
+        CHECK(expected[0] == '{');
+        CHECK_TEXT(expected, shown(db, "{'o.p': 6}", pairs[i].nested));
+    }
     memory_db_close(db);
 }
 
@@ -451,6 +487,7 @@ static void a_part_of_the_element(void) {
 int main(void) {
     RUN(parts_of_arrays);
     RUN(what_is_wrong_is_named);
+    RUN(nested_paths_are_dotted_paths);
     RUN(agrees_with_the_model);
     RUN(the_first_match_is_shown);
     RUN(a_part_of_the_element);

@@ -30,6 +30,18 @@ static void fields_are_joined_by_and(void) {
     memory_db_close(db);
 }
 
+static void comments_select_nothing(void) {
+    WITH("{'_id':1,'a':1}", "{'_id':2,'a':2}", "{'_id':3,'a':[{'b':1}]}");
+    IDS("1", "{'a':1,'$comment':'why'}");
+    IDS("1 2 3", "{'$comment':{'any':['value']}}");
+    IDS("1 2", "{'$or':[{'a':1,'$comment':'one'},{'$comment':'two','a':2}]}");
+    IDS("2 3", "{'$not':{'a':1,'$comment':'x'}}");
+    IDS("3", "{'a':{'$elemMatch':{'b':1,'$comment':'x'}}}");
+    IDS("INVALID_QUERY a.$comment", "{'a':{'$gt':0,'$comment':'x'}}");
+    HINTED("INVALID_QUERY hints.$comment", "{}", "{'$comment':'x'}");
+    memory_db_close(db);
+}
+
 static void bare_values_mean_eq(void) {
     WITH("{'_id':1,'a':'x'}", "{'_id':2,'a':null}", "{'_id':3}", "{'_id':4,'a':true}",
          "{'_id':5,'a':1}", "{'_id':6,'a':{'b':1}}");
@@ -501,6 +513,7 @@ int main(void) {
     RUN(errors_name_the_whole_position);
     RUN(operands_that_cannot_be_stored);
     RUN(fields_are_joined_by_and);
+    RUN(comments_select_nothing);
     RUN(bare_values_mean_eq);
     RUN(nested_documents_are_sub_queries);
     RUN(paths_lead_through_arrays);

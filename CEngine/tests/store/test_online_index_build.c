@@ -169,6 +169,49 @@ static void a_build_can_be_cancelled_while_it_sorts(void) {
     memory_db_close(db);
 }
 
+/* What a thread that holds the write lock shares with the test. */
+typedef struct holder {
+    atomic_bool held, release;
+} holder;
+
+static void *hold_write_lock(void *context) {
+    holder *h = context;
+    tansu_txn *txn;
+    CHECK_STATUS(TANSU_OK,
+                 tansu_txn_begin(db, TANSU_TXN_WRITE, TANSU_DURABILITY_DEFAULT, &txn, NULL));
+    atomic_store(&h->held, true);
+    while (!atomic_load(&h->release))
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    tansu_txn_abort(txn);
+    return NULL;
+}
+
+/* cancel_at_end -- stops at the tenth call after the last document: only the wait has as many. */
+static int cancel_at_end(void *context, uint64_t done, uint64_t total) {
+    return done < total || ++*(int *)context < 10;
+}
+
+static void a_build_can_be_cancelled_while_it_waits_for_a_writer(void) {
+    for (int count = 10; count <= 2000; count += 1990) {
+        int calls = 0;
+        holder h = {false, false};
+        pthread_t thread;
+        db = memory_db_open();
+        fill(count);
+        CHECK_INT(0, pthread_create(&thread, NULL, hold_write_lock, &h));
+        while (!atomic_load(&h.held))
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        CHECK_STATUS(TANSU_E_CANCELLED, build("n", "{'n':1}", NULL, cancel_at_end, &calls));
+        CHECK_TEXT("n", error.context);
+        CHECK(!atomic_load(&h.release));
+        atomic_store(&h.release, true);
+        pthread_join(thread, NULL);
+        CHECK_OK(build("n", "{'n':1}", NULL, NULL, NULL), &error);
+        check_same("n", "n");
+        memory_db_close(db);
+    }
+}
+
 /* A progress function that stops a build while it catches up. */
 typedef struct spoiler {
     int rounds; /* calls after the last document */
@@ -406,6 +449,7 @@ int main(void) {
     RUN(changes_meanwhile_are_caught_up_with);
     RUN(a_build_can_be_cancelled);
     RUN(a_build_can_be_cancelled_while_it_sorts);
+    RUN(a_build_can_be_cancelled_while_it_waits_for_a_writer);
     RUN(a_build_can_be_cancelled_while_it_catches_up);
     RUN(values_must_be_unique_in_the_end);
     RUN(the_catalog_may_change_meanwhile);

@@ -1,21 +1,28 @@
 // The async variants of Collection+TypedIDs.swift.
 extension Database.Collection where Element: Identifiable, Element.ID: Encodable & Sendable {
-    /// The value with an id, or `nil` when there is none.
+    /// The value with an id, or `nil` when there is none. It is read where the caller runs; only a document of more than
+    /// 64 KiB is decoded on a thread of the database.
     ///
-    /// - Parameter id: Its id, which is stored as `_id`.
+    /// - Parameters:
+    ///   - id: Its id, which is stored as `_id`.
+    ///   - isolation: The actor on which it is read: the caller's.
     /// - Throws: As the synchronous variant, and `CancellationError`.
-    public func get(_ id: Element.ID) async throws -> Element? {
+    public func get(_ id: Element.ID, isolation: isolated (any Actor)? = #isolation) async throws -> Element? {
         try await get(BSONValue(id: id))
     }
 
-    /// The values with some ids, all in one snapshot.
+    /// The values with some ids, all in one snapshot. Up to 64 are read where the caller runs, unless they have more
+    /// than 64 KiB together.
     ///
-    /// - Parameter ids: Their ids, which are stored as `_id`.
+    /// - Parameters:
+    ///   - ids: Their ids, which are stored as `_id`.
+    ///   - isolation: The actor on which they are read: the caller's.
     /// - Returns: The values in the order of the ids. Ids without a document are left out.
     /// - Throws: As the synchronous variant, and `CancellationError`.
-    public func get(ids: some Sequence<Element.ID>) async throws -> [Element] {
-        let ids = try ids.map { try BSONValue(id: $0) }
-        return try await session.runCancellable(.read) { try self.using($0).documents(ids) }
+    public func get(
+        ids: some Sequence<Element.ID>, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> [Element] {
+        try await elements(ids.map { try BSONValue(id: $0) })
     }
 
     /// Removes a value.

@@ -7,7 +7,7 @@ extension Database.Collection {
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func save(_ element: Element) async throws -> BSONValue {
-        try await session.run(.write) { _ in try self.save(element) }
+        try await session.run(.write) { flag in try self.write(element, .save, cancelledBy: flag) }
     }
 
     /// Saves documents in one commit: inserts each, or replaces the one with the same `_id`.
@@ -17,7 +17,7 @@ extension Database.Collection {
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func save(_ elements: [Element]) async throws -> [BSONValue] {
-        try await session.run(.write) { _ in try self.save(elements) }
+        try await session.run(.write) { flag in try self.write(elements, .save, cancelledBy: flag) }
     }
 
     /// Inserts a document whose `_id` must not exist.
@@ -27,7 +27,7 @@ extension Database.Collection {
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func insert(_ element: Element) async throws -> BSONValue {
-        try await session.run(.write) { _ in try self.insert(element) }
+        try await session.run(.write) { flag in try self.write(element, .insert, cancelledBy: flag) }
     }
 
     /// Inserts documents whose `_id`s must not exist, in one commit.
@@ -37,7 +37,7 @@ extension Database.Collection {
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func insert(_ elements: [Element]) async throws -> [BSONValue] {
-        try await session.run(.write) { _ in try self.insert(elements) }
+        try await session.run(.write) { flag in try self.write(elements, .insert, cancelledBy: flag) }
     }
 
     /// Replaces the document with the same `_id`, which must exist.
@@ -47,7 +47,7 @@ extension Database.Collection {
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func replace(_ element: Element) async throws -> BSONValue {
-        try await session.run(.write) { _ in try self.replace(element) }
+        try await session.run(.write) { flag in try self.write(element, .replace, cancelledBy: flag) }
     }
 
     /// Removes a document.
@@ -59,7 +59,7 @@ extension Database.Collection {
     @discardableResult
     public func remove(id: some DocumentID) async throws -> Bool {
         let id = id.bsonID
-        return try await session.run(.write) { _ in try self.remove(id: id) }
+        return try await session.runCancellable(.write) { try self.using($0).remove(id: id) }
     }
 
     /// Removes the documents that match, in one commit. The empty query matches all.

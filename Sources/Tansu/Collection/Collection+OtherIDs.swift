@@ -37,13 +37,17 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
 extension Database.Collection where Element: Identifiable, Element.ID: Encodable & Sendable {
     /// An id of another type than the values have: the compiler rejects the call as ambiguous.
     @_disfavoredOverload
-    public func get<OtherID: CommonDocumentID & Hashable>(_ id: OtherID) async throws -> Element? {
+    public func get<OtherID: CommonDocumentID & Hashable>(
+        _ id: OtherID, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Element? {
         try await get(id.bsonID)
     }
 
     /// An id of another type than the values have: the compiler rejects the call as ambiguous.
     @_disfavoredOverload
-    public func get<OtherID: CommonDocumentID & Hashable>(ids: [OtherID]) async throws -> [Element] {
+    public func get<OtherID: CommonDocumentID & Hashable>(
+        ids: [OtherID], isolation: isolated (any Actor)? = #isolation
+    ) async throws -> [Element] {
         try await get(ids: ids.map(\.bsonID))
     }
 
@@ -97,13 +101,17 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
 extension Database.Collection where Element: Identifiable, Element.ID: Encodable & Sendable {
     /// An id of another type than the values have: the compiler rejects the call as ambiguous.
     @_disfavoredOverload
-    public func get<OtherID: CommonDocumentID & CustomStringConvertible>(_ id: OtherID) async throws -> Element? {
+    public func get<OtherID: CommonDocumentID & CustomStringConvertible>(
+        _ id: OtherID, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Element? {
         try await get(id.bsonID)
     }
 
     /// An id of another type than the values have: the compiler rejects the call as ambiguous.
     @_disfavoredOverload
-    public func get<OtherID: CommonDocumentID & CustomStringConvertible>(ids: [OtherID]) async throws -> [Element] {
+    public func get<OtherID: CommonDocumentID & CustomStringConvertible>(
+        ids: [OtherID], isolation: isolated (any Actor)? = #isolation
+    ) async throws -> [Element] {
         try await get(ids: ids.map(\.bsonID))
     }
 

@@ -51,13 +51,20 @@ extension Database.Collection {
     }
 
     /// Encodes a value and passes its document to the engine.
-    private func write(_ element: Element, _ mode: SaveMode) throws -> BSONValue {
+    ///
+    /// - Parameter flag: The cancellation of the task that waits, if there is one: it ends the wait for the write lock.
+    func write(_ element: Element, _ mode: SaveMode, cancelledBy flag: CancellationFlag? = nil) throws -> BSONValue {
         var id = BSONValue.null
-        try codec.encode(element) { id = try session.save($0, mode, in: name) }
+        try codec.encode(element) { document in
+            id = try session.writing(cancelledBy: flag) { try $0.save(document, mode, in: name) }
+        }
         return id
     }
 
-    private func write(_ elements: [Element], _ mode: SaveMode) throws -> [BSONValue] {
+    /// The same for many values, in one commit.
+    func write(
+        _ elements: [Element], _ mode: SaveMode, cancelledBy flag: CancellationFlag? = nil
+    ) throws -> [BSONValue] {
         // One buffer rather than a pointer per document that has to stay valid.
         var bytes: [UInt8] = []
         var sizes: [Int] = []
@@ -68,6 +75,8 @@ extension Database.Collection {
                 sizes.append(document.count)
             }
         }
-        return try bytes.withUnsafeBytes { try session.save($0, sizes: sizes, mode, in: name) }
+        return try bytes.withUnsafeBytes { bytes in
+            try session.writing(cancelledBy: flag) { try $0.save(bytes, sizes: sizes, mode, in: name) }
+        }
     }
 }

@@ -19,7 +19,7 @@ extension Database {
     /// - Parameter name: 1 to 120 bytes.
     /// - Throws: ``TansuError`` with `.invalidName`, what a commit can throw, or `CancellationError`.
     public func ensureCollection(_ name: String) async throws {
-        try await Session(self).run(.write) { _ in try self.ensureCollection(name) }
+        try await Session(self).runCancellable(.write) { try $0.ensureCollection(name) }
     }
 
     /// Renames a collection.
@@ -30,7 +30,7 @@ extension Database {
     /// - Throws: ``TansuError`` with `.notFound`, `.exists`, `.invalidName`, what a commit can throw, or
     ///   `CancellationError`.
     public func renameCollection(_ name: String, to newName: String) async throws {
-        try await Session(self).run(.write) { _ in try self.renameCollection(name, to: newName) }
+        try await Session(self).runCancellable(.write) { try $0.renameCollection(name, to: newName) }
     }
 
     /// Drops a collection with its documents and indexes.
@@ -40,7 +40,7 @@ extension Database {
     /// - Throws: ``TansuError`` with what a commit can throw, or `CancellationError`.
     @discardableResult
     public func dropCollection(_ name: String) async throws -> Bool {
-        try await Session(self).run(.write) { _ in try self.dropCollection(name) }
+        try await Session(self).runCancellable(.write) { try $0.dropCollection(name) }
     }
 
     /// The name of `dropCollection(_:)` in EJDBKit.

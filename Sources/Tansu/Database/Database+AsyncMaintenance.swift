@@ -28,7 +28,7 @@ extension Database {
         try await readers.run { _ in try self.stats() }
     }
 
-    /// Runs one command in JSON and returns the response in JSON.
+    /// Runs one command in JSON and returns the response in JSON. A command that has begun is not cancelled with its task.
     ///
     /// - Parameter command: The command.
     /// - Throws: ``TansuError`` with `.closed` or `.memory`; `CancellationError`.

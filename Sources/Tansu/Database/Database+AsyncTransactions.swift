@@ -20,23 +20,48 @@ extension Database {
         return try await writers.run(body)
     }
 
-    /// Runs the closure in a write transaction on a thread of the database, and commits everything that it did
-    /// atomically.
+    /// Runs the closure in a write transaction, and commits everything that it did atomically.
+    ///
+    /// For example, in an actor:
+    ///
+    /// ```swift
+    /// try await db.write { tx in
+    ///     try tx.collection("people").save(person)
+    ///     self.saved += 1
+    /// }
+    /// ```
+    ///
+    /// The closure runs where it is written: on the actor of the caller, whose state it may use, or, where there is no
+    /// actor, on a thread of the database. The actor is free while the task waits for the write lock and for the disk;
+    /// its state may change meanwhile. It is busy while the closure runs: on the main actor await long work in it, as
+    /// `try await tx.collection("people").save(thousands)`, or pass `isolation: nil` and a closure that is `@Sendable`.
     ///
     /// When the task is cancelled before the end of the closure, the wait for the write lock ends, or the running call
     /// inside the closure stops soon, and the transaction is rolled back.
     ///
     /// - Parameters:
     ///   - durability: What the commit survives; the database's own when `nil`.
+    ///   - isolation: The actor on which the closure runs: the caller's. With `nil` it is a thread of the database.
     ///   - body: The closure. Its error rolls everything back and is rethrown.
     /// - Returns: What the closure returns.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
-    public func write<Result: Sendable>(
-        durability: Durability? = nil, _ body: @escaping @Sendable (Transaction) throws -> Result
+    public func write<Result>(
+        durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: @escaping (Transaction) throws -> Result
     ) async throws -> Result {
+        if isolation != nil {
+            return try await writing(durability) { transaction in
+                // The closure is the actor's only if it captures the actor.
+                _ = isolation
+                return try body(transaction)
+            }
+        }
         try rejectInsideOwnWrite()
-        return try await writers.run { flag in try self.write(durability: durability, cancelledBy: flag, body) }
+        let body = Lent(body)
+        return try await writers.run { flag in
+            Lent(try self.write(durability: durability, cancelledBy: flag, body.value))
+        }.value
     }
 
     /// Runs a closure that itself awaits in a write transaction, and commits everything that it did atomically.
@@ -54,6 +79,13 @@ extension Database {
     @discardableResult
     public func write<Result>(
         durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
+        _ body: (Transaction) async throws -> Result
+    ) async throws -> Result {
+        try await writing(durability, body)
+    }
+
+    private func writing<Result>(
+        _ durability: Durability?, isolation: isolated (any Actor)? = #isolation,
         _ body: (Transaction) async throws -> Result
     ) async throws -> Result {
         try rejectInsideOwnWrite()

@@ -53,16 +53,22 @@ extension Database {
     }
 
     /// `read` on the thread that works for a task: `flag` has the task's cancellation.
-    func read<Result>(cancelledBy flag: CancellationFlag?, _ body: (Transaction) throws -> Result) throws -> Result {
-        let snapshot = try begin(.read, queue: readers, cancelledBy: flag)
+    ///
+    /// - Parameter reads: Receives what is read.
+    func read<Result>(
+        cancelledBy flag: CancellationFlag?, tracking reads: ReadSet? = nil, _ body: (Transaction) throws -> Result
+    ) throws -> Result {
+        let snapshot = try begin(.read, queue: readers, cancelledBy: flag, tracking: reads)
         defer { snapshot.engine.abort() }
         return try snapshot.run(body, cancelledBy: flag)
     }
 
     func begin(
-        _ mode: EngineTransaction.Mode, queue: WorkQueue, cancelledBy flag: CancellationFlag?
+        _ mode: EngineTransaction.Mode, queue: WorkQueue, cancelledBy flag: CancellationFlag?,
+        tracking reads: ReadSet? = nil
     ) throws -> Transaction {
-        Transaction(self, try EngineTransaction(engine, mode, cancelledBy: flag), queue: queue)
+        let transaction = try EngineTransaction(engine, mode, cancelledBy: flag, tracking: reads)
+        return Transaction(self, transaction, queue: queue)
     }
 }
 

@@ -12,11 +12,11 @@ import Foundation
 /// ```
 ///
 /// A database may be used from any thread and task. Every call has a synchronous variant and an `async` overload, which
-/// Swift selects in asynchronous contexts. The overloads run on threads of the database, never block the cooperative
-/// pool, and throw a `CancellationError` when the task is cancelled before they begin. Queries, aggregates, updates,
-/// index builds and transactions also stop soon when the task is cancelled while they run, and then roll back; updates
-/// and transactions also while they wait for the write lock. Cancel synchronous calls with ``Transaction/cancel()`` and
-/// ``Cursor/cancel()``.
+/// Swift selects in asynchronous contexts. Of these short reads run where the caller does, and everything else on
+/// threads of the database: <doc:ConcurrencyAndTransactions> has the rule. They throw a `CancellationError` when the
+/// task is cancelled before they begin. Queries, aggregates, updates, index builds and transactions also stop soon when
+/// the task is cancelled while they run, and then roll back; all writes do while they wait for the write lock. Cancel
+/// synchronous calls with ``Transaction/cancel()`` and ``Cursor/cancel()``.
 ///
 /// A folder is open in one process at a time, or in several that only read. The database closes with the last reference
 /// to it; collections, queries, cursors and transactions hold one.

@@ -65,11 +65,28 @@ final class SchemaGate: @unchecked Sendable {
     }
 
     /// Runs `body`, which may set schemas, while there is no unvalidated write.
-    func setting<Result>(_ body: () throws -> Result) rethrows -> Result {
+    ///
+    /// - Parameter flag: Ends the wait for those with a `CancellationError` when its task is cancelled.
+    func setting<Result>(cancelledBy flag: CancellationFlag?, _ body: () throws -> Result) throws -> Result {
         beginSetting()
         defer { endSetting() }
-        condition.withLock { while unvalidatedWrites > 0 { condition.wait() } }
+        if let flag {
+            try flag.cancelling(with: { self.condition.withLock { self.condition.broadcast() } }) {
+                try waitForUnvalidatedWrites { try flag.check() }
+            }
+        } else {
+            try waitForUnvalidatedWrites {}
+        }
         return try body()
+    }
+
+    private func waitForUnvalidatedWrites(_ check: () throws -> Void) throws {
+        try condition.withLock {
+            while unvalidatedWrites > 0 {
+                try check()
+                condition.wait()
+            }
+        }
     }
 
     /// From now on no unvalidated write begins; `endSetting()` must follow.

@@ -9,7 +9,7 @@ package struct Session: Sendable {
 
     package let database: Database
     /// The engine's calls, in the transaction when there is one.
-    let engine: EngineScope
+    private(set) var engine: EngineScope
     private let transactionQueue: WorkQueue?
 
     /// Every call in a transaction of its own.
@@ -28,6 +28,13 @@ package struct Session: Sendable {
 
     /// The transaction; `nil` when every call has one of its own.
     var transaction: EngineTransaction? { engine.transaction }
+
+    /// The same session for a call that is made again when it exceeds its time limit.
+    var forTrial: Session {
+        var session = self
+        session.engine.isTrial = true
+        return session
+    }
 
     /// Throws `.busy` where a write of its own would wait for the transaction that this task is in.
     func checkMayWrite() throws {
@@ -62,6 +69,12 @@ package struct Session: Sendable {
         _ access: Access, _ body: @escaping @Sendable (Session) throws -> Result
     ) async throws -> Result {
         try await run(access) { flag in try cancellable(access, flag, body) }
+    }
+
+    /// Runs `body`, a write. With a flag it can be cancelled while it waits for the write lock.
+    func writing<Result>(cancelledBy flag: CancellationFlag?, _ body: (Session) throws -> Result) throws -> Result {
+        guard let flag else { return try body(self) }
+        return try cancellable(.write, flag, body)
     }
 
     /// Runs `body` in a transaction of its own, which is what the engine can cancel, or in the one that there is:

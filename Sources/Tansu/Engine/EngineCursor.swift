@@ -31,10 +31,12 @@ final class EngineCursor: @unchecked Sendable {
 
     /// Starts a query.
     init(_ scope: EngineScope, collection: String, query: BSONDocument, hints: BSONDocument) throws {
+        scope.track(query, hints, in: collection)
         self.scope = scope
         handle = Handle()
         timer = scope.engine.recorder.map { _ in
-            CursorTimer(MeasuredCall(kind: .find, collection: collection, query: query, hints: hints))
+            CursorTimer(
+                MeasuredCall(kind: .find, collection: collection, query: query, hints: scope.recorded(hints)))
         }
         let began = timer.map { _ in ContinuousClock.now }
         defer { timer?.add(since: began, failed: handle.pointer == nil) }
@@ -66,6 +68,15 @@ final class EngineCursor: @unchecked Sendable {
         handle.interrupt.request()
     }
 
+    /// Leaves it out of logs and metrics, because its query is run again.
+    func discardMeasurement() {
+        timer?.discard()
+    }
+
+    private func discardMeasurement(of error: any Error) {
+        if scope.isTrial, (error as? TansuError)?.code == .timeout { discardMeasurement() }
+    }
+
     /// Ends it early. It may be called at any time.
     func close() {
         defer { timer?.end { scope.engine.record($0, $1, failed: $2) } }
@@ -84,10 +95,15 @@ final class EngineCursor: @unchecked Sendable {
         _ hints: BSONDocument
     ) throws {
         try withBytes(query, hints) { query, hints in
-            _ = try engineCall {
-                tansu_find(
-                    database, transaction, collection, tansu_document(query), tansu_document(hints),
-                    &handle.pointer, $0)
+            do {
+                _ = try engineCall {
+                    tansu_find(
+                        database, transaction, collection, tansu_document(query), tansu_document(hints),
+                        &handle.pointer, $0)
+                }
+            } catch {
+                discardMeasurement(of: error)
+                throw error
             }
         }
         handle.interrupt.begin(handle.pointer)
@@ -111,6 +127,7 @@ final class EngineCursor: @unchecked Sendable {
             status = try engineCall { tansu_cursor_next(pointer, &document, $0) }
             timer?.add(since: began, failed: false)
         } catch {
+            discardMeasurement(of: error)
             timer?.add(since: began, failed: true)
             throw error
         }

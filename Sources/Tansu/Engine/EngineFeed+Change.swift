@@ -56,6 +56,14 @@ extension EngineFeed {
         try next { change in try body(EngineChange(change)) }
     }
 
+    /// Whether there is an event that is wanted now; it and all before it are skipped.
+    func skip(through isWanted: (EngineChange) -> Bool) throws -> Bool {
+        while let wasWanted = try nextChange(isWanted) {
+            if wasWanted { return true }
+        }
+        return false
+    }
+
     /// Whether there was a next event, which is skipped.
     func skipOne() throws -> Bool {
         try next { _ in true } ?? false

@@ -3,7 +3,8 @@ import CTansu
 extension EngineScope {
     /// The engine's list of collections.
     func collectionList() throws -> BSONDocument {
-        try document { tansu_collection_list($0, $1, $2, $3) }
+        trackCatalog()
+        return try document { tansu_collection_list($0, $1, $2, $3) }
     }
 
     /// Creates a collection unless it exists.

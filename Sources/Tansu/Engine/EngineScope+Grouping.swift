@@ -8,6 +8,7 @@ extension EngineScope {
         guard !path.utf8.contains(0) else {
             throw TansuError(.invalidQuery, "The path has a NUL character; remove it", context: path)
         }
+        track(query, hints, in: collection)
         return try measured(MeasuredCall(kind: .distinct, collection: collection, query: query)) {
             try withBytes(query, hints) { query, hints in
                 try document { database, transaction, buffer, error in
@@ -23,8 +24,9 @@ extension EngineScope {
     func aggregate(
         _ query: BSONDocument, _ group: BSONDocument, _ hints: BSONDocument, in collection: String
     ) throws -> BSONDocument {
+        track(query, hints, in: collection)
         // The hints apply to the groups: the query is explained without them.
-        try measured(MeasuredCall(kind: .aggregate, collection: collection, query: query)) {
+        return try measured(MeasuredCall(kind: .aggregate, collection: collection, query: query)) {
             try withBytes(query, group, hints) { query, group, hints in
                 try document { database, transaction, buffer, error in
                     tansu_aggregate(

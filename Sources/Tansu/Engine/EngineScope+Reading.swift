@@ -7,7 +7,8 @@ extension EngineScope {
     func get<Result>(
         _ id: BSONValue, from collection: String, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result? {
-        try withEngineBuffer { buffer in
+        track(id, in: collection)
+        return try withEngineBuffer { buffer in
             do {
                 try (["_id": id] as BSONDocument).withUnsafeBytes { id in
                     try measured(MeasuredCall(kind: .get, collection: collection)) {
@@ -25,8 +26,9 @@ extension EngineScope {
 
     /// How many documents match.
     func count(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> Int {
+        track(query, hints, in: collection)
         var count: Int64 = 0
-        try measured(MeasuredCall(kind: .count, collection: collection, query: query, hints: hints)) {
+        try measured(MeasuredCall(kind: .count, collection: collection, query: query, hints: recorded(hints))) {
             try withBytes(query, hints) { query, hints in
                 try call { database, transaction, error in
                     tansu_count(
@@ -39,7 +41,8 @@ extension EngineScope {
 
     /// How a query is run.
     func explain(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> BSONDocument {
-        try withBytes(query, hints) { query, hints in
+        track(query, hints, in: collection)
+        return try withBytes(query, hints) { query, hints in
             try document { database, transaction, buffer, error in
                 tansu_explain(
                     database, transaction, collection, tansu_document(query), tansu_document(hints),

@@ -7,6 +7,8 @@ import CTansu
 struct EngineScope: Sendable {
     let engine: EngineDatabase
     let transaction: EngineTransaction?
+    /// Whether a call that exceeds its time limit is made again without one: then only the second is recorded.
+    var isTrial = false
 
     /// Runs `body` with the database, the transaction or `nil`, and an error to fill.
     func call(

@@ -11,6 +11,8 @@ final class EngineTransaction: @unchecked Sendable {
     private let database: OpaquePointer
     private var handle: OpaquePointer?
     private let interrupt: EngineInterrupt
+    /// What its calls have read; `nil` when nobody wants to know.
+    let reads: ReadSet?
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
     /// What to run when it has ended.
     private var endings: [@Sendable () -> Void] = []
@@ -24,10 +26,13 @@ final class EngineTransaction: @unchecked Sendable {
 
     /// Begins, and waits for the write lock if need be. Throws `.busy`, `.readOnly`, `.syncFailed` or `.closed`; a
     /// `CancellationError` or `.cancelled` when `flag` is set meanwhile.
-    init(_ engine: EngineDatabase, _ mode: Mode, cancelledBy flag: CancellationFlag?) throws {
+    init(
+        _ engine: EngineDatabase, _ mode: Mode, cancelledBy flag: CancellationFlag?, tracking reads: ReadSet? = nil
+    ) throws {
         let interrupt = EngineInterrupt { tansu_txn_cancel($0) }
         self.engine = engine
         self.interrupt = interrupt
+        self.reads = reads
         (database, handle) = try engine.open { database in
             let handle = try Self.prepare(database, mode)
             interrupt.begin(handle)
@@ -75,6 +80,13 @@ final class EngineTransaction: @unchecked Sendable {
     /// Runs `body` under the lock of the transaction.
     func alone<Result>(_ body: () throws -> Result) rethrows -> Result {
         try lock.withLock(body)
+    }
+
+    /// Runs `body` under the lock of the transaction; `nil`, without waiting, while another thread holds it.
+    func aloneUnlessBusy<Result>(_ body: () throws -> Result) rethrows -> Result? {
+        guard lock.try() else { return nil }
+        defer { lock.unlock() }
+        return try body()
     }
 
     /// Runs `body` with the database and the transaction under the lock. Throws `.invalidState` after the end.

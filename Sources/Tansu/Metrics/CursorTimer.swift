@@ -22,6 +22,11 @@ final class CursorTimer: @unchecked Sendable {
         }
     }
 
+    /// Records nothing.
+    func discard() {
+        lock.withLock { hasEnded = true }
+    }
+
     /// Records the sum, once.
     func end(_ record: (MeasuredCall, Duration, _ failed: Bool) -> Void) {
         let sum: (Duration, Bool)? = lock.withLock {

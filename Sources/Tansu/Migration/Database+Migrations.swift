@@ -59,7 +59,7 @@ extension Database {
         try migrations.check()
         // A database that is up to date is not written to, and may be read-only.
         guard try migrations.done(appliedMigrations().map(\.name)) < migrations.steps.count else { return [] }
-        return try settingSchemas {
+        return try settingSchemas(cancelledBy: flag) {
             var names: [String] = []
             while let name = try migrateStep(migrations, cancelledBy: flag, progress) {
                 engine.recorder?.log("migration step done", ["step": "\(name)"])

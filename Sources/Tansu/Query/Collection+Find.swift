@@ -42,13 +42,17 @@ extension Database.Collection {
         try find(query, hints: hints).count()
     }
 
-    /// How many documents match.
+    /// How many documents match. Where the caller runs, if counting takes less than a millisecond; on a thread of the
+    /// database otherwise.
     ///
     /// - Parameters:
     ///   - query: Which documents; all when empty.
     ///   - hints: Options; `$skip` and `$max` count too.
+    ///   - isolation: The actor on which a short query runs: the caller's.
     /// - Throws: As the synchronous variant, and `CancellationError`.
-    public func count(_ query: BSONDocument = [:], hints: BSONDocument = [:]) async throws -> Int {
+    public func count(
+        _ query: BSONDocument = [:], hints: BSONDocument = [:], isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Int {
         try await find(query, hints: hints).count()
     }
 }

@@ -56,15 +56,19 @@ extension Database {
     private func setSchema(
         _ schema: DocumentSchema?, for collection: String, cancelledBy flag: CancellationFlag?
     ) throws {
-        try settingSchemas {
+        try settingSchemas(cancelledBy: flag) {
             try write(durability: nil, cancelledBy: flag) { try $0.session.setSchema(schema, for: collection) }
         }
     }
 
     /// Runs `body`, whose transactions may set schemas.
-    package func settingSchemas<Result>(_ body: () throws -> Result) throws -> Result {
+    ///
+    /// - Parameter flag: The cancellation of the task that waits, if there is one: it ends the wait for other writers.
+    package func settingSchemas<Result>(cancelledBy flag: CancellationFlag?, _ body: () throws -> Result) throws
+        -> Result
+    {
         // Fails when this thread holds the write lock, for which other writes would wait forever.
-        try write(durability: nil, cancelledBy: nil) { _ in }
-        return try schemas.setting(body)
+        try write(durability: nil, cancelledBy: flag) { _ in }
+        return try schemas.setting(cancelledBy: flag, body)
     }
 }

@@ -35,7 +35,7 @@ struct IndexCommand: ParsableCommand {
         var caseInsensitive = false
         @Option(
             help: ArgumentHelp(
-                "Index only documents that match this query (of comparisons, $in, $exists and $begin).",
+                "Index only documents that match this query (of comparisons, $exists, $type and $begin).",
                 valueName: "query"))
         var partialFilter: String?
         @Option(

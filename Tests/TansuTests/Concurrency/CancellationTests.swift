@@ -35,6 +35,78 @@ private struct LongCall: Sendable, CustomTestStringConvertible {
     ]
 }
 
+/// A write that waits for another one.
+private struct WaitingWrite: Sendable, CustomTestStringConvertible {
+    typealias Body = @Sendable (Database, Database.Collection<BSONDocument>) async throws -> Void
+
+    let testDescription: String
+    let run: Body
+
+    init(_ name: String, _ run: @escaping Body) {
+        testDescription = name
+        self.run = run
+    }
+
+    static let all = [
+        WaitingWrite("write") { db, _ in try await db.write { _ = try $0.collection("people").save(["_id": 9]) } },
+        WaitingWrite("write that awaits") { db, _ in
+            try await db.write { tx in _ = try await tx.collection("people").save(["_id": 9]) }
+        },
+        WaitingWrite("save") { try await $1.save(["_id": 9]) },
+        WaitingWrite("save many") { try await $1.save([["_id": 9], ["_id": 8]]) },
+        WaitingWrite("insert") { try await $1.insert(["_id": 9]) },
+        WaitingWrite("insert many") { try await $1.insert([["_id": 9], ["_id": 8]]) },
+        WaitingWrite("replace") { try await $1.replace(["_id": 1]) },
+        WaitingWrite("replace by query") { try await $1.replace(["_id": 1], with: ["new": 1]) },
+        WaitingWrite("remove by id") { try await $1.remove(id: 1) },
+        WaitingWrite("remove") { try await $1.remove([:]) },
+        WaitingWrite("update") { try await $1.update([:], ["$set": ["new": 1]]) },
+        WaitingWrite("upsert") { try await $1.upsert(["_id": 9], ["$set": ["new": 1]]) },
+        WaitingWrite("update by closure") { try await $1.update(id: 1) { $0["new"] = 1 } },
+        WaitingWrite("update all by closure") { try await $1.update([:]) { $0["new"] = 1 } },
+        WaitingWrite("find and update") { try await $1.findAndUpdate([:], ["$set": ["new": 1]]) },
+        WaitingWrite("find and remove") { try await $1.findAndRemove([:]) },
+        WaitingWrite("bulk") { try await $1.bulk([.save(["_id": 9])]) },
+        WaitingWrite("create an index") { try await $1.ensureIndex("by_name", on: ["name": .ascending]) },
+        WaitingWrite("drop an index") { try await $1.dropIndex("by_age") },
+        WaitingWrite("create a collection") { db, _ in try await db.ensureCollection("pets") },
+        WaitingWrite("rename a collection") { db, _ in try await db.renameCollection("people", to: "folk") },
+        WaitingWrite("drop a collection") { db, _ in try await db.dropCollection("people") },
+        WaitingWrite("set a schema") { db, _ in
+            try await db.setSchema(DocumentSchema(["required": ["name"]]), for: "people")
+        },
+        WaitingWrite("migrate") { db, _ in
+            var migrations = Database.Migrations()
+            migrations.add("one") { _ in }
+            try await db.migrate(migrations)
+        },
+    ]
+}
+
+/// A thread that holds the write lock.
+private final class WriteLockHolder: @unchecked Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let lock = NSLock()
+    private var hasEnded = false
+
+    /// Returns when the lock is held.
+    init(_ db: Database) async {
+        let held = Signal()
+        Thread.detachNewThread { [self] in
+            try? db.write { _ in
+                Task { await held.give() }
+                semaphore.wait()
+            }
+            lock.withLock { hasEnded = true }
+        }
+        await held.wait()
+    }
+
+    var isHolding: Bool { lock.withLock { !hasEnded } }
+
+    func release() { semaphore.signal() }
+}
+
 @Suite("Cancelling tasks")
 struct CancellationTests {
     @Test(
@@ -101,34 +173,43 @@ struct CancellationTests {
         try await db.close()
     }
 
-    @Test("A task that waits for the write lock stops waiting, and writes nothing")
-    func waiting() async throws {
+    @Test("A task that waits for the write lock stops waiting, and writes nothing", arguments: WaitingWrite.all)
+    fileprivate func waiting(write: WaitingWrite) async throws {
         let (db, people) = try fourPeople()
-        let writes: [@Sendable () async throws -> Void] = [
-            { try await db.write { tx in _ = try tx.collection("people").save(["_id": 9]) } },
-            { try await db.write { tx in _ = try await tx.collection("people").save(["_id": 9]) } },
-            { try await people.update([:], ["$set": ["new": 1]]) },
-            { try await people.remove([:]) },
-        ]
-        for write in writes {
-            let held = Signal()
-            let release = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
-                try? db.write { _ in
-                    Task { await held.give() }
-                    release.wait()
-                }
-            }
-            await held.wait()
-            let task = Task { try await write() }
-            for _ in 0..<20 { await Task.yield() }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
-            release.signal()
-        }
-        #expect(try await people.count() == 4)
-        #expect(try await people.count(["new": 1]) == 0)
+        try await people.ensureIndex("by_age", on: ["age": .ascending])
+        let holder = await WriteLockHolder(db)
+        let task = Task { try await write.run(db, people) }
+        for _ in 0..<20 { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(holder.isHolding)
+        holder.release()
+        #expect(try await people.find().all() == fourPeople().1.find().all())
+        #expect(try await people.indexes().map(\.name) == ["by_age"])
+        #expect(try await db.collectionNames() == ["people"])
+        #expect(try await db.schema(of: "people") == nil)
         try await people.save(["_id": 9])
+        try await db.close()
+    }
+
+    @Test("A task that waits behind all threads that wait for the write lock stops waiting, too")
+    func waitingInTheQueue() async throws {
+        let (db, people) = try fourPeople()
+        let holder = await WriteLockHolder(db)
+        let others = (10..<30).map { id in Task { _ = try await people.save(["_id": BSONValue(id)]) } }
+        for _ in 0..<20 { await Task.yield() }
+        let task = Task { _ = try await people.save(["_id": 9]) }
+        let closure = Task { try await db.write { tx in _ = try tx.collection("people").save(["_id": 9]) } }
+        for _ in 0..<20 { await Task.yield() }
+        task.cancel()
+        closure.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await closure.value }
+        #expect(holder.isHolding)
+        holder.release()
+        for other in others { try await other.value }
+        #expect(try await people.get(9) == nil)
+        #expect(try await people.count() == 24)
         try await db.close()
     }
 

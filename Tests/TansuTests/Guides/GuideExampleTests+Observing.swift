@@ -5,6 +5,7 @@ import Testing
 
 // ObservingChanges.md.
 extension GuideExampleTests {
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
     @Test func observingChanges() async throws {
         var printed = Printed()
         func print(_ items: Any...) { printed.add(items) }
@@ -42,6 +43,31 @@ extension GuideExampleTests {
             if titles.contains("jam") { break }
             try await notes.update(["title": "milk"], ["$set": ["title": "jam"]])
         }
+
+        struct Summary: Equatable { var notes: Int; var tags: [String] }
+
+        let summaries = db.observe { snapshot in
+            let notes = try snapshot.collection("notes", of: Note.self)
+            return Summary(
+                notes: try notes.count(), tags: try snapshot.collection("tags").find().all().map(\.description))
+        }
+        for try await summary in summaries {
+            print(summary.notes, summary.tags.count)  // 2 0, 2 1
+            if summary.tags.count == 1 { break }
+            try await db.collection("tags").save(["_id": "home"])
+        }
+
+        @MainActor final class NotesModel {
+            let list: Database.ObservedValue<[Note]>
+
+            init(_ notes: Database.Collection<Note>) {
+                list = Database.ObservedValue(notes.find().sorted(by: "title").observe())
+            }
+
+            var titles: [String] { (list.value ?? []).map(\.title) }
+        }
+        let model = await NotesModel(notes)
+        while await model.titles != ["bread", "jam"] { await Task.yield() }
 
         let changes = notes.changes()
         try await notes.save(Note(title: "eggs"))

@@ -75,6 +75,24 @@ extension GuideExampleTests {
         do { try await transfer(300, from: "mike", to: "rosa") } catch is NotEnough { print("rejected") }  // rejected
         print(try await accounts.find().sorted(by: \.id).all().map(\.balance))  // [70, 52]
 
+        actor Register {
+            let db: Database
+            private(set) var count = 0
+
+            init(_ db: Database) { self.db = db }
+
+            func note(_ text: String) async throws {
+                try await db.write { transaction in
+                    try transaction.collection("notes").save(["text": .string(text)])
+                    self.count += 1
+                }
+            }
+        }
+
+        let register = Register(db)
+        try await register.note("audit")
+        print(await register.count)  // 1
+
         let (total, transfers) = try await db.read { transaction in
             let accounts = try transaction.collection("accounts", of: Account.self)
             return (try accounts.find().aggregate(.sum(\.balance)), try transaction.collection("ledger").count())

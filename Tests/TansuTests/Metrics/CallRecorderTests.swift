@@ -167,7 +167,7 @@ private final class CapturingLog: LogHandler, @unchecked Sendable {
 }
 
 /// Counts how often each timer and counter was used.
-private final class CountingMetrics: MetricsFactory, @unchecked Sendable {
+final class CountingMetrics: MetricsFactory, @unchecked Sendable {
     private let lock = NSLock()
     private var counts: [String: Int] = [:]
 

@@ -187,4 +187,18 @@ static inline tansu_status child_content(tree_store *store, const tree_inner *in
                          content, error);
 }
 
+/* The slots of a full leaf of usual keys, with what stands before them. */
+#define LEAF_FRONT 896
+
+/* search_child -- child_content() for a search: all of the slots of a leaf are asked for at once,
+ * for a binary search that waits for one cache line after the other takes several times as long. */
+static inline tansu_status search_child(tree_store *store, const tree_inner *inner, uint32_t slot,
+                                        const tree_content **content, tansu_error *error) {
+    tansu_status status = child_content(store, inner, slot, content, error);
+    if (status == TANSU_OK && inner->base.level == 1)
+        for (uint32_t at = 0; at < LEAF_FRONT; at += 64)
+            __builtin_prefetch((const uint8_t *)*content + at);
+    return status;
+}
+
 #endif

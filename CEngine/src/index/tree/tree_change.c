@@ -21,7 +21,7 @@ tansu_status way_find(tree_writer *writer, const tree *t, const uint8_t *key, si
         uint32_t slot = inner_slot(inner, key, size);
         way->step[way->height++].slot = slot;
         block = inner->child[slot];
-        status = child_content(writer->store, inner, slot, &content, error);
+        status = search_child(writer->store, inner, slot, &content, error);
     }
     if (status != TANSU_OK)
         return status;
@@ -35,7 +35,8 @@ void way_leave(const tree_way *way) {
     block_unpin(way->step[way->height - 1].block);
 }
 
-/* change_begin -- a change replaces at most two blocks a level. */
+/* change_begin -- a change replaces at most two blocks a level. No more is reserved: with what the
+ * list of a small transaction has space for, a commit allocates it once. */
 tansu_status change_begin(tree_change *change, tree_writer *writer, tree_way *way,
                           tansu_error *error) {
     change->writer = writer;
@@ -43,7 +44,7 @@ tansu_status change_begin(tree_change *change, tree_writer *writer, tree_way *wa
     change->made_count = change->swapped_count = change->replaced_count = 0;
     change->in_place_count = change->separator_turn = 0;
     change->separators[0] = change->separators[1] = (tansu_buffer)TANSU_BUFFER_INIT;
-    return retire_reserve(writer->retired, EDIT_BLOCKS) ? TANSU_OK : error_memory(error);
+    return retire_reserve(writer->retired, 2 * way->height + 2) ? TANSU_OK : error_memory(error);
 }
 
 /* change_block -- a block of the writer's own keeps its handle, so that its parent need not

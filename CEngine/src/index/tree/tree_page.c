@@ -15,12 +15,29 @@ static uint32_t head_of(const uint8_t *bytes, size_t size) {
     return head;
 }
 
-/* compare_bytes -- memcmp order, the shorter first. */
-static int compare_bytes(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {
+/* compare_words -- two words as they lie in memory, in memcmp order. */
+static inline int compare_words(uint64_t a, uint64_t b) {
+    a = __builtin_bswap64(a);
+    b = __builtin_bswap64(b);
+    return (a > b) - (a < b);
+}
+
+/* compare_bytes -- memcmp order, the shorter first. Keys are short: a call of memcmp() costs more
+ * than their few words. */
+static inline int compare_bytes(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {
     size_t size = a_size < b_size ? a_size : b_size;
-    int order = size == 0 ? 0 : memcmp(a, b, size);
-    if (order != 0)
-        return order;
+    if (size >= 8) {
+        for (size_t at = 0; at + 8 < size; at += 8)
+            if (load_u64(a + at) != load_u64(b + at))
+                return compare_words(load_u64(a + at), load_u64(b + at));
+        /* The last word overlaps the one before, which is the same in both. */
+        if (load_u64(a + size - 8) != load_u64(b + size - 8))
+            return compare_words(load_u64(a + size - 8), load_u64(b + size - 8));
+    } else {
+        for (size_t at = 0; at < size; at++)
+            if (a[at] != b[at])
+                return a[at] < b[at] ? -1 : 1;
+    }
     return (a_size > b_size) - (a_size < b_size);
 }
 
@@ -38,32 +55,50 @@ static uint32_t head_search(const tree_slot *slots, uint32_t first, uint32_t cou
     return (uint32_t)(base - slots) + (base->head < head);
 }
 
-/* page_search -- binary search over the heads, then over the suffixes of those that tie. */
-uint32_t page_search(const tree_page *page, const uint8_t *key, size_t size, bool *exact) {
-    *exact = false;
+/* outside -- where a key belongs that does not begin with the page's prefix. */
+static uint32_t outside(const tree_page *page, const uint8_t *key, size_t size) {
     size_t shared = size < page->prefix_size ? size : page->prefix_size;
     int order = shared == 0 ? 0 : memcmp(key, page->bytes, shared);
-    if (order != 0)
-        return order < 0 ? 0 : page->count;
-    if (size < page->prefix_size)
-        return 0;
+    return order <= 0 ? 0 : page->count;
+}
+
+/* ties_end -- where the slots with the same head as that before `from` end. There are seldom many:
+ * the steps double, and then the last one is searched. */
+static uint32_t ties_end(const tree_slot *slots, uint32_t from, uint32_t count, uint32_t head) {
+    uint32_t step = 1;
+    while (from < count && slots[from].head == head) {
+        uint32_t next = count - from > step ? from + step : count;
+        if (slots[next - 1].head != head)
+            return head_search(slots, from, next - from, head + 1);
+        from = next;
+        step *= 2;
+    }
+    return from;
+}
+
+/* page_search -- binary search over the heads, then over the suffixes of those that tie. Keys that
+ * ascend, such as most ids, and each level's separators for them, belong after the last slot: that
+ * is asked first. */
+uint32_t page_search(const tree_page *page, const uint8_t *key, size_t size, bool *exact) {
+    *exact = false;
+    if (!page_fits_prefix(page, key, size))
+        return outside(page, key, size);
     key += page->prefix_size;
     size -= page->prefix_size;
 
     const tree_slot *slots = page_slots(page);
     uint32_t head = head_of(key, size);
+    if (page->count == 0 || slots[page->count - 1].head < head)
+        return page->count;
     uint32_t low = head_search(slots, 0, page->count, head);
-    if (low == page->count || slots[low].head != head)
+    if (slots[low].head != head)
         return low;
-    uint32_t high = low + 1;
-    if (high < page->count && slots[high].head == head)
-        high = head == UINT32_MAX ? page->count
-                                  : head_search(slots, high, page->count - high, head + 1);
+    uint32_t high = ties_end(slots, low + 1, page->count, head);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         uint32_t suffix_size;
         const uint8_t *suffix = page_suffix(page, middle, &suffix_size);
-        order = compare_bytes(suffix, suffix_size, key, size);
+        int order = compare_bytes(suffix, suffix_size, key, size);
         if (order == 0) {
             *exact = true;
             return middle;

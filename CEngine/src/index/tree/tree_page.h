@@ -100,7 +100,7 @@ int page_compare(const tree_page *page, uint32_t slot, const uint8_t *key, size_
 
 /* page_fits_prefix -- the key begins with the page's prefix. */
 static inline bool page_fits_prefix(const tree_page *page, const uint8_t *key, size_t size) {
-    return size >= page->prefix_size && memcmp(page->bytes, key, page->prefix_size) == 0;
+    return size >= page->prefix_size && bytes_equal(page->bytes, key, page->prefix_size);
 }
 
 /* page_has_capacity -- the key can be inserted as the page is. */

@@ -66,10 +66,12 @@ static bool tests_elements(const test *t, const path *array) {
 
 /* list_tests -- stores the tests of the array in `list`, unless it is NULL, and returns their
  * number. `ors`: those below an OR count even if a branch has none; *alternatives: some are below
- * one. */
-static size_t list_tests(const node *n, const path *array, bool ors, const test **list,
-                         bool *alternatives) {
+ * one. `c` counts the nodes; NULL: they have been. */
+static size_t list_tests(const node *n, match_context *c, const path *array, bool ors,
+                         const test **list, bool *alternatives) {
     size_t count = 0;
+    if (!match_step(c, 1))
+        return 0;
     if (n->kind == NODE_TEST && tests_elements(n->test, array)) {
         if (list)
             list[0] = n->test;
@@ -78,7 +80,7 @@ static size_t list_tests(const node *n, const path *array, bool ors, const test 
     if (n->kind != NODE_AND && n->kind != NODE_OR)
         return 0;
     for (const node *child = n->first; child; child = child->next) {
-        size_t more = list_tests(child, array, ors, list ? list + count : NULL, alternatives);
+        size_t more = list_tests(child, c, array, ors, list ? list + count : NULL, alternatives);
         if (more == 0 && n->kind == NODE_OR && !ors)
             return 0;
         count += more;
@@ -96,33 +98,43 @@ static bool visit_array(void *context, const doc_value *value) {
     return false;
 }
 
+/* passes -- whether a test of the array holds by an element; looks at the deadline. */
+static bool passes(element_search *s, const test *t) {
+    return match_read(s->context, s->element->size) && element_passes(s, t);
+}
+
+/* find_first -- the first element that passes all of the tests, or one of them. Begins with the
+ * test that decided about the element before: of bounds in order, the next one does. */
+static bool find_first(element_search *s, const doc_value *array, const test *const *tests,
+                       size_t count, bool all) {
+    doc_iter iter;
+    size_t from = 0;
+    s->position = 0;
+    for (bool valid = doc_iter_value(&iter, array); valid && doc_iter_next(&iter); s->position++) {
+        size_t left = count;
+        s->element = &iter.value;
+        for (; left > 0 && passes(s, tests[from]) == all; left--)
+            from = from + 1 == count ? 0 : from + 1;
+        if ((left == 0) == all)
+            return !s->context || s->context->status == TANSU_OK;
+    }
+    return false;
+}
+
 /* search_elements -- match_first_element() for tests that were listed: the first element that
  * passes them all. If there is none, each test may have one of its own: of alternatives the
- * first element, otherwise the one of the last test, as in MongoDB. */
-static bool search_elements(element_search *s, const doc_value *value, const test *const *tests,
-                            size_t count, bool alternatives, uint32_t *position) {
-    doc_iter iter;
-    size_t best = 0; /* the number of the test whose element is kept, from 1 */
-    bool valid = doc_iter_value(&iter, value);
-    for (uint32_t i = 0; valid && doc_iter_next(&iter); i++) {
-        size_t passed = 0, last = 0;
-        s->element = &iter.value;
-        s->position = i;
-        for (size_t k = 0; k < count; k++) {
-            if (!match_read(s->context, iter.value.size))
-                return false;
-            bool passes = element_passes(s, tests[k]);
-            passed += passes;
-            last = passes ? k + 1 : last;
-        }
-        if (passed == count || (passed != 0 && (best == 0 || (!alternatives && last > best)))) {
-            *position = i;
-            best = last;
-        }
-        if (passed == count)
+ * first element, otherwise the one of the last test that has one, as in MongoDB. */
+static bool search_elements(element_search *s, const doc_value *array, const test *const *tests,
+                            size_t count, bool alternatives) {
+    if (find_first(s, array, tests, count, true))
+        return true;
+    if (alternatives)
+        return find_first(s, array, tests, count, false);
+    while (count > 0 && match_step(s->context, 1)) {
+        if (find_first(s, array, &tests[--count], 1, true))
             return true;
     }
-    return best != 0;
+    return false;
 }
 
 bool match_first_element(const node *root, match_context *context, const uint8_t *doc, size_t size,
@@ -130,16 +142,19 @@ bool match_first_element(const node *root, match_context *context, const uint8_t
     doc_value value = {NULL, 0, DOC_MISSING};
     bool alternatives = false;
     (void)path_walk(array, doc, size, visit_array, &value, NULL);
-    size_t count = value.type == DOC_ARRAY ? list_tests(root, array, ors, NULL, &alternatives) : 0;
-    if (count == 0)
+    size_t count =
+        value.type == DOC_ARRAY ? list_tests(root, context, array, ors, NULL, &alternatives) : 0;
+    if (count == 0 || (context && context->status != TANSU_OK))
         return false;
     const test **tests = malloc(count * sizeof *tests);
     if (!tests)
         return match_fail(context, TANSU_E_MEMORY, NULL, NULL);
-    list_tests(root, array, ors, tests, &alternatives);
+    list_tests(root, NULL, array, ors, tests, &alternatives);
     element_search s = {.context = context, .array = array};
-    bool found = search_elements(&s, &value, tests, count, alternatives, position);
+    bool found = search_elements(&s, &value, tests, count, alternatives);
     free(tests);
+    if (found)
+        *position = s.position;
     return found;
 }
 

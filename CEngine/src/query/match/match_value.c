@@ -6,8 +6,10 @@
 #include "bson/number.h"
 #include "query/match/bit_test.h"
 #include "query/match/collation.h"
+#include "query/match/range_set.h"
 #include "query/match/regex.h"
 #include "query/match/string_operands.h"
+#include "query/match/string_search.h"
 
 bool test_collate(const test *t, match_context *c, const doc_value *value, doc_value *collated) {
     *collated = *value;
@@ -47,28 +49,18 @@ static bool is_among(const test *t, match_context *c, const doc_value *value) {
     return test_has_operand(t, &collated);
 }
 
-/* ---- Strings ---- */
-
-/* Operands of $contains up to this number are searched for one after the other, which is linear in
- * the text; more are searched for at once. */
-#define FEW_STRINGS 16
-
-/* contains_any -- contains() with many operands: whether one of them begins at some byte. */
-static bool contains_any(const test *t, match_context *c, const char *text, size_t size) {
-    for (size_t at = 0; at < size; at++) {
-        if (!match_read(c, (size_t)t->integer))
-            return false;
-        if (strings_match_prefix(t, text + at, size - at))
-            return true;
-    }
-    return false;
+/* in_ranges -- a union of ranges. */
+static bool in_ranges(const test *t, match_context *c, const doc_value *value) {
+    doc_value collated;
+    return test_collate(t, c, value, &collated) && range_set_has(t->ranges, &collated);
 }
+
+/* ---- Strings ---- */
 
 /* contains -- whether a text contains one of the operands. */
 static bool contains(const test *t, match_context *c, const char *text, size_t size) {
-    /* Looking up compares whole operands at each byte of the text. */
-    if (t->operand_count > FEW_STRINGS && t->integer / 4 < t->operand_count)
-        return contains_any(t, c, text, size);
+    if (t->search)
+        return string_search_finds(t->search, c, text, size);
     for (uint32_t i = 0; i < t->operand_count; i++) {
         size_t part_size;
         const char *part = doc_string(&t->operands[i], &part_size);
@@ -169,13 +161,28 @@ bool subcondition_pulls(const subcondition *s, match_context *c, const doc_value
 
 /* ---- Numbers, arrays, keys ---- */
 
+/* has_integer -- whether a number is the one that the test asks for, or one of several. */
+static bool has_integer(const test *t, int64_t number) {
+    if (!t->integers)
+        return number == t->integer;
+    uint32_t low = 0, high = t->operand_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->integers[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->operand_count && t->integers[low] == number;
+}
+
 /* has_remainder -- $mod, disregarding fractions. The remainder has the sign of the value. */
 static bool has_remainder(const test *t, const doc_value *value) {
     int64_t number;
     if (!number_whole(value, FRACTION_CUT, &number))
         return false;
     /* INT64_MIN % -1 is not defined in C. */
-    return (t->divisor == -1 ? 0 : number % t->divisor) == t->integer;
+    return has_integer(t, t->divisor == -1 ? 0 : number % t->divisor);
 }
 
 /* has_size -- $size; counts no further than necessary. */
@@ -183,10 +190,10 @@ static bool has_size(const test *t, match_context *c, const doc_value *value) {
     doc_iter iter;
     if (value->type != DOC_ARRAY || !match_read(c, value->size) || !doc_iter_value(&iter, value))
         return false;
-    int64_t count = 0;
-    while (count <= t->integer && doc_iter_next(&iter))
+    int64_t count = 0, most = t->integers ? t->integers[t->operand_count - 1] : t->integer;
+    while (count <= most && doc_iter_next(&iter))
         count++;
-    return count == t->integer;
+    return has_integer(t, count);
 }
 
 /* elements_pass -- $elemMatch and $allMatch. */
@@ -236,6 +243,7 @@ bool test_special_value(const test *t, match_context *c, const doc_value *value)
     case TEST_ELEMENT:
     case TEST_ALL_ELEMENTS: return elements_pass(t, c, value);
     case TEST_KEY: return keys_pass(t, c, value);
+    case TEST_RANGES: return in_ranges(t, c, value);
     default: return compares(t, c, value);
     }
 }

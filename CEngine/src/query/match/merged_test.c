@@ -3,10 +3,13 @@
  * sorted list instead of being compared with every operand.
  *
  * The conjunction that represents an OR (matcher.c) has inverted tests: "a is not 1 and a is not 2
- * …" is "a is not in [1, 2, …]". The others must all hold, each by a value of its own (rule 4). One
- * walk over the values finds them all and marks those found.
+ * …" is "a is not in [1, 2, …]"; likewise ranges become their union, and strings, sizes and
+ * remainders become lists. The others must all hold, each by a value of its own (rule 4): one walk
+ * over the values finds all equalities and marks those found; of lower bounds, and of upper bounds,
+ * the value that passes the strictest one passes all.
  */
 #include "query/match/merged_test.h"
+#include "query/match/range_set.h"
 #include "query/match/string_operands.h"
 #include <stdlib.h>
 
@@ -14,18 +17,63 @@
 #define FEW_TESTS 8
 
 /* How tests of one path can be merged. */
-enum merge_kind { MERGE_NOT, MERGE_ANY, MERGE_ALL_VALUES, MERGE_ALL_TOKENS };
+enum merge_kind {
+    MERGE_NOT,
+    /* One of them holds. */
+    MERGE_VALUES,
+    MERGE_RANGES,
+    MERGE_STRINGS,
+    MERGE_SIZES,
+    MERGE_REMAINDERS,
+    /* All of them hold. */
+    MERGE_ALL_VALUES,
+    MERGE_ALL_TOKENS,
+    MERGE_LOWER_BOUNDS,
+    MERGE_UPPER_BOUNDS
+};
+
+/* merge_kind_of_any -- for one of several of which one must hold. */
+static enum merge_kind merge_kind_of_any(const test *t) {
+    switch (t->op) {
+    case TEST_EQ:
+    case TEST_IN: return MERGE_VALUES;
+    case TEST_BEGIN:
+    case TEST_END:
+    case TEST_CONTAINS:
+    case TEST_TOKEN: return MERGE_STRINGS;
+    case TEST_SIZE: return MERGE_SIZES;
+    case TEST_MOD: return MERGE_REMAINDERS;
+    default: return range_set_takes(t) ? MERGE_RANGES : MERGE_NOT;
+    }
+}
 
 /* merge_kind_of -- for one test. */
 static enum merge_kind merge_kind_of(const merged_test *g) {
     const test *t = g->test;
     if (g->inverted)
-        return t->op == TEST_EQ || t->op == TEST_IN ? MERGE_ANY : MERGE_NOT;
-    if (t->wild != WILD_NONE)
+        return merge_kind_of_any(t);
+    if (t->wild != WILD_NONE || t->other_kinds)
         return MERGE_NOT;
-    if (t->op == TEST_TOKEN)
-        return t->operand_count == 1 ? MERGE_ALL_TOKENS : MERGE_NOT;
-    return t->op == TEST_EQ ? MERGE_ALL_VALUES : MERGE_NOT;
+    switch (t->op) {
+    case TEST_EQ: return MERGE_ALL_VALUES;
+    case TEST_TOKEN: return t->operand_count == 1 ? MERGE_ALL_TOKENS : MERGE_NOT;
+    case TEST_GT:
+    case TEST_GTE: return MERGE_LOWER_BOUNDS;
+    case TEST_LT:
+    case TEST_LTE: return MERGE_UPPER_BOUNDS;
+    default: return MERGE_NOT;
+    }
+}
+
+/* merge_group -- what else tests that are merged have in common. */
+static int64_t merge_group(const merged_test *g) {
+    switch (merge_kind_of(g)) {
+    case MERGE_STRINGS: return (int64_t)g->test->op;
+    case MERGE_REMAINDERS: return g->test->divisor;
+    case MERGE_LOWER_BOUNDS:
+    case MERGE_UPPER_BOUNDS: return (int64_t)g->test->kind;
+    default: return 0;
+    }
 }
 
 int part_order(const char *a, size_t a_size, const char *b, size_t b_size) {
@@ -53,6 +101,9 @@ static int merge_order(const merged_test *a, const merged_test *b) {
         order = (int)merge_kind_of(a) - (int)merge_kind_of(b);
     if (order == 0)
         order = (int)a->test->wild - (int)b->test->wild;
+    int64_t a_group = merge_group(a), b_group = merge_group(b);
+    if (order == 0)
+        order = (a_group > b_group) - (a_group < b_group);
     uintptr_t x = (uintptr_t)a->test->collation, y = (uintptr_t)b->test->collation;
     return order != 0 ? order : (x > y) - (x < y);
 }
@@ -100,25 +151,98 @@ static void sort_values(test *t) {
     t->operand_count = kept;
 }
 
+/* compare_integers -- for qsort(). */
+static int compare_integers(const void *left, const void *right) {
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* collect_integers -- the sizes or remainders of tests. */
+static bool collect_integers(arena *memory, const merged_test *list, uint32_t count, test *t) {
+    int64_t *integers = arena_alloc(memory, count * sizeof *integers);
+    if (!integers)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        integers[i] = list[i].test->integer;
+    qsort(integers, count, sizeof *integers, compare_integers);
+    t->integers = integers;
+    t->operand_count = count;
+    return true;
+}
+
+/* collect_ranges -- the union of tests. */
+static bool collect_ranges(arena *memory, const merged_test *list, uint32_t count, test *t) {
+    const test **tests = arena_alloc(memory, count * sizeof *tests);
+    if (!tests)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        tests[i] = list[i].test;
+    t->op = TEST_RANGES;
+    t->special = true;
+    t->ranges = range_set_new(memory, tests, count);
+    return t->ranges != NULL;
+}
+
+/* collect_strings -- the operands of tests, for one search. */
+static bool collect_strings(arena *memory, const merged_test *list, uint32_t count, test *t) {
+    if (!collect(memory, list, count, t))
+        return false;
+    strings_sort(t);
+    t->search = NULL;
+    return strings_prepare(memory, t);
+}
+
+/* collect_values -- the values of tests, sorted. */
+static bool collect_values(arena *memory, const merged_test *list, uint32_t count, test *t) {
+    if (!collect(memory, list, count, t))
+        return false;
+    sort_values(t);
+    t->op = TEST_IN;
+    t->special = t->collation != NULL;
+    return true;
+}
+
+/* strictest -- of lower bounds, or of upper bounds, of one kind of values. */
+static const test *strictest(const merged_test *list, uint32_t count, bool lower) {
+    const test *best = list[0].test;
+    for (uint32_t i = 1; i < count; i++) {
+        const test *t = list[i].test;
+        int order = value_compare(&t->operand, &best->operand);
+        if (order == 0 ? t->op == TEST_GT || t->op == TEST_LT : (order > 0) == lower)
+            best = t;
+    }
+    return best;
+}
+
+/* collect_operands -- makes a test of the operands of several. */
+static bool collect_operands(arena *memory, const merged_test *list, uint32_t count, test *t) {
+    switch (merge_kind_of(&list[0])) {
+    case MERGE_SIZES:
+    case MERGE_REMAINDERS: return collect_integers(memory, list, count, t);
+    case MERGE_RANGES: return collect_ranges(memory, list, count, t);
+    case MERGE_STRINGS:
+    case MERGE_ALL_TOKENS: return collect_strings(memory, list, count, t);
+    default: return collect_values(memory, list, count, t);
+    }
+}
+
 /* merge -- merges tests into one. */
 static bool merge(arena *memory, const merged_test *list, uint32_t count, merged_test *result) {
+    enum merge_kind kind = merge_kind_of(&list[0]);
+    *result = (merged_test){.inverted = list[0].inverted, .number = list[0].number};
+    if (kind == MERGE_LOWER_BOUNDS || kind == MERGE_UPPER_BOUNDS) {
+        result->test = strictest(list, count, kind == MERGE_LOWER_BOUNDS);
+        return true;
+    }
     test *t = arena_alloc(memory, sizeof *t);
     if (!t)
         return false;
-    enum merge_kind kind = merge_kind_of(&list[0]);
     *t = *list[0].test;
     t->negated = false;
-    if (!collect(memory, list, count, t))
+    result->test = t;
+    if (!collect_operands(memory, list, count, t))
         return false;
-    if (kind == MERGE_ALL_TOKENS) {
-        strings_sort(t);
-    } else {
-        sort_values(t);
-        t->op = TEST_IN;
-        t->special = t->collation != NULL;
-    }
-    *result = (merged_test){.test = t, .inverted = list[0].inverted, .number = list[0].number};
-    if (kind == MERGE_ANY)
+    if (list[0].inverted)
         return true;
     const test **all = arena_alloc(memory, count * sizeof *all);
     if (!all)
@@ -150,7 +274,7 @@ bool merge_tests(arena *memory, merged_test *list, uint32_t *count) {
     return true;
 }
 
-/* Merges equalities only: in an OR as they are, in an AND negated ones. */
+/* Merges what holds if one of them does: in an OR tests as they are, in an AND negated ones. */
 node *merge_value_tests(arena *memory, node *n) {
     if (n->kind != NODE_AND && n->kind != NODE_OR)
         return n;
@@ -165,7 +289,7 @@ node *merge_value_tests(arena *memory, node *n) {
     for (node *child = n->first; child; child = child->next) {
         merged_test g = {.test = child->test, .inverted = true, .number = mergeable};
         bool taken = child->kind == NODE_TEST && child->test->negated == (n->kind == NODE_AND) &&
-                     merge_kind_of(&g) == MERGE_ANY;
+                     merge_kind_of(&g) != MERGE_NOT;
         if (taken)
             list[mergeable++] = g;
         else

@@ -1,5 +1,5 @@
 /*
- * query/match/merged_test.h -- merging many tests of one path into one with a sorted operand list.
+ * query/match/merged_test.h -- merging many tests of one path into one that searches.
  */
 #ifndef TANSU_QUERY_MATCH_MERGED_TEST_H
 #define TANSU_QUERY_MATCH_MERGED_TEST_H
@@ -23,8 +23,8 @@ typedef struct merged_test {
  * exhausted. */
 bool merge_tests(arena *memory, merged_test *list, uint32_t *count);
 
-/* merge_value_tests -- the same for a condition on a value itself: an OR of equalities becomes one
- * test. NULL when memory is exhausted. */
+/* merge_value_tests -- the same for a condition on a value itself: the equalities of an OR become
+ * one test, and so do its ranges and the like. NULL when memory is exhausted. */
 node *merge_value_tests(arena *memory, node *n);
 
 /* part_order -- an order of keys: the shorter first. */

@@ -30,7 +30,8 @@ enum test_op {
     TEST_SIZE,
     TEST_ELEMENT,      /* an element of the array satisfies `condition` */
     TEST_ALL_ELEMENTS, /* all elements satisfy it, and there is at least one */
-    TEST_KEY           /* a key of the document, as a string, satisfies it */
+    TEST_KEY,          /* a key of the document, as a string, satisfies it */
+    TEST_RANGES        /* in one of `ranges`; made of others by merging (merged_test.h) */
 };
 
 /* Wildcard paths. */
@@ -40,6 +41,8 @@ typedef struct collation collation;
 typedef struct regex regex;
 typedef struct bit_test bit_test;
 typedef struct subcondition subcondition;
+typedef struct range_set range_set;
+typedef struct string_search string_search;
 
 /* One test of one path. Operands point into the query's own copy of the selector. */
 typedef struct test {
@@ -58,12 +61,16 @@ typedef struct test {
     uint32_t operand_count;
     bool integral;   /* `operand` is an int32, or a whole number within ±2^53, so int32, int64 and
                         double compare with `integer` directly */
-    int64_t integer; /* SIZE: the size; MOD: the remainder; CONTAINS: the longest operand */
+    int64_t integer; /* SIZE: the size; MOD: the remainder */
     int64_t divisor; /* MOD */
-    const bit_test *bits;          /* BITS */
-    const collation *collation;    /* how strings are compared; the operands are already collated.
+    const int64_t *integers;     /* SIZE MOD: of several that were merged, `operand_count` of them,
+                                      sorted; NULL: `integer` */
+    const string_search *search; /* CONTAINS of many operands; NULL: few */
+    const range_set *ranges;     /* RANGES */
+    const bit_test *bits;        /* BITS */
+    const collation *collation;  /* how strings are compared; the operands are already collated.
                                    NULL: by their bytes */
-    const regex *regex;            /* REGEX */
+    const regex *regex;          /* REGEX */
     const subcondition *condition; /* ELEMENT ALL_ELEMENTS KEY */
     const uint32_t *types;         /* TYPE: a bit for each type byte, 8 words */
     const char *context;           /* REGEX: path and operator, for errors while it runs */

@@ -6,6 +6,7 @@
  * operand between the two would begin with it as well. Suffixes are prefixes read backward.
  */
 #include "query/match/string_operands.h"
+#include "query/match/string_search.h"
 #include <stdlib.h>
 
 /* text_order -- by bytes, the shorter first. */
@@ -67,6 +68,16 @@ void strings_sort(test *t) {
             t->operands[kept++] = t->operands[i];
     }
     t->operand_count = kept;
+}
+
+/* Operands of CONTAINS up to this number are searched for one after the other. */
+#define FEW_STRINGS 16
+
+bool strings_prepare(arena *memory, test *t) {
+    if (t->op != TEST_CONTAINS || t->operand_count <= FEW_STRINGS)
+        return true;
+    t->search = string_search_new(memory, t->operands, t->operand_count);
+    return t->search != NULL;
 }
 
 /* not_above -- the number of operands that are not greater than a text. */

@@ -5,10 +5,15 @@
 #define TANSU_QUERY_MATCH_STRING_OPERANDS_H
 
 #include "query/match/node.h"
+#include "util/arena.h"
 
 /* strings_sort -- sorts the operands of BEGIN, END and TOKEN and removes redundant ones:
  * duplicates, and prefixes (suffixes) that another operand implies. */
 void strings_sort(test *t);
+
+/* strings_prepare -- makes what a search for many operands of CONTAINS needs; they are sorted.
+ * False when memory is exhausted. */
+bool strings_prepare(arena *memory, test *t);
 
 /* strings_match_prefix, strings_match_suffix -- whether a text begins, or ends, with an operand. */
 bool strings_match_prefix(const test *t, const char *text, size_t size);

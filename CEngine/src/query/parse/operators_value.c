@@ -65,9 +65,10 @@ static tansu_status check_operand(parser *p, const char *name, const doc_value *
 /* ---- Comparisons ---- */
 
 /* refuse_regex -- a regular expression is no operand of a comparison other than $eq: "not equal" is
- * hardly what is meant, but "does not match". */
+ * hardly what is meant, but "does not match". A filter that an earlier release stored may have
+ * one. */
 static tansu_status refuse_regex(parser *p, const char *name, const doc_value *operand) {
-    return operand->type != DOC_REGEX
+    return operand->type != DOC_REGEX || p->q->stored
                ? TANSU_OK
                : parse_bad(p, name,
                            "Operand must not be a regular expression; use \"$regex\", or \"$not\" "
@@ -313,11 +314,8 @@ static tansu_status copy_strings(parser *p, test *t, const char *name, const doc
     }
     if (status == TANSU_OK && t->op != TEST_TOKEN)
         strings_sort(t);
-    for (uint32_t i = 0; t->op == TEST_CONTAINS && i < t->operand_count; i++) {
-        if (t->operands[i].size > t->integer)
-            t->integer = t->operands[i].size;
-    }
-    return status;
+    return status == TANSU_OK && !strings_prepare(&p->q->memory, t) ? error_memory(p->error)
+                                                                    : status;
 }
 
 /* add_strings -- a test with one or several strings. $collation does not apply, since parts of

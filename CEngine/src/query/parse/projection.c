@@ -94,8 +94,8 @@ static tansu_status read_form(query *q, field *leaf, const doc_value *value, con
     if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value) || !doc_iter_next(&iter) ||
         (rest = iter, doc_iter_next(&rest)))
         return bad(error, context,
-                   "Value must be 1 (include), 0 (exclude), {\"$slice\": ...} or "
-                   "{\"$elemMatch\": ...}");
+                   "Value must be 1 (include), 0 (exclude), {\"$slice\": ...}, "
+                   "{\"$elemMatch\": ...} or a document of paths below this one");
     char inner[2 * sizeof error->context];
     snprintf(inner, sizeof inner, "%s.%.*s", context, (int)sizeof error->context - 1, iter.key);
     if (strcmp(iter.key, "$slice") == 0) {
@@ -148,6 +148,38 @@ static tansu_status read_leaf(query *q, const doc_iter *iter, const char *contex
     return TANSU_OK;
 }
 
+static tansu_status read_field(query *q, projection *p, const doc_iter *iter, entry_kinds *kinds,
+                               tansu_error *error);
+
+/* is_nested -- whether the value of an entry is a document of paths below its own. */
+static bool is_nested(const doc_value *value) {
+    doc_iter iter;
+    return value->type == DOC_DOCUMENT && doc_iter_value(&iter, value) && doc_iter_next(&iter) &&
+           iter.key[0] != '$';
+}
+
+/* read_nested -- parses the entries below a path. The depth of the document bounds the
+ * recursion. */
+static tansu_status read_nested(query *q, projection *p, const doc_iter *outer, entry_kinds *kinds,
+                                tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    doc_iter inner;
+    doc_iter_value(&inner, &outer->value);
+    while (status == TANSU_OK && doc_iter_next(&inner)) {
+        doc_iter whole = inner;
+        whole.key_size = outer->key_size + 1 + inner.key_size;
+        char *text = arena_alloc(&q->memory, (size_t)whole.key_size + 1);
+        if (!text)
+            return error_memory(error);
+        memcpy(text, outer->key, outer->key_size);
+        text[outer->key_size] = '.';
+        memcpy(text + outer->key_size + 1, inner.key, inner.key_size);
+        whole.key = text;
+        status = read_field(q, p, &whole, kinds, error);
+    }
+    return status;
+}
+
 /* read_field -- parses an entry of $fields. */
 static tansu_status read_field(query *q, projection *p, const doc_iter *iter, entry_kinds *kinds,
                                tansu_error *error) {
@@ -157,6 +189,8 @@ static tansu_status read_field(query *q, projection *p, const doc_iter *iter, en
     field leaf;
     uint32_t size;
     const path *path, *below = NULL;
+    if (is_nested(&iter->value))
+        return read_nested(q, p, iter, kinds, error);
     tansu_status status = read_leaf(q, iter, context, &leaf, &include, &size, error);
     if (status == TANSU_OK)
         status = query_path(q, iter->key, size, context, &path, error);

@@ -29,8 +29,8 @@ tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
                                   tansu_error *error);
 
 /* query_compile_stored -- the same without hints for the partial filter of an existing index: what
- * an earlier release accepted and this one rejects (a part "*" of a path, an empty $not) is
- * accepted. */
+ * an earlier release accepted and this one rejects (a part "*" of a path, an empty $not, a
+ * comparison other than $eq with a regular expression) is accepted. */
 tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **result,
                                   tansu_error *error);
 

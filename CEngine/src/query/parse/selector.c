@@ -267,6 +267,9 @@ static tansu_status read_logic(parser *p, node *parent, const char *name,
         p->where.size = before;
         return status;
     }
+    /* For those who read the query. */
+    if (strcmp(name, "$comment") == 0)
+        return TANSU_OK;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (strcmp(name, options[i]) == 0)
             return parse_bad(

@@ -17,6 +17,7 @@ static bool allowed(const node *n) {
         case TEST_GTE:
         case TEST_LT:
         case TEST_LTE:
+        case TEST_BETWEEN:
         case TEST_IN:
         case TEST_EXISTS:
         case TEST_TYPE:
@@ -37,8 +38,8 @@ static tansu_status take(query *q, void **filter, tansu_error *error) {
         query_free(q);
         return error_set(error, TANSU_E_INVALID_INDEX, "partialFilter",
                          "Partial filter has an operator that is not allowed; use comparisons, "
-                         "\"$in\", \"$exists\", \"$type\" and \"$begin\", combined by \"$and\", "
-                         "\"$or\", \"$nor\" and \"$not\"");
+                         "\"$exists\", \"$type\" and \"$begin\", combined by \"$and\", \"$or\", "
+                         "\"$nor\" and \"$not\"");
     }
     *filter = q;
     return TANSU_OK;

@@ -72,6 +72,22 @@ typedef struct step {
     doc_value child;
 } step;
 
+/* An element of an array that passes a filter. */
+typedef struct passing {
+    path_part part; /* its position */
+    doc_value value;
+} passing;
+
+/* The elements that pass, as they were found for the last array. Consecutive operators often have
+ * the same array and filter, and the document does not change before all targets are found. */
+typedef struct passed_elements {
+    const uint8_t *in; /* the array's bytes; NULL: none */
+    const array_filter *filter;
+    passing *list;
+    uint32_t count;
+    uint32_t capacity;
+} passed_elements;
+
 /* A search in one document. */
 typedef struct search {
     arena *memory;
@@ -83,7 +99,8 @@ typedef struct search {
     size_t size;
     const operation *operation;
     path_part parts[TANSU_MAX_DEPTH + 1];
-    step steps[TANSU_MAX_DEPTH + 1]; /* the last lookup at each depth */
+    step steps[TANSU_MAX_DEPTH + 1];             /* the last lookup at each depth */
+    passed_elements passed[TANSU_MAX_DEPTH + 1]; /* likewise */
     tansu_error *error;
     path_part *last_parts; /* the array of the last `$`; NULL: none */
     uint32_t last_count;
@@ -146,6 +163,51 @@ static tansu_status resolve_part(search *s, uint32_t depth, const doc_value *at)
     return resolve(s, depth + 1, &child);
 }
 
+/* add_passing -- adds an element to those that pass. */
+static tansu_status add_passing(search *s, passed_elements *p, int64_t position,
+                                const doc_value *value) {
+    if (p->count == p->capacity) {
+        uint32_t capacity = p->capacity == 0 ? 16 : p->capacity * 2;
+        passing *list = arena_alloc(s->memory, capacity * sizeof *list);
+        if (list == NULL)
+            return error_memory(s->error);
+        if (p->count != 0)
+            memcpy(list, p->list, p->count * sizeof *list);
+        p->list = list;
+        p->capacity = capacity;
+    }
+    passing *added = &p->list[p->count++];
+    added->value = *value;
+    return position_part(s, position, &added->part);
+}
+
+/* pass_elements -- finds the elements of an array that pass a filter, or all of them. */
+static tansu_status pass_elements(search *s, passed_elements *p, const array_filter *filter,
+                                  const doc_value *array) {
+    doc_iter iter;
+    int64_t number = 0;
+    if (p->in == array->data && p->filter == filter)
+        return TANSU_OK;
+    p->in = NULL;
+    p->count = 0;
+    doc_iter_value(&iter, array);
+    for (; doc_iter_next(&iter); number++) {
+        bool passes = true;
+        tansu_status status = match_step(s->how->context, 1)
+                                  ? TANSU_OK
+                                  : match_context_status(s->how->context, s->error);
+        if (status == TANSU_OK && filter != NULL)
+            status = filter_passes(filter, s->how->context, &iter.value, &passes, s->error);
+        if (status == TANSU_OK && passes)
+            status = add_passing(s, p, number, &iter.value);
+        if (status != TANSU_OK)
+            return status;
+    }
+    p->in = array->data;
+    p->filter = filter;
+    return TANSU_OK;
+}
+
 /* resolve_elements -- continues with all elements of an array, or with those that a filter
  * passes. */
 static tansu_status resolve_elements(search *s, uint32_t depth, const doc_value *at) {
@@ -160,24 +222,14 @@ static tansu_status resolve_elements(search *s, uint32_t depth, const doc_value 
             s->error, o,
             "Path leads to the elements of an array, but the value in the document is "
             "not an array; set it to one with \"$set\"");
-    doc_iter iter;
-    int64_t number = 0;
-    doc_iter_value(&iter, at);
-    for (; doc_iter_next(&iter); number++) {
-        bool passes = true;
-        tansu_status status = match_step(s->how->context, 1)
-                                  ? TANSU_OK
-                                  : match_context_status(s->how->context, s->error);
-        if (status == TANSU_OK && filter != NULL)
-            status = filter_passes(filter, s->how->context, &iter.value, &passes, s->error);
-        if (status == TANSU_OK && passes)
-            status = position_part(s, number, &s->parts[depth]);
-        if (status == TANSU_OK && passes)
-            status = resolve(s, depth + 1, &iter.value);
-        if (status != TANSU_OK)
-            return status;
+    passed_elements *p = &s->passed[depth];
+    tansu_status status = pass_elements(s, p, filter, at);
+    for (uint32_t i = 0; status == TANSU_OK && i < p->count; i++) {
+        s->parts[depth] = p->list[i].part;
+        status = match_step(s->how->context, 1) ? resolve(s, depth + 1, &p->list[i].value)
+                                                : match_context_status(s->how->context, s->error);
     }
-    return TANSU_OK;
+    return status;
 }
 
 /* find_element -- the position of the first element by which the query matched an array. */

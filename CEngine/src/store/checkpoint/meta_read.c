@@ -57,17 +57,19 @@ static tansu_status load_segments(database *db, const uint8_t *meta, size_t size
     return TANSU_OK;
 }
 
-/* is_outdated -- whether an earlier release made entries that this one would not make: in a unique
- * index, null for each document in an array without a position as its key. */
+/* is_outdated -- whether an earlier release made entries that this one would not make, or made none
+ * where this one would: by rules 1, in a unique index, null for each document in an array without a
+ * position as its key; by rules 1 and 2, of a partial index, whatever its filter selected then. */
 static bool is_outdated(const doc_value *part, const collection_index *index) {
     const index_definition *definition = index->definition;
     uint64_t rules;
-    if (int_of(part->data, part->size, "entryRules", &rules) && rules == INDEX_ENTRY_RULES)
-        return false;
+    if (!int_of(part->data, part->size, "entryRules", &rules))
+        rules = 1;
     bool positions = false;
     for (uint32_t i = 0; i < definition->path_count; i++)
         positions = positions || path_has_positions(&definition->paths[i]);
-    return positions && definition->unique && index->multikey;
+    return (rules < 2 && positions && definition->unique && index->multikey) ||
+           (rules < INDEX_ENTRY_RULES && definition->filter != NULL);
 }
 
 /* load_index -- one secondary index. An outdated one is as a corrupt one: all is rebuilt. */

@@ -97,8 +97,8 @@ static tansu_status next_document(void *context, uint64_t *rid, const uint8_t **
     return status;
 }
 
-/* check_first -- asked while their entries are sorted. */
-static tansu_status check_first(void *context, tansu_error *error) {
+/* go_on -- asked while the entries are sorted, and while the build waits for the write lock. */
+static tansu_status go_on(void *context, tansu_error *error) {
     return report_progress(context, error);
 }
 
@@ -109,7 +109,7 @@ static tansu_status build_first(online_build *a, tansu_error *error) {
     index_conflict conflict = {.rid = 0};
     table_scan_init(&a->scan, &v, state);
     a->total = state->count;
-    const index_source source = {.next = next_document, .check = check_first, .context = a};
+    const index_source source = {.next = next_document, .check = go_on, .context = a};
     tansu_status status = index_build(&a->writer, a->definition, &source, &a->entries, &a->multikey,
                                       &conflict, error);
     if (status == TANSU_E_NOT_UNIQUE)
@@ -303,7 +303,8 @@ static tansu_status commit_index(online_build *a, const char *collection,
                                  index_definition *definition, tansu_error *error) {
     database *db = a->db;
     write_txn *c;
-    tansu_status status = write_lock_acquire(db, NULL, error);
+    const write_lock_caller caller = {go_on, a};
+    tansu_status status = write_lock_acquire_asking(db, &caller, error);
     if (status == TANSU_OK) {
         status = write_txn_begin(db, &c, error);
         if (status != TANSU_OK)

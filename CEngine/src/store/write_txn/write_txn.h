@@ -24,6 +24,9 @@ typedef struct write_txn_step {
     doc_ref new_ref; /* the version put, 0 for a deletion */
 } write_txn_step;
 
+/* Entries of one index that wait to be inserted (write_txn_batch.c). */
+typedef struct index_batch index_batch;
+
 typedef struct write_txn {
     database *db;
     snapshot *base; /* the head; not used after publishing */
@@ -42,7 +45,8 @@ typedef struct write_txn {
     tree *dropped; /* trees of dropped indexes: freed or kept when the transaction ends */
     size_t dropped_count;
     size_t dropped_capacity;
-    uint64_t frame_size; /* of the log's frame, for savepoints */
+    uint64_t frame_size;      /* of the log's frame, for savepoints */
+    uint64_t frame_documents; /* of these, bytes of the records of documents and removals */
     uint32_t records;
     bool changed;
     bool keep_steps; /* savepoints are wanted */
@@ -55,6 +59,10 @@ typedef struct write_txn {
     uint64_t passed_over; /* in replay: record ids that no record has */
     uint32_t next_collection;
     uint32_t next_index;
+    index_batch *batches; /* one for each index of the collection whose entries wait */
+    uint32_t batch_count;
+    uint32_t batched; /* that collection; 0: no entries wait */
+    size_t batched_bytes;
     index_entries old_entries;
     index_entries *new_entries; /* a set for each index of the current collection */
     uint32_t entry_sets;
@@ -83,6 +91,7 @@ read_context write_txn_read_context(const write_txn *wtxn);
 typedef struct write_txn_mark {
     size_t steps;
     uint64_t frame_size;
+    uint64_t frame_documents;
     uint32_t records;
     bool changed;
 } write_txn_mark;
@@ -93,6 +102,11 @@ write_txn_mark write_txn_save_mark(const write_txn *wtxn);
 void write_txn_roll_back(write_txn *wtxn, write_txn_mark mark);
 /* write_txn_forget_steps -- a call has succeeded: its mark is not rolled back to any more. */
 void write_txn_forget_steps(write_txn *wtxn, write_txn_mark mark);
+
+/* write_txn_flush -- inserts the index entries that wait (write_txn_batch.c): before anything reads
+ * an index of the transaction's own snapshot. A transaction in which that fails is broken. Errors:
+ * MEMORY, IO. */
+tansu_status write_txn_flush(write_txn *wtxn, tansu_error *error);
 
 /* write_txn_usable -- INVALID_STATE when the transaction is broken. */
 tansu_status write_txn_usable(const write_txn *wtxn, tansu_error *error);

@@ -165,9 +165,13 @@ static bool reserve_dropped_locations(database *db) {
 
 tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tansu_error *error) {
     collection_state *state;
-    tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
-    if (status != TANSU_OK || state == NULL)
-        return status != TANSU_OK ? status : snapshot_missing(name, error);
+    tansu_status status = write_txn_flush(wtxn, error);
+    if (status == TANSU_OK)
+        status = write_txn_collection(wtxn, name, 0, &state, error);
+    if (status != TANSU_OK)
+        return status;
+    if (state == NULL)
+        return snapshot_missing(name, error);
     dropped_collection *dropped = malloc(sizeof *dropped);
     if (dropped == NULL || !reserve_dropped(wtxn, state->index_count + 1) ||
         !retire_reserve(&wtxn->retired, state->index_count + 1) ||
@@ -326,7 +330,8 @@ static tansu_status prepare_index(write_txn *wtxn, const char *collection, colle
                                   tansu_error *error) {
     if (!retire_reserve(&wtxn->made, 1))
         return error_memory(error);
-    return write_txn_collection(wtxn, collection, 1, state, error);
+    tansu_status status = write_txn_flush(wtxn, error);
+    return status == TANSU_OK ? write_txn_collection(wtxn, collection, 1, state, error) : status;
 }
 
 tansu_status write_txn_add_index(write_txn *wtxn, const char *collection,
@@ -453,7 +458,9 @@ tansu_status write_txn_index_attach(write_txn *wtxn, const char *collection,
 tansu_status write_txn_remove_index(write_txn *wtxn, const char *collection, const char *name,
                                     tansu_error *error) {
     collection_state *state;
-    tansu_status status = write_txn_collection(wtxn, collection, 0, &state, error);
+    tansu_status status = write_txn_flush(wtxn, error);
+    if (status == TANSU_OK)
+        status = write_txn_collection(wtxn, collection, 0, &state, error);
     if (status != TANSU_OK)
         return status;
     uint32_t i = state == NULL ? UINT32_MAX : find_index(state, name);

@@ -156,6 +156,8 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
                                  tansu_error *error) {
     /* Everything is validated before the first change. */
     tansu_status status = make_new_entries(wtxn, state, doc, size, rid, error);
+    if (status == TANSU_OK && old != NULL)
+        status = write_txn_flush(wtxn, error); /* the old entries may wait */
     if (status == TANSU_OK && old == NULL)
         status = write_txn_id_entry(wtxn, state, doc, size, rid, true, error);
     else if (status == TANSU_OK)
@@ -165,6 +167,11 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
         collection_index *index = &state->indexes[i];
         wtxn->old_entries.count = 0;
+        if (old == NULL && write_txn_batches(wtxn, index->definition)) {
+            index->multikey = index->multikey || wtxn->new_entries[i].multikey;
+            status = write_txn_batch(wtxn, state, i, &wtxn->new_entries[i], error);
+            continue;
+        }
         if (old != NULL)
             status = make_old_entries(wtxn, index->definition, old, old_size, rid, error);
         if (status == TANSU_OK)
@@ -177,7 +184,9 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
 tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
                                     const uint8_t *old, uint32_t old_size, tansu_error *error) {
     static const index_entries none;
-    tansu_status status = write_txn_id_entry(wtxn, state, old, old_size, rid, false, error);
+    tansu_status status = write_txn_flush(wtxn, error);
+    if (status == TANSU_OK)
+        status = write_txn_id_entry(wtxn, state, old, old_size, rid, false, error);
     if (status != TANSU_OK)
         return status;
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
@@ -207,9 +216,10 @@ static tansu_status prepare_put(write_txn *wtxn, collection_state *state, uint64
     return locations_prepare(state->locations, rid, error);
 }
 
-/* drop_record -- takes the frame's last record back. */
-static void drop_record(write_txn *wtxn, uint64_t frame_size) {
+/* drop_record -- takes the frame's last record back, which is a document's. */
+static void drop_record(write_txn *wtxn, uint64_t record, uint64_t frame_size) {
     wtxn->records--;
+    wtxn->frame_documents -= wtxn->frame_size - record;
     wtxn->frame_size = frame_size;
     wtxn->changed = wtxn->records != 0;
     log_shrink(wtxn->db->log, frame_size, wtxn->records);
@@ -295,7 +305,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     status = write_txn_apply_put(wtxn, state, doc, size, rid, old, old_size, error);
     if (status != TANSU_OK) {
         if (!wtxn->broken)
-            drop_record(wtxn, frame_size);
+            drop_record(wtxn, at, frame_size);
         return status;
     }
     uint64_t before = found ? pending_find(&wtxn->pending, where) : 0;

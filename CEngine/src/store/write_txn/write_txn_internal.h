@@ -35,6 +35,14 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
 tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
                                     const uint8_t *old, uint32_t old_size, tansu_error *error);
 
+/* write_txn_batches -- whether entries of new documents in an index wait. write_txn_batch -- has
+ * those of one document wait in the collection's index `i`, and inserts all when they are many.
+ * write_txn_batches_free -- forgets what waits. Errors: MEMORY, IO. */
+bool write_txn_batches(const write_txn *wtxn, const index_definition *definition);
+tansu_status write_txn_batch(write_txn *wtxn, collection_state *state, uint32_t i,
+                             const index_entries *entries, tansu_error *error);
+void write_txn_batches_free(write_txn *wtxn);
+
 /* write_txn_add_collection / write_txn_remove_collection -- puts a state into the private snapshot,
  * or takes it out. */
 tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *name, bool local,

@@ -45,6 +45,8 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
     memcpy(room + RECORD_HEADER_SIZE, bytes, size);
     memset(room + RECORD_HEADER_SIZE + size, 0, total - RECORD_HEADER_SIZE - size);
     wtxn->frame_size = *at + total;
+    if (type == RECORD_PUT || type == RECORD_DELETE)
+        wtxn->frame_documents += total;
     wtxn->records++;
     return TANSU_OK;
 }

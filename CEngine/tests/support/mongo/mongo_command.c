@@ -11,11 +11,8 @@
 
 const char mongo_envelope[] = "the command's own members: the C API has types and no names there";
 
-/* mongo_fail -- the reply is an error. That an index is not used where it would lose documents
- * is the rule here. */
+/* mongo_fail -- the reply is an error. */
 bool mongo_fail(mongo_reply *reply, tansu_status status, const tansu_error *error) {
-    if (strcmp(error->context, "hints.$index") == 0 && strstr(error->message, "sparse or partial"))
-        reply->not_applicable = "an index as a hint that loses documents";
     reply->failed = true;
     snprintf(reply->message, sizeof reply->message, "%s at \"%s\": %s", tansu_status_name(status),
              error->context, error->message);

@@ -29,7 +29,7 @@ static const rule query_rules[] = {
     {"$geoIntersects", geometry}, {"$near", geometry},         {"$nearSphere", geometry},
     {"$within", geometry},        {"$geometry", geometry},     {"$box", geometry},
     {"$center", geometry},        {"$centerSphere", geometry}, {"$polygon", geometry},
-    {"$maxDistance", geometry},   {"$minDistance", geometry},  {"$comment", "$comment"},
+    {"$maxDistance", geometry},   {"$minDistance", geometry},
 };
 
 /* Commands that are no operation of a collection here. */
@@ -147,13 +147,22 @@ static bool has_null(const bson_iter_t *value) {
 static bool is_expression(const bson_iter_t *value) {
     bson_t doc;
     bson_iter_t iter;
-    if (BSON_ITER_HOLDS_NUMBER(value) || BSON_ITER_HOLDS_BOOL(value))
+    if (BSON_ITER_HOLDS_NUMBER(value) || BSON_ITER_HOLDS_DECIMAL128(value) ||
+        BSON_ITER_HOLDS_BOOL(value))
         return false;
     if (!BSON_ITER_HOLDS_DOCUMENT(value))
         return true; /* a literal, or the path of a field */
     if (!iter_document(value, &doc) || !bson_iter_init(&iter, &doc) || !bson_iter_next(&iter))
         return false;
     const char *key = bson_iter_key(&iter);
+    /* A document of paths below this one. */
+    while (key[0] != '$') {
+        if (is_expression(&iter))
+            return true;
+        if (!bson_iter_next(&iter))
+            return false;
+        key = bson_iter_key(&iter);
+    }
     /* With a null it is the expression $slice. */
     if (strcmp(key, "$slice") == 0)
         return has_null(&iter);

@@ -8,7 +8,7 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the paths are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
-    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///   - partialFilter: A query of comparisons, `$exists`, `$type` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
     ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
     ///     when `nil`.
@@ -34,7 +34,7 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the paths are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
-    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///   - partialFilter: A query of comparisons, `$exists`, `$type` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
     ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
     ///     when `nil`.
@@ -62,7 +62,7 @@ extension Database.Collection {
     /// - Parameter name: Its name.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func dropIndex(_ name: String) async throws {
-        try await session.run(.write) { _ in try self.dropIndex(name) }
+        try await session.runCancellable(.write) { try self.using($0).dropIndex(name) }
     }
 
     /// The indexes of the collection except that of `_id`. Empty when the collection does not exist.

@@ -17,7 +17,7 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the paths are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
-    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///   - partialFilter: A query of comparisons, `$exists`, `$type` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
     ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
     ///     when `nil`.
@@ -44,7 +44,7 @@ extension Database.Collection {
     ///   - unique: Whether two documents with the same values are rejected.
     ///   - sparse: Whether documents with none of the paths are not indexed.
     ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
-    ///   - partialFilter: A query of comparisons, `$in`, `$nin`, `$exists` and `$begin`, joined by `$and`, `$or`,
+    ///   - partialFilter: A query of comparisons, `$exists`, `$type` and `$begin`, joined by `$and`, `$or`,
     ///     `$nor` and `$not`: other documents are not indexed.
     ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
     ///     when `nil`.

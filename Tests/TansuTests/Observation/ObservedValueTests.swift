@@ -1,0 +1,111 @@
+import TansuTestSupport
+import Testing
+
+@testable import Tansu
+
+#if canImport(Observation)
+    import Observation
+
+    /// A view model as an app has one: computed from an observed value, and observable itself.
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+    @MainActor
+    @Observable
+    private final class PeopleModel {
+        private let people: Database.ObservedValue<[Person]>
+
+        init(_ people: Database.Collection<Person>) {
+            self.people = Database.ObservedValue(people.find().sorted(by: "name").observe())
+        }
+
+        var names: [String] { (people.value ?? []).map(\.name) }
+    }
+
+    private struct Reference {
+        weak var object: AnyObject?
+    }
+
+    @Suite("Observed values on the main actor", .timeLimit(.minutes(3)))
+    @MainActor
+    struct ObservedValueTests {
+        @Test("Holds the newest value, and notifies those that read it")
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+        func newest() async throws {
+            let (db, people) = try fourPeople()
+            let count = Database.ObservedValue(db.observe { try $0.collection("people").count() })
+            #expect(count.value == nil && count.error == nil)
+            await changed { count.value }
+            #expect(count.value == 4)
+            try await people.save(["_id": 9])
+            if count.value == 4 { await changed { count.value } }
+            #expect(count.value == 5)
+            count.stop()
+            try await people.save(["_id": 10])
+            while db.engine.openFeeds > 0 { await Task.yield() }
+            #expect(count.value == 5)
+            try await db.close()
+        }
+
+        @Test("A model that is computed from one is observable")
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+        func model() async throws {
+            let db = try Database(.memory)
+            let people = try db.collection("people", of: Person.self)
+            let model = PeopleModel(people)
+            try await people.save([.rosa, .mike])
+            while model.names != ["mike", "rosa"] { await changed { model.names } }
+            try await people.save(.omar)
+            while model.names.count < 3 { await changed { model.names } }
+            #expect(model.names == ["mike", "omar", "rosa"])
+        }
+
+        @Test("Shows an error beside the last value, until there is a new one")
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+        func errors() async throws {
+            struct TooMany: Error {}
+            let (db, people) = try fourPeople()
+            let count = Database.ObservedValue(
+                db.observe { snapshot in
+                    let count = try snapshot.collection("people").count()
+                    if count > 4 { throw TooMany() }
+                    return count
+                })
+            while count.value == nil { await changed { count.value } }
+            try await people.save(["_id": 9])
+            while count.error == nil { await changed { count.error } }
+            #expect(count.error is TooMany && count.value == 4)
+            try await people.remove(id: 9)
+            while count.error != nil { await changed { count.error } }
+            #expect(count.value == 4)
+            try await db.close()
+            while count.error == nil { await changed { count.error } }
+            #expect((count.error as? TansuError)?.code == .closed)
+        }
+
+        @Test("Ends when it is released")
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+        func released() async throws {
+            let (db, _) = try fourPeople()
+            var count: Database.ObservedValue? = Database.ObservedValue(
+                db.observe { try $0.collection("people").count() })
+            while count?.value == nil { await Task.yield() }
+            let reference = Reference(object: count)
+            count = nil
+            #expect(reference.object == nil)
+            while db.engine.openFeeds > 0 { await Task.yield() }
+            try await db.close()
+        }
+
+        /// Waits until what `read` reads is about to change, and then until it has.
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+        private func changed<Value>(_ read: () -> Value) async {
+            await withCheckedContinuation { continuation in
+                withObservationTracking {
+                    _ = read()
+                } onChange: {
+                    continuation.resume()
+                }
+            }
+            await Task.yield()
+        }
+    }
+#endif
