@@ -75,6 +75,8 @@ let package = Package(
             ],
             resources: [.copy("Resources")]
         ),
+        // A module that has types with the names of the library's.
+        .testTarget(name: "TansuNamesTests", dependencies: ["Tansu"]),
         .testTarget(
             name: "TansuEJDBKitTests",
             dependencies: ["TansuEJDBKit", "Tansu", "TansuTestSupport"]

@@ -709,6 +709,8 @@ TANSU_API tansu_status tansu_distinct(tansu_db *db, tansu_txn *txn, const char *
  * Groups the matching documents and computes aggregates of each group: {"groups": [{...}, ...]}.
  * `group`: {"by": path | [path, ...] | {name: path, ...}, "fields": {name: {operator: path}}} with
  * the operators $count, $sum, $avg, $min, $max, $first, $last, $distinct (docs/query-language.md).
+ * In "by", {"$dateTrunc": {"date": path, "unit": "month", "timezone": "Europe/Berlin"}} is the
+ * beginning of the unit of time in which a date lies.
  * Without "by" there is one group, even of no documents. Groups come in the order of their keys;
  * $orderby (members of the groups), $skip and $max apply to groups; $collation applies to keys,
  * values and orders; with $explain the result is the plan.
@@ -751,7 +753,21 @@ TANSU_API tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const ch
                                           tansu_document options, tansu_progress progress,
                                           void *context, tansu_error *error);
 
-/* Drops an index by name. Errors: NOT_FOUND, and a commit's. */
+/*
+ * Creates an index as tansu_index_create() does, if the collection exists, and creates it again
+ * whenever the collection is created by a call on `db`: by a first save, also in a transaction, or
+ * after the collection was dropped or renamed. A declaration lasts until the index is dropped by
+ * its name or the database is closed; it is not stored. Without a collection nothing is written; in
+ * a read-only database nothing is created.
+ * Errors: those of tansu_index_create(), also EXISTS (declared before with another definition); the
+ * index is then not declared.
+ */
+TANSU_API tansu_status tansu_index_declare(tansu_db *db, tansu_txn *txn, const char *collection,
+                                           const char *name, tansu_document keys,
+                                           tansu_document options, tansu_progress progress,
+                                           void *context, tansu_error *error);
+
+/* Drops an index by name, and forgets its declaration. Errors: NOT_FOUND, and a commit's. */
 TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collection,
                                         const char *name, tansu_error *error);
 

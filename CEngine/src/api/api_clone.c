@@ -78,25 +78,10 @@ static tansu_status copy_batch(const cloning *c, table_scan *scan, const char *n
 /* copy_index -- creates one index in the copy. */
 static tansu_status copy_index(const cloning *c, const char *name, const index_definition *model,
                                tansu_error *error) {
-    tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
-    writer keys_writer = {.out = &keys}, options_writer = {.out = &options};
     index_definition *definition;
-    index_definition_keys(model, &keys_writer);
-    index_definition_options(model, &options_writer);
-    tansu_status status =
-        keys_writer.failed || options_writer.failed ? error_memory(error) : TANSU_OK;
-    if (status == TANSU_OK)
-        status = index_definition_parse(model->name, keys.data, keys.size, options.data,
-                                        options.size, &definition, error);
-    tansu_buffer_free(&keys);
-    tansu_buffer_free(&options);
+    tansu_status status = index_definition_copy(model, &query_filters, &definition, error);
     if (status != TANSU_OK)
         return status;
-    status = index_definition_compile(definition, &query_filters, error);
-    if (status != TANSU_OK) {
-        index_definition_free(definition);
-        return status;
-    }
     write_txn *to;
     status = begin(c, &to, error);
     if (status != TANSU_OK) {

@@ -5,6 +5,7 @@
 #include "bson/writer.h"
 #include "query/plan/partial_filter.h"
 #include "store/collection.h"
+#include "store/declared_indexes.h"
 #include "store/handle.h"
 #include "store/name_check.h"
 #include "store/write_txn/online_index_build.h"
@@ -99,6 +100,89 @@ tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collec
         collection, TANSU_NO_DOCUMENT);
 }
 
+/* is_there -- whether a collection exists (*exists), and whether it has that index. */
+static tansu_status is_there(tansu_db *db, tansu_txn *txn, const char *collection,
+                             const index_definition *definition, bool *exists, bool *has,
+                             tansu_error *error) {
+    read_call r;
+    *exists = *has = false;
+    tansu_status status = read_call_begin(&r, db, txn, error);
+    if (status != TANSU_OK)
+        return status;
+    const collection_state *state = snapshot_collection(r.snapshot, collection);
+    *exists = state != NULL;
+    for (uint32_t i = 0; state != NULL && i < state->index_count; i++) {
+        const index_definition *other = state->indexes[i].definition;
+        *has = *has || (strcmp(other->name, definition->name) == 0 &&
+                        index_definition_equal(other, definition));
+    }
+    return read_call_end(&r, TANSU_OK, error);
+}
+
+/* create_if_created -- creates the index if a write transaction that began before the declaration
+ * has created the collection. Takes the definition over. */
+static tansu_status create_if_created(tansu_db *db, const char *collection,
+                                      index_definition *definition, tansu_error *error) {
+    write_call w;
+    tansu_status status = write_call_begin(&w, db, NULL, error);
+    if (status != TANSU_OK) {
+        index_definition_free(definition);
+        return status;
+    }
+    if (snapshot_collection(w.wtxn->next, collection) != NULL)
+        status = write_txn_index_create(w.wtxn, collection, definition, NULL, error);
+    else
+        index_definition_free(definition);
+    return write_call_end(&w, status, error);
+}
+
+/* create_declared -- creates the index now if the collection exists. */
+static tansu_status create_declared(tansu_db *db, tansu_txn *txn, const char *collection,
+                                    const index_definition *declared, tansu_progress progress,
+                                    void *context, tansu_error *error) {
+    bool exists, has;
+    index_definition *definition;
+    tansu_status status = is_there(db, txn, collection, declared, &exists, &has, error);
+    if (status != TANSU_OK || has || db_inner(db)->read_only)
+        return status;
+    status = index_definition_copy(declared, &query_new_filters, &definition, error);
+    if (status != TANSU_OK)
+        return status;
+    if (exists && txn == NULL)
+        return create_online(db, collection, definition, progress, context, error);
+    if (exists)
+        return create_inside(db, txn, collection, definition, progress, context, error);
+    if (txn == NULL)
+        return create_if_created(db, collection, definition, error);
+    index_definition_free(definition);
+    return TANSU_OK;
+}
+
+tansu_status tansu_index_declare(tansu_db *db, tansu_txn *txn, const char *collection,
+                                 const char *name, tansu_document keys, tansu_document options,
+                                 tansu_progress progress, void *context, tansu_error *error) {
+    if (db == NULL)
+        return null_argument("db", error);
+    index_definition *definition;
+    tansu_status status = read_definition(collection, name, keys, options, &definition, error);
+    if (status != TANSU_OK)
+        return status;
+    /* First, so that a collection that is created meanwhile has the index. */
+    bool added = false;
+    database *inner = db_inner(db);
+    status = handle_acquire(inner, error);
+    if (status == TANSU_OK) {
+        status = declared_indexes_add(inner, collection, definition, &added, error);
+        if (status == TANSU_OK)
+            status = create_declared(db, txn, collection, definition, progress, context, error);
+        if (status != TANSU_OK && added)
+            declared_indexes_remove(inner, collection, definition->name);
+        handle_release(inner);
+    }
+    index_definition_free(definition);
+    return status;
+}
+
 tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collection,
                               const char *name, tansu_error *error) {
     if (collection == NULL || name == NULL)
@@ -110,7 +194,10 @@ tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collecti
     status = write_call_check_savepoint(&w, error);
     if (status == TANSU_OK)
         status = write_txn_index_drop(w.wtxn, collection, name, error);
-    return write_call_end(&w, status, error);
+    status = write_call_end(&w, status, error);
+    if (status == TANSU_OK)
+        declared_indexes_remove(db_inner(db), collection, name);
+    return status;
 }
 
 /* append_index -- one index of the list. */

@@ -295,3 +295,24 @@ void index_definition_elements(const index_definition *definition, writer *w) {
     writer_head(w, DOC_DOCUMENT, "options", 7);
     index_definition_options(definition, w);
 }
+
+tansu_status index_definition_copy(const index_definition *model, const index_filter_calls *calls,
+                                   index_definition **result, tansu_error *error) {
+    tansu_buffer keys = TANSU_BUFFER_INIT, options = TANSU_BUFFER_INIT;
+    writer keys_writer = {.out = &keys}, options_writer = {.out = &options};
+    index_definition_keys(model, &keys_writer);
+    index_definition_options(model, &options_writer);
+    tansu_status status =
+        keys_writer.failed || options_writer.failed ? error_memory(error) : TANSU_OK;
+    if (status == TANSU_OK)
+        status = index_definition_parse(model->name, keys.data, keys.size, options.data,
+                                        options.size, result, error);
+    tansu_buffer_free(&keys);
+    tansu_buffer_free(&options);
+    if (status != TANSU_OK)
+        return status;
+    status = index_definition_compile(*result, calls, error);
+    if (status != TANSU_OK)
+        index_definition_free(*result);
+    return status;
+}

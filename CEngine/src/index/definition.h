@@ -59,6 +59,11 @@ void index_definition_free(index_definition *definition);
 tansu_status index_definition_compile(index_definition *definition, const index_filter_calls *calls,
                                       tansu_error *error);
 
+/* index_definition_copy -- another definition with the same name, paths and options, compiled.
+ * Errors: those of index_definition_compile(), MEMORY. */
+tansu_status index_definition_copy(const index_definition *model, const index_filter_calls *calls,
+                                   index_definition **result, tansu_error *error);
+
 /* index_definition_equal -- the same paths, directions and options (name and id aside). */
 bool index_definition_equal(const index_definition *a, const index_definition *b);
 

@@ -151,6 +151,12 @@ struct database {
     struct feed *feeds;
     uint64_t feed_floor; /* deletions up to this commit may have been compacted away */
 
+    /* Indexes that collections get when they are created; guarded by declared_mutex. */
+    pthread_mutex_t declared_mutex;
+    struct declared_index *declared;
+    uint32_t declared_count;
+    uint32_t declared_capacity;
+
     /* The writer's. */
     struct write_txn *spare; /* of the last transaction, with its memory, for the next */
     uint64_t next_epoch;

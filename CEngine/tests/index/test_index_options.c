@@ -207,6 +207,38 @@ static void sparse_compound_indexes_need_one_value(void) {
     memory_db_close(db);
 }
 
+/* says -- checks that the last error has a text. */
+#define SAYS(text) CHECK(strstr(error.message, text) != NULL)
+
+static void two_missing_values_say_what_to_do(void) {
+    const char *unique = "{'unique':true}";
+    db = memory_db_open();
+    create_index(db, "u", "{'mail':1}", unique);
+    save_text(db, "{'_id':1}");
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("{'_id':2}"));
+    SAYS("{\"mail\": null} twice; a missing field counts as null: create the index with the option "
+         "\"sparse\"");
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("{'_id':2,'mail':null}"));
+    SAYS("with the option \"sparse\" and remove the field instead of storing null");
+    save_text(db, "{'_id':2,'mail':'x'}");
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("{'_id':3,'mail':'x'}"));
+    SAYS("twice; give every document in it a value of its own");
+    CHECK(strstr(error.message, "sparse") == NULL);
+    /* Of an index that is built, too. */
+    save_text(db, "{'_id':4,'mail':'y'}");
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE, create("n", "{'name':1}", unique));
+    SAYS("\"sparse\"");
+    /* Sparse leaves out a document with none of the paths only. */
+    CHECK_STATUS(TANSU_OK, create("s", "{'a':1,'b':1}", "{'unique':true,'sparse':true}"));
+    save_text(db, "{'_id':1,'mail':'z','a':1}");
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("{'_id':5,'mail':'z5','a':1}"));
+    SAYS("create the index with a \"partialFilter\"");
+    save_text(db, "{'_id':1,'mail':'z','a':null,'b':null}");
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE, save("{'_id':5,'mail':'z5','a':null,'b':null}"));
+    SAYS("twice; remove the field instead of storing null");
+    memory_db_close(db);
+}
+
 static void unique_and_sparse_go_together(void) {
     db = memory_db_open();
     create_index(db, "u", "{'mail':1}", "{'unique':true,'sparse':true}");
@@ -422,6 +454,7 @@ int main(void) {
     RUN(a_bound_of_entries_out_of_range_is_refused);
     RUN(an_option_twice_is_refused);
     RUN(sparse_compound_indexes_need_one_value);
+    RUN(two_missing_values_say_what_to_do);
     RUN(unique_and_sparse_go_together);
     RUN(violations_show_the_value);
     RUN(partial_indexes_hold_what_matches);

@@ -118,6 +118,48 @@ static void streams_are_merged_into_an_order(void) {
     memory_db_close(db);
 }
 
+static void a_unique_index_decides_an_order(void) {
+    const char *paths = "{'$orderby':{'u':1,'_id':-1,'b':1},'$max':3}";
+    fill();
+    create_index(db, "plain", "{'a':1}", NULL);
+    PLAN("\"memory\"", "{}", "{'$orderby':{'a':1,'_id':1},'$index':'plain'}", "plan.sort");
+    memory_db_close(db);
+    db = memory_db_open();
+    random_source r = random_start(__LINE__);
+    for (int i = 0; i < 400; i++) {
+        char json[100];
+        snprintf(json, sizeof json, "{'_id':%d,'u':%d,'a':%d,'b':%d}", i, i * 7 % 400, i % 5,
+                 (int)random_below(&r, 200));
+        if (i == 200)
+            snprintf(json, sizeof json, "{'_id':200,'a':9,'b':1}");
+        tansu_error error;
+        bson_t *doc = bson_from_text(json);
+        tansu_document document = document_of(doc);
+        (void)tansu_save(db, NULL, "c", &document, 1, TANSU_SAVE, NULL, &error);
+        bson_destroy(doc);
+        if (i == 0) {
+            create_index(db, "u", "{'u':-1}", "{'unique':true}");
+            create_index(db, "ab", "{'a':1,'b':1}", "{'unique':true}");
+        }
+    }
+    PLAN("\"index\"", "{}", paths, "plan.sort");
+    PLAN("3", "{}", paths, "documentsExamined");
+    same_in("u", "{}", "'$orderby':{'u':1,'_id':-1,'b':1},'$max':3");
+    same_in("u", "{'u':{'$gt':100}}", "'$orderby':{'u':-1,'b':1}");
+    same_in("u", "{'u':77}", "'$orderby':{'b':1,'_id':1}");
+    same_in("ab", "{}", "'$orderby':{'a':-1,'b':-1,'u':1,'_id':1}");
+    same_in("ab", "{'a':3}", "'$orderby':{'b':1,'u':-1}");
+    /* Streams for several values of a may be equal in b. */
+    same_in("ab", "{'a':{'$in':[1,2,4]}}", "'$orderby':{'b':1,'u':-1}");
+    same_in("ab", "{'a':{'$in':[1,2,4]}}", "'$orderby':{'b':-1,'_id':1},'$max':20");
+    /* With an array it is multikey. */
+    save_text(db, "{'_id':1000,'u':[2.5,1000],'a':100}");
+    PLAN("\"memory\"", "{'u':{'$gt':1}}", "{'$index':'u','$orderby':{'u':1,'_id':-1}}",
+         "plan.sort");
+    same_in("u", "{}", "'$orderby':{'u':1,'_id':-1,'b':1}");
+    memory_db_close(db);
+}
+
 static void a_multikey_index_merges_nothing(void) {
     fill();
     create_index(db, "ab", "{'a':1,'b':1}", NULL);
@@ -386,6 +428,7 @@ static void random_queries_have_one_answer(void) {
 
 int main(void) {
     RUN(streams_are_merged_into_an_order);
+    RUN(a_unique_index_decides_an_order);
     RUN(a_multikey_index_merges_nothing);
     RUN(projections_are_covered);
     RUN(what_an_index_does_not_hold_is_read);

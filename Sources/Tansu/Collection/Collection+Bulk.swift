@@ -17,8 +17,9 @@ extension Database.Collection {
     ///   - operations: The operations.
     ///   - policy: What to do when one fails.
     /// - Returns: The outcome of each operation, in their order.
-    /// - Throws: With `.allOrNothing` the error of the first operation that fails; ``TansuError`` with what a commit
-    ///   can throw.
+    /// - Throws: With `.allOrNothing` the error of the first operation that fails; its message has the number and the
+    ///   `_id` of the operation, and its ``TansuError/offset`` is the number, counted from 0. ``TansuError`` with what a
+    ///   commit can throw.
     @discardableResult
     public func bulk(
         _ operations: [Database.BulkOperation<Element>], policy: Database.BulkPolicy = .skipFailures
@@ -27,12 +28,13 @@ extension Database.Collection {
             let collection = using(session)
             var outcomes: [Database.BulkOutcome] = []
             outcomes.reserveCapacity(operations.count)
-            for operation in operations {
+            for (number, operation) in operations.enumerated() {
                 do {
                     outcomes.append(try collection.perform(operation))
                 } catch {
-                    guard policy != .allOrNothing, error.isAboutOneDocument else { throw error }
-                    outcomes.append(.failed(error))
+                    let named = error.named("operation \(number) (\(collection.name(of: operation)))", number)
+                    guard policy != .allOrNothing, error.isAboutOneDocument else { throw named }
+                    outcomes.append(.failed(named))
                     if policy == .stopAtFailure { break }
                 }
             }
@@ -70,7 +72,45 @@ extension Database.Collection {
     }
 }
 
+extension Database.Collection {
+    /// What an operation does, for an error.
+    fileprivate func name(of operation: Database.BulkOperation<Element>) -> String {
+        switch operation {
+        case .save(let element): "save\(id(of: element))"
+        case .insert(let element): "insert\(id(of: element))"
+        case .replace(let element): "replace\(id(of: element))"
+        case .update(let query, _, _): "update of \(BSONValue.document(query).short)"
+        case .upsert(let query, _, _): "upsert of \(BSONValue.document(query).short)"
+        case .remove(let query, _): "remove of \(BSONValue.document(query).short)"
+        case .removeID(let id): "remove of _id \(stored(id).short)"
+        }
+    }
+
+    private func id(of element: Element) -> String {
+        // A value that cannot be encoded has none; that is then the error.
+        (try? codec.document(of: element))?["_id"].map { " of _id \($0.short)" } ?? ""
+    }
+}
+
 extension Error {
+    /// The error with the operation in its text.
+    fileprivate func named(_ operation: String, _ number: Int) -> any Error {
+        if let error = self as? TansuError {
+            var named = TansuError(
+                error.code, "In \(operation) of the bulk: \(error.message)", context: error.context,
+                offset: Int64(number), systemErrno: error.systemErrno)
+            named.report = error.report
+            return named
+        }
+        guard case EncodingError.invalidValue(let value, let context)? = self as? EncodingError else { return self }
+        return EncodingError.invalidValue(
+            value,
+            EncodingError.Context(
+                codingPath: context.codingPath,
+                debugDescription: "In \(operation) of the bulk: \(context.debugDescription)",
+                underlyingError: context.underlyingError))
+    }
+
     /// Whether the error is of the document or query, not of the database.
     fileprivate var isAboutOneDocument: Bool {
         guard let error = self as? TansuError else { return !(self is CancellationError) }

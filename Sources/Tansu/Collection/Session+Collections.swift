@@ -20,8 +20,8 @@ extension Session {
     func renameCollection(_ name: String, to newName: String) throws {
         try name.checkName()
         try newName.checkName()
-        try name.rejectSchemaCollection()
-        try newName.rejectSchemaCollection()
+        try name.rejectOwnCollection()
+        try newName.rejectOwnCollection()
         try checkMayWrite()
         try changing(name) { session in
             try session.engine.renameCollection(name, to: newName)
@@ -31,7 +31,7 @@ extension Session {
 
     func dropCollection(_ name: String) throws -> Bool {
         try name.checkName()
-        try name.rejectSchemaCollection()
+        try name.rejectOwnCollection()
         try checkMayWrite()
         do {
             try changing(name) { session in

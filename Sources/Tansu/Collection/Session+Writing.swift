@@ -91,7 +91,7 @@ extension Session {
     }
 
     private func engineForRemoval(_ collection: String) throws -> EngineScope {
-        try collection.rejectSchemaCollection()
+        try collection.rejectOwnCollection()
         try checkMayWrite()
         return engine
     }

@@ -19,6 +19,11 @@ extension Database {
             (upserted, removed) = ([], 0)
         }
 
+        /// Nothing matched, and a document was inserted.
+        init(upserted id: BSONValue) {
+            (matched, modified, upserted, removed) = (0, 0, [id], 0)
+        }
+
         init(_ document: BSONDocument) {
             matched = document["matched"]?.intValue ?? 0
             modified = document["modified"]?.intValue ?? 0

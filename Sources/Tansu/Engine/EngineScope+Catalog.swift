@@ -28,22 +28,26 @@ extension EngineScope {
     }
 
     /// Creates an index unless it exists. Outside a transaction `progress` is called, and may throw to end the build.
+    ///
+    /// - Parameter declares: Whether it is created whenever the collection is, and now only if the collection exists.
     func ensureIndex(
-        _ name: String?, on keys: BSONDocument, options: BSONDocument, of collection: String,
+        _ index: IndexDefinition, of collection: String, declares: Bool,
         progress: (Database.Progress) throws -> Void
     ) throws {
-        try withBytes(keys, options) { keys, options in
+        let create = declares ? tansu_index_declare : tansu_index_create
+        try withBytes(index.keys, index.options) { keys, options in
             guard transaction == nil else {
                 return try call { database, transaction, error in
-                    tansu_index_create(
-                        database, transaction, collection, name, tansu_document(keys), tansu_document(options), nil,
+                    create(
+                        database, transaction, collection, index.name, tansu_document(keys), tansu_document(options),
+                        nil,
                         nil, error)
                 }
             }
             try withEngineProgress(progress) { callback, context in
                 try call { database, _, error in
-                    tansu_index_create(
-                        database, nil, collection, name, tansu_document(keys), tansu_document(options),
+                    create(
+                        database, nil, collection, index.name, tansu_document(keys), tansu_document(options),
                         callback, context, error)
                 }
             }

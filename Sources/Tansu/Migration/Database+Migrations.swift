@@ -1,9 +1,6 @@
 import Foundation
 
 extension Database {
-    /// The collection of the migration steps that a database has done.
-    static let migrationCollection = "tansu.migrations"
-
     /// Runs the steps that the database has not done yet, each once and in a transaction of its own.
     ///
     /// A step that fails is rolled back; the steps before it are done, and the next call continues with it. Several
@@ -90,15 +87,20 @@ extension Database {
             }
             try report(nil)
             try step.body(MigrationStep(transaction, report))
-            try transaction.collection(Self.migrationCollection).insert([
-                "_id": .string(step.name), "number": BSONValue(number), "date": BSONValue(Date()),
-            ])
+            try transaction.session.record(step.name, number)
             return step.name
         }
     }
 }
 
 extension Session {
+    fileprivate func record(_ step: String, _ number: Int) throws {
+        let record: BSONDocument = [
+            "_id": .string(step), "number": BSONValue(number), "date": BSONValue(Date()),
+        ]
+        _ = try record.withUnsafeBytes { try engine.save($0, .insert, in: Database.migrationCollection) }
+    }
+
     fileprivate func appliedMigrations() throws -> [Database.AppliedMigration] {
         var applied: [Database.AppliedMigration] = []
         let hints: BSONDocument = ["$orderby": ["number": 1]]

@@ -10,6 +10,24 @@ extension Database.Query {
         return hinted("$orderby", .document(order))
     }
 
+    /// Those of the same documents that also match another query document.
+    ///
+    /// - Parameter condition: The query document.
+    public func and(_ condition: BSONDocument) -> Self {
+        let condition = codec.strategies.stored(condition)
+        var (both, own) = (condition, filter)
+        // Joins belong to the whole query.
+        let joins = own.removeValue(forKey: "$do")
+        if !own.isEmpty && !condition.isEmpty {
+            let parts = own.count == 1 ? own["$and"]?.arrayValue.map(Array.init) : nil
+            both = ["$and": BSONValue((parts ?? [.document(own)]) + [.document(condition)])]
+        } else if condition.isEmpty {
+            both = own
+        }
+        if let joins { both["$do"] = joins }
+        return Self(session: session, collection: collection, codec: codec, filter: both, hints: hints)
+    }
+
     /// The same documents without the first `count`.
     public func skip(_ count: Int) -> Self {
         hinted("$skip", BSONValue(count))

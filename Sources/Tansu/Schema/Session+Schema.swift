@@ -1,6 +1,9 @@
 extension Database {
     /// The collection of schemas: `_id` is the name of the collection that a schema is for.
     static let schemaCollection = "tansu.schemas"
+
+    /// The collection of applied migration steps: `_id` is the name of a step.
+    static let migrationCollection = "tansu.migrations"
 }
 
 extension Session {
@@ -10,7 +13,7 @@ extension Session {
     func validating<Result>(
         _ collection: String, _ body: (Session, DocumentSchema?) throws -> Result
     ) throws -> Result {
-        try collection.rejectSchemaCollection()
+        try collection.rejectOwnCollection()
         let gate = database.schemas
         if let transaction {
             guard try !gate.needsNoValidation(collection, { try Session(database).schemaNames() }),
@@ -58,7 +61,7 @@ extension Session {
     /// Sets or removes the schema of a collection; in a transaction, inside `SchemaGate.setting`.
     package func setSchema(_ schema: DocumentSchema?, for collection: String) throws {
         try collection.checkName()
-        try collection.rejectSchemaCollection()
+        try collection.rejectOwnCollection()
         guard let schema else {
             _ = try engine.remove(id: .string(collection), from: Database.schemaCollection)
             return
@@ -108,14 +111,15 @@ extension Session {
 }
 
 extension String {
-    /// Throws `.invalidArgument` for the collection of schemas, which only `setSchema` may change.
-    func rejectSchemaCollection() throws {
-        if self == Database.schemaCollection {
-            throw TansuError(
-                .invalidArgument,
-                "The collection \"\(self)\" cannot be written to; set and remove schemas with setSchema(_:for:)",
-                context: self
-            )
+    /// Throws `.invalidArgument` for a collection in which the library keeps its own state, and which other calls change.
+    func rejectOwnCollection() throws {
+        let remedy: String
+        switch self {
+        case Database.schemaCollection: remedy = "set and remove schemas with setSchema(_:for:)"
+        case Database.migrationCollection: remedy = "the library records in it which steps migrate(_:) has done"
+        default: return
         }
+        throw TansuError(
+            .invalidArgument, "The collection \"\(self)\" cannot be written to; \(remedy)", context: self)
     }
 }

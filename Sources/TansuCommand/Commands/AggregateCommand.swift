@@ -7,7 +7,8 @@ struct AggregateCommand: Subcommand {
         abstract: "Groups documents and computes aggregates.",
         discussion: """
             The group is a JSON object with two members. "by" is a path, an array of paths or {"name": "path"}; \
-            without it all documents are one group. "fields" has the name of each aggregate with an operator \
+            without it all documents are one group. In place of a path, {"$dateTrunc": {"date": "path", "unit": "month", \
+            "timezone": "Europe/Berlin"}} is the beginning of the month of a date. "fields" has the name of each aggregate with an operator \
             and its path: $count, $sum, $avg, $min, $max, $first, $last or $distinct. The command prints one \
             JSON object per group and line, or a table. --orderby, --skip and --max apply to the groups. The \
             exit code is 1 when there is no group.

@@ -76,6 +76,35 @@ struct BulkTests {
         }
     }
 
+    @Test("Errors name the operation by its number and _id")
+    func errorsNameTheOperation() throws {
+        let (_, people) = try fourPeople()
+        let operations: [Database.BulkOperation<BSONDocument>] = [
+            .insert(["_id": 9]), .insert(["_id": 9]), .update(["name": "mike"], ["$unknown": 1]),
+        ]
+        let thrown = #expect(throws: TansuError.self) { try people.bulk(operations, policy: .allOrNothing) }
+        #expect(thrown?.offset == 1)
+        #expect(thrown?.message.contains("operation 1 (insert of _id 9)") == true)
+        let errors = try people.bulk(operations).compactMap { $0.error as? TansuError }
+        #expect(errors.map(\.offset) == [1, 2])
+        #expect(errors[1].message.contains("operation 2 (update of {\"name\":\"mike\"})"))
+    }
+
+    @Test("A value that cannot be encoded names the operation, too")
+    func encodingErrors() throws {
+        struct Measured: Codable, Sendable {
+            var id: Int
+            var tags: [String: Int]
+        }
+        let values = try Database(.memory).collection("values", of: Measured.self)
+        let error = #expect(throws: EncodingError.self) {
+            try values.bulk(
+                [.insert(Measured(id: 1, tags: [:])), .insert(Measured(id: 2, tags: ["a\0": 1]))],
+                policy: .allOrNothing)
+        }
+        #expect(error.map { "\($0)" }?.contains("operation 1 (insert") == true)
+    }
+
     @Test("The async variant does the same")
     func asyncVariants() async throws {
         let people = try fourPeople().1

@@ -111,6 +111,10 @@ extension GuideExampleTests {
             print(error.code)  // INVALID_QUERY
         }
 
+        let joined = try people.find(#Predicate { $0.age > 10 && $0.age < 40 }).and(#Predicate { $0.name != "rosa" })
+            .and { $0.pet.species == "cat" }
+        print(try joined.all().map(\.name))  // ["mike", "lena"]
+
         let grown = try people.find { $0.age > 10 }.sorted(by: \.age, .descending).sorted(by: \.name)
         print(try grown.first()?.name ?? "nobody")  // lena
         print(try grown.limit(2).all().map(\.name))  // ["lena", "rosa"]
@@ -120,6 +124,17 @@ extension GuideExampleTests {
         print(number, mean ?? 0)  // 3 5.5
         for (species, number, oldest) in try people.find().groups(by: \.pet?.species, .count, .max(\.age)) {
             print(species ?? "none", number, oldest ?? 0)  // none 1 7, cat 2 35, dog 1 35
+        }
+
+        struct Visit: Codable, Sendable { var page: String; var date: Date; var seconds: Int }
+        let visits = try db.collection("visits", of: Visit.self)
+        let march = Date(timeIntervalSince1970: 1_773_000_000)
+        try visits.save([Visit(page: "/", date: march, seconds: 9), Visit(page: "/", date: march, seconds: 3)])
+        let months = try visits.find().groups(
+            by: .value(\.page), .start(of: .month, \.date, in: .gmt), computing: .count, .max(\.seconds),
+            sorted: [.by(.count, .descending)], limit: 10)
+        for ((page, month), (number, longest)) in months {
+            print(page, month.formatted(.iso8601), number, longest ?? 0)  // / 2026-03-01T00:00:00Z 2 9
         }
 
         struct Name: Codable, Sendable { var name: String }

@@ -27,6 +27,17 @@ extension GuideExampleTests {
         print(after.plan.kind == .index, after.plan.order == .index)  // true true
         print(after.documentsExamined)  // 3
 
+        struct Shop: Codable, Sendable { var id: Int; var name: String; var city: String; var mail: String? }
+
+        let shops = try db.collection(
+            "shops", of: Shop.self,
+            indexes: [
+                Database.Index("by_mail", on: \.mail, unique: true, sparse: true),
+                Database.Index(on: \.city, \.name),
+            ])
+        try shops.save([Shop(id: 1, name: "Bell", city: "Kassel"), Shop(id: 2, name: "Stern", city: "Bonn")])
+        print(try shops.indexes().map(\.name))  // ["by_mail", "city_1_name_1"]
+
         try db.write(durability: .process) { transaction in
             try transaction.collection("cities", of: City.self).save(City(id: 5000, country: "C0", population: 1))
         }

@@ -27,6 +27,8 @@ extension GuideExampleTests {
         }
         try people.remove(people.find().sorted(by: \.age).limit(1))
         try people.remove { $0.name == "nobody" }
+        try people.upsert(where: { $0.name == "lena" }, inserting: Person(name: "lena", age: 1)) { $0.increment(\.age) }
+        #expect(try people.remove { $0.name == "lena" } == 1)
         #expect(try people.find().all().map(\.name) == ["mike", "ROSA"])
         #expect(try people.get(rosa.id)?.pet == nil)
 

@@ -15,6 +15,31 @@ struct MigrationTests {
         return migrations
     }
 
+    @Test("The record of migrations is written by migrate only")
+    func ownCollection() throws {
+        let db = try Database(.memory)
+        var migrations = Database.Migrations()
+        migrations.add("first") { try $0.collection("people").save(["_id": 1]) }
+        try db.migrate(migrations)
+        let name = "tansu.migrations"
+        let steps = try db.collection(name)
+        for write: () throws -> Void in [
+            { try steps.save(["_id": "a"]) }, { try steps.insert([["_id": "a"]]) }, { try steps.remove([:]) },
+            { try steps.remove(id: "first") }, { try steps.update([:], ["$set": ["number": 7]]) },
+            { _ = try steps.findAndRemove([:]) }, { try steps.bulk([.remove([:])], policy: .allOrNothing) },
+            { try db.dropCollection(name) }, { try db.renameCollection(name, to: "b") },
+            { try db.renameCollection("people", to: name) },
+            { try db.write { _ = try $0.collection(name).remove([:]) } },
+            { try db.write { _ = try $0.dropCollection(name) } },
+        ] {
+            let error = #expect(throws: TansuError.self) { try write() }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.message.contains("migrate") == true)
+        }
+        #expect(try db.appliedMigrations().map(\.name) == ["first"])
+        #expect(try db.migrate(migrations) == [])
+    }
+
     @Test("Each step runs once per database, in order")
     func once() throws {
         let folder = try TemporaryFolder()

@@ -114,6 +114,7 @@ static const struct operation {
      UPDATE | REPLACE | REMOVE | RETURN | HINTS, IN_TRANSACTION},
     {"remove", command_remove, COLLECTION, QUERY | HINTS | ID, IN_TRANSACTION},
     {"createIndex", command_create_index, COLLECTION | KEYS, NAME | OPTIONS, IN_TRANSACTION},
+    {"declareIndex", command_declare_index, COLLECTION | KEYS, NAME | OPTIONS, IN_TRANSACTION},
     {"dropIndex", command_drop_index, COLLECTION | NAME, 0, IN_TRANSACTION},
     {"indexes", command_indexes, COLLECTION, 0, IN_TRANSACTION},
     {"createCollection", command_create_collection, COLLECTION, OPTIONS, IN_TRANSACTION},

@@ -99,6 +99,7 @@ tansu_status command_remove(command *c, tansu_error *error);
 tansu_status command_update(command *c, tansu_error *error);
 tansu_status command_find_and_modify(command *c, tansu_error *error);
 tansu_status command_create_index(command *c, tansu_error *error);
+tansu_status command_declare_index(command *c, tansu_error *error);
 tansu_status command_drop_index(command *c, tansu_error *error);
 tansu_status command_indexes(command *c, tansu_error *error);
 tansu_status command_create_collection(command *c, tansu_error *error);

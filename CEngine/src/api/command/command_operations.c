@@ -332,6 +332,15 @@ tansu_status command_create_index(command *c, tansu_error *error) {
     return status == TANSU_OK ? put_index_name(c, error) : status;
 }
 
+/* command_declare_index -- the same for each time that the collection is created. */
+tansu_status command_declare_index(command *c, tansu_error *error) {
+    const doc_value *keys = &c->given[MEMBER_KEYS], *options = &c->given[MEMBER_OPTIONS];
+    tansu_status status =
+        tansu_index_declare(c->db, c->txn, collection_of(c), command_text(c, MEMBER_NAME),
+                            value_document(keys), value_document(options), NULL, NULL, error);
+    return status == TANSU_OK ? put_index_name(c, error) : status;
+}
+
 /* command_drop_index -- by "name". */
 tansu_status command_drop_index(command *c, tansu_error *error) {
     return tansu_index_drop(c->db, c->txn, collection_of(c), command_text(c, MEMBER_NAME), error);

@@ -3,6 +3,8 @@
  */
 #include "bson/json/json_internal.h"
 
+#include "bson/calendar.h"
+
 #include "util/buffer.h"
 
 #include <float.h>
@@ -241,18 +243,6 @@ size_t json_format_double(char text[JSON_DOUBLE_SIZE], double number) {
 
 /* ---- Times ---- */
 
-/* days_before -- days from 1970-01-01 to a day of the Gregorian calendar; years from 0. */
-static int64_t days_before(int64_t year, int month, int day) {
-    /* Years that begin in March have the leap day at the end. */
-    if (month <= 2)
-        year--;
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    int64_t year_of_era = year - era * 400;
-    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    return era * 146097 + day_of_era - 719468;
-}
-
 /* take -- a number of exactly `digits` digits, then one of the bytes in `after` (NULL: none). */
 static bool take(const char **p, const char *end, int digits, const char *after, int *number) {
     *number = 0;
@@ -314,7 +304,7 @@ bool json_parse_date(const char *text, size_t size, int64_t *milliseconds) {
     }
     if (!take_zone(p, end, &zone))
         return false;
-    int64_t minutes = (days_before(year, month, day) * 24 + hour) * 60 + minute - zone;
+    int64_t minutes = (calendar_days(year, month, day) * 24 + hour) * 60 + minute - zone;
     *milliseconds = (minutes * 60 + second) * 1000 + fraction;
     return true;
 }
@@ -323,18 +313,10 @@ size_t json_format_date(char text[JSON_DATE_SIZE], int64_t milliseconds) {
     if (milliseconds < 0 || milliseconds >= INT64_C(253402300800000))
         return 0;
     int64_t seconds = milliseconds / 1000;
-    int64_t days = seconds / 86400 + 719468;
-    int64_t era = days / 146097, day_of_era = days % 146097;
-    int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t march_month = (5 * day_of_year + 2) / 153;
-    int month = (int)(march_month < 10 ? march_month + 3 : march_month - 9);
-    int year = (int)(year_of_era + era * 400 + (month <= 2));
-    int day = (int)(day_of_year - (153 * march_month + 2) / 5 + 1);
+    calendar_date date = calendar_date_of(seconds / 86400);
     int rest = (int)(seconds % 86400);
-    int size = snprintf(text, JSON_DATE_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d", year % 10000, month,
-                        day, rest / 3600, rest / 60 % 60, rest % 60);
+    int size = snprintf(text, JSON_DATE_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d", (int)date.year,
+                        date.month, date.day, rest / 3600, rest / 60 % 60, rest % 60);
     if (milliseconds % 1000 != 0)
         size += snprintf(text + size, JSON_DATE_SIZE - (size_t)size, ".%03d",
                          (int)(milliseconds % 1000));

@@ -387,7 +387,7 @@ tansu_status aggregate_from_index(aggregation *a, bool *done) {
         return find_aggregates(a, done);
     if (a->by_count == 0 && a->field_count == 1 && only(a, 1u << ACCUMULATE_DISTINCT))
         return scan_path(a, a->fields[0].path, done);
-    if (a->by_count == 1 && only(a, 1u << ACCUMULATE_COUNT))
+    if (a->by_count == 1 && a->by[0].trunc == NULL && only(a, 1u << ACCUMULATE_COUNT))
         return scan_path(a, a->by[0].path, done);
     return TANSU_OK;
 }

@@ -12,6 +12,7 @@
 
 #include "bson/writer.h"
 #include "query/aggregate/aggregate.h"
+#include "query/aggregate/date_trunc.h"
 #include "query/aggregate/exact_sum.h"
 #include "query/exec/run.h"
 #include "query/match/collation.h"
@@ -44,6 +45,7 @@ typedef struct group_field {
 typedef struct group_path {
     const char *name;
     const path *path;
+    date_trunc *trunc; /* the date at the path is truncated; NULL: the value as it is */
 } group_path;
 
 /* A value that owns its bytes. */
@@ -114,6 +116,7 @@ struct aggregation {
     tansu_buffer key;
     tansu_buffer scratch;
     tansu_buffer collated;
+    uint8_t date[8];        /* of by_value() */
     const char *index;      /* used instead of documents; NULL: none */
     tansu_buffer plan;      /* of the run over documents, for explain */
     uint64_t keys_examined; /* in an index */

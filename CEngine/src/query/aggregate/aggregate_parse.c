@@ -39,22 +39,45 @@ static tansu_status read_path(aggregation *a, const doc_value *value, const char
 
 /* ---- "by" ---- */
 
-/* add_by -- adds a path to group by; `name` NULL: the path's own text. */
+/* read_trunc -- {"$dateTrunc": {…}}; *path is the path in it. */
+static tansu_status read_trunc(group_path *by, const doc_value *value, const char *context,
+                               doc_value *path, tansu_error *error) {
+    char inner[sizeof error->context];
+    doc_iter iter, rest;
+    if (!doc_iter_value(&iter, value) || !doc_iter_next(&iter) ||
+        strcmp(iter.key, "$dateTrunc") != 0 || (rest = iter, doc_iter_next(&rest)))
+        return bad(error, context,
+                   "A document in \"by\" must be {\"$dateTrunc\": {\"date\": path, \"unit\": "
+                   "\"month\"}}");
+    snprintf(inner, sizeof inner, "%.*s.$dateTrunc", (int)sizeof inner - 16, context);
+    return date_trunc_parse(&iter.value, inner, &by->trunc, path, error);
+}
+
+/* add_by -- adds a path, or a truncated date, to group by; `name` NULL: the path's own text. */
 static tansu_status add_by(aggregation *a, const char *name, const doc_value *value,
                            const char *context, tansu_error *error) {
-    if (value->type != DOC_STRING)
+    doc_value text = *value;
+    if (value->type != DOC_STRING && value->type != DOC_DOCUMENT)
         return bad(error, context,
                    "\"by\" must be a path, an array of paths, or a document {name: path}");
     if (a->by_count == MAX_GROUP_PATHS)
         return bad(error, context, "\"by\" has more than 32 paths; remove some");
     group_path *by = &a->by[a->by_count];
-    tansu_status status = read_path(a, value, context, &by->path, error);
-    if (status != TANSU_OK)
-        return status;
-    by->name = name ? name : by->path->text;
-    status = check_name(a, by->name, context, error);
+    tansu_status status = TANSU_OK;
+    if (value->type == DOC_DOCUMENT)
+        status = read_trunc(by, value, context, &text, error);
     if (status == TANSU_OK)
+        status = read_path(a, &text, context, &by->path, error);
+    if (status == TANSU_OK) {
+        by->name = name ? name : by->path->text;
+        status = check_name(a, by->name, context, error);
+    }
+    if (status == TANSU_OK) {
         a->by_count++;
+    } else {
+        date_trunc_free(by->trunc);
+        by->trunc = NULL;
+    }
     return status;
 }
 

@@ -13,6 +13,23 @@
 
 /* ---- Groups ---- */
 
+/* by_value -- the value of one member of "by" in a document: of a truncated date that of a->date,
+ * null of what is no date. False when memory is exhausted. */
+static bool by_value(aggregation *a, const group_path *by, const uint8_t *doc, size_t size,
+                     doc_value *value) {
+    if (!path_value(a, by->path, doc, size, value))
+        return false;
+    if (by->trunc == NULL)
+        return true;
+    if (value->type != DOC_DATE) {
+        *value = (doc_value){NULL, 0, DOC_NULL};
+        return true;
+    }
+    store_u64(a->date, (uint64_t)date_trunc_apply(by->trunc, doc_int64(value)));
+    *value = (doc_value){a->date, sizeof a->date, DOC_DATE};
+    return true;
+}
+
 /* keep_keys -- copies the values of "by" to a new group. */
 static tansu_status keep_keys(aggregation *a, group *g, const uint8_t *doc, size_t size) {
     g->keys = arena_alloc(&a->memory, (a->by_count + 1) * sizeof *g->keys);
@@ -20,7 +37,7 @@ static tansu_status keep_keys(aggregation *a, group *g, const uint8_t *doc, size
         return error_memory(a->error);
     for (uint32_t i = 0; i < a->by_count; i++) {
         doc_value value;
-        if (!path_value(a, a->by[i].path, doc, size, &value))
+        if (!by_value(a, &a->by[i], doc, size, &value))
             return error_memory(a->error);
         tansu_status status = owned_value_set(a, &g->keys[i], &value);
         if (status != TANSU_OK)
@@ -33,7 +50,7 @@ bool group_key(aggregation *a, const uint8_t *doc, size_t size) {
     a->key.size = 0;
     for (uint32_t i = 0; i < a->by_count; i++) {
         doc_value value;
-        if (!path_value(a, a->by[i].path, doc, size, &value) ||
+        if (!by_value(a, &a->by[i], doc, size, &value) ||
             !collation_key(a->q->collation, &a->collated, &a->key, &value, false))
             return false;
     }
@@ -350,6 +367,8 @@ void aggregate_free(aggregation *a) {
     if (!a)
         return;
     groups_clear(a);
+    for (uint32_t i = 0; i < a->by_count; i++)
+        date_trunc_free(a->by[i].trunc);
     tansu_buffer_free(&a->key);
     tansu_buffer_free(&a->scratch);
     tansu_buffer_free(&a->collated);

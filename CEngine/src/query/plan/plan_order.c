@@ -6,6 +6,9 @@
  * as $in does, each combination of these is a stream in the order of the paths that follow; a k-way
  * merge combines the streams.
  *
+ * In a unique index no two documents are equal at all paths: what $orderby has after these does not
+ * matter, unless streams are merged, which may be equal at the paths that follow the fixed ones.
+ *
  * A multikey index has several entries for a document and provides no order. $orderby must collate
  * strings as the index does. A sparse or partial index leaves out only documents that are not
  * matches: that it is complete was proven before.
@@ -47,6 +50,8 @@ static bool orders_from(const planner *p, const access_path *a, uint32_t at, ind
         if (is_fixed(a, by->path))
             continue;
         at = skip_fixed(a, at);
+        if (at == a->path_count && a->unique && order->streams == 1)
+            break; /* no two documents are equal so far */
         if (at == a->path_count || !path_equal(&a->paths[at], by->path))
             return false;
         bool against = a->descending[at] != by->descending;

@@ -6,6 +6,7 @@
 #include "store/background/worker.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/database_internal.h"
+#include "store/declared_indexes.h"
 #include "store/files_stamp.h"
 #include "store/index_files.h"
 #include "store/memory.h"
@@ -51,6 +52,7 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
         pthread_mutex_init(&db->evict_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->commit_mutex, NULL) != 0 ||
         pthread_mutex_init(&db->feed_mutex, NULL) != 0 ||
+        pthread_mutex_init(&db->declared_mutex, NULL) != 0 ||
         clock_condition_init(&db->commit_visible) != 0 ||
         clock_condition_init(&db->state_changed) != 0 ||
         clock_condition_init(&db->worker_wanted) != 0 ||
@@ -220,6 +222,8 @@ tansu_status database_close(database *db, tansu_error *error) {
     pthread_cond_destroy(&db->worker_wanted);
     pthread_cond_destroy(&db->state_changed);
     pthread_cond_destroy(&db->commit_visible);
+    declared_indexes_free(db);
+    pthread_mutex_destroy(&db->declared_mutex);
     pthread_mutex_destroy(&db->feed_mutex);
     pthread_mutex_destroy(&db->commit_mutex);
     pthread_mutex_destroy(&db->evict_mutex);

@@ -8,6 +8,7 @@
 #include "index/index_build.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
+#include "store/declared_indexes.h"
 #include "store/name_check.h"
 #include "store/write_txn/unique_conflict.h"
 #include "util/array.h"
@@ -90,6 +91,21 @@ static tansu_status put_record(write_txn *wtxn, enum record_type type, uint32_t 
     return status;
 }
 
+/* create_declared -- creates the declared indexes of a new collection. The step that creates the
+ * collection undoes them, too. */
+static tansu_status create_declared(write_txn *wtxn, const char *collection, tansu_error *error) {
+    index_definition *definition;
+    tansu_status status;
+    uint32_t at = 0;
+    while ((status = declared_indexes_next(wtxn->db, collection, &at, &definition, error)) ==
+           TANSU_OK) {
+        status = write_txn_index_create(wtxn, collection, definition, NULL, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    return status == TANSU_DONE ? TANSU_OK : status;
+}
+
 tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool local,
                                          bool any_options, tansu_error *error) {
     tansu_status status = name_check(name, "collection", error);
@@ -129,7 +145,7 @@ tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool
         return status;
     }
     write_txn_step_add(wtxn, (write_txn_step){.kind = STEP_CREATE_COLLECTION, .collection = id});
-    return TANSU_OK;
+    return create_declared(wtxn, name, error);
 }
 
 /* reserve_dropped -- capacity for more trees of dropped indexes. */

@@ -71,7 +71,7 @@ extension Database.Query {
         return fields
     }
 
-    private func aggregated(_ group: BSONDocument) throws -> [BSONDocument] {
+    func aggregated(_ group: BSONDocument) throws -> [BSONDocument] {
         let answer = try session.engine.aggregate(filter, group, hints, in: collection)
         return answer["groups"]?.arrayValue?.compactMap(\.documentValue) ?? []
     }

@@ -1,4 +1,13 @@
 extension Database.Query {
+    /// Those of the same documents that also match a condition on the properties of their type.
+    ///
+    /// - Parameter condition: The condition. It runs once, to build the query.
+    /// - Throws: As `find` with a condition.
+    public func and(_ condition: (Database.Field<Element>) -> Database.Condition) throws -> Self {
+        let collection = Database.Collection(session: session, name: collection, codec: codec)
+        return and(try collection.find(condition).filter)
+    }
+
     /// The same documents sorted by a property. Further calls add less significant sort keys.
     ///
     /// - Parameters:

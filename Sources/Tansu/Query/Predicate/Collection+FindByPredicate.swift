@@ -29,3 +29,21 @@ extension Database.Collection {
         return find(filter)
     }
 }
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension Database.Query {
+    /// Those of the same documents that also match a predicate of Foundation.
+    ///
+    /// The compiler gives up on a long `#Predicate`; several short ones are as good:
+    ///
+    /// ```swift
+    /// let found = try people.find(#Predicate { $0.age > 10 && $0.age < 20 }).and(#Predicate { $0.name != "mike" })
+    /// ```
+    ///
+    /// - Parameter predicate: The predicate.
+    /// - Throws: As `find` with a predicate.
+    public func and(_ predicate: Predicate<Element>) throws -> Self {
+        let collection = Database.Collection(session: session, name: collection, codec: codec)
+        return and(try collection.find(predicate).filter)
+    }
+}

@@ -66,7 +66,7 @@ extension Database.Collection {
     }
 
     /// The operators of an update.
-    private func operations(_ changes: (inout Database.Update<Element>) throws -> Void) throws -> BSONDocument {
+    func operations(_ changes: (inout Database.Update<Element>) throws -> Void) throws -> BSONDocument {
         try codec.coding {
             var update = Database.Update<Element>(NamingScope(session, name))
             try changes(&update)

@@ -56,6 +56,13 @@ extension Database.Update {
         }
     }
 
+    /// Sets a property only in a document that an upsert inserts.
+    public mutating func setOnInsert<Value: Encodable>(_ keyPath: KeyPath<Element, Value>, _ value: Value) {
+        // A property that is nil is stored as no field.
+        guard (value as? any OptionalValue).map({ $0.content != nil }) ?? true else { return }
+        add("$setOnInsert", keyPath) { try QueryCoding.value(of: value) }
+    }
+
     /// Removes an optional property: it becomes nil.
     public mutating func unset<Value>(_ keyPath: KeyPath<Element, Value?>) {
         add("$unset", keyPath) { "" }

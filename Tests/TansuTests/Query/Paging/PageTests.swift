@@ -47,6 +47,21 @@ struct PageTests {
         #expect(second.next == nil)
     }
 
+    @Test("A unique index over the order serves each page")
+    func uniqueIndex() throws {
+        let things = try Database(.memory).collection(
+            "things", indexes: [Database.Index(on: ["name": .ascending], unique: true)])
+        try things.save((0..<500).map { ["_id": BSONValue($0), "name": BSONValue("n\(($0 * 7) % 500 + 1000)")] })
+        let query = things.find().sorted(by: "name", .descending)
+        let page = try query.page(after: query.page(size: 10).next, size: 10)
+        #expect(page.elements.first?["name"] == "n1489")
+        let token = try #require(page.next)
+        let order = PageOrder(["name": -1])
+        let explanation = try query.after(token, in: order).limit(10).explain()
+        #expect(explanation.plan.kind == .index && explanation.plan.order == .index)
+        #expect(explanation.documentsExamined <= 11)
+    }
+
     @Test("Pages of any values, in any direction, with any index, reach all documents once and in order")
     func random() throws {
         let seed = SeededGenerator.seed()
@@ -58,6 +73,7 @@ struct PageTests {
                 try things.save(["_id": .int32(Int32(id)), "a": value(&maker, 2), "b": value(&maker, 0)])
             }
             try things.update([:], ["$unset": ["b": 1]], hints: ["$max": .int32(Int32(round % 3))])
+            if round % 3 == 2 { try? things.ensureIndex(on: ["a": .descending], unique: true) }
             if round % 3 == 1 { try things.ensureIndex(on: ["a": .ascending, "_id": .ascending]) }
             let paths = maker.pick([["a"], ["b", "a"], ["a.x"], ["a.0", "b"], ["b", "_id"], ["a", "b"]])
             var query = things.find(maker.pick([[:], ["b": ["$gte": 0]]]))

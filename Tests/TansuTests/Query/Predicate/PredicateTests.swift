@@ -24,6 +24,32 @@ struct PredicateTests {
         #expect(try samples.find(.false).count() == 0)
     }
 
+    @Test("Several predicates, conditions and documents are joined by and")
+    @available(macOS 14, *)
+    func composition() throws {
+        struct Small: Codable, Sendable {
+            var id: Int
+            var whole: Int
+            var text: String
+        }
+        let smalls = try Database(.memory).collection("smalls", of: Small.self)
+        try smalls.save((0..<20).map { Small(id: $0, whole: $0 % 7, text: "t\($0 % 3)") })
+        let many = try smalls.find(#Predicate { $0.whole > 1 && $0.whole < 6 && $0.id != 3 && $0.id != 4 })
+            .and(#Predicate { $0.id != 5 && $0.id != 9 && $0.id != 10 && $0.text == "t1" })
+            .and { $0.id < 18 }
+            .and(["whole": ["$ne": 3]])
+        let expected = (0..<18).filter {
+            (2..<6).contains($0 % 7) && ![3, 4, 5, 9, 10].contains($0) && $0 % 3 == 1 && $0 % 7 != 3
+        }
+        #expect(try many.sorted(by: \.id).all().map(\.id) == expected)
+        #expect(!expected.isEmpty)
+        #expect(try samples.find([:]).and(#Predicate { $0.id == 3 }).filter == ["_id": 3])
+        #expect(samples.find(["_id": 3]).and([:]).filter == ["_id": 3])
+        #expect(
+            samples.find(["_id": 3, "$do": ["a": ["$join": "b"]]]).and(["whole": 1]).filter
+                == ["$and": [["_id": 3], ["whole": 1]], "$do": ["a": ["$join": "b"]]])
+    }
+
     @Test("A constant array may be asked about the document's fields")
     @available(macOS 14, *)
     func constantArrays() throws {

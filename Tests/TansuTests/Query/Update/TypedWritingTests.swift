@@ -62,6 +62,82 @@ struct TypedWritingTests {
         #expect(try db.collection("tasks").get(9)?.contains(key: "customer_id") == false)
     }
 
+    @Test("A typed upsert changes what matches, or inserts")
+    func upsert() async throws {
+        let first = try await tasks.upsert(where: { $0.customerID == 7 }, inserting: Task(id: 50, customerID: 7)) {
+            $0.increment(\.count)
+        }
+        #expect(first.matched == 0 && first.upserted == [50])
+        let second = try await tasks.upsert(where: { $0.customerID == 7 }, inserting: Task(id: 51, customerID: 7)) {
+            $0.increment(\.count)
+        }
+        #expect(second.matched == 1 && second.upserted.isEmpty)
+        #expect(try await tasks.get(50)?.count == 1)
+        #expect(try await tasks.get(51) == nil)
+
+        struct Visit: Codable, Sendable, Equatable {
+            var page: String
+            var count: Int
+            var since: Date
+        }
+        let visits = try db.collection("visits", of: Visit.self)
+        for _ in 0..<2 {
+            try await visits.upsert(where: { $0.page == "/" }) {
+                $0.increment(\.count)
+                $0.setOnInsert(\.since, Date(timeIntervalSince1970: 5))
+            }
+        }
+        #expect(try await visits.find().all() == [Visit(page: "/", count: 2, since: Date(timeIntervalSince1970: 5))])
+    }
+
+    @Test("A typed upsert whose document cannot be decoded inserts nothing")
+    func undecodableUpsert() throws {
+        #expect(throws: DecodingError.self) {
+            try tasks.upsert(where: { $0.customerID == 8 }) { $0.increment(\.count) }
+        }
+        #expect(try tasks.count() == 10)
+        try db.write { tx in
+            let inside = try tx.collection("tasks", of: Task.self)
+            #expect(throws: DecodingError.self) {
+                try inside.upsert(where: { $0.customerID == 8 }) { $0.increment(\.count) }
+            }
+            try inside.upsert(where: { $0.id == 10 }) { $0.increment(\.count) }
+        }
+        #expect(try tasks.count() == 10)
+        #expect(try tasks.get(10)?.count == 1)
+    }
+
+    @Test("An index on a property's name, where documents have another, is an error that says which")
+    func propertyNamesInIndexes() async throws {
+        struct Owner: Codable, Sendable {
+            enum CodingKeys: String, CodingKey { case id, task = "main_task", tasks }
+            var id: Int
+            var task: Task?
+            var tasks: [Task] = []
+        }
+        func rejected(_ stored: String, _ body: () throws -> Void) {
+            let error = #expect(throws: TansuError.self) { try body() }
+            #expect(error?.code == .invalidIndex)
+            #expect(error?.message.contains("\"\(stored)\"") == true, "\(String(describing: error))")
+        }
+        rejected("customer_id") { try tasks.ensureIndex(on: ["customerID": .ascending]) }
+        rejected("customer_id") { try tasks.ensureIndex(on: ["count": .ascending, "customerID": .ascending]) }
+        rejected("_id") { try tasks.ensureIndex(on: [Database.IndexKey("id")]) }
+        rejected("customer_id") {
+            _ = try db.collection("tasks", of: Task.self, indexes: [.init(on: ["customerID": .ascending])])
+        }
+        let owners = try db.collection("owners", of: Owner.self)
+        rejected("main_task") { try owners.ensureIndex(on: ["task": .ascending]) }
+        rejected("main_task.customer_id") { try owners.ensureIndex(on: ["main_task.customerID": .ascending]) }
+        await #expect(throws: TansuError.self) { try await tasks.ensureIndex(on: ["customerID": .ascending]) }
+        // Stored names, fields that the type does not have, and what documents really have.
+        try await tasks.ensureIndex(on: ["customer_id": .ascending, "other": .ascending, "best.name": .ascending])
+        try await owners.ensureIndex(on: ["main_task.id": .ascending])
+        try await db.collection("tasks").ensureIndex(on: ["customerID": .ascending])
+        try await db.collection("tasks").save(["_id": 99, "score": 1, "customerID": 4])
+        try await tasks.ensureIndex("again", on: ["customerID": .ascending])
+    }
+
     @Test("Nested properties are changed by their paths")
     func nested() throws {
         struct Person: Codable, Sendable, Equatable {

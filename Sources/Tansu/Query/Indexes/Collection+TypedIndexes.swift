@@ -59,11 +59,51 @@ extension Database.Collection {
     private func indexKeys<each Value>(
         _ keyPaths: repeat KeyPath<Element, each Value>, directions: [SortDirection]
     ) throws -> [Database.IndexKey] {
-        var keys: [Database.IndexKey] = []
-        for keyPath in repeat each keyPaths {
-            let direction = keys.count < directions.count ? directions[keys.count] : .ascending
-            keys.append(Database.IndexKey(try find().path(of: keyPath), direction))
+        try IndexPaths(repeat each keyPaths).keys(in: self, directions)
+    }
+}
+
+extension Database.Index {
+    /// An index over properties.
+    ///
+    /// - Parameters:
+    ///   - name: Its name; derived from the paths when `nil`.
+    ///   - keyPaths: The properties that it sorts documents by, the most significant first.
+    ///   - directions: The directions of the first properties; the others are ascending.
+    ///   - unique: Whether two documents with the same values are rejected.
+    ///   - sparse: Whether documents with none of the properties are not indexed.
+    ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
+    ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+    ///     when `nil`.
+    ///   - condition: Only documents that match are indexed; all when `nil`.
+    public init<each Value>(
+        _ name: String? = nil, on keyPaths: repeat KeyPath<Element, each Value>, directions: [SortDirection] = [],
+        unique: Bool = false, sparse: Bool = false, caseInsensitive: Bool = false,
+        maxEntries: Int? = nil, where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
+    ) {
+        let paths = IndexPaths(repeat each keyPaths)
+        self.init(
+            name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, maxEntries: maxEntries,
+            isByText: false,
+            paths: { try paths.keys(in: $0, directions) },
+            filter: { collection in try condition.map { try collection.find($0).filter } })
+    }
+}
+
+/// Finds the stored paths of properties in the documents of a collection.
+private struct IndexPaths<Element: Sendable> {
+    private var finders: [(Database.Collection<Element>) throws -> String] = []
+
+    init<each Value>(_ keyPaths: repeat KeyPath<Element, each Value>) {
+        for keyPath in repeat each keyPaths { finders.append { try $0.find().path(of: keyPath) } }
+    }
+
+    /// The keys of an index with the directions of its first paths; the others are ascending.
+    func keys(
+        in collection: Database.Collection<Element>, _ directions: [SortDirection]
+    ) throws -> [Database.IndexKey] {
+        try finders.enumerated().map { number, path in
+            Database.IndexKey(try path(collection), number < directions.count ? directions[number] : .ascending)
         }
-        return keys
     }
 }

@@ -56,21 +56,10 @@ extension Database.Collection {
         sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
         maxEntries: Int? = nil, progress: (Database.Progress) throws -> Void = { _ in }
     ) throws {
-        try name?.checkName()
-        var options: BSONDocument = [:]
-        if unique { options["unique"] = true }
-        if sparse { options["sparse"] = true }
-        if caseInsensitive { options["caseInsensitive"] = true }
-        if let partialFilter { options["partialFilter"] = .document(codec.strategies.stored(partialFilter)) }
-        if let maxEntries { options["maxEntries"] = BSONValue(maxEntries) }
-        let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
-        guard document.count == keys.count else {
-            throw TansuError(
-                .invalidIndex, "The index has the same path twice; remove one of them", context: name ?? self.name)
-        }
-        try session.checkMayWrite()
-        try session.engine.ensureIndex(
-            name, on: document, options: options, of: self.name, progress: progress)
+        let index = Database.Index<Element>(
+            name, on: keys, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
+            partialFilter: partialFilter, maxEntries: maxEntries)
+        try ensure(index.definition(in: self), declares: false, progress: progress)
     }
 
     /// Drops an index.

@@ -1,0 +1,216 @@
+/*
+ * query/util/time_zone.c -- reads time zones. A file that is not as RFC 8536 says is no zone: it
+ * may be anything that somebody put there.
+ */
+#include "query/util/time_zone.h"
+
+#include "util/buffer.h"
+#include "util/error.h"
+#include "util/fs.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ZONE_FOLDER "/usr/share/zoneinfo"
+/* The largest file of the database has 4 KiB. */
+#define FILE_MOST ((size_t)1 << 20)
+#define NAME_MOST 64
+#define HEADER_SIZE 44
+#define DAY 86400
+
+struct time_zone {
+    zone_period *periods; /* by their beginning; the first has none */
+    size_t count;
+    bool has_rule; /* for the times after the last of them */
+    zone_rule rule;
+};
+
+/* ---- Offsets ---- */
+
+/* is_utc -- a name of UTC that needs no database. */
+static bool is_utc(const char *name) {
+    static const char *const names[] = {"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* offset_of -- the seconds of "+02", "+0200" or "+02:00"; false when it is none of them. */
+static bool offset_of(const char *text, int64_t *offset) {
+    size_t size = strlen(text);
+    char digits[5] = "0000";
+    bool colon = size == 6 && text[3] == ':';
+    if ((text[0] != '+' && text[0] != '-') || !(size == 3 || size == 5 || colon))
+        return false;
+    for (size_t i = 1, k = 0; i < size; i++) {
+        if (i == 3 && colon)
+            continue;
+        if (!isdigit((unsigned char)text[i]))
+            return false;
+        digits[k++] = text[i];
+    }
+    int hours = (digits[0] - '0') * 10 + digits[1] - '0';
+    int minutes = (digits[2] - '0') * 10 + digits[3] - '0';
+    if (hours > 23 || minutes > 59)
+        return false;
+    *offset = (text[0] == '-' ? -1 : 1) * ((int64_t)hours * 3600 + minutes * 60);
+    return true;
+}
+
+/* ---- Files ---- */
+
+/* is_name -- whether a text can be an IANA name: it stays in the folder of the database. */
+static bool is_name(const char *name) {
+    if (name[0] == '\0' || name[0] == '/' || strlen(name) > NAME_MOST)
+        return false;
+    for (const char *p = name; *p; p++) {
+        if (!isalnum((unsigned char)*p) && strchr("_+-/", *p) == NULL)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t big_u32(const uint8_t *p) {
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static int64_t big_i64(const uint8_t *p) {
+    return (int64_t)((uint64_t)big_u32(p) << 32 | big_u32(p + 4));
+}
+
+/* The counts of a header, and where its data begins. */
+typedef struct zone_data {
+    uint64_t times, types, names, leaps, standards, utcs;
+    const uint8_t *data;
+    uint64_t size; /* of the data */
+} zone_data;
+
+/* read_header -- false when the bytes hold no header with its data. */
+static bool read_header(const uint8_t *bytes, size_t size, unsigned time_size, zone_data *d) {
+    if (size < HEADER_SIZE || memcmp(bytes, "TZif", 4) != 0)
+        return false;
+    d->utcs = big_u32(bytes + 20);
+    d->standards = big_u32(bytes + 24);
+    d->leaps = big_u32(bytes + 28);
+    d->times = big_u32(bytes + 32);
+    d->types = big_u32(bytes + 36);
+    d->names = big_u32(bytes + 40);
+    d->data = bytes + HEADER_SIZE;
+    d->size = d->times * (time_size + 1) + d->types * 6 + d->names + d->leaps * (time_size + 4) +
+              d->standards + d->utcs;
+    return d->types != 0 && d->size <= size - HEADER_SIZE;
+}
+
+/* read_periods -- the periods of the data; false when it is not valid. */
+static bool read_periods(time_zone *zone, const zone_data *d) {
+    const uint8_t *numbers = d->data + d->times * 8, *types = numbers + d->times;
+    for (uint64_t i = 0; i <= d->times; i++) {
+        uint8_t type = i == 0 ? 0 : numbers[i - 1];
+        zone_period period = {i == 0 ? INT64_MIN : big_i64(d->data + (i - 1) * 8),
+                              (int32_t)big_u32(types + type * 6)};
+        bool sorted = i == 0 || period.from > zone->periods[i - 1].from;
+        if (type >= d->types || !sorted || period.offset <= -2 * DAY || period.offset >= 2 * DAY)
+            return false;
+        zone->periods[zone->count++] = period;
+    }
+    return true;
+}
+
+/* read_zone -- the second part of a file, which has times of 64 bits, and the rule after it. */
+static bool read_zone(time_zone *zone, const uint8_t *bytes, size_t size) {
+    zone_data d;
+    if (!read_header(bytes, size, 4, &d) || bytes[4] < '2')
+        return false;
+    const uint8_t *second = d.data + d.size, *end = bytes + size;
+    if (!read_header(second, (size_t)(end - second), 8, &d))
+        return false;
+    zone->periods = malloc((size_t)(d.times + 1) * sizeof *zone->periods);
+    if (zone->periods == NULL || !read_periods(zone, &d))
+        return false;
+    const char *rule = (const char *)d.data + d.size;
+    size_t left = (size_t)(end - (const uint8_t *)rule);
+    if (left < 2 || rule[0] != '\n' || rule[left - 1] != '\n')
+        return false;
+    zone->has_rule = left > 2;
+    return !zone->has_rule || zone_rule_parse(rule + 1, left - 2, &zone->rule);
+}
+
+/* read_file -- a zone by its name; NOT_FOUND when there is no such file, or it is no zone. */
+static tansu_status read_file(time_zone *zone, const char *name) {
+    const char *folder = getenv("TZDIR");
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    char *path = fs_join(folder != NULL && folder[0] == '/' ? folder : ZONE_FOLDER, name);
+    if (path == NULL)
+        return TANSU_E_MEMORY;
+    tansu_status status = fs_read_file(&fs_system, path, FILE_MOST, &bytes, NULL);
+    free(path);
+    if (status == TANSU_OK && !read_zone(zone, bytes.data, bytes.size))
+        status = TANSU_E_NOT_FOUND;
+    tansu_buffer_free(&bytes);
+    return status;
+}
+
+tansu_status time_zone_open(const char *name, const char *context, time_zone **result,
+                            tansu_error *error) {
+    time_zone *zone = calloc(1, sizeof *zone);
+    int64_t offset = 0;
+    tansu_status status = TANSU_OK;
+    if (zone == NULL)
+        return error_memory(error);
+    if (is_utc(name) || offset_of(name, &offset)) {
+        zone->has_rule = true;
+        zone->rule.standard = offset;
+    } else {
+        status = is_name(name) ? read_file(zone, name) : TANSU_E_NOT_FOUND;
+    }
+    if (status == TANSU_OK) {
+        *result = zone;
+        return TANSU_OK;
+    }
+    time_zone_free(zone);
+    if (status == TANSU_E_MEMORY)
+        return error_memory(error);
+    return error_set(error, TANSU_E_INVALID_QUERY, context,
+                     "Time zone \"%.64s\" is not in the time zone database of this system; use a "
+                     "name such as \"Europe/Berlin\", an offset such as \"+02:00\" or \"UTC\"",
+                     name);
+}
+
+void time_zone_free(time_zone *zone) {
+    if (zone == NULL)
+        return;
+    free(zone->periods);
+    free(zone);
+}
+
+/* ---- Times ---- */
+
+zone_period time_zone_at(const time_zone *zone, int64_t seconds) {
+    size_t low = 0, high = zone->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (zone->periods[middle].from <= seconds)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (zone->count != 0 && (low + 1 < zone->count || !zone->has_rule))
+        return zone->periods[low];
+    zone_period period = zone_rule_at(&zone->rule, seconds);
+    /* The rule holds from the last listed period on, which it may continue. */
+    if (zone->count != 0 && period.from < zone->periods[low].from)
+        return (zone_period){zone->periods[low].from, period.offset};
+    return period;
+}
+
+int64_t time_zone_to_utc(const time_zone *zone, int64_t local) {
+    int64_t before = time_zone_at(zone, local - 2 * DAY).offset;
+    zone_period period = time_zone_at(zone, local - before);
+    if (period.offset == before)
+        return local - before;
+    /* The offset changes shortly before: clocks show the time after that, or are past it. */
+    return local > period.from + period.offset ? local - period.offset : period.from;
+}

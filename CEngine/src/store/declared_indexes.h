@@ -1,0 +1,34 @@
+/*
+ * store/declared_indexes.h -- the indexes that a collection gets whenever it is created, as long as
+ * the database is open: those of tansu_index_declare().
+ */
+#ifndef TANSU_STORE_DECLARED_INDEXES_H
+#define TANSU_STORE_DECLARED_INDEXES_H
+
+#include "index/definition.h"
+#include "store/database.h"
+
+/* One of them. */
+typedef struct declared_index {
+    char collection[TANSU_MAX_NAME + 1];
+    index_definition *definition;
+} declared_index;
+
+/* declared_indexes_add -- declares an index; *added false when it was declared before. Copies the
+ * definition. Errors: EXISTS (the name with another definition), TOO_LARGE, MEMORY. */
+tansu_status declared_indexes_add(database *db, const char *collection,
+                                  const index_definition *definition, bool *added,
+                                  tansu_error *error);
+
+/* declared_indexes_remove -- forgets the declaration of an index, if there is one. */
+void declared_indexes_remove(database *db, const char *collection, const char *name);
+
+/* declared_indexes_next -- a copy of the first declared index of a collection from number *at on,
+ * and *at after it. TANSU_DONE when there is none. Errors: MEMORY. */
+tansu_status declared_indexes_next(database *db, const char *collection, uint32_t *at,
+                                   index_definition **definition, tansu_error *error);
+
+/* declared_indexes_free -- forgets all, when the database is closed. */
+void declared_indexes_free(database *db);
+
+#endif

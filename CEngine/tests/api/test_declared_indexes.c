@@ -1,0 +1,132 @@
+/*
+ * test_declared_indexes.c -- tansu_index_declare(): a collection has its declared indexes however
+ * and whenever it is created.
+ */
+#include "support/calls/call.h"
+#include "support/calls/query_calls.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+#include <string.h>
+
+static tansu_db *db;
+
+/* declare -- the status of a declaration in "c". */
+static tansu_status declare(tansu_txn *txn, const char *name, const char *keys,
+                            const char *options) {
+    bson_t *k = bson_from_text(keys), *o = bson_from_text(options);
+    tansu_status status = tansu_index_declare(db, txn, "c", name, document_of(k), document_of(o),
+                                              NULL, NULL, &call_error);
+    bson_destroy(k);
+    if (o != NULL)
+        bson_destroy(o);
+    return status;
+}
+
+#define UNIQUE "{'unique':true}"
+#define SAVE(expected, txn, json) CHECK_STATUS(expected, call_save(db, txn, "c", TANSU_SAVE, json))
+
+/* is_unique -- saves two documents with one value: whether the second one is refused. */
+static bool is_unique(tansu_txn *txn) {
+    SAVE(TANSU_OK, txn, "{'_id':1,'u':1}");
+    return call_save(db, txn, "c", TANSU_SAVE, "{'_id':2,'u':1}") == TANSU_E_NOT_UNIQUE;
+}
+
+static void every_creation_makes_them(void) {
+    db = call_open(NULL);
+    CHECK_STATUS(TANSU_OK, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+    CHECK_STATUS(TANSU_OK, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+    /* Nothing is written by a declaration. */
+    CHECK(strstr(call_collections(db, NULL), "\"c\"") == NULL);
+    CHECK(is_unique(NULL));
+    CHECK_STATUS(TANSU_OK, tansu_collection_drop(db, NULL, "c", &call_error));
+    CHECK(is_unique(NULL));
+    CHECK_STATUS(TANSU_OK, tansu_collection_rename(db, NULL, "c", "old", &call_error));
+    CHECK(is_unique(NULL));
+    CHECK_STATUS(TANSU_OK, tansu_collection_drop(db, NULL, "c", &call_error));
+    CHECK_STATUS(TANSU_OK, call_ensure(db, NULL, "c", NULL));
+    CHECK(strstr(call_indexes(db, NULL, "c"), "by_u") != NULL);
+    call_close(db);
+}
+
+static void transactions_and_savepoints(void) {
+    db = call_open(NULL);
+    CHECK_STATUS(TANSU_OK, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+    CHECK_STATUS(TANSU_OK, declare(NULL, NULL, "{'v':-1}", NULL));
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_STATUS(TANSU_OK, tansu_savepoint_begin(txn, &call_error));
+    CHECK(is_unique(txn));
+    CHECK_STATUS(TANSU_OK, tansu_savepoint_roll_back(txn, &call_error));
+    CHECK(strstr(call_collections(db, txn), "\"c\"") == NULL);
+    CHECK(is_unique(txn));
+    tansu_txn_abort(txn);
+    CHECK(strstr(call_collections(db, NULL), "\"c\"") == NULL);
+    /* Dropped and made again in one transaction. */
+    CHECK(is_unique(NULL));
+    txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_STATUS(TANSU_OK, tansu_collection_drop(db, txn, "c", &call_error));
+    CHECK(is_unique(txn));
+    CHECK_STATUS(TANSU_OK, tansu_txn_commit(txn, NULL, &call_error));
+    SAVE(TANSU_E_NOT_UNIQUE, NULL, "{'_id':3,'u':1}");
+    CHECK(strstr(call_indexes(db, NULL, "c"), "v_-1") != NULL);
+    call_close(db);
+}
+
+static void a_transaction_that_began_before(void) {
+    db = call_open(NULL);
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    SAVE(TANSU_OK, txn, "{'_id':1,'u':1}");
+    CHECK_STATUS(TANSU_E_BUSY, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+    CHECK_STATUS(TANSU_OK, declare(txn, "by_u", "{'u':1}", UNIQUE));
+    SAVE(TANSU_E_NOT_UNIQUE, txn, "{'_id':2,'u':1}");
+    CHECK_STATUS(TANSU_OK, tansu_txn_commit(txn, NULL, &call_error));
+    SAVE(TANSU_E_NOT_UNIQUE, NULL, "{'_id':2,'u':1}");
+    call_close(db);
+}
+
+static void existing_documents(void) {
+    db = call_open(NULL);
+    SAVE(TANSU_OK, NULL, "{'_id':1,'u':1}");
+    SAVE(TANSU_OK, NULL, "{'_id':2,'u':1}");
+    CHECK_STATUS(TANSU_E_NOT_UNIQUE, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+    /* It is not declared then. */
+    CHECK_STATUS(TANSU_OK, tansu_collection_drop(db, NULL, "c", &call_error));
+    CHECK(!is_unique(NULL));
+    SAVE(TANSU_OK, NULL, "{'_id':2,'u':2}");
+    CHECK_STATUS(TANSU_OK, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+    SAVE(TANSU_E_NOT_UNIQUE, NULL, "{'_id':3,'u':1}");
+    /* Another definition under its name. */
+    CHECK_STATUS(TANSU_E_EXISTS, declare(NULL, "by_u", "{'u':-1}", NULL));
+    CHECK_STATUS(TANSU_OK, call_index(db, NULL, "c", "plain", "{'p':1}", NULL));
+    CHECK_STATUS(TANSU_E_EXISTS, declare(NULL, "plain", "{'q':1}", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_INDEX, declare(NULL, "bad", "{'q':3}", NULL));
+    /* Dropping the index forgets it. */
+    CHECK_STATUS(TANSU_OK, tansu_index_drop(db, NULL, "c", "by_u", &call_error));
+    CHECK_STATUS(TANSU_OK, tansu_collection_drop(db, NULL, "c", &call_error));
+    CHECK(!is_unique(NULL));
+    call_close(db);
+}
+
+static void read_only_databases_get_none(void) {
+    char *folder = folder_new();
+    const char *path = folder_join(folder, "db");
+    db = call_open(path);
+    SAVE(TANSU_OK, NULL, "{'_id':1,'u':1}");
+    call_close(db);
+    tansu_options options = call_options(path);
+    options.read_only = 1;
+    db = call_open_with(&options);
+    CHECK_STATUS(TANSU_OK, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+    CHECK(strstr(call_indexes(db, NULL, "c"), "by_u") == NULL);
+    call_close(db);
+    folder_end(folder);
+}
+
+int main(void) {
+    RUN(every_creation_makes_them);
+    RUN(transactions_and_savepoints);
+    RUN(a_transaction_that_began_before);
+    RUN(existing_documents);
+    RUN(read_only_databases_get_none);
+    return check_finish();
+}

@@ -1,0 +1,115 @@
+extension Database {
+    /// The declaration of an index, with the collection that has it.
+    ///
+    /// For example:
+    ///
+    /// ```swift
+    /// let people = try db.collection(
+    ///     "people", of: Person.self,
+    ///     indexes: [
+    ///         Database.Index("by_mail", on: \.mail, unique: true, sparse: true),
+    ///         Database.Index("by_name", on: \.name, \.age, directions: [.ascending, .descending]),
+    ///         Database.Index("by_city", on: ["address.city": .ascending]),
+    ///     ])
+    /// ```
+    public struct Index<Element: Sendable> {
+        let name: String?
+        private let isUnique: Bool
+        private let isSparse: Bool
+        private let isCaseInsensitive: Bool
+        private let maxEntries: Int?
+        /// Whether the paths were given as text, so that they may be names of properties.
+        private let isByText: Bool
+        private let paths: (Collection<Element>) throws -> [IndexKey]
+        private let filter: (Collection<Element>) throws -> BSONDocument?
+
+        /// An index over dotted paths.
+        ///
+        /// - Parameters:
+        ///   - name: Its name; derived from the paths when `nil`.
+        ///   - paths: The dotted paths that it sorts documents by, the most significant first.
+        ///   - unique: Whether two documents with the same values are rejected.
+        ///   - sparse: Whether documents with none of the paths are not indexed.
+        ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
+        ///   - partialFilter: A query as for `ensureIndex`: other documents are not indexed.
+        ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+        ///     when `nil`.
+        public init(
+            _ name: String? = nil, on paths: KeyValuePairs<String, SortDirection>, unique: Bool = false,
+            sparse: Bool = false, caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+            maxEntries: Int? = nil
+        ) {
+            self.init(
+                name, on: paths.map { IndexKey($0.key, $0.value) }, unique: unique, sparse: sparse,
+                caseInsensitive: caseInsensitive, partialFilter: partialFilter, maxEntries: maxEntries)
+        }
+
+        /// An index over paths that are known at run time only.
+        ///
+        /// - Parameters:
+        ///   - name: Its name; derived from the paths when `nil`.
+        ///   - keys: The dotted paths that it sorts documents by, the most significant first.
+        ///   - unique: Whether two documents with the same values are rejected.
+        ///   - sparse: Whether documents with none of the paths are not indexed.
+        ///   - caseInsensitive: Whether it ignores letter case, for case-insensitive queries.
+        ///   - partialFilter: A query as for `ensureIndex`: other documents are not indexed.
+        ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
+        ///     when `nil`.
+        public init(
+            _ name: String? = nil, on keys: [IndexKey], unique: Bool = false, sparse: Bool = false,
+            caseInsensitive: Bool = false, partialFilter: BSONDocument? = nil,
+            maxEntries: Int? = nil
+        ) {
+            self.init(
+                name, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive, maxEntries: maxEntries,
+                isByText: true,
+                paths: { _ in keys }, filter: { _ in partialFilter })
+        }
+
+        init(
+            _ name: String?, unique: Bool, sparse: Bool, caseInsensitive: Bool, maxEntries: Int?, isByText: Bool,
+            paths: @escaping (Collection<Element>) throws -> [IndexKey],
+            filter: @escaping (Collection<Element>) throws -> BSONDocument?
+        ) {
+            self.name = name
+            (isUnique, isSparse, isCaseInsensitive) = (unique, sparse, caseInsensitive)
+            self.maxEntries = maxEntries
+            self.isByText = isByText
+            (self.paths, self.filter) = (paths, filter)
+        }
+
+        /// The index as the engine takes it.
+        func definition(in collection: Collection<Element>) throws -> IndexDefinition {
+            try name?.checkName()
+            let keys = try paths(collection)
+            if isByText { try collection.rejectPropertyNames(keys.map(\.path)) }
+            let document = BSONDocument(keys.map { ($0.path, $0.direction.bsonValue) })
+            guard document.count == keys.count else {
+                throw TansuError(
+                    .invalidIndex, "The index has the same path twice; remove one of them",
+                    context: name ?? collection.name)
+            }
+            var options: BSONDocument = [:]
+            if isUnique { options["unique"] = true }
+            if isSparse { options["sparse"] = true }
+            if isCaseInsensitive { options["caseInsensitive"] = true }
+            if let filter = try filter(collection) {
+                options["partialFilter"] = .document(collection.codec.strategies.stored(filter))
+            }
+            if let maxEntries { options["maxEntries"] = BSONValue(maxEntries) }
+            return IndexDefinition(name: name, keys: document, options: options)
+        }
+    }
+}
+
+extension Database.Collection {
+    /// Creates an index unless it exists.
+    ///
+    /// - Parameter declares: Whether it is created whenever the collection is, and now only if the collection exists.
+    func ensure(
+        _ index: IndexDefinition, declares: Bool, progress: (Database.Progress) throws -> Void = { _ in }
+    ) throws {
+        try session.checkMayWrite()
+        try session.engine.ensureIndex(index, of: name, declares: declares, progress: progress)
+    }
+}
