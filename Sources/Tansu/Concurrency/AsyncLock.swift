@@ -6,6 +6,7 @@ import Foundation
 final class AsyncLock: @unchecked Sendable {
     private struct Waiter {
         let ticket: Int
+        let deadline: DispatchTime
         let continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -14,8 +15,19 @@ final class AsyncLock: @unchecked Sendable {
     private var waiters: [Waiter] = []
     private var cancelledTickets: Set<Int> = []
     private var lastTicket = 0
+    /// How long a task waits.
+    private let timeout: Int
+    /// A timer runs that looks for waiters whose time is over. There is one for all of them.
+    private var isTimerRunning = false
 
-    /// Acquires the lock; `release()` must follow. Throws a `CancellationError` without the lock.
+    /// - Parameter timeout: How long a task waits, in milliseconds.
+    init(timeout: UInt32) {
+        self.timeout = Int(timeout)
+    }
+
+    /// Acquires the lock; `release()` must follow.
+    ///
+    /// - Throws: Without the lock: `CancellationError`; `TansuError` with `.busy` after the timeout.
     func acquire() async throws {
         let ticket = lock.withLock {
             lastTicket += 1
@@ -24,7 +36,8 @@ final class AsyncLock: @unchecked Sendable {
         defer { lock.withLock { _ = cancelledTickets.remove(ticket) } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                admit(Waiter(ticket: ticket, continuation: continuation))
+                let deadline = DispatchTime.now() + .milliseconds(timeout)
+                admit(Waiter(ticket: ticket, deadline: deadline, continuation: continuation))
             }
         } onCancel: {
             cancel(ticket)
@@ -46,12 +59,33 @@ final class AsyncLock: @unchecked Sendable {
             if cancelledTickets.contains(waiter.ticket) { return .failure(CancellationError()) }
             if isTaken {
                 waiters.append(waiter)
+                if !isTimerRunning { startTimer(until: waiter.deadline) }
                 return nil
             }
             isTaken = true
             return .success(())
         }
         if let outcome { waiter.continuation.resume(with: outcome) }
+    }
+
+    /// Under the lock.
+    private func startTimer(until deadline: DispatchTime) {
+        isTimerRunning = true
+        DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in self?.rejectLateWaiters() }
+    }
+
+    private func rejectLateWaiters() {
+        let late: [Waiter] = lock.withLock {
+            let now = DispatchTime.now()
+            // They wait in the order of their deadlines.
+            let late = Array(waiters.prefix { $0.deadline <= now })
+            waiters.removeFirst(late.count)
+            isTimerRunning = false
+            if let next = waiters.first { startTimer(until: next.deadline) }
+            return late
+        }
+        let error = TansuError(.busy, "Other transactions have held the write lock for \(timeout) ms; try again")
+        for waiter in late { waiter.continuation.resume(throwing: error) }
     }
 
     private func cancel(_ ticket: Int) {

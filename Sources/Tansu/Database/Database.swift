@@ -34,11 +34,12 @@ public final class Database: Sendable {
     /// thread, and a new thread can have the identity of one that has ended.
     let transactions = WorkQueue("tansu transaction", width: 1, idleSeconds: nil)
     /// Serializes the tasks that use `transactions`.
-    let writeLock = AsyncLock()
+    let writeLock: AsyncLock
 
     /// A database that the engine has opened.
     init(_ engine: EngineDatabase) {
         self.engine = engine
+        writeLock = AsyncLock(timeout: engine.busyTimeout)
     }
 
     /// Opens a database, creating it unless the options forbid. After a crash it is recovered here.
@@ -50,6 +51,7 @@ public final class Database: Sendable {
     ///   `.exists` (something else is there), `.corrupt`, `.version`, `.io`, `.full` or `.readOnly`.
     public init(_ store: Store, options: Options = Options()) throws {
         engine = try EngineDatabase(opening: store, options: options)
+        writeLock = AsyncLock(timeout: engine.busyTimeout)
     }
 
     /// Opens the database in a folder, creating it unless the options forbid.

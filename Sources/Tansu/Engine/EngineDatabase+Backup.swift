@@ -30,7 +30,7 @@ extension EngineDatabase {
                     _ = try engineCall { tansu_clone(database, choices, callback, context, &copy, $0) }
                 }
                 guard let copy else { throw TansuError(.invalidState, "The engine returned no database") }
-                return EngineDatabase(copy, CallRecorder(options))
+                return EngineDatabase(copy, options)
             }
         }
     }

@@ -8,7 +8,7 @@ extension EngineDatabase {
             _ = try engineCall { tansu_open(choices, &handle, $0) }
         }
         guard let handle else { throw TansuError(.invalidState, "The engine returned no database") }
-        self.init(handle, CallRecorder(options))
+        self.init(handle, options)
     }
 
     /// The version of the engine that is linked.

@@ -27,9 +27,21 @@ final class EngineDatabase: @unchecked Sendable {
     /// Wakes the tasks that wait for changes.
     let commits = CommitSignal()
 
-    init(_ handle: OpaquePointer, _ recorder: CallRecorder?) {
+    /// How long a write waits for the write lock, in milliseconds.
+    let busyTimeout: UInt32
+
+    init(_ handle: OpaquePointer, _ options: Database.Options) {
         state = .open(handle)
-        self.recorder = recorder
+        recorder = CallRecorder(options)
+        busyTimeout = options.busyTimeout.engineMilliseconds
+    }
+
+    /// Calls are rejected with `.closed`.
+    var isClosed: Bool {
+        condition.withLock {
+            if case .open = state { return false }
+            return true
+        }
     }
 
     deinit {

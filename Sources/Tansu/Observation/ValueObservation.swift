@@ -62,7 +62,8 @@ extension Database {
             /// The first value immediately, then the next one that differs. `nil` only after the end.
             ///
             /// - Throws: The closure's error: the next step waits for a change of what the closure had read, and calls
-            ///   it again. ``TansuError`` with `.closed` and `CancellationError`: it has ended.
+            ///   it again. ``TansuError`` with `.closed` when the database is closed, and `CancellationError` when the
+            ///   task is cancelled: it has ended.
             public mutating func next() async throws -> Value? {
                 do {
                     switch state {
@@ -72,7 +73,9 @@ extension Database {
                     }
                 } catch {
                     let error = error.asSeenByTask
-                    if error is CancellationError || (error as? TansuError)?.code == .closed { state = .ended }
+                    // The closure may throw the same errors for a reason of its own.
+                    let isClosed = (error as? TansuError)?.code == .closed && database.engine.isClosed
+                    if isClosed || error is CancellationError && Task.isCancelled { state = .ended }
                     throw error
                 }
             }

@@ -95,6 +95,26 @@ import Testing
             try await db.close()
         }
 
+        @Test("Stopping keeps the newest value, and is no error")
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+        func stopping() async throws {
+            let (db, people) = try fourPeople()
+            let count = Database.ObservedValue(db.observe { try $0.collection("people").count() })
+            while count.value == nil { await Task.yield() }
+            count.stop()
+            while db.engine.openFeeds > 0 { await Task.yield() }
+            try await people.save(["_id": 9])
+            for _ in 0..<100 { await Task.yield() }
+            #expect(count.value == 4)
+            #expect(count.error == nil)
+            let early = Database.ObservedValue(db.observe { try $0.collection("people").count() })
+            early.stop()
+            while db.engine.openFeeds > 0 { await Task.yield() }
+            for _ in 0..<100 { await Task.yield() }
+            #expect(early.error == nil)
+            try await db.close()
+        }
+
         /// Waits until what `read` reads is about to change, and then until it has.
         @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
         private func changed<Value>(_ read: () -> Value) async {
