@@ -61,7 +61,8 @@ static int used;
 
 #define COUNT(list) (sizeof list / sizeof *(list))
 
-/* save -- a document with one of the first values, in both databases unless the index refuses it. */
+/* save -- a document with one of the first values, in both databases or, when the index refuses it,
+ * in neither. */
 static void save(random_source *r, tansu_db *indexed, tansu_db *plain, int id, size_t first) {
     char json[200];
     snprintf(json, sizeof json, "{'_id':%d,%s'w':%d,'k':%d,'x':%d}", id,
