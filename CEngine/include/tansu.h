@@ -767,7 +767,8 @@ TANSU_API tansu_status tansu_index_declare(tansu_db *db, tansu_txn *txn, const c
                                            tansu_document options, tansu_progress progress,
                                            void *context, tansu_error *error);
 
-/* Drops an index by name, and forgets its declaration. Errors: NOT_FOUND, and a commit's. */
+/* Drops an index by name, and forgets its declaration, also when there is only that. In a
+ * transaction that is rolled back both remain. Errors: NOT_FOUND, and a commit's. */
 TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collection,
                                         const char *name, tansu_error *error);
 

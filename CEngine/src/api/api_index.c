@@ -176,7 +176,7 @@ tansu_status tansu_index_declare(tansu_db *db, tansu_txn *txn, const char *colle
         if (status == TANSU_OK)
             status = create_declared(db, txn, collection, definition, progress, context, error);
         if (status != TANSU_OK && added)
-            declared_indexes_remove(inner, collection, definition->name);
+            declared_indexes_remove(inner, collection, definition);
         handle_release(inner);
     }
     index_definition_free(definition);
@@ -194,10 +194,7 @@ tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char *collecti
     status = write_call_check_savepoint(&w, error);
     if (status == TANSU_OK)
         status = write_txn_index_drop(w.wtxn, collection, name, error);
-    status = write_call_end(&w, status, error);
-    if (status == TANSU_OK)
-        declared_indexes_remove(db_inner(db), collection, name);
-    return status;
+    return write_call_end(&w, status, error);
 }
 
 /* append_index -- one index of the list. */

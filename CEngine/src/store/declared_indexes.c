@@ -11,20 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* find -- the number of a declaration, or the count. */
+/* is_of -- whether an entry is the declaration of an index, in force or not. */
+static bool is_of(const declared_index *entry, const char *collection, const char *name) {
+    return strcmp(entry->collection, collection) == 0 && strcmp(entry->definition->name, name) == 0;
+}
+
+/* find -- the number of a declaration that is in force, or the count. */
 static uint32_t find(const database *db, const char *collection, const char *name) {
     uint32_t i = 0;
-    while (i < db->declared_count && (strcmp(db->declared[i].collection, collection) != 0 ||
-                                      strcmp(db->declared[i].definition->name, name) != 0))
+    while (i < db->declared_count &&
+           (db->declared[i].suspended || !is_of(&db->declared[i], collection, name)))
         i++;
     return i;
+}
+
+/* take_out -- removes an entry of the list. */
+static void take_out(database *db, uint32_t i) {
+    index_definition_free(db->declared[i].definition);
+    db->declared_count--;
+    memmove(db->declared + i, db->declared + i + 1,
+            (db->declared_count - i) * sizeof *db->declared);
 }
 
 /* count_of -- how many indexes a collection has declared. */
 static uint32_t count_of(const database *db, const char *collection) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < db->declared_count; i++)
-        count += strcmp(db->declared[i].collection, collection) == 0;
+        count += !db->declared[i].suspended && strcmp(db->declared[i].collection, collection) == 0;
     return count;
 }
 
@@ -67,14 +80,44 @@ tansu_status declared_indexes_add(database *db, const char *collection,
     return status;
 }
 
-void declared_indexes_remove(database *db, const char *collection, const char *name) {
+void declared_indexes_remove(database *db, const char *collection,
+                             const index_definition *definition) {
+    pthread_mutex_lock(&db->declared_mutex);
+    uint32_t i = find(db, collection, definition->name);
+    if (i < db->declared_count && index_definition_equal(db->declared[i].definition, definition))
+        take_out(db, i);
+    pthread_mutex_unlock(&db->declared_mutex);
+}
+
+bool declared_indexes_suspend(database *db, const char *collection, const char *name) {
     pthread_mutex_lock(&db->declared_mutex);
     uint32_t i = find(db, collection, name);
-    if (i < db->declared_count) {
-        index_definition_free(db->declared[i].definition);
-        db->declared_count--;
-        memmove(db->declared + i, db->declared + i + 1,
-                (db->declared_count - i) * sizeof *db->declared);
+    bool found = i < db->declared_count;
+    if (found)
+        db->declared[i].suspended = true;
+    pthread_mutex_unlock(&db->declared_mutex);
+    return found;
+}
+
+void declared_indexes_forget_suspended(database *db) {
+    pthread_mutex_lock(&db->declared_mutex);
+    for (uint32_t i = db->declared_count; i-- > 0;)
+        if (db->declared[i].suspended)
+            take_out(db, i);
+    pthread_mutex_unlock(&db->declared_mutex);
+}
+
+void declared_indexes_restore_suspended(database *db) {
+    pthread_mutex_lock(&db->declared_mutex);
+    for (uint32_t i = 0; i < db->declared_count; i++) {
+        declared_index *entry = &db->declared[i];
+        if (!entry->suspended)
+            continue;
+        entry->suspended = false;
+        /* What the transaction declared under its name was rolled back with the drop. */
+        for (uint32_t k = db->declared_count; k-- > i + 1;)
+            if (is_of(&db->declared[k], entry->collection, entry->definition->name))
+                take_out(db, k);
     }
     pthread_mutex_unlock(&db->declared_mutex);
 }
@@ -83,7 +126,8 @@ tansu_status declared_indexes_next(database *db, const char *collection, uint32_
                                    index_definition **definition, tansu_error *error) {
     tansu_status status = TANSU_DONE;
     pthread_mutex_lock(&db->declared_mutex);
-    while (*at < db->declared_count && strcmp(db->declared[*at].collection, collection) != 0)
+    while (*at < db->declared_count &&
+           (db->declared[*at].suspended || strcmp(db->declared[*at].collection, collection) != 0))
         ++*at;
     if (*at < db->declared_count)
         status =

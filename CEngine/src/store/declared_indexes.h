@@ -12,6 +12,7 @@
 typedef struct declared_index {
     char collection[TANSU_MAX_NAME + 1];
     index_definition *definition;
+    bool suspended; /* the write transaction dropped the index: no longer, or again, at its end */
 } declared_index;
 
 /* declared_indexes_add -- declares an index; *added false when it was declared before. Copies the
@@ -20,8 +21,22 @@ tansu_status declared_indexes_add(database *db, const char *collection,
                                   const index_definition *definition, bool *added,
                                   tansu_error *error);
 
-/* declared_indexes_remove -- forgets the declaration of an index, if there is one. */
-void declared_indexes_remove(database *db, const char *collection, const char *name);
+/* declared_indexes_remove -- forgets the declaration of an index by this definition, if there is
+ * one. */
+void declared_indexes_remove(database *db, const char *collection,
+                             const index_definition *definition);
+
+/* declared_indexes_suspend -- the write transaction drops an index: from now on no collection gets
+ * it; whether it was declared. The transaction's end makes that permanent or undoes it. Called with
+ * the write lock, as the next two. */
+bool declared_indexes_suspend(database *db, const char *collection, const char *name);
+
+/* declared_indexes_forget_suspended -- the transaction was committed. */
+void declared_indexes_forget_suspended(database *db);
+
+/* declared_indexes_restore_suspended -- the transaction was rolled back: collections get those
+ * indexes as before. */
+void declared_indexes_restore_suspended(database *db);
 
 /* declared_indexes_next -- a copy of the first declared index of a collection from number *at on,
  * and *at after it. TANSU_DONE when there is none. Errors: MEMORY. */

@@ -122,11 +122,68 @@ static void read_only_databases_get_none(void) {
     folder_end(folder);
 }
 
+static void a_drop_that_is_rolled_back(void) {
+    db = call_open(NULL);
+    CHECK_STATUS(TANSU_OK, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+    CHECK(is_unique(NULL));
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_STATUS(TANSU_OK, tansu_index_drop(db, txn, "c", "by_u", &call_error));
+    /* Within the transaction it is gone, also from a collection that is created again. */
+    SAVE(TANSU_OK, txn, "{'_id':2,'u':1}");
+    CHECK_STATUS(TANSU_OK, tansu_collection_drop(db, txn, "c", &call_error));
+    CHECK(!is_unique(txn));
+    tansu_txn_abort(txn);
+    SAVE(TANSU_E_NOT_UNIQUE, NULL, "{'_id':3,'u':1}");
+    CHECK_STATUS(TANSU_OK, tansu_collection_drop(db, NULL, "c", &call_error));
+    CHECK(is_unique(NULL));
+    call_close(db);
+}
+
+static void another_definition_in_a_transaction(void) {
+    for (int commits = 0; commits < 2; commits++) {
+        db = call_open(NULL);
+        CHECK_STATUS(TANSU_OK, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+        SAVE(TANSU_OK, NULL, "{'_id':1,'u':1}");
+        tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+        CHECK_STATUS(TANSU_OK, tansu_index_drop(db, txn, "c", "by_u", &call_error));
+        CHECK_STATUS(TANSU_OK, declare(txn, "by_u", "{'v':1}", NULL));
+        CHECK_STATUS(TANSU_OK, tansu_index_drop(db, txn, "c", "by_u", &call_error));
+        CHECK_STATUS(TANSU_OK, declare(txn, "by_u", "{'u':-1}", NULL));
+        if (commits)
+            CHECK_STATUS(TANSU_OK, tansu_txn_commit(txn, NULL, &call_error));
+        else
+            tansu_txn_abort(txn);
+        CHECK_STATUS(TANSU_OK, tansu_collection_drop(db, NULL, "c", &call_error));
+        CHECK(is_unique(NULL) == !commits);
+        CHECK(strstr(call_indexes(db, NULL, "c"), commits ? "-1" : "true") != NULL);
+        call_close(db);
+    }
+}
+
+static void a_drop_without_the_collection(void) {
+    db = call_open(NULL);
+    CHECK_STATUS(TANSU_OK, declare(NULL, "by_u", "{'u':1}", UNIQUE));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, tansu_index_drop(db, NULL, "c", "by_v", &call_error));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, tansu_index_drop(db, NULL, "d", "by_u", &call_error));
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_STATUS(TANSU_OK, tansu_index_drop(db, txn, "c", "by_u", &call_error));
+    tansu_txn_abort(txn);
+    CHECK(is_unique(NULL));
+    CHECK_STATUS(TANSU_OK, tansu_collection_drop(db, NULL, "c", &call_error));
+    CHECK_STATUS(TANSU_OK, tansu_index_drop(db, NULL, "c", "by_u", &call_error));
+    CHECK_STATUS(TANSU_E_NOT_FOUND, tansu_index_drop(db, NULL, "c", "by_u", &call_error));
+    CHECK(!is_unique(NULL));
+    call_close(db);
+}
+
 int main(void) {
     RUN(every_creation_makes_them);
     RUN(transactions_and_savepoints);
     RUN(a_transaction_that_began_before);
     RUN(existing_documents);
     RUN(read_only_databases_get_none);
+    RUN(a_drop_that_is_rolled_back);
+    RUN(another_definition_in_a_transaction);
+    RUN(a_drop_without_the_collection);
     return check_finish();
 }

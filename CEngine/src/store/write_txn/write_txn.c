@@ -6,6 +6,7 @@
 #include "store/background/worker.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
+#include "store/declared_indexes.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -98,6 +99,8 @@ static void write_txn_end(write_txn *wtxn) {
 }
 
 void write_txn_abort(write_txn *wtxn) {
+    if (wtxn->drops_declared)
+        declared_indexes_restore_suspended(wtxn->db);
     if (!wtxn->replay)
         log_abort(wtxn->db->log);
     for (uint32_t i = 0; i < wtxn->next->count; i++) {
@@ -198,6 +201,8 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     /* The index entries of documents that could not be read are not known. */
     if (!wtxn->replay && !wtxn->ignores_read_faults)
         status = log_check(db->log, wtxn->faults, status, error);
+    if (status == TANSU_OK && !wtxn->changed && wtxn->drops_declared)
+        declared_indexes_forget_suspended(db);
     if (status != TANSU_OK || !wtxn->changed) {
         write_txn_abort(wtxn);
         return status;
@@ -222,6 +227,8 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     bool wait = durability == TANSU_DURABILITY_FULL && db->store != TANSU_STORE_MEMORY;
     retire_forget(&wtxn->made);
     bool replay = wtxn->replay;
+    if (wtxn->drops_declared)
+        declared_indexes_forget_suspended(db);
     tree_published(&wtxn->retired);
     snapshot_publish(db, v, &wtxn->retired, !wait);
     write_txn_end(wtxn);

@@ -35,6 +35,7 @@ typedef struct write_txn {
     uint64_t epoch;
     uint64_t faults;          /* log_faults() when it began */
     bool ignores_read_faults; /* its result does not depend on what was read of the log */
+    bool drops_declared;      /* declared_indexes_suspend() */
     tree_writer writer;
     retire_list retired; /* freed when the commit's predecessors are released */
     retire_list made;    /* freed when the transaction is aborted */

@@ -482,9 +482,15 @@ tansu_status write_txn_remove_index(write_txn *wtxn, const char *collection, con
 tansu_status write_txn_index_drop(write_txn *wtxn, const char *collection, const char *name,
                                   tansu_error *error) {
     const collection_state *state = snapshot_collection(wtxn->next, collection);
+    uint32_t i = state != NULL ? find_index(state, name) : UINT32_MAX;
+    /* A declared index can be missing: its collection was not created, or its creation was rolled
+     * back. */
+    bool declared = declared_indexes_suspend(wtxn->db, collection, name);
+    wtxn->drops_declared = wtxn->drops_declared || declared;
+    if (i == UINT32_MAX && declared)
+        return TANSU_OK;
     if (state == NULL)
         return snapshot_missing(collection, error);
-    uint32_t i = find_index(state, name);
     if (i == UINT32_MAX)
         return error_set(
             error, TANSU_E_NOT_FOUND, name,

@@ -72,7 +72,8 @@ extension Database.GroupKey where Value: Decodable {
                 return [
                     "$dateTrunc": [
                         "date": .string(path), "unit": .string(unit.rawValue),
-                        "timezone": .string(timeZone.engineName), "startOfWeek": .string(firstWeekday.rawValue),
+                        "timezone": .string(try timeZone.engineName(for: path)),
+                        "startOfWeek": .string(firstWeekday.rawValue),
                     ]
                 ]
             }, decode: { try BSONDecoder().decodeValue(Value.self, from: $0) })
@@ -85,7 +86,8 @@ extension Database.GroupKey where Value == Date {
     /// - Parameters:
     ///   - unit: The unit.
     ///   - keyPath: The date, which is stored as one.
-    ///   - timeZone: Where its midnights and hours begin, with daylight saving time as it is there.
+    ///   - timeZone: Where its midnights and hours begin, with daylight saving time as it is there. A fixed offset is
+    ///     of whole minutes.
     ///   - firstWeekday: On which day weeks begin.
     public static func start(
         of unit: Database.TimeUnit, _ keyPath: KeyPath<Element, Date>, in timeZone: TimeZone,
@@ -101,7 +103,8 @@ extension Database.GroupKey where Value == Date? {
     /// - Parameters:
     ///   - unit: The unit.
     ///   - keyPath: The date, which is stored as one.
-    ///   - timeZone: Where its midnights and hours begin, with daylight saving time as it is there.
+    ///   - timeZone: Where its midnights and hours begin, with daylight saving time as it is there. A fixed offset is
+    ///     of whole minutes.
     ///   - firstWeekday: On which day weeks begin.
     public static func start(
         of unit: Database.TimeUnit, _ keyPath: KeyPath<Element, Date?>, in timeZone: TimeZone,
@@ -112,9 +115,19 @@ extension Database.GroupKey where Value == Date? {
 }
 
 extension TimeZone {
-    /// The name as the engine takes it. A time zone of a fixed offset is named "GMT+0200".
-    fileprivate var engineName: String {
-        guard identifier.hasPrefix("GMT"), identifier.count > 3 else { return identifier }
-        return String(identifier.dropFirst(3))
+    /// The name as the engine takes it: of a fixed offset, whose identifier is rounded to minutes, "+02:00".
+    ///
+    /// - Throws: `.invalidQuery` with that path, for an offset of other than whole minutes.
+    fileprivate func engineName(for path: String) throws -> String {
+        guard identifier.hasPrefix("GMT") else { return identifier }
+        let seconds = secondsFromGMT()
+        guard seconds.isMultiple(of: 60) else {
+            throw TansuError(
+                .invalidQuery,
+                "A time zone \(seconds) seconds from GMT has no offset of whole minutes; round it to minutes",
+                context: path)
+        }
+        let (hours, minutes) = (abs(seconds) / 3600, abs(seconds) / 60 % 60)
+        return "\(seconds < 0 ? "-" : "+")\(hours < 10 ? "0" : "")\(hours):\(minutes < 10 ? "0" : "")\(minutes)"
     }
 }

@@ -14,7 +14,8 @@ extension Database {
     ///
     /// As long as this database is open, the collection has these indexes: those that are missing are built now, and
     /// whenever the collection is created, by a first save, in a transaction or after it was dropped or renamed, they
-    /// are created with it. Dropping an index by its name ends that. Indexes that are not declared stay.
+    /// are created with it. Dropping an index by its name ends that, unless the transaction is rolled back. Indexes that
+    /// are not declared stay.
     ///
     /// A read-only database gets no indexes, and its queries work without them.
     ///
