@@ -18,6 +18,13 @@
 
 typedef struct block_store block_store;
 
+/* Numbers of records. Its owner frees the list. */
+typedef struct block_numbers {
+    uint64_t *list;
+    size_t count;
+    size_t capacity;
+} block_numbers;
+
 enum block_store_kind {
     BLOCK_STORE_META = 'm', /* number 0: the state that the blocks make up (catalog/checkpoint.h) */
     BLOCK_STORE_BLOCK = 'b',    /* a tree block, by block number */
@@ -87,5 +94,13 @@ bool block_store_is_damaged(const block_store *bs);
 
 /* block_store_size -- bytes of the file. */
 uint64_t block_store_size(block_store *bs);
+
+/* block_store_records -- how many records the last commit has. No transaction is in progress. */
+uint64_t block_store_records(const block_store *bs);
+
+/* block_store_numbers -- appends the numbers of all records of one kind, in no order. No
+ * transaction is in progress. Errors: IO, CORRUPT, MEMORY. */
+tansu_status block_store_numbers(block_store *bs, enum block_store_kind kind,
+                                 block_numbers *numbers, tansu_error *error);
 
 #endif

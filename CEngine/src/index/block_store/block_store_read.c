@@ -278,6 +278,35 @@ tansu_status block_store_visit(block_store *bs, block_store_visitor visitor, voi
     return status;
 }
 
+/* Numbers that are collected. */
+typedef struct collecting {
+    enum block_store_kind kind;
+    block_numbers *numbers;
+} collecting;
+
+/* collect_number -- a block_store_visitor. */
+static tansu_status collect_number(void *context, const block_store_node *node,
+                                   tansu_error *error) {
+    const collecting *c = context;
+    block_numbers *numbers = c->numbers;
+    if (node->key[0] != (uint8_t)c->kind)
+        return TANSU_OK;
+    if (!ARRAY_RESERVE(numbers->list, numbers->count, numbers->capacity, 1))
+        return error_memory(error);
+    numbers->list[numbers->count++] = load_u64(node->key + 1);
+    return TANSU_OK;
+}
+
+uint64_t block_store_records(const block_store *bs) {
+    return bs->records;
+}
+
+tansu_status block_store_numbers(block_store *bs, enum block_store_kind kind,
+                                 block_numbers *numbers, tansu_error *error) {
+    collecting c = {.kind = kind, .numbers = numbers};
+    return block_store_visit(bs, collect_number, &c, error);
+}
+
 tansu_status block_store_value(block_store *bs, const block_store_node *node, tansu_buffer *value,
                                tansu_error *error) {
     value->size = 0;

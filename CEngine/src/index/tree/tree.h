@@ -54,6 +54,11 @@ tansu_status tree_open(tree_store *store, uint64_t block, uint64_t count, tree *
 /* tree_root_block -- the root's block number after a checkpoint (0: empty). */
 uint64_t tree_root_block(const tree *t);
 
+/* tree_numbers -- appends the block numbers of a tree that is stored. Loads its inner blocks, which
+ * stay in memory. Errors: MEMORY, IO, CORRUPT. */
+tansu_status tree_numbers(tree_store *store, const tree *t, block_numbers *numbers,
+                          tansu_error *error);
+
 /* tree_retire_all -- puts all of a tree's blocks on a retire list (a dropped index): loaded ones
  * are freed with it, and all of its block numbers, loaded or not, are added to those that
  * tree_store_take_free() returns. Errors: MEMORY, IO, CORRUPT. */
