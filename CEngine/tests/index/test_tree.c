@@ -238,7 +238,22 @@ static void huge_and_empty_keys(void) {
     tree_store_free(store);
 }
 
+/* Numbers that are free in one block store are other blocks in the next. */
+static void free_numbers_do_not_outlive_their_block_store(void) {
+    static const uint64_t numbers[] = {3, 4};
+    tree_store *store;
+    uint64_t *taken = NULL;
+    size_t count = 0;
+    REQUIRE(tree_store_new(&store, NULL) == TANSU_OK);
+    tree_store_return_free(store, numbers, 2);
+    tree_store_attach(store, NULL, 1);
+    CHECK(tree_store_take_free(store, &taken, &count, NULL) == TANSU_OK && count == 0);
+    free(taken);
+    tree_store_free(store);
+}
+
 int main(void) {
+    RUN(free_numbers_do_not_outlive_their_block_store);
     RUN(versions_of_short_keys);
     RUN(versions_of_usual_keys);
     RUN(versions_of_near_keys);

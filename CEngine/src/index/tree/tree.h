@@ -24,7 +24,7 @@ typedef struct tree_store tree_store;
 tansu_status tree_store_new(tree_store **store, tansu_error *error);
 void tree_store_free(tree_store *store);
 /* tree_store_attach -- sets the block store (not owned; NULL for a memory store) and the next free
- * block number. */
+ * block number. The free numbers are forgotten: they were those of another one. */
 void tree_store_attach(tree_store *store, block_store *bs, uint64_t next_block);
 uint64_t tree_store_next_block(const tree_store *store);
 /* tree_store_memory -- bytes of blocks in memory. */

@@ -41,6 +41,9 @@ void tree_store_free(tree_store *store) {
 
 /* tree_store_attach -- number 0 means "not stored", so numbering starts at 1. */
 void tree_store_attach(tree_store *store, block_store *bs, uint64_t next_block) {
+    pthread_mutex_lock(&store->mutex);
+    store->free_count = 0; /* numbers of another block store mean other blocks in this one */
+    pthread_mutex_unlock(&store->mutex);
     atomic_store(&store->next_block, next_block == 0 ? 1 : next_block);
     atomic_store_explicit(&store->bs, bs, memory_order_release);
 }

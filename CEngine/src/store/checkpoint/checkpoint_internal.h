@@ -22,9 +22,4 @@ tansu_status meta_write(database *db, const snapshot *v, uint32_t next_collectio
 tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot **result,
                        tansu_error *error);
 
-/* checkpoint_free_unreachable -- has the next checkpoint remove the stored blocks that no tree of
- * the snapshot has, which the block store holds and nobody else uses yet. What cannot be found out
- * stays. */
-void checkpoint_free_unreachable(database *db, const snapshot *v);
-
 #endif

@@ -97,10 +97,8 @@ tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error) {
         if (status == TANSU_OK)
             status = meta_read(db, meta.data, meta.size, v, &found);
         tansu_buffer_free(&meta);
-        if (status == TANSU_OK) {
-            checkpoint_free_unreachable(db, *v);
+        if (status == TANSU_OK)
             return TANSU_OK;
-        }
         if (status == TANSU_E_MEMORY)
             return error_memory(error);
         note_rebuilt(db, status, &found);

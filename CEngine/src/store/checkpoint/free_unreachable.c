@@ -6,7 +6,7 @@
  * that, no root leads to the block any more. At opening that is found out by comparing the blocks
  * that the trees name with those that are there.
  */
-#include "store/checkpoint/checkpoint_internal.h"
+#include "store/checkpoint/checkpoint.h"
 
 #include "store/database_internal.h"
 
