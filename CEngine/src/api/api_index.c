@@ -57,10 +57,11 @@ static tansu_status create_online(tansu_db *db, const char *collection,
     return status;
 }
 
-/* create_inside -- builds the index in a transaction. Takes the definition over. */
+/* create_inside -- builds the index in a transaction, of the call if `txn` is NULL. If `existing`,
+ * does nothing without the collection. Takes the definition over. */
 static tansu_status create_inside(tansu_db *db, tansu_txn *txn, const char *collection,
-                                  index_definition *definition, tansu_progress progress,
-                                  void *context, tansu_error *error) {
+                                  index_definition *definition, bool existing,
+                                  tansu_progress progress, void *context, tansu_error *error) {
     write_call w;
     tansu_status status = write_call_begin(&w, db, txn, error);
     if (status != TANSU_OK) {
@@ -69,7 +70,8 @@ static tansu_status create_inside(tansu_db *db, tansu_txn *txn, const char *coll
     }
     const index_build_control control = {w.interrupt, progress, context};
     status = write_call_check_savepoint(&w, error);
-    if (status == TANSU_OK)
+    bool wanted = !existing || snapshot_collection(w.wtxn->next, collection) != NULL;
+    if (status == TANSU_OK && wanted)
         status = write_txn_index_create(w.wtxn, collection, definition, &control, error);
     else
         index_definition_free(definition);
@@ -86,8 +88,9 @@ static tansu_status index_create(tansu_db *db, tansu_txn *txn, const char *colle
     tansu_status status = read_definition(collection, name, keys, options, &definition, error);
     if (status != TANSU_OK)
         return status;
-    return txn == NULL ? create_online(db, collection, definition, progress, context, error)
-                       : create_inside(db, txn, collection, definition, progress, context, error);
+    return txn == NULL
+               ? create_online(db, collection, definition, progress, context, error)
+               : create_inside(db, txn, collection, definition, false, progress, context, error);
 }
 
 tansu_status tansu_index_create(tansu_db *db, tansu_txn *txn, const char *collection,
@@ -119,23 +122,6 @@ static tansu_status is_there(tansu_db *db, tansu_txn *txn, const char *collectio
     return read_call_end(&r, TANSU_OK, error);
 }
 
-/* create_if_created -- creates the index if a write transaction that began before the declaration
- * has created the collection. Takes the definition over. */
-static tansu_status create_if_created(tansu_db *db, const char *collection,
-                                      index_definition *definition, tansu_error *error) {
-    write_call w;
-    tansu_status status = write_call_begin(&w, db, NULL, error);
-    if (status != TANSU_OK) {
-        index_definition_free(definition);
-        return status;
-    }
-    if (snapshot_collection(w.wtxn->next, collection) != NULL)
-        status = write_txn_index_create(w.wtxn, collection, definition, NULL, error);
-    else
-        index_definition_free(definition);
-    return write_call_end(&w, status, error);
-}
-
 /* create_declared -- creates the index now if the collection exists. */
 static tansu_status create_declared(tansu_db *db, tansu_txn *txn, const char *collection,
                                     const index_definition *declared, tansu_progress progress,
@@ -151,9 +137,10 @@ static tansu_status create_declared(tansu_db *db, tansu_txn *txn, const char *co
     if (exists && txn == NULL)
         return create_online(db, collection, definition, progress, context, error);
     if (exists)
-        return create_inside(db, txn, collection, definition, progress, context, error);
+        return create_inside(db, txn, collection, definition, false, progress, context, error);
+    /* A write transaction that began before the declaration may have created the collection. */
     if (txn == NULL)
-        return create_if_created(db, collection, definition, error);
+        return create_inside(db, NULL, collection, definition, true, progress, context, error);
     index_definition_free(definition);
     return TANSU_OK;
 }

@@ -20,6 +20,16 @@ static uint64_t mark_read(uint32_t crc, size_t field, uint64_t mark) {
     return tail_mark(crc, field, number) == mark ? number : 0;
 }
 
+/* page_cache_holds -- whether the page cache that the marks were made in is still there, and holds
+ * what they tell of: after a sync that failed the system may drop from memory what it could not
+ * write. `cache` becomes fs_cache_id() of now. */
+static bool page_cache_holds(const tail_file *file, const char *folder, char cache[64]) {
+    uint64_t state = mark_read(file->crc, offsetof(tail_file, state), file->state);
+    fs_cache_id(folder, cache);
+    return state != TAIL_FAILED && file->cache[0] != 0 &&
+           memcmp(file->cache, cache, sizeof file->cache) == 0;
+}
+
 /* take_marks -- what a file that is valid says. */
 static void take_marks(log *l, const tail_file *file) {
     log_marks *m = &l->found;
@@ -31,10 +41,7 @@ static void take_marks(log *l, const tail_file *file) {
     if (m->written == 0)
         /* after a clean end: whose page cache it was plays no part, and asking takes time */
         return;
-    fs_cache_id(l->folder, l->cache);
-    /* after a sync that failed the system may drop from memory what it could not write */
-    m->same_page_cache =
-        !m->failed && file->cache[0] != 0 && memcmp(file->cache, l->cache, sizeof l->cache) == 0;
+    m->same_page_cache = page_cache_holds(file, l->folder, l->cache);
 }
 
 /* load -- reads the file; *sound: it is there, valid, and of the database with `uuid`, or of any if
@@ -82,11 +89,7 @@ uint64_t log_marked_end(const fs *calls, const char *folder, const uint8_t uuid[
         return 0;
     uint64_t synced = mark_read(file.crc, offsetof(tail_file, synced), file.synced);
     uint64_t written = mark_read(file.crc, offsetof(tail_file, written), file.written);
-    uint64_t state = mark_read(file.crc, offsetof(tail_file, state), file.state);
-    fs_cache_id(folder, cache);
-    bool same =
-        state != TAIL_FAILED && cache[0] != 0 && memcmp(cache, file.cache, sizeof cache) == 0;
-    return same && written > synced ? written : synced;
+    return page_cache_holds(&file, folder, cache) && written > synced ? written : synced;
 }
 
 bool log_marked_uuid(const fs *calls, const char *folder, uint8_t uuid[16]) {

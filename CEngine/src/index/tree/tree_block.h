@@ -187,6 +187,15 @@ static inline tansu_status child_content(tree_store *store, const tree_inner *in
                          content, error);
 }
 
+/* Called for one block. */
+typedef tansu_status (*tree_block_visitor)(void *context, tree_block *block, tansu_error *error);
+
+/* tree_each_block -- shows all blocks of a tree, the root first. Inner ones are loaded, and stay in
+ * memory; leaves are not: their parents have their handles. Errors: MEMORY, IO, CORRUPT, and the
+ * visitor's. */
+tansu_status tree_each_block(tree_store *store, const tree *t, tree_block_visitor visit,
+                             void *context, tansu_error *error);
+
 /* The slots of a full leaf of usual keys, with what stands before them. */
 #define LEAF_FRONT 896
 

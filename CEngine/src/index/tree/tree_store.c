@@ -108,36 +108,20 @@ uint64_t tree_root_block(const tree *t) {
     return t->root == NULL ? 0 : atomic_load(&t->root->number) & ~NUMBER_PENDING;
 }
 
-/* count_blocks -- how many blocks hang from a content, which is loaded with all inner ones
- * below. */
-static tansu_status count_blocks(tree_store *store, const tree_content *content, size_t *blocks,
-                                 tansu_error *error) {
-    *blocks += 1;
-    if (content->level == 0)
-        return TANSU_OK;
-    const tree_inner *inner = as_inner(content);
-    if (content->level == 1) {
-        *blocks += inner_children(inner);
-        return TANSU_OK;
-    }
-    for (uint32_t i = 0; i < inner_children(inner); i++) {
-        const tree_content *child;
-        tansu_status status = child_content(store, inner, i, &child, error);
-        if (status == TANSU_OK)
-            status = count_blocks(store, child, blocks, error);
-        if (status != TANSU_OK)
-            return status;
-    }
+/* count_block -- a tree_block_visitor. */
+static tansu_status count_block(void *context, tree_block *block, tansu_error *error) {
+    (void)block;
+    (void)error;
+    ++*(size_t *)context;
     return TANSU_OK;
 }
 
 /* retire_blocks -- a block and all below, every inner one being in memory. */
-static void retire_blocks(tree_store *store, tree_block *block, uint32_t level,
-                          retire_list *retired) {
-    if (level > 0) {
+static void retire_blocks(tree_store *store, tree_block *block, retire_list *retired) {
+    if (atomic_load_explicit(&block->inner, memory_order_acquire)) {
         const tree_inner *inner = as_inner(block_resident(block));
         for (uint32_t i = 0; i < inner_children(inner); i++)
-            retire_blocks(store, inner->child[i], level - 1, retired);
+            retire_blocks(store, inner->child[i], retired);
     }
     /* the capacity is reserved */
     retire_add_born(retired, block_retired, store, block, block->epoch);
@@ -148,19 +132,13 @@ tansu_status tree_retire_all(tree_store *store, const tree *t, retire_list *reti
                              tansu_error *error) {
     if (t->root == NULL)
         return TANSU_OK;
-    const tree_content *content;
     size_t blocks = 0;
-    tansu_status status = block_content(store, t->root, -1, t->count, &content, error);
-    if (status != TANSU_OK)
-        return status;
-    status = count_blocks(store, content, &blocks, error);
-    uint32_t level = content->level;
-    block_unpin(t->root);
+    tansu_status status = tree_each_block(store, t, count_block, &blocks, error);
     if (status != TANSU_OK)
         return status;
     if (!retire_reserve(retired, blocks))
         return error_memory(error);
-    retire_blocks(store, t->root, level, retired);
+    retire_blocks(store, t->root, retired);
     return TANSU_OK;
 }
 
