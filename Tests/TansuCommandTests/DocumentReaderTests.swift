@@ -2,26 +2,6 @@ import Testing
 
 @testable import TansuCommand
 
-/// A source that returns few bytes per read, like a pipe.
-private final class PieceSource: ByteSource {
-    private var bytes: ArraySlice<UInt8>
-    private let piece: Int
-
-    init(_ text: String, piece: Int) {
-        bytes = ArraySlice(Array(text.utf8))
-        self.piece = piece
-    }
-
-    var fraction: Double? { nil }
-
-    func read(into memory: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = min(piece, memory.count, bytes.count)
-        memory.copyBytes(from: bytes.prefix(count))
-        bytes = bytes.dropFirst(count)
-        return count
-    }
-}
-
 /// The documents of an input in the form "line:text" or "line!problem".
 private func documents(
     _ text: String, piece: Int = 7, capacity: Int = 16, maximumLength: Int = 1 << 20

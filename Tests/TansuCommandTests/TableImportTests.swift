@@ -3,26 +3,6 @@ import Testing
 
 @testable import TansuCommand
 
-/// A source of a text.
-private final class TextSource: ByteSource {
-    private var bytes: ArraySlice<UInt8>
-    private let piece: Int
-
-    init(_ text: String, piece: Int) {
-        bytes = ArraySlice(Array(text.utf8))
-        self.piece = piece
-    }
-
-    var fraction: Double? { nil }
-
-    func read(into memory: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = min(piece, memory.count, bytes.count)
-        memory.copyBytes(from: bytes.prefix(count))
-        bytes = bytes.dropFirst(count)
-        return count
-    }
-}
-
 @Suite("Tables with a header")
 struct TableImportTests {
     /// The documents of a table, and the messages of invalid rows with their lines.
@@ -30,7 +10,7 @@ struct TableImportTests {
         _ text: String, separator: Character = ",", infersTypes: Bool = false, piece: Int = 7
     ) throws -> (documents: [BSONDocument], problems: [String]) {
         let parser = RowParser(separator: try #require(separator.asciiValue), infersTypes: infersTypes)
-        let reader = DocumentReader(TextSource(text, piece: piece), table: parser, capacity: 16, maximumLength: 1000)
+        let reader = DocumentReader(PieceSource(text, piece: piece), table: parser, capacity: 16, maximumLength: 1000)
         var result: (documents: [BSONDocument], problems: [String]) = ([], [])
         while let raw = try reader.next() {
             switch reader.parse(raw) {

@@ -6,6 +6,7 @@
  */
 #include "support/calls/document_of.h"
 #include "support/check.h"
+#include "support/mongo/mongo_reply.h"
 #include "support/repo_file.h"
 
 #include <bson/bson.h>
@@ -56,25 +57,6 @@ static char outcome[1 << 16];
 
 /* ---- Parts of a case ---- */
 
-/* inner -- a document or an array as a document of its own. */
-static bool inner(const bson_iter_t *iter, bson_t *doc) {
-    uint32_t size;
-    const uint8_t *data;
-    if (BSON_ITER_HOLDS_DOCUMENT(iter))
-        bson_iter_document(iter, &size, &data);
-    else if (BSON_ITER_HOLDS_ARRAY(iter))
-        bson_iter_array(iter, &size, &data);
-    else
-        return false;
-    return bson_init_static(doc, data, size);
-}
-
-/* member -- a member of a case that is a document or an array. */
-static bool member(const bson_t *test, const char *name, bson_t *doc) {
-    bson_iter_t iter;
-    return bson_iter_init_find(&iter, test, name) && inner(&iter, doc);
-}
-
 /* flag -- a member that is a bool. */
 static bool flag(const bson_t *test, const char *name) {
     bson_iter_t iter;
@@ -103,13 +85,13 @@ static char *expected(const bson_t *test, const char *name, bool values) {
     bson_t list, doc;
     bson_iter_t iter;
     outcome[0] = '\0';
-    if (!member(test, name, &list)) {
+    if (!member_document(test, name, &list)) {
         strcpy(outcome, "error");
     } else if (values) {
         append_json(&list);
     } else {
         for (bson_iter_init(&iter, &list); bson_iter_next(&iter);) {
-            REQUIRE(inner(&iter, &doc));
+            REQUIRE(iter_document(&iter, &doc));
             append_json(&doc);
         }
     }
@@ -138,9 +120,9 @@ static bool save(tansu_db *db, const bson_t *doc) {
 static bool save_all(tansu_db *db, const bson_t *test) {
     bson_t docs, doc;
     bson_iter_t iter;
-    REQUIRE(member(test, "docs", &docs));
+    REQUIRE(member_document(test, "docs", &docs));
     for (bson_iter_init(&iter, &docs); bson_iter_next(&iter);) {
-        if (!inner(&iter, &doc) || !save(db, &doc))
+        if (!iter_document(&iter, &doc) || !save(db, &doc))
             return false;
     }
     return true;
@@ -191,7 +173,8 @@ static void distinct(tansu_db *db, const char *path, const bson_t *query) {
     if (CHECK_OK(tansu_distinct(db, NULL, "c", path, document_of(query), TANSU_NO_DOCUMENT, &result,
                                 &error),
                  &error) &&
-        bson_init_static(&answer, result.data, result.size) && member(&answer, "values", &values))
+        bson_init_static(&answer, result.data, result.size) &&
+        member_document(&answer, "values", &values))
         append_json(&values);
     tansu_buffer_free(&result);
 }
@@ -203,7 +186,7 @@ static void order_of(const bson_t *pairs, bson_t *hints) {
     bson_append_document_begin(hints, "$orderby", -1, &order);
     for (bson_iter_init(&iter, pairs); bson_iter_next(&iter);) {
         bson_iter_t path, direction;
-        REQUIRE(inner(&iter, &pair) && bson_iter_init_find(&path, &pair, "0") &&
+        REQUIRE(iter_document(&iter, &pair) && bson_iter_init_find(&path, &pair, "0") &&
                 bson_iter_init_find(&direction, &pair, "1"));
         bson_append_iter(&order, bson_iter_utf8(&path, NULL), -1, &direction);
     }
@@ -242,8 +225,8 @@ static void run_case(const bson_t *test, unsigned number, bool indexed) {
     const char *kind = text(test, "kind"), *name = text(test, "test");
     char *wanted = expected(test, "result", strcmp(kind, "distinct") == 0);
     REQUIRE(tansu_open_path(NULL, &db, NULL) == TANSU_OK);
-    REQUIRE(member(test, "args", &args) && bson_iter_init_find(&iter, &args, "0"));
-    bool has_first = inner(&iter, &first);
+    REQUIRE(member_document(test, "args", &args) && bson_iter_init_find(&iter, &args, "0"));
+    bool has_first = iter_document(&iter, &first);
     if (!save_all(db, test)) {
         strcpy(outcome, "error");
     } else if (strcmp(kind, "distinct") == 0) {
@@ -256,12 +239,12 @@ static void run_case(const bson_t *test, unsigned number, bool indexed) {
     } else if (strcmp(kind, "sort") == 0) {
         bson_t order;
         order_of(&first, &hints);
-        if (indexed && member(&hints, "$orderby", &order))
+        if (indexed && member_document(&hints, "$orderby", &order))
             make_indexes(db, &order);
         find(db, &none, &hints);
     } else {
         REQUIRE(has_first);
-        if (member(&args, "1", &second))
+        if (member_document(&args, "1", &second))
             BSON_APPEND_DOCUMENT(&hints, "$fields", &second);
         if (indexed)
             make_indexes(db, &first);
@@ -301,9 +284,9 @@ static unsigned each_case(const char *file, unsigned (*run)(const bson_t *test))
     if (!CHECK(json != NULL))
         return 0;
     REQUIRE(CHECK_OK(tansu_json_to_bson(json, size, &bson, &error), &error));
-    REQUIRE(bson_init_static(&all, bson.data, bson.size) && member(&all, "cases", &cases));
+    REQUIRE(bson_init_static(&all, bson.data, bson.size) && member_document(&all, "cases", &cases));
     for (bson_iter_init(&iter, &cases); bson_iter_next(&iter);) {
-        REQUIRE(inner(&iter, &test));
+        REQUIRE(iter_document(&iter, &test));
         count += run(&test);
     }
     tansu_buffer_free(&bson);
@@ -331,7 +314,7 @@ static unsigned run_operator_case(const bson_t *test) {
     static unsigned number;
     bson_t filter, hints = BSON_INITIALIZER, fields = BSON_INITIALIZER;
     number++;
-    if (!flag(test, "docs_are_documents") || !member(test, "filter", &filter)) {
+    if (!flag(test, "docs_are_documents") || !member_document(test, "filter", &filter)) {
         bson_destroy(&hints);
         return 0;
     }
