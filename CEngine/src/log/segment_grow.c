@@ -86,12 +86,11 @@ tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *err
         return cut_off(l, s, error);
     uint64_t written = s->populated > s->used ? s->populated : s->used;
     uint64_t from = written / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
-    uint64_t fresh = (written + SEGMENT_MAP_UNIT - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
     uint64_t to = (end + POPULATE_STEP - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
     if (to > s->allocated)
         to = s->allocated; /* never a page that the file does not have */
     if (to > from)
-        l->calls->populate(s->fd, s->base, from, fresh, to);
+        l->calls->populate(s->fd, s->base, from, written, to);
     s->populated = to > end ? to : end;
     return TANSU_OK;
 }
