@@ -169,7 +169,7 @@ static tansu_status scan_pending(table_scan *scan, uint64_t *rid, doc_ref *ref, 
 tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, const uint8_t **doc,
                              uint32_t *size, tansu_error *error) {
     const read_context *rctx = scan->rctx;
-    if (rctx->pending != NULL && rctx->pending->count != 0)
+    if (rctx->pending != NULL && !pending_empty(rctx->pending))
         return scan_pending(scan, rid, ref, doc, size, error);
     uint64_t end = scan->collection->next_rid;
     while (scan->rid < end) {
