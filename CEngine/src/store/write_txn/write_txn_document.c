@@ -297,8 +297,8 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     if (status != TANSU_OK)
         return status;
     uint64_t at, frame_size = wtxn->frame_size, where = record_where(state->id, rid);
-    status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : 0, state->id, rid,
-                              previous, doc, size, &at, error);
+    status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : RECORD_INSERT, state->id,
+                              rid, previous, doc, size, &at, error);
     if (status != TANSU_OK)
         return status;
     /* The record may have moved the frame, and what lay in it with it. */
