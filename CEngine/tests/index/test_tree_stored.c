@@ -381,8 +381,8 @@ static void a_part_of_a_block_is_an_error(void) {
 
 static void the_documented_leaf_has_these_bytes(void) {
     /* The values 10 41, 10 42 and 10 42 again, of the record ids 0, 1 and 9. */
-    static const uint8_t expected[] = {0x80, 0x05, 0x03, 0x01, 0x15, 0x10, 0x41,
-                                       0x41, 0x01, 0x01, 0x09, 0x42, 0x87};
+    static const uint8_t expected[] = {0x80, 0x05, 0x03, 0x01, 0x15, 0x10, 0x61,
+                                       0x00, 0x41, 0x01, 0x01, 0x01, 0x42, 0x87};
     static const struct {
         uint8_t value;
         uint64_t rid;

@@ -23,13 +23,14 @@
  * n bytes follow, 1 to 5, that are this difference; or STORED_OTHER_TAG, when the rid suffix
  * follows, as five bytes. Numbers of bytes are little-endian.
  *
- * Below 0x80, bits 3 to 5 are how many bytes of the value before are cut off from its end, and bits
- * 0 to 2 how many are appended; 7 says that seven less than the number follows, as a varint, in
- * this order. Then come the appended bytes. When the string has a tail, bit 6 says that its rid
- * suffix follows: the folded difference of the record ids, shifted left by one; if bit 0 is set,
- * the type tag is another one, and follows as a byte. Without bit 6 the record id is the next
- * one. The type tag is otherwise that of the string before. Before the first string are an empty
- * value and the rid suffix 0.
+ * Below 0x80, its value is that of the string before with some bytes replaced. Bits 3 and 4 are how
+ * many bytes at the beginning are kept, and bits 0 to 2 how many are inserted after them; 3 or 7
+ * says that as much less than the number follows, as a varint, in this order. So many bytes as are
+ * inserted are left out, unless bit 5 is set: then their number follows. Then come the inserted
+ * bytes. When the string has a tail, bit 6 says that its rid suffix follows: the folded difference
+ * of the record ids, shifted left by one; if bit 0 is set, the type tag is another one, and follows
+ * as a byte. Without bit 6 the record id is the next one. The type tag is otherwise that of the
+ * string before. Before the first string are an empty value and the rid suffix 0.
  *
  * Blocks that META format 2 (store/checkpoint) has are pages as they are in memory, without their
  * gap (index/tree/tree_page.h); the first byte is the level. An inner block's is followed by 8
@@ -43,7 +44,9 @@
 #define STORED_DELTAS 0x80     /* in the first byte */
 #define STORED_SAME_VALUE 0x80 /* in a string's code */
 #define STORED_RID 0x40
-#define STORED_LONG 7 /* sizes from here on follow as a varint */
+#define STORED_OTHER_SIZE 0x20
+#define STORED_KEPT_LONG 3 /* from here on sizes follow as a varint */
+#define STORED_INSERTED_LONG 7
 #define STORED_NEAR 120
 #define STORED_OTHER_TAG (STORED_NEAR + RID_SUFFIX_SIZE)
 

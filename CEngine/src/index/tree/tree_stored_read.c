@@ -8,8 +8,8 @@
 #include "index/tree/tree_stored.h"
 #include "util/error.h"
 
-/* A page takes less than this. */
-#define PAGE_MOST ((uint64_t)1 << 31)
+/* A page takes less than this, so that no sum of sizes exceeds 32 bits. */
+#define PAGE_MOST ((uint64_t)1 << 30)
 
 /* What strings take at most in the heap in addition to their bytes: their length, the tail. */
 #define HEAP_MORE (4 + RID_SUFFIX_SIZE)
@@ -52,18 +52,21 @@ static uint64_t page_bytes(const stored_front *front) {
 
 /* A string that is being decoded, with what is kept of the one before. */
 typedef struct stored_string {
-    uint32_t kept;     /* bytes of the value before */
-    uint32_t appended; /* and bytes that come after them */
-    const uint8_t *appended_at;
+    const uint8_t *before; /* the value before */
+    uint32_t before_size;
+    uint32_t kept; /* bytes at its beginning */
+    uint32_t left_out;
+    uint32_t inserted;
+    const uint8_t *inserted_at;
     uint64_t rid_suffix; /* of the one before, and then of this one */
 } stored_string;
 
-/* take_long -- a size that does not fit into its three bits; false: it is invalid. */
-static bool take_long(const uint8_t **at, const uint8_t *end, uint32_t *size) {
+/* take_size -- a size that follows, less `from`; false: it is invalid. */
+static bool take_size(const uint8_t **at, const uint8_t *end, uint32_t from, uint32_t *size) {
     uint64_t more;
-    if (!varint_take(at, end, &more) || more > UINT32_MAX - STORED_LONG)
+    if (!varint_take(at, end, &more) || more > PAGE_MOST)
         return false;
-    *size = STORED_LONG + (uint32_t)more;
+    *size = from + (uint32_t)more;
     return true;
 }
 
@@ -98,19 +101,24 @@ static inline bool take_same(const uint8_t **at, const uint8_t *end, uint32_t co
     return true;
 }
 
-/* take_other -- after the code of a string that has another value. `kept` is the size of the value
- * before. */
+/* take_other -- after the code of a string that has another value. */
 static inline bool take_other(const uint8_t **at, const uint8_t *end, uint32_t code,
                               stored_string *string) {
-    uint32_t cut = code >> 3 & 7, appended = code & 7;
-    if ((cut == STORED_LONG && !take_long(at, end, &cut)) ||
-        (appended == STORED_LONG && !take_long(at, end, &appended)) || cut > string->kept ||
-        appended > (size_t)(end - *at))
+    uint32_t kept = code >> 3 & 3, inserted = code & 7, left_out;
+    if ((kept == STORED_KEPT_LONG && !take_size(at, end, kept, &kept)) ||
+        (inserted == STORED_INSERTED_LONG && !take_size(at, end, inserted, &inserted)))
         return false;
-    string->kept -= cut;
-    string->appended = appended;
-    string->appended_at = *at;
-    *at += appended;
+    left_out = inserted;
+    if ((code & STORED_OTHER_SIZE) != 0 && !take_size(at, end, 0, &left_out))
+        return false;
+    if (kept > string->before_size || left_out > string->before_size - kept ||
+        inserted > (size_t)(end - *at))
+        return false;
+    string->kept = kept;
+    string->left_out = left_out;
+    string->inserted = inserted;
+    string->inserted_at = *at;
+    *at += inserted;
     if ((code & STORED_RID) == 0) {
         string->rid_suffix += (uint64_t)1 << TYPE_TAG_BITS;
         return true;
@@ -138,22 +146,32 @@ static inline void copy_16(uint8_t *to, const uint8_t *from) {
 
 /* put_string -- writes a string's bytes. With short pieces and enough space on both sides they are
  * copied in words, of which the next ones overwrite what is too much. */
-static inline void put_string(uint8_t *to, const uint8_t *to_end, const uint8_t *before,
-                              const stored_string *string, const uint8_t *end, uint32_t tail) {
-    if (string->kept <= 16 && string->appended <= 16 && to_end - to >= 40 &&
-        end - string->appended_at >= 16) {
-        copy_16(to, before);
-        copy_16(to + string->kept, string->appended_at);
+static inline void put_string(uint8_t *to, const uint8_t *to_end, const stored_string *string,
+                              const uint8_t *end, uint32_t tail) {
+    const uint8_t *rest = string->before + string->kept + string->left_out;
+    uint32_t rest_size = string->before_size - string->kept - string->left_out;
+    if (string->kept <= 16 && string->inserted <= 16 && rest_size <= 16 && to_end - to >= 56 &&
+        end - string->inserted_at >= 16) {
+        if (string->before_size != 0)
+            copy_16(to, string->before);
+        if (string->kept != string->before_size || string->inserted != 0) {
+            copy_16(to + string->kept, string->inserted_at);
+            copy_16(to + string->kept + string->inserted, rest);
+        }
         if (tail != 0)
-            store_be64(to + string->kept + string->appended, string->rid_suffix << (64 - 8 * tail));
+            store_be64(to + string->kept + string->inserted + rest_size,
+                       string->rid_suffix << (64 - 8 * tail));
         return;
     }
     if (string->kept != 0)
-        memcpy(to, before, string->kept);
+        memcpy(to, string->before, string->kept);
     to += string->kept;
-    if (string->appended != 0)
-        memcpy(to, string->appended_at, string->appended);
-    to += string->appended;
+    if (string->inserted != 0)
+        memcpy(to, string->inserted_at, string->inserted);
+    to += string->inserted;
+    if (rest_size != 0)
+        memcpy(to, rest, rest_size);
+    to += rest_size;
     for (uint32_t i = 0; i < tail; i++)
         to[i] = (uint8_t)(string->rid_suffix >> 8 * (tail - 1 - i));
 }
@@ -163,29 +181,28 @@ static inline void put_string(uint8_t *to, const uint8_t *to_end, const uint8_t 
 static const uint8_t *take_strings(tree_page *page, const uint8_t *at, const uint8_t *end,
                                    uint32_t tail) {
     uint8_t *to_end = (uint8_t *)page + page->capacity, *to = to_end - page->heap;
-    const uint8_t *before = to;
     tree_slot *slots = page_slots(page);
-    stored_string string = {.rid_suffix = 0};
-    uint32_t value_size = 0;
+    stored_string string = {.before = to};
     for (uint32_t i = 0; i < page->count; i++) {
         if (at == end)
             return NULL;
         uint32_t code = *at++;
-        string.kept = value_size;
-        string.appended = 0;
-        string.appended_at = at;
+        string.kept = string.before_size;
+        string.left_out = string.inserted = 0;
+        string.inserted_at = at;
         if (!(code >= STORED_SAME_VALUE ? take_same(&at, end, code, &string)
                                         : take_other(&at, end, code, &string)))
             return NULL;
-        value_size = string.kept + string.appended;
-        uint32_t size = value_size + tail, taken = page_entry_size(size);
-        if (taken > (size_t)(to_end - to))
+        uint32_t value_size = string.before_size - string.left_out + string.inserted;
+        uint32_t size = value_size + tail;
+        if (page_entry_size(size) > (size_t)(to_end - to))
             return NULL;
         slots[i].offset = (uint32_t)(to_end - to);
         to = page_put_size(to, size);
-        put_string(to, to_end, before, &string, end, tail);
+        put_string(to, to_end, &string, end, tail);
         slots[i].head = page_head(to, size);
-        before = to;
+        string.before = to;
+        string.before_size = value_size;
         to += size;
     }
     return to == to_end ? at : NULL;

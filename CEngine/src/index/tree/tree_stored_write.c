@@ -5,9 +5,9 @@
 #include "index/tree/tree_stored.h"
 #include "util/buffer.h"
 
-/* Bytes that a string takes at most in addition to those of its suffix: code, two sizes, the
+/* Bytes that a string takes at most in addition to those of its suffix: code, three sizes, the
  * difference of record ids, the type tag. */
-#define STRING_MORE (1 + 2 * 5 + 6 + 1)
+#define STRING_MORE (1 + 3 * 5 + 6 + 1)
 /* A form byte, a tail, three numbers. */
 #define FRONT_MOST (2 + 3 * 5)
 
@@ -77,23 +77,47 @@ static uint8_t *put_rid(uint8_t *at, uint64_t rid_suffix, uint64_t before) {
     return at;
 }
 
-/* size_code -- a size in three bits. */
-static uint32_t size_code(uint32_t size) {
-    return size < STORED_LONG ? size : STORED_LONG;
+/* A value as that of the string before with some bytes replaced. */
+typedef struct replacement {
+    uint32_t kept;     /* bytes at the beginning of the value before */
+    uint32_t left_out; /* after them */
+    uint32_t inserted; /* in their place */
+} replacement;
+
+/* common_end -- how many bytes two strings share at their end. */
+static uint32_t common_end(const uint8_t *a_end, const uint8_t *b_end, uint32_t limit) {
+    uint32_t count = 0;
+    while (count < limit && a_end[-1 - (int64_t)count] == b_end[-1 - (int64_t)count])
+        count++;
+    return count;
 }
 
-/* put_other -- a string whose value is not that of the one before: what of that is kept, and what
- * comes after it. */
-static uint8_t *put_other(uint8_t *at, uint32_t cut, const uint8_t *appended, uint32_t size,
-                          bool with_rid) {
-    *at++ = (uint8_t)((with_rid ? STORED_RID : 0) | size_code(cut) << 3 | size_code(size));
-    if (cut >= STORED_LONG)
-        at = varint_put(at, cut - STORED_LONG);
-    if (size >= STORED_LONG)
-        at = varint_put(at, size - STORED_LONG);
-    if (size != 0)
-        memcpy(at, appended, size);
-    return at + size;
+/* compare_values -- a value and the one before. */
+static replacement compare_values(const uint8_t *before, uint32_t before_size, const uint8_t *value,
+                                  uint32_t size) {
+    uint32_t kept = common_size(before, before_size, value, size);
+    uint32_t limit = (before_size < size ? before_size : size) - kept;
+    uint32_t end = common_end(before + before_size, value + size, limit);
+    return (replacement){kept, before_size - kept - end, size - kept - end};
+}
+
+/* put_other -- a string whose value is not that of the one before. */
+static uint8_t *put_other(uint8_t *at, const replacement *r, const uint8_t *value, bool with_rid) {
+    bool kept_long = r->kept >= STORED_KEPT_LONG;
+    bool inserted_long = r->inserted >= STORED_INSERTED_LONG;
+    bool other_size = r->left_out != r->inserted;
+    *at++ = (uint8_t)((with_rid ? STORED_RID : 0) | (other_size ? STORED_OTHER_SIZE : 0) |
+                      (kept_long ? STORED_KEPT_LONG : r->kept) << 3 |
+                      (inserted_long ? STORED_INSERTED_LONG : r->inserted));
+    if (kept_long)
+        at = varint_put(at, r->kept - STORED_KEPT_LONG);
+    if (inserted_long)
+        at = varint_put(at, r->inserted - STORED_INSERTED_LONG);
+    if (other_size)
+        at = varint_put(at, r->left_out);
+    if (r->inserted != 0)
+        memcpy(at, value + r->kept, r->inserted);
+    return at + r->inserted;
 }
 
 /* rid_suffix_of -- of a string; its first bytes may be in the page's prefix. */
@@ -117,13 +141,13 @@ static uint8_t *put_strings(uint8_t *at, const tree_page *page, uint32_t tail) {
         const uint8_t *suffix = page_suffix(page, i, &size);
         uint64_t rid_suffix = tail == 0 ? 0 : rid_suffix_of(page, suffix, size);
         size -= tail;
-        uint32_t common = common_size(value, value_size, suffix, size);
-        if (i != 0 && tail != 0 && common == size && common == value_size) {
+        replacement r = compare_values(value, value_size, suffix, size);
+        if (i != 0 && tail != 0 && r.left_out == 0 && r.inserted == 0) {
             at = put_same(at, rid_suffix, before);
         } else {
             bool next = rid_suffix == before + ((uint64_t)1 << TYPE_TAG_BITS);
             bool with_rid = tail != 0 && !next;
-            at = put_other(at, value_size - common, suffix + common, size - common, with_rid);
+            at = put_other(at, &r, suffix, with_rid);
             if (with_rid)
                 at = put_rid(at, rid_suffix, before);
         }
