@@ -7,12 +7,12 @@
 #include "backup/restore_check.h"
 
 #include "log/scan.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 typedef struct checking {
     const staging *staged;
@@ -89,7 +89,7 @@ tansu_status restore_check(const staging *staged, manifest *m, tansu_error *erro
     if (folder == NULL)
         return error_memory(error);
     checking c = {.staged = staged, .folder = folder, .error = error};
-    c.seed = (uint32_t)crc32_z(0, m->uuid, sizeof m->uuid);
+    c.seed = checksum(0, m->uuid, sizeof m->uuid);
     if (staged->calls->list(folder, check_name, &c) != 0 && c.status == TANSU_OK)
         c.status = error_errno(error, folder, "list", errno);
     m->compacted = m->compacted || c.compacted;

@@ -4,9 +4,8 @@
 #include "log/frame.h"
 
 #include "log/scan.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
-
-#include <zlib.h>
 
 const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
     if (offset + FRAME_HEADER_SIZE > s->allocated)
@@ -15,7 +14,7 @@ const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
     if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
         frame->size > s->allocated - offset)
         return NULL;
-    uint32_t crc = (uint32_t)crc32_z(l->crc_seed, s->base + offset + 8, (z_size_t)frame->size - 8);
+    uint32_t crc = checksum(l->crc_seed, s->base + offset + 8, frame->size - 8);
     return crc == frame->crc ? frame : NULL;
 }
 

@@ -6,10 +6,10 @@
 #include "bson/document.h"
 #include "log/frame.h"
 #include "log/segment.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <stdlib.h>
-#include <zlib.h>
 
 const frame_header *scan_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t size,
                                uint64_t offset) {
@@ -20,7 +20,7 @@ const frame_header *scan_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t
         frame->size > size - offset || !frame_records_valid(frame))
         return NULL;
     /* The CRC last: it costs most, and few false headers pass the checks before it. */
-    uint32_t crc = (uint32_t)crc32_z(crc_seed, bytes + offset + 8, (z_size_t)frame->size - 8);
+    uint32_t crc = checksum(crc_seed, bytes + offset + 8, frame->size - 8);
     return crc == frame->crc ? frame : NULL;
 }
 
@@ -96,7 +96,7 @@ bool scan_header(const segment_header *header) {
     segment_header copy = *header;
     copy.crc = 0;
     return memcmp(header->magic, SEGMENT_MAGIC, sizeof header->magic) == 0 &&
-           header->crc == (uint32_t)crc32(0, (const Bytef *)&copy, sizeof copy);
+           header->crc == checksum(0, &copy, sizeof copy);
 }
 
 uint64_t log_capacity(log *l, uint32_t number) {

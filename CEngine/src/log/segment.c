@@ -9,13 +9,13 @@
 #include "log/segment.h"
 
 #include "util/array.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 uint64_t segment_map_size(uint64_t size) {
     return (size + SEGMENT_MAP_UNIT - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
@@ -29,7 +29,7 @@ char *segment_path(const log *l, uint32_t number) {
 static uint32_t header_crc(const segment_header *header) {
     segment_header copy = *header;
     copy.crc = 0;
-    return (uint32_t)crc32(0, (const Bytef *)&copy, sizeof copy);
+    return checksum(0, &copy, sizeof copy);
 }
 
 char *segment_unfinished_path(const log *l, uint32_t number) {
