@@ -25,7 +25,7 @@
  *
  * Below 0x80, its value is that of the string before with some bytes replaced. Bits 3 and 4 are how
  * many bytes at the beginning are kept, and bits 0 to 2 how many are inserted after them; 3 or 7
- * says that as much less than the number follows, as a varint, in this order. So many bytes as are
+ * says that as much less than the number follows, as a varint, in this order. As many bytes as are
  * inserted are left out, unless bit 5 is set: then their number follows. Then come the inserted
  * bytes. When the string has a tail, bit 6 says that its rid suffix follows: the folded difference
  * of the record ids, shifted left by one; if bit 0 is set, the type tag is another one, and follows
