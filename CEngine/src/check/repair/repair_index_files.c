@@ -13,7 +13,7 @@
 
 #include "bson/document.h"
 #include "check/repair/repair_read.h"
-#include "index/locations.h"
+#include "index/locations_stored.h"
 #include "index/tree/rid_suffix.h"
 #include "store/collection.h"
 #include "store/name_check.h"
@@ -305,18 +305,18 @@ static tansu_status compare_collection(repair *r, const doc_value *part, tansu_e
                     .found = {.r = r, .fd = -1},
                     .named = {.r = r, .fd = -1}};
     tansu_buffer chunk = TANSU_BUFFER_INIT;
+    uint64_t words[LOCATIONS_CHUNK];
     tansu_status status = TANSU_OK;
     uint64_t absent = 0, most = CHUNKS_ABSENT + block_store_size(r->index_files) / sizeof(uint64_t);
     for (uint64_t i = 0; status == TANSU_OK && i * LOCATIONS_CHUNK < end && absent < most; i++) {
         chunk.size = 0;
         bool there = block_store_get(r->index_files, BLOCK_STORE_LOCATIONS, id << 40 | i, &chunk,
                                      NULL) == TANSU_OK &&
-                     chunk.size == LOCATIONS_CHUNK * sizeof(uint64_t);
+                     locations_decode(words, chunk.data, chunk.size);
         absent += !there;
         if (there)
             for (uint64_t k = 0; status == TANSU_OK && k < LOCATIONS_CHUNK; k++)
-                status = compare_document(&q, i * LOCATIONS_CHUNK + k, load_u64(chunk.data + 8 * k),
-                                          error);
+                status = compare_document(&q, i * LOCATIONS_CHUNK + k, words[k], error);
         if (status == TANSU_OK && i % 64 == 0)
             status = repair_progress(r, 0, error);
     }
