@@ -35,8 +35,12 @@ uint64_t pending_find(const pending *p, uint64_t where) {
     return p->count == 0 ? 0 : slot_of(p, where)->at;
 }
 
+bool pending_has_space(const pending *p) {
+    return p->slots != NULL && (p->count + 1) * 2 <= p->mask + 1;
+}
+
 bool pending_reserve(pending *p) {
-    if (p->slots != NULL && (p->count + 1) * 2 <= p->mask + 1)
+    if (pending_has_space(p))
         return true;
     uint64_t size = p->slots == NULL ? SLOTS_LEAST : (p->mask + 1) * 2;
     pending larger = {.slots = calloc(size, sizeof *p->slots), .mask = size - 1};

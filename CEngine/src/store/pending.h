@@ -22,6 +22,9 @@ typedef struct pending {
 /* pending_find -- the slot's value, 0 when the document was not changed. */
 uint64_t pending_find(const pending *p, uint64_t where);
 
+/* pending_has_space -- whether pending_reserve() needs no larger table. */
+bool pending_has_space(const pending *p);
+
 /* pending_reserve -- reserves capacity for one more; false when memory is exhausted. */
 bool pending_reserve(pending *p);
 
