@@ -57,7 +57,9 @@ read_context write_txn_read_context(const write_txn *wtxn) {
                           .sequence = wtxn->replay ? UINT64_MAX : wtxn->base->sequence,
                           .pending = wtxn->replay ? NULL : &wtxn->pending,
                           .calls = wtxn->db->calls,
-                          .folder = wtxn->db->folder};
+                          .folder = wtxn->db->folder,
+                          .sort_memory = wtxn->db->sort_memory_bytes,
+                          .group_memory = wtxn->db->group_memory_bytes};
 }
 
 collection_state *write_txn_collection_by_id(write_txn *wtxn, uint32_t id) {
@@ -104,6 +106,12 @@ void write_txn_count_live(database *db, collection_state *state, log_location fr
 }
 
 /* ---- Steps ---- */
+
+uint64_t write_txn_memory(const write_txn *wtxn) {
+    return wtxn->writer.bytes + wtxn->batched_bytes + pending_memory(&wtxn->pending) +
+           wtxn->step_capacity * sizeof *wtxn->steps +
+           (wtxn->retired.capacity + wtxn->made.capacity) * sizeof(retire_item);
+}
 
 bool write_txn_step_reserve(write_txn *wtxn) {
     return !wtxn->keep_steps ||
