@@ -110,21 +110,26 @@ static inline bool record_is_insert(const record_header *r) {
     return (r->flags & RECORD_INSERT) != 0;
 }
 
+/* record_full -- all bits of a record with the full header, none of an insert: what differs is
+ * selected without a branch, which a scan of both kinds would mispredict. */
+static inline uint64_t record_full(const record_header *r) {
+    return (uint64_t)record_is_insert(r) - 1;
+}
+
 /* record_front -- the bytes before the document: header and metadata. */
 static inline uint32_t record_front(const record_header *r) {
-    return record_is_insert(r) ? RECORD_INSERT_HEADER_SIZE
-                               : RECORD_HEADER_SIZE + (uint32_t)r->extra * 8;
+    uint32_t more = RECORD_HEADER_SIZE - RECORD_INSERT_HEADER_SIZE + (uint32_t)r->extra * 8;
+    return RECORD_INSERT_HEADER_SIZE + (more & (uint32_t)record_full(r));
 }
 static inline const uint8_t *record_payload(const record_header *r) {
     return (const uint8_t *)r + record_front(r);
 }
 
 /* record_visible_from -- the first commit whose snapshots see the record, if their collection has
- * its record id: 0 of an insert. Without a branch, which a scan of both kinds would mispredict; the
- * bytes after the short header are the document's, which has no fewer. */
+ * its record id: 0 of an insert. The bytes after the short header are the document's, which has no
+ * fewer. */
 static inline uint64_t record_visible_from(const record_header *r) {
-    uint64_t full = (uint64_t)((r->flags & RECORD_INSERT) / RECORD_INSERT) - 1;
-    return load_u64((const uint8_t *)r + 16) & full;
+    return load_u64((const uint8_t *)r + 16) & record_full(r);
 }
 
 /* record_previous -- the location of the previous version, or 0. */

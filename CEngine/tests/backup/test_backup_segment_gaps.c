@@ -7,6 +7,7 @@
  *
  * TANSU_SEED repeats the choices of a run; with TANSU_ROUNDS each backup is looked at in all ways.
  */
+#include "log/format.h"
 #include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
 #include "support/check.h"
@@ -82,7 +83,8 @@ static bool make_earlier(const char *folder) {
     tansu_buffer text = TANSU_BUFFER_INIT;
     for (unsigned i = 0; i < n.count; i++) {
         file_read(segment_of(folder, n.list[i]), &text);
-        bool compacted = text.data[8] != 1;
+        bool compacted =
+            log_format_compacted(load_u32(text.data + offsetof(segment_header, format)));
         if (compacted) {
             tansu_buffer_free(&text);
             return false;
