@@ -52,8 +52,23 @@ uint64_t pending_find(const pending *p, uint64_t where) {
     return p->count == 0 ? 0 : slot_of(p, where)->at;
 }
 
+/* has_space -- whether pending_reserve() needs no larger table. */
+static bool has_space(const pending *p) {
+    return p->slots != NULL && (p->count + 1) * 2 <= p->mask + 1;
+}
+
+uint64_t pending_memory(const pending *p) {
+    uint64_t slots = p->slots == NULL ? 0 : p->mask + 1;
+    uint64_t run = p->run_capacity;
+    if (!has_space(p))
+        slots *= 3;
+    if (p->run_count == p->run_capacity)
+        run *= 3;
+    return slots * sizeof *p->slots + run * sizeof *p->run;
+}
+
 bool pending_reserve(pending *p) {
-    if (p->slots != NULL && (p->count + 1) * 2 <= p->mask + 1)
+    if (has_space(p))
         return true;
     uint64_t size = p->slots == NULL ? SLOTS_LEAST : (p->mask + 1) * 2;
     pending larger = {.slots = calloc(size, sizeof *p->slots), .mask = size - 1};

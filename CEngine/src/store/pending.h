@@ -33,6 +33,10 @@ static inline bool pending_empty(const pending *p) {
 /* pending_find -- the slot's value, 0 when the document was not changed. */
 uint64_t pending_find(const pending *p, uint64_t where);
 
+/* pending_memory -- the bytes of its tables once a document more is changed: a table that has to
+ * grow stands next to the one that it replaces. */
+uint64_t pending_memory(const pending *p);
+
 /* pending_reserve -- reserves capacity for one more; false when memory is exhausted. */
 bool pending_reserve(pending *p);
 

@@ -84,6 +84,7 @@ tansu_status write_txn_begin(database *db, write_txn **result, tansu_error *erro
     wtxn->writer.store = db->trees;
     wtxn->writer.epoch = wtxn->epoch;
     wtxn->writer.retired = &wtxn->retired;
+    wtxn->writer.bytes = 0;
     wtxn->next_collection = db->next_collection;
     wtxn->next_index = db->next_index;
     *result = wtxn;

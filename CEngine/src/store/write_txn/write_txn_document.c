@@ -211,6 +211,13 @@ static bool with_id(write_txn *wtxn, const uint8_t *doc, size_t size) {
 /* prepare_put -- reserves all that must not fail once the record is in the frame. */
 static tansu_status prepare_put(write_txn *wtxn, collection_state *state, uint64_t rid, bool found,
                                 tansu_error *error) {
+    uint64_t limit = wtxn->db->transaction_memory_bytes;
+    if (limit != 0 && write_txn_memory(wtxn) > limit)
+        return error_set(
+            error, TANSU_E_TOO_LARGE, "transaction",
+            "Transaction exceeds its memory limit of %llu bytes; commit its changes in "
+            "parts, or raise the option \"transaction_memory_bytes\"",
+            (unsigned long long)limit);
     bool reserved = found ? pending_reserve(&wtxn->pending)
                           : pending_reserve_new(&wtxn->pending, record_where(state->id, rid));
     if (!reserved || !write_txn_step_reserve(wtxn))
@@ -311,8 +318,8 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     if (status != TANSU_OK)
         return status;
     uint64_t at, frame_size = wtxn->frame_size, where = record_where(state->id, rid);
-    status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : 0, state->id, rid,
-                              previous, doc, size, &at, error);
+    status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : RECORD_INSERT, state->id,
+                              rid, previous, doc, size, &at, error);
     if (status != TANSU_OK)
         return status;
     /* The record may have moved the frame, and what lay in it with it. */
