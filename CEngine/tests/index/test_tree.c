@@ -98,6 +98,98 @@ static void versions_of_long_keys(void) {
     versions_of(LONG_KEYS, 60, 30);
 }
 
+/* ---- Neighbours: one insertion follows another without a search ---- */
+
+/* insert_counted -- in tree and model; before it, whether the key is known to exceed all. */
+static void insert_counted(tree_writer *writer, tree *t, model *m, uint32_t n) {
+    bool was;
+    size_t size = counted_key(n, key);
+    if (tree_exceeds(writer, t, key, size))
+        CHECK_INT(m->count, model_rank(m, key, size));
+    CHECK_OK(tree_insert(writer, t, key, size, &was, &error), &error);
+    CHECK_INT(!model_insert(m, key, size), was);
+}
+
+static void remove_counted(tree_writer *writer, tree *t, model *m, uint32_t n) {
+    bool was;
+    size_t size = counted_key(n, key);
+    CHECK_OK(tree_remove(writer, t, key, size, &was, &error), &error);
+    CHECK_INT(model_remove(m, key, size), was);
+}
+
+/* neighbours_step -- some keys that ascend by few, from somewhere or from the end on; or one
+ * removal; or a tree of its own comes and goes. */
+static void neighbours_step(random_source *random, tree_writer *writer, tree *t, model *m,
+                            uint32_t *end) {
+    uint32_t n = (uint32_t)random_below(random, *end + 1);
+    switch (random_below(random, 8)) {
+    case 0:
+        remove_counted(writer, t, m, random_chance(random, 50) && *end > 0 ? *end - 1 : n);
+        break;
+    case 1:
+        if (random_chance(random, 30))
+            writer->epoch++;
+        break;
+    case 2: {
+        tree other = {NULL, 0};
+        for (uint32_t i = 0; i < 300; i++)
+            CHECK_OK(tree_insert(writer, &other, key, counted_key(i, key), NULL, &error), &error);
+        tree_discard(writer, &other);
+        break;
+    }
+    case 3:
+    case 4:
+        for (uint64_t i = random_below(random, 400); i > 0; i--, *end += 1 + i % 3)
+            insert_counted(writer, t, m, *end);
+        break;
+    default:
+        for (uint64_t i = random_below(random, 200); i > 0; i--, n += 1 + i % 2)
+            insert_counted(writer, t, m, n);
+        *end = n > *end ? n : *end;
+    }
+}
+
+static void neighbours_go_where_a_search_finds_them(void) {
+    random_source random = random_start(200);
+    for (int round = 0; round < 40; round++) {
+        tree_store *store;
+        REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+        retire_list retired = {NULL, 0, 0};
+        tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
+        tree t = {NULL, 0};
+        model m = {NULL, 0, 0};
+        uint32_t end = 0;
+        for (int steps = 0; steps < 60 && check_failures() == 0; steps++)
+            neighbours_step(&random, &writer, &t, &m, &end);
+        model_same(store, &t, &m);
+        tree_release(store, &t);
+        retire_run(&retired);
+        CHECK_INT(0, tree_store_memory(store));
+        tree_store_free(store);
+        free(m.items);
+        model_end();
+    }
+}
+
+static void ascending_keys_are_known_to_exceed_all(void) {
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    retire_list retired = {NULL, 0, 0};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
+    tree t = {NULL, 0};
+    uint32_t known = 0, count = 20000;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t size = counted_key(i, key);
+        known += tree_exceeds(&writer, &t, key, size);
+        CHECK_OK(tree_insert(&writer, &t, key, size, NULL, &error), &error);
+        CHECK(!tree_exceeds(&writer, &t, key, size));
+    }
+    CHECK(known > count / 100 * 97); /* but for the first of each leaf */
+    tree_release(store, &t);
+    retire_run(&retired);
+    tree_store_free(store);
+}
+
 /* ---- Shapes ---- */
 
 static void rising_keys_fill_the_blocks(void) {
@@ -258,6 +350,8 @@ int main(void) {
     RUN(versions_of_usual_keys);
     RUN(versions_of_near_keys);
     RUN(versions_of_long_keys);
+    RUN(neighbours_go_where_a_search_finds_them);
+    RUN(ascending_keys_are_known_to_exceed_all);
     RUN(rising_keys_fill_the_blocks);
     RUN(removals_from_everywhere_leave_no_sparse_leaves);
     RUN(built_trees_are_like_others);

@@ -70,6 +70,22 @@ void tree_release(tree_store *store, tree *t);
 
 /* ---- Writing ---- */
 
+/* Where a writer inserted last: the way to that leaf, which neighbours and greater keys need not
+ * search for again. Zeroed, it is nowhere. Private to index/tree. */
+#define TREE_FINGER_HEIGHT 6
+typedef struct tree_finger {
+    tree_block *root; /* of the tree; NULL: nowhere */
+    uint64_t epoch;   /* the writer's */
+    uint64_t count;   /* entries of the tree */
+    bool last;        /* the leaf is the tree's last */
+    uint32_t height;
+    struct {
+        tree_block *block;
+        struct tree_content *content;
+        uint32_t slot;
+    } step[TREE_FINGER_HEIGHT];
+} tree_finger;
+
 /* One writer's work between begin and commit. It holds the snapshot that it started from, as a
  * reader does. A tree that somebody else may examine (a cursor of a write transaction, a savepoint)
  * must not be changed in place: copy the tree value and continue with a greater epoch. */
@@ -78,7 +94,12 @@ typedef struct tree_writer {
     uint64_t epoch;       /* greater than that of any writer before: marks blocks as this one's */
     retire_list *retired; /* receives the blocks that were replaced */
     uint64_t bytes;       /* of the blocks that it made and that are still in its trees */
+    tree_finger finger;
 } tree_writer;
+
+/* tree_exceeds -- whether the key is greater than every entry, as far as this is known without a
+ * search: ids that ascend, such as most that are inserted, are in no index. */
+bool tree_exceeds(const tree_writer *writer, const tree *t, const uint8_t *key, size_t size);
 
 /* tree_insert -- adds an entry; *existed (may be NULL): it was there already. On an error the tree
  * is unchanged. Keys: 1 byte to 64 MiB. Errors: MEMORY, IO, CORRUPT, TOO_LARGE. */

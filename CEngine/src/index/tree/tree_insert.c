@@ -2,6 +2,7 @@
  * index/tree/tree_insert.c -- adding an entry.
  */
 #include "index/tree/tree_edit.h"
+#include "index/tree/tree_finger.h"
 #include "index/tree/tree_gather.h"
 #include "index/tree/tree_split.h"
 #include "util/error.h"
@@ -75,7 +76,8 @@ tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_
     if (t->root == NULL)
         return insert_first(writer, t, key, size, error);
     tree_way way;
-    tansu_status status = way_find(writer, t, key, size, &way, error);
+    bool near = finger_find(writer, t, key, size, &way);
+    tansu_status status = near ? TANSU_OK : way_find(writer, t, key, size, &way, error);
     if (status != TANSU_OK)
         return status;
     if (way.exact) {
@@ -90,12 +92,17 @@ tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_
         for (uint32_t i = 0; i < last; i++)
             inner_of(way.step[i].content)->count[way.step[i].slot]++;
         t->count++;
+        if (near)
+            writer->finger.count++;
+        else
+            finger_set(writer, t, &way);
         way_leave(&way);
         return TANSU_OK;
     }
 
     tree_change change;
     tree_block *root = t->root;
+    finger_away(writer);
     status = change_begin(&change, writer, &way, error);
     if (status == TANSU_OK)
         status = insert_leaf(&change, key, size, error);

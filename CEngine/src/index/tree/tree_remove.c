@@ -2,6 +2,7 @@
  * index/tree/tree_remove.c -- removing an entry.
  */
 #include "index/tree/tree_edit.h"
+#include "index/tree/tree_finger.h"
 #include "index/tree/tree_gather.h"
 #include "util/error.h"
 
@@ -113,6 +114,7 @@ tansu_status tree_remove(tree_writer *writer, tree *t, const uint8_t *key, size_
         way_leave(&way);
     if (status != TANSU_OK || !way.exact)
         return status;
+    finger_away(writer);
     uint32_t last = way.height - 1;
     tree_page *page = leaf_page(way.step[last].content);
     if (way.owned && page->count > 1 && (last == 0 || page_live(page) >= LEAF_SPARSE)) {

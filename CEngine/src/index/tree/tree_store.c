@@ -2,7 +2,7 @@
  * index/tree/tree_store.c -- what all trees of a database share; opening, discarding and releasing
  * whole trees.
  */
-#include "index/tree/tree_block.h"
+#include "index/tree/tree_finger.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -176,6 +176,7 @@ static void discard_block(tree_writer *writer, tree_block *block) {
 
 /* tree_discard -- a block that the writer made hangs from blocks that it made, too. */
 void tree_discard(tree_writer *writer, tree *t) {
+    finger_away(writer);
     if (t->root != NULL)
         discard_block(writer, t->root);
     *t = (tree){NULL, 0};

@@ -81,8 +81,10 @@ tansu_status write_txn_begin(database *db, write_txn **result, tansu_error *erro
     wtxn->sequence = wtxn->base->sequence + 1;
     wtxn->next->epoch = wtxn->epoch = ++db->next_epoch;
     wtxn->faults = log_faults(db->log);
-    wtxn->writer =
-        (tree_writer){.store = db->trees, .epoch = wtxn->epoch, .retired = &wtxn->retired};
+    wtxn->writer.store = db->trees;
+    wtxn->writer.epoch = wtxn->epoch;
+    wtxn->writer.retired = &wtxn->retired;
+    wtxn->writer.bytes = 0;
     wtxn->next_collection = db->next_collection;
     wtxn->next_index = db->next_index;
     *result = wtxn;

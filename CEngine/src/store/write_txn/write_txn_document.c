@@ -250,6 +250,20 @@ static tansu_status mode_error(const collection_state *state, tansu_save_mode mo
     return TANSU_OK;
 }
 
+/* find_own -- write_txn_find_id() in the transaction, where an id that is greater than all others
+ * need not be searched for. */
+static tansu_status find_own(write_txn *wtxn, const collection_state *state, const doc_value *id,
+                             bool *found, uint64_t *rid, tansu_error *error) {
+    *found = false;
+    wtxn->key.size = 0;
+    if (!value_key(&wtxn->key, id, false))
+        return error_memory(error);
+    if (tree_exceeds(&wtxn->writer, &state->ids, wtxn->key.data, wtxn->key.size))
+        return TANSU_OK;
+    return tree_find_prefix(wtxn->db->trees, &state->ids, wtxn->key.data, wtxn->key.size, found,
+                            rid, error);
+}
+
 tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
                             size_t size, tansu_save_mode mode, doc_value *id, tansu_error *error) {
     tansu_status status = doc_check(doc, size, DOC_CHECK_STORE, error);
@@ -277,7 +291,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
         return status;
     bool found;
     uint64_t rid;
-    status = write_txn_find_id(wtxn->db->trees, state, &own, &wtxn->key, &found, &rid, error);
+    status = find_own(wtxn, state, &own, &found, &rid, error);
     if (status == TANSU_OK)
         status = mode_error(state, mode, found, error);
     if (status != TANSU_OK)
