@@ -77,14 +77,6 @@ const collection_state *snapshot_collection_by_id(const snapshot *v, uint32_t id
     return NULL;
 }
 
-snapshot *snapshot_acquire(database *db) {
-    pthread_mutex_lock(&db->snapshot_mutex);
-    snapshot *v = db->visible;
-    v->references++;
-    pthread_mutex_unlock(&db->snapshot_mutex);
-    return v;
-}
-
 snapshot *snapshot_acquire_head(database *db) {
     pthread_mutex_lock(&db->snapshot_mutex);
     snapshot *v = db->head;
@@ -95,7 +87,8 @@ snapshot *snapshot_acquire_head(database *db) {
 
 /* is_over -- whether no reader can ever see a snapshot again; the mutex is held. */
 static bool is_over(const database *db, const snapshot *v) {
-    return v->references == 0 && v->epoch < db->visible->epoch;
+    return v->references == 0 && v->heirs == 0 && v->epoch < db->visible->epoch &&
+           !reader_slots_hold(&db->readers, v);
 }
 
 /* unlink_snapshot -- takes a snapshot that is over out of the list and puts it on `ended`. What it
@@ -104,7 +97,7 @@ static void unlink_snapshot(database *db, snapshot *v, snapshot **ended) {
     snapshot *before = v->previous;
     if (before != NULL) {
         before->next = v->next;
-        before->references++;
+        before->heirs++;
     } else {
         db->oldest = v->next;
     }
@@ -122,7 +115,7 @@ static bool hand_over(database *db, snapshot *v, snapshot **ended) {
         v->more = before->more;
         before->more = v;
     }
-    before->references--;
+    before->heirs--;
     if (is_over(db, before))
         unlink_snapshot(db, before, ended);
     return joined;
@@ -137,7 +130,7 @@ static void take_more(snapshot *v, snapshot **ended) {
         one->more = NULL;
         one->previous = v->previous;
         if (one->previous != NULL)
-            one->previous->references++;
+            one->previous->heirs++;
         one->next = *ended;
         *ended = one;
     }
@@ -188,10 +181,43 @@ static snapshot *take_ended(database *db, snapshot *v) {
     return ended;
 }
 
+/* end_passed -- frees the snapshots that were over when a reference to one in a slot has ended, for
+ * who released it could not see that. */
+static void end_passed(database *db) {
+    pthread_mutex_lock(&db->snapshot_mutex);
+    snapshot *ended = take_ended(db, db->oldest);
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    end_snapshots(db, ended);
+}
+
+snapshot *snapshot_acquire(database *db) {
+    bool passed;
+    snapshot *v = reader_slots_acquire(&db->readers, &db->visible, &passed);
+    if (v == NULL) {
+        pthread_mutex_lock(&db->snapshot_mutex);
+        v = db->visible;
+        v->references++;
+        pthread_mutex_unlock(&db->snapshot_mutex);
+    }
+    if (passed)
+        end_passed(db);
+    return v;
+}
+
 void snapshot_release(database *db, snapshot *v) {
+    /* After the release the snapshot may be gone: only its address is compared. */
+    if (reader_slots_release(&db->readers, v)) {
+        if (__atomic_load_n(&db->visible, __ATOMIC_SEQ_CST) != v)
+            end_passed(db);
+        return;
+    }
     snapshot *ended = NULL;
     pthread_mutex_lock(&db->snapshot_mutex);
-    v->references--;
+    if (v->references != 0)
+        v->references--;
+    else /* it is in a slot of another thread, but not always where it was a moment ago */
+        while (!reader_slots_release_any(&db->readers, v))
+            ;
     if (is_over(db, v))
         unlink_snapshot(db, v, &ended);
     pthread_mutex_unlock(&db->snapshot_mutex);
@@ -206,9 +232,9 @@ void snapshot_publish(database *db, snapshot *v, retire_list *retired, bool visi
     db->head->next = v;
     v->previous = db->head;
     db->head = v;
+    snapshot *before = db->visible;
     if (visible) {
-        snapshot *before = db->visible;
-        db->visible = v;
+        __atomic_store_n(&db->visible, v, __ATOMIC_SEQ_CST);
         ended = take_ended(db, before);
     }
     pthread_mutex_unlock(&db->snapshot_mutex);
@@ -219,9 +245,10 @@ void snapshot_publish(database *db, snapshot *v, retire_list *retired, bool visi
 
 void snapshot_make_visible(database *db, uint64_t sequence) {
     pthread_mutex_lock(&db->snapshot_mutex);
-    snapshot *before = db->visible;
-    while (db->visible->next != NULL && db->visible->next->sequence <= sequence)
-        db->visible = db->visible->next;
+    snapshot *before = db->visible, *newest = before;
+    while (newest->next != NULL && newest->next->sequence <= sequence)
+        newest = newest->next;
+    __atomic_store_n(&db->visible, newest, __ATOMIC_SEQ_CST);
     snapshot *ended = take_ended(db, before);
     pthread_mutex_unlock(&db->snapshot_mutex);
     commit_wait_notify(db);

@@ -2,11 +2,12 @@
  * store/snapshot.h -- snapshots (MVCC): the immutable state of all collections as of one commit.
  *
  * A commit publishes a new snapshot that shares everything unchanged with its predecessor. Readers
- * acquire a snapshot by reference count and need no lock while they read. What a commit replaced is
- * kept in the retire list of the newest snapshot that can reach it. When that snapshot ends, the
- * objects that its predecessor cannot reach are freed, and the others move to the predecessor's
- * list (epoch-based reclamation). So a snapshot that is held for long keeps what it can reach, and
- * nothing that was created and replaced after it.
+ * acquire a snapshot, mostly in a slot of their thread (store/readers/reader_slots.h), and need no
+ * lock while they read. What a commit replaced is kept in the retire list of the newest snapshot
+ * that can reach it. When that snapshot ends, the objects that its predecessor cannot reach are
+ * freed, and the others move to the predecessor's list (epoch-based reclamation). So a snapshot
+ * that is held for long keeps what it can reach, and nothing that was created and replaced after
+ * it.
  */
 #ifndef TANSU_STORE_SNAPSHOT_H
 #define TANSU_STORE_SNAPSHOT_H
@@ -45,7 +46,8 @@ typedef struct snapshot {
     collection_state **collections; /* sorted by name */
     uint64_t epoch; /* of the transaction that made it: rises from snapshot to snapshot */
     /* The following are guarded by the database's snapshot_mutex. */
-    uint64_t references;
+    uint64_t references; /* of readers, but for those in store/readers/reader_slots.h */
+    uint64_t heirs;      /* ended snapshots after it, whose retired objects it may have to take */
     struct snapshot *previous, *next; /* the live snapshots before and after it */
     retire_list retired;              /* what it can reach and no later snapshot can */
     struct snapshot *more;            /* snapshots that ended and whose `retired` belongs here, too:

@@ -9,6 +9,9 @@
 #include "support/check.h"
 #include "support/random/random.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Versions and objects of one run. */
@@ -146,7 +149,100 @@ static void objects_live_as_long_as_they_are_seen(void) {
     }
 }
 
+/* ---- Readers on several threads ---- */
+
+#define READERS 6
+#define COMMITS 20000
+#define HANDED 8
+
+/* Object i is seen by the snapshot of the i-th commit only. */
+static struct {
+    database *db;
+    atomic_bool freed[COMMITS + 1];
+    uint64_t first; /* epoch of the snapshot before the commits */
+    atomic_bool over;
+    snapshot *_Atomic handed[HANDED]; /* snapshots that move from thread to thread */
+    atomic_uint_fast64_t acquired, mistakes;
+} shared;
+
+static void free_shared(void *context, void *object) {
+    (void)context;
+    atomic_store((atomic_bool *)object, true);
+}
+
+/* look -- a snapshot that is held sees its object. */
+static void look(const snapshot *v) {
+    if (v != NULL && atomic_load(&shared.freed[v->epoch - shared.first]))
+        atomic_fetch_add(&shared.mistakes, 1);
+}
+
+/* read_on -- acquires and releases, several at a time, and hands some over. */
+static void *read_on(void *context) {
+    random_source source = random_start((uint64_t)(uintptr_t)context);
+    snapshot *held[6] = {NULL};
+    while (!atomic_load(&shared.over)) {
+        snapshot **one = &held[random_below(&source, random_chance(&source, 70) ? 1 : 6)];
+        look(*one);
+        if (*one == NULL) {
+            *one = random_chance(&source, 5) ? snapshot_acquire_head(shared.db)
+                                             : snapshot_acquire(shared.db);
+            atomic_fetch_add(&shared.acquired, 1);
+        } else if (random_chance(&source, 20)) {
+            *one = atomic_exchange(&shared.handed[random_below(&source, HANDED)], *one);
+        } else {
+            snapshot_release(shared.db, *one);
+            *one = NULL;
+        }
+        look(*one);
+    }
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        if (held[i] != NULL)
+            snapshot_release(shared.db, held[i]);
+    return NULL;
+}
+
+/* What a thread holds, wherever it was acquired, is not freed, and everything is once nobody holds
+ * it. */
+static void snapshots_move_between_threads(void) {
+    tansu_db *handle = call_open(NULL);
+    pthread_t readers[READERS];
+    shared.db = (database *)handle;
+    shared.first = shared.db->head->epoch;
+    for (uintptr_t i = 0; i < READERS; i++)
+        REQUIRE(pthread_create(&readers[i], NULL, read_on, (void *)(i + 1)) == 0);
+    while (atomic_load(&shared.acquired) < READERS * 10)
+        sched_yield();
+    for (uint64_t i = 0; i < COMMITS; i++) {
+        if (i % 64 == 0)
+            sched_yield();
+        retire_list retired = {NULL, 0, 0};
+        uint64_t epoch = shared.first + i;
+        REQUIRE(retire_add_born(&retired, free_shared, NULL, &shared.freed[i], epoch));
+        snapshot *v = snapshot_new(0);
+        REQUIRE(v != NULL);
+        v->epoch = v->sequence = epoch + 1;
+        bool visible = i % 3 != 0;
+        snapshot_publish(shared.db, v, &retired, visible);
+        if (!visible)
+            snapshot_make_visible(shared.db, v->sequence);
+    }
+    atomic_store(&shared.over, true);
+    for (int i = 0; i < READERS; i++)
+        pthread_join(readers[i], NULL);
+    for (int i = 0; i < HANDED; i++)
+        if (shared.handed[i] != NULL)
+            snapshot_release(shared.db, shared.handed[i]);
+    CHECK_INT(0, atomic_load(&shared.mistakes));
+    uint64_t freed = 0;
+    for (uint64_t i = 0; i < COMMITS; i++)
+        freed += atomic_load(&shared.freed[i]);
+    CHECK_INT(COMMITS, freed);
+    CHECK(shared.db->oldest == shared.db->visible && shared.db->visible == shared.db->head);
+    call_close(handle);
+}
+
 int main(void) {
     RUN(objects_live_as_long_as_they_are_seen);
+    RUN(snapshots_move_between_threads);
     return check_finish();
 }
