@@ -103,14 +103,14 @@ tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *err
         return cut_off(l, s, error);
     uint64_t written = s->populated > s->used ? s->populated : s->used;
     uint64_t from = written / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
-    uint64_t fresh = (written + SEGMENT_MAP_UNIT - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
     uint64_t to = (end + POPULATE_STEP - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
     if (to > s->allocated)
         to = s->allocated; /* never a page that the file does not have */
     uint64_t piece = populate_piece(l, end - s->used);
+    from += (written - from) / piece * piece; /* pieces before are there already */
     for (uint64_t at = from; at < to; at += piece) {
         uint64_t next = to - at < piece ? to : at + piece;
-        l->calls->populate(s->fd, s->base, at, at > fresh ? at : fresh, next);
+        l->calls->populate(s->fd, s->base, at, at > written ? at : written, next);
     }
     s->populated = to > end ? to : end;
     return TANSU_OK;
