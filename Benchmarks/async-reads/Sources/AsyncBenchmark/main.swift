@@ -68,17 +68,40 @@ func nanoseconds(_ start: ContinuousClock.Instant, _ times: Int) -> Double {
 
 func median(_ numbers: [Double]) -> Double { numbers.sorted()[numbers.count / 2] }
 
-func line(_ name: String, _ variant: String, _ time: Double, _ ratio: Double) -> String {
+/// One line of the result: a variant of a call.
+struct Line {
+    let name: String
+    let variant: String
+    let samples: [Double]
+    /// The median divided by that of the synchronous call.
+    let ratio: Double
+
+    init(_ name: String, _ variant: String, _ samples: [Double], comparedTo first: [Double]) {
+        self.name = name
+        self.variant = variant
+        self.samples = samples
+        ratio = median(samples) / median(first)
+    }
+
+    /// As an object of the JSON, in microseconds.
+    var json: String {
+        let numbers = samples.map { String(format: "%.6g", $0 / 1000) }.joined(separator: ", ")
+        return "{\"key\": \"\(name)\", \"variant\": \"\(variant)\", \"unit\": \"us\", "
+            + "\"samples\": [\(numbers)], \"ratio\": \(String(format: "%.6g", ratio))}"
+    }
+}
+
+func text(_ line: Line) -> String {
     func column(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
-    return name.padding(toLength: 18, withPad: " ", startingAt: 0)
-        + variant.padding(toLength: 12, withPad: " ", startingAt: 0)
-        + column(String(format: "%.1f us", time / 1000), 12)
-        + column(String(format: "%.2f", ratio), 8)
+    return line.name.padding(toLength: 18, withPad: " ", startingAt: 0)
+        + line.variant.padding(toLength: 12, withPad: " ", startingAt: 0)
+        + column(String(format: "%.1f us", median(line.samples) / 1000), 12)
+        + column(String(format: "%.2f", line.ratio), 8)
 }
 
-func measure(_ row: Row, repetitions: Int, wanted: Double) async throws {
+func measure(_ row: Row, repetitions: Int, wanted: Double) async throws -> [Line] {
     guard try row.synchronous() == (try await row.asynchronous()) else {
         throw BenchmarkError(description: "Wrong result of \(row.name)")
     }
@@ -96,13 +119,17 @@ func measure(_ row: Row, repetitions: Int, wanted: Double) async throws {
         for _ in 0..<times { sums.1 &+= try await row.asynchronous() }
         asynchronous.append(nanoseconds(start, times))
     }
-    print(line(row.name, "synchronous", median(synchronous), 1))
-    print(line(row.name, "await", median(asynchronous), median(asynchronous) / median(synchronous)))
+    return [
+        Line(row.name, "synchronous", synchronous, comparedTo: synchronous),
+        Line(row.name, "await", asynchronous, comparedTo: synchronous),
+    ]
 }
 
 /// Reads on an actor of its own, and on the main actor, in whose isolation this runs.
 @MainActor
-func measureOnActors(_ people: Database.Collection<Person>, repetitions: Int, wanted: Double) async throws {
+func measureOnActors(
+    _ people: Database.Collection<Person>, repetitions: Int, wanted: Double
+) async throws -> [Line] {
     let reader = Reader(people)
     let times = max(4, Int(wanted / 5000))
     var (direct, onActor, onMain): ([Double], [Double], [Double]) = ([], [], [])
@@ -119,9 +146,11 @@ func measureOnActors(_ people: Database.Collection<Person>, repetitions: Int, wa
         for i in 0..<times { sum &+= try await people.get(i % count)?.age ?? 0 }
         onMain.append(nanoseconds(mainStart, times))
     }
-    print(line("get, any id", "synchronous", median(direct), 1))
-    print(line("get, any id", "on an actor", median(onActor), median(onActor) / median(direct)))
-    print(line("get, any id", "main actor", median(onMain), median(onMain) / median(direct)))
+    return [
+        Line("get, any id", "synchronous", direct, comparedTo: direct),
+        Line("get, any id", "on an actor", onActor, comparedTo: direct),
+        Line("get, any id", "main actor", onMain, comparedTo: direct),
+    ]
 }
 
 func number(after name: String, or standard: Int) throws -> Int {
@@ -138,6 +167,7 @@ let help = """
 
       --reps N        repetitions of each row (default: 9)
       --ms N          duration of a repetition in milliseconds (default: 60)
+      --json          JSON instead of a table
     """
 
 func run() async throws {
@@ -148,9 +178,19 @@ func run() async throws {
     try await people.save((0..<count).map { Person(id: $0, name: "p\($0)", age: $0 % 1000) })
     try await people.ensureIndex("by_name", on: ["name": .ascending])
     try await people.ensureIndex("by_age", on: ["age": .ascending])
-    print("call              variant           median   ratio")
-    for row in rows(people) { try await measure(row, repetitions: repetitions, wanted: wanted) }
-    try await measureOnActors(people, repetitions: repetitions, wanted: wanted)
+    let json = CommandLine.arguments.contains("--json")
+    var lines: [Line] = []
+    func add(_ more: [Line]) {
+        lines += more
+        if !json { for line in more { print(text(line)) } }
+    }
+    if !json { print("call              variant           median   ratio") }
+    for row in rows(people) { add(try await measure(row, repetitions: repetitions, wanted: wanted)) }
+    add(try await measureOnActors(people, repetitions: repetitions, wanted: wanted))
+    if json {
+        let rows = lines.map { "\n  " + $0.json }.joined(separator: ",")
+        print("{\"documents\": \(count), \"tansuVersion\": \"\(Database.engineVersion)\", \"rows\": [\(rows)\n]}")
+    }
 }
 
 if CommandLine.arguments.contains("--help") {

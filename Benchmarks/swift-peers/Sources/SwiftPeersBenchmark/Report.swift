@@ -64,6 +64,9 @@ enum Report {
         let model = information.split(separator: "\n").first { $0.hasPrefix("model name") }
         let name = model?.split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) + ", " } ?? ""
         let process = ProcessInfo.processInfo
-        return "\(name)\(process.processorCount) cores, \(process.operatingSystemVersionString)"
+        let kernel = (try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)).map {
+            "Linux " + $0.trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        return "\(name)\(process.processorCount) cores, \(kernel ?? process.operatingSystemVersionString)"
     }
 }
