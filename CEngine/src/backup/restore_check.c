@@ -44,7 +44,7 @@ static tansu_status check_mapped(checking *c, const uint8_t *bytes, uint64_t siz
     tansu_status status = TANSU_OK;
     uint64_t at = SEGMENT_HEADER_SIZE;
     const frame_header *frame;
-    c->compacted = c->compacted || ((const segment_header *)bytes)->format > LOG_FORMAT;
+    c->compacted = c->compacted || log_format_compacted(((const segment_header *)bytes)->format);
     while (status == TANSU_OK && (frame = scan_frame(c->seed, bytes, size, at)) != NULL) {
         status = check_frame(frame, name, at, error);
         at += frame->size;

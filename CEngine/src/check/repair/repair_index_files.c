@@ -205,12 +205,13 @@ static tansu_status compare_location(comparison *q, uint64_t where, log_location
     *mark = 0;
     if (!repair_read_record(&q->found, found, &record, &status, error))
         return status;
-    uint64_t sequence = record->sequence;
+    uint64_t sequence = repair_commit(r, found, record);
     bool there =
         repair_read_record(&q->named, named, &newest, &status, error) && newest->where == where;
-    if (there && newest->sequence == sequence)
+    uint64_t last = there ? repair_commit(r, named, newest) : 0;
+    if (there && last == sequence)
         *mark = LOCATION_CONFIRMED;
-    else if (there && newest->sequence > sequence)
+    else if (there && last > sequence)
         *mark = LOCATION_OUTDATED;
     if (there || status != TANSU_OK)
         return status;
@@ -232,7 +233,7 @@ static tansu_status compare_absent(comparison *q, log_location *found, tansu_err
     if ((*found & LOCATION_UNCERTAIN) != 0)
         *found |= LOCATION_DELETED;
     else if (repair_read_record(&q->found, *found, &record, &status, error))
-        *found |= record->sequence <= q->r->checkpoint ? LOCATION_UNCERTAIN : 0;
+        *found |= repair_commit(q->r, *found, record) <= q->r->checkpoint ? LOCATION_UNCERTAIN : 0;
     else
         return status;
     return TANSU_OK;
