@@ -15,7 +15,8 @@
 
 typedef struct locations locations;
 
-/* Locations in one chunk: 8 KiB of them, which is what a checkpoint writes at least. */
+/* Locations in one chunk: 8 KiB of them in memory, and less in the block store
+ * (index/locations_stored.h). */
 #define LOCATIONS_CHUNK 1024
 
 /* locations_new -- `collection` is its number, `bs` may be NULL (memory store), `count` says how
