@@ -226,15 +226,20 @@ require_packages() {
     [ -z "$wanted" ] || install_packages $wanted
 
     use_brew_folders
-    # shellcheck disable=SC2046
-    pkg-config --exists $(column 1) && return
-    missing=
-    for module in $(column 1); do
-        pkg-config --exists "$module" || missing="$missing $module"
-    done
     if have apt-get; then number=2; else number=3; fi
+    missing=
+    lacking=
+    for module in $(column 1); do
+        pkg-config --exists "$module" && continue
+        if [ "$(column 4 "$module")" = optional ]; then lacking="$lacking $module"; else missing="$missing $module"; fi
+    done
+    if [ -z "$missing" ]; then
+        # shellcheck disable=SC2086
+        [ -z "$lacking" ] || say "Building without$lacking, which is optional; to have it, install:" $(column $number $lacking)
+        return
+    fi
     # shellcheck disable=SC2046,SC2086
-    install_packages $(column $number $missing)
+    install_packages $(column $number $missing $lacking)
     for module in $missing; do
         pkg-config --exists "$module" || fail $EXIT_PACKAGE "pkg-config does not find \"$module\", though its package is installed.
     PKG_CONFIG_PATH=${PKG_CONFIG_PATH:-} PKG_CONFIG_LIBDIR=${PKG_CONFIG_LIBDIR:-}"

@@ -6,11 +6,13 @@
 #ifndef TANSU_LOG_FORMAT_H
 #define TANSU_LOG_FORMAT_H
 
+#include "log/compressed/compressed_format.h"
 #include "util/bytes.h"
 
 /* Formats of segments. */
-#define LOG_FORMAT 1u           /* one that was written commit by commit */
-#define LOG_FORMAT_COMPACTED 2u /* one that replaced others */
+#define LOG_FORMAT 1u            /* one that was written commit by commit */
+#define LOG_FORMAT_COMPACTED 2u  /* one that replaced others */
+#define LOG_FORMAT_COMPRESSED 8u /* the same in blocks */
 
 /* A segment file begins with this. */
 #define SEGMENT_MAGIC "TANSULOG"
@@ -46,7 +48,8 @@ enum record_type {
     RECORD_COLLECTION_RENAME = 5, /* {"name": …, "to": …} */
     RECORD_INDEX_CREATE = 6,      /* {"id": n, "name": …, "keys": {…}, "options": {…}} */
     RECORD_INDEX_DROP = 7,        /* {"name": …} */
-    RECORD_COMPACTION = 8         /* {"segment": n, "replaces": [n, …]} */
+    RECORD_COMPACTION = 8,        /* {"segment": n, "replaces": [n, …]} */
+    RECORD_COLLECTION_OPTIONS = 9 /* {"name": …, "compression": …} */
 };
 
 enum record_flags {
@@ -67,6 +70,7 @@ typedef struct record_header {
 #define RECORD_MAX_COLLECTION ((1u << 24) - 1)
 
 _Static_assert(sizeof(segment_header) == SEGMENT_HEADER_SIZE, "segment header layout");
+_Static_assert(IMAGE_BLOCKS == SEGMENT_HEADER_SIZE, "an image begins with a segment header");
 _Static_assert(sizeof(frame_header) == FRAME_HEADER_SIZE, "frame header layout");
 _Static_assert(sizeof(record_header) == RECORD_HEADER_SIZE, "record header layout");
 

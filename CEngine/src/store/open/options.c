@@ -24,7 +24,8 @@ void options_set_defaults(tansu_options *options) {
                                .checkpoint_bytes = (uint64_t)64 << 20,
                                .index_cache_bytes = (uint64_t)64 << 20,
                                .compaction_percent = 50,
-                               .compaction_share = 25};
+                               .compaction_share = 25,
+                               .block_cache_bytes = (uint64_t)32 << 20};
 }
 
 tansu_status options_complete(const tansu_options *given, tansu_options *whole,
