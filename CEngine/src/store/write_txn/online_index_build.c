@@ -360,6 +360,7 @@ tansu_status index_build_online(database *db, const char *collection, index_defi
         index_definition_free(definition);
     tree_discard(&a.writer, &a.entries);
     retire_run(&a.retired);
+    log_pins_release(&a.pins);
     if (a.from != NULL)
         snapshot_release(db, a.from);
     index_entries_free(&a.made);
