@@ -9,13 +9,13 @@
 #include "log/segment.h"
 
 #include "util/array.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 uint64_t segment_map_size(uint64_t size) {
     return (size + SEGMENT_MAP_UNIT - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
@@ -29,7 +29,7 @@ char *segment_path(const log *l, uint32_t number) {
 static uint32_t header_crc(const segment_header *header) {
     segment_header copy = *header;
     copy.crc = 0;
-    return (uint32_t)crc32(0, (const Bytef *)&copy, sizeof copy);
+    return checksum(0, &copy, sizeof copy);
 }
 
 char *segment_unfinished_path(const log *l, uint32_t number) {
@@ -239,6 +239,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
     if (s == NULL)
         return error_memory(error);
     s->fd = -1;
+    s->format = LOG_FORMAT;
     s->first = first;
     s->number = segment_next_number(l);
     s->mapped = l->segment_size;
@@ -303,7 +304,7 @@ static bool header_valid(const log *l, const segment_header *header, uint32_t nu
     /* Of a newer format nothing more is known. */
     else if (header->format > LOG_FORMAT_COMPACTED)
         return true;
-    else if (header->format != LOG_FORMAT_COMPACTED)
+    else if (!log_format_compacted(header->format))
         return header->last == 0 && header->end == 0;
     return header->last >= header->base && header->end >= SEGMENT_HEADER_SIZE &&
            header->end % 8 == 0 && header->end <= size;
@@ -334,7 +335,7 @@ tansu_status segment_open_blocks(log *l, segment *s, const segment_header *heade
                                           .end = header->end};
     segment_name(s->number, s->compressed->name);
     tansu_status status = compressed_open(s->compressed, s->fd, s->allocated, error);
-    if (status == TANSU_OK && s->compressed->format != LOG_FORMAT_COMPACTED)
+    if (status == TANSU_OK && !log_format_compacted(s->compressed->format))
         status = error_set(error, TANSU_E_VERSION, s->compressed->name,
                            "A compressed segment has records of format %u and this library reads "
                            "up to %u; use a newer library",
@@ -391,6 +392,7 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
                       header.format, LOG_FORMAT_COMPACTED);
         goto fail;
     }
+    s->format = header.format;
     s->first = header.base;
     s->last = header.last;
     s->mapped = segment_map_size(s->allocated);

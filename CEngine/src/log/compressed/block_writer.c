@@ -5,12 +5,12 @@
 
 #include "util/array.h"
 #include "util/buffer.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 struct block_writer {
     enum codec codec;
@@ -87,7 +87,7 @@ static tansu_status end_block(block_writer *w, tansu_error *error) {
     memcpy(w->stored.data, &header, sizeof header);
     memset(out + made, 0, whole - BLOCK_HEADER_SIZE - made);
     store_u32(w->stored.data + offsetof(block_header, crc),
-              (uint32_t)crc32_z(w->crc_seed, w->stored.data + 8, BLOCK_HEADER_SIZE - 8 + made));
+              checksum(w->crc_seed, w->stored.data + 8, BLOCK_HEADER_SIZE - 8 + made));
     tansu_status status = w->sink(w->context, w->stored.data, whole, error);
     if (status != TANSU_OK)
         return status;
@@ -119,7 +119,7 @@ tansu_status block_writer_finish(block_writer *w, compressed_header *header, tan
     uint64_t size = (uint64_t)w->count * sizeof *w->entries;
     *header = (compressed_header){
         .format = w->format, .table = w->position, .count = w->count, .codecs = w->codecs};
-    header->table_crc = (uint32_t)crc32_z(w->crc_seed, (const uint8_t *)w->entries, (z_size_t)size);
-    header->crc = (uint32_t)crc32_z(w->crc_seed, (const uint8_t *)header, sizeof *header);
+    header->table_crc = checksum(w->crc_seed, (const uint8_t *)w->entries, size);
+    header->crc = checksum(w->crc_seed, (const uint8_t *)header, sizeof *header);
     return size == 0 ? TANSU_OK : w->sink(w->context, w->entries, size, error);
 }

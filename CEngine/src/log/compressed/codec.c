@@ -9,7 +9,7 @@
 #include "util/error.h"
 
 #include <string.h>
-#ifdef TANSU_LZ4
+#ifdef WITH_LIBLZ4
 #include <lz4.h>
 #include <lz4hc.h>
 #endif
@@ -27,7 +27,7 @@ const char *codec_name(enum codec codec) {
 }
 
 bool codec_available(enum codec codec) {
-#ifdef TANSU_LZ4
+#ifdef WITH_LIBLZ4
     return codec == CODEC_NONE || codec == CODEC_LZ4;
 #else
     return codec == CODEC_NONE;
@@ -42,7 +42,7 @@ tansu_status codec_missing(const char *what, enum codec codec, tansu_error *erro
 }
 
 size_t codec_memory(enum codec codec) {
-#ifdef TANSU_LZ4
+#ifdef WITH_LIBLZ4
     if (codec == CODEC_LZ4)
         return (size_t)LZ4_sizeofStateHC();
 #else
@@ -53,7 +53,7 @@ size_t codec_memory(enum codec codec) {
 
 size_t codec_compress(enum codec codec, void *memory, const uint8_t *bytes, size_t size,
                       uint8_t *out, size_t room) {
-#ifdef TANSU_LZ4
+#ifdef WITH_LIBLZ4
     if (codec == CODEC_LZ4 && size <= LZ4_MAX_INPUT_SIZE) {
         int made = LZ4_compress_HC_extStateHC(memory, (const char *)bytes, (char *)out, (int)size,
                                               (int)room, LZ4_LEVEL);
@@ -73,7 +73,7 @@ bool codec_decompress(enum codec codec, const uint8_t *stored, size_t stored_siz
         memcpy(out, stored, size);
         return true;
     }
-#ifdef TANSU_LZ4
+#ifdef WITH_LIBLZ4
     if (codec == CODEC_LZ4 && stored_size <= INT32_MAX && size <= INT32_MAX)
         return LZ4_decompress_safe((const char *)stored, (char *)out, (int)stored_size,
                                    (int)size) == (int)size;

@@ -1,7 +1,7 @@
 /*
  * log/compressed/codec.h -- how the blocks of compressed segments are compressed.
  *
- * The library LZ4 is optional when the engine is built (TANSU_LZ4). Without it nothing is
+ * The library LZ4 is optional when the engine is built (WITH_LIBLZ4). Without it nothing is
  * compressed, and segments that contain LZ4 blocks cannot be opened.
  */
 #ifndef TANSU_LOG_COMPRESSED_CODEC_H

@@ -5,11 +5,11 @@
 #include "log/compressed/compressed_segment.h"
 
 #include "log/compressed/codec.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 /* ---- Opening ---- */
 
@@ -46,7 +46,7 @@ static tansu_status header_read(const compressed_segment *s, int fd, uint64_t si
         return status;
     compressed_header copy = *header;
     copy.crc = 0;
-    if (header->crc != (uint32_t)crc32_z(s->crc_seed, (const uint8_t *)&copy, sizeof copy) ||
+    if (header->crc != checksum(s->crc_seed, (const uint8_t *)&copy, sizeof copy) ||
         header->table < COMPRESSED_BLOCKS || header->table % 8 != 0 || header->table > size ||
         (size - header->table) / sizeof(block_entry) < header->count)
         return corrupt(s, IMAGE_BLOCKS, error);
@@ -81,7 +81,7 @@ static tansu_status table_read(compressed_segment *s, int fd, const compressed_h
         return status;
     s->table[s->count] =
         (block_entry){.offset = (uint32_t)s->end, .position = (uint32_t)(header->table / 8)};
-    if (header->table_crc != (uint32_t)crc32_z(s->crc_seed, (const uint8_t *)s->table, size) ||
+    if (header->table_crc != checksum(s->crc_seed, (const uint8_t *)s->table, size) ||
         !table_valid(s))
         return corrupt(s, header->table, error);
     uint32_t block = 0;
@@ -131,8 +131,7 @@ const block_header *block_valid(uint32_t crc_seed, const uint8_t *bytes, uint64_
     const block_header *header = block_header_at(bytes, size, position);
     if (header == NULL)
         return NULL;
-    uint32_t crc = (uint32_t)crc32_z(crc_seed, bytes + position + 8,
-                                     BLOCK_HEADER_SIZE - 8 + (z_size_t)header->stored);
+    uint32_t crc = checksum(crc_seed, bytes + position + 8, BLOCK_HEADER_SIZE - 8 + header->stored);
     return crc == header->crc ? header : NULL;
 }
 

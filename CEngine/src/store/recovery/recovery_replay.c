@@ -43,7 +43,7 @@ static tansu_status old_snapshot(write_txn *wtxn, const collection_state *state,
         if (status != TANSU_OK)
             return status;
     } else if (location == 0) {
-        location = record->previous;
+        location = record_previous(record);
     }
     *doc = NULL;
     *size = 0;
@@ -59,7 +59,7 @@ static tansu_status replay_document(write_txn *wtxn, const record_header *record
                                     log_location location, tansu_error *error) {
     collection_state *state = write_txn_collection_by_id(wtxn, record_collection(record));
     const uint8_t *payload = record_payload(record);
-    uint32_t room = record->size - RECORD_HEADER_SIZE - record->meta_words * 8u;
+    uint32_t room = record->size - record_front(record);
     uint32_t size = load_u32(payload);
     segment_usage_add(wtxn->db->written, (uint32_t)(location >> 32), record->size);
     if (state == NULL && wtxn->lenient)
@@ -153,7 +153,7 @@ static tansu_status replay_catalog(write_txn *wtxn, const record_header *record,
                                    log_location location, tansu_error *error) {
     const uint8_t *payload = record_payload(record);
     uint32_t size = load_u32(payload);
-    uint32_t room = record->size - RECORD_HEADER_SIZE - record->meta_words * 8u;
+    uint32_t room = record->size - record_front(record);
     const char *name = size < 5 || size > room ? NULL : text_of(payload, size, "name");
     if (name == NULL)
         return damaged(location, "There is a catalog record without a name", error);
