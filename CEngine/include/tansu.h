@@ -383,6 +383,8 @@ typedef struct tansu_options {
                                           commit: a call that would exceed it fails with TOO_LARGE
                                           and changes nothing. 0, the default: no limit.
                                           docs/durability.md says what counts */
+    uint64_t block_cache_bytes; /* bound of the decompressed blocks of compressed collections in
+                                   memory, without those in use; default 32 MiB */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */
@@ -455,6 +457,9 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  *   "collections"         [{"name", "documents", "indexes": [{"name", "entries"}]}]
  *   "logBytes", "logSegments", "deadBytes", "compactions"
  *                         the log, how much of it can be reclaimed, and how often that was done
+ *   "compressedBytes", "compressedFromBytes"
+ *                         compressed segments of the log, if there are any, and what their size
+ *                         was before
  *   "indexFileBytes"      size of the index file
  *   "indexMemoryBytes", "indexDirtyBytes"
  *                         index blocks in memory, and those of them that are dirty
@@ -539,8 +544,12 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
 
 /* ---- Collections ---------------------------------------------------------------------------- */
 
-/* Creates the collection unless it exists. `options`: {local: bool}. Errors: INVALID_NAME,
- * INVALID_QUERY (an unknown option), EXISTS (with other options), and a commit's. */
+/* Creates the collection unless it exists. `options`: {local: bool, compression: text}. The
+ * compression, "lz4" or "none", is that of the documents in compacted segments, from the next
+ * compaction on; it is the one option that is changed when the collection exists. Errors:
+ * INVALID_NAME, INVALID_QUERY (an unknown option), EXISTS (with another value of "local"),
+ * UNSUPPORTED (the library was built without LZ4), INVALID_STATE (the compression of an existing
+ * collection is changed in a savepoint), and a commit's. */
 TANSU_API tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
                                                tansu_document options, tansu_error *error);
 

@@ -98,14 +98,20 @@ static tansu_status copy_collection(const cloning *c, const collection_state *st
     tansu_status status = begin(c, &to, error);
     if (status != TANSU_OK)
         return status;
-    status =
-        end(to, write_txn_collection_ensure(to, state->name, state->local, true, error), error);
-    read_context v = {
-        .log = c->from->log, .trees = c->from->trees, .sequence = c->snapshot->sequence};
+    status = write_txn_collection_ensure(to, state->name, state->local, true, error);
+    if (status == TANSU_OK)
+        status = write_txn_collection_compress(to, state->name, state->codec, error);
+    status = end(to, status, error);
+    log_pins pins = {.next = 0};
+    read_context v = {.log = c->from->log,
+                      .pins = &pins,
+                      .trees = c->from->trees,
+                      .sequence = c->snapshot->sequence};
     table_scan scan;
     table_scan_init(&scan, &v, state);
     while (status == TANSU_OK)
         status = copy_batch(c, &scan, state->name, error);
+    log_pins_release(&pins);
     if (status == TANSU_DONE)
         status = TANSU_OK;
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {

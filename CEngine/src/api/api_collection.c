@@ -8,29 +8,70 @@
 #include "util/buffer.h"
 #include "util/error.h"
 
-/* collection_options -- reads {local: bool}. */
-static tansu_status collection_options(tansu_document options, bool *local, tansu_error *error) {
-    *local = false;
+/* The options of a collection. */
+typedef struct collection_options {
+    bool local;
+    bool compares_local; /* an existing collection must have the same */
+    bool compresses;     /* `codec` was given */
+    enum codec codec;
+} collection_options;
+
+/* read_option -- one of them. */
+static tansu_status read_option(collection_options *o, const doc_iter *iter, tansu_error *error) {
+    size_t length;
+    if (strcmp(iter->key, "local") == 0) {
+        o->compares_local = true;
+        return doc_as_bool(&iter->value, &o->local)
+                   ? TANSU_OK
+                   : error_set(error, TANSU_E_INVALID_QUERY, iter->key,
+                               "The collection option \"local\" must be true or false");
+    }
+    if (strcmp(iter->key, "compression") != 0)
+        return error_set(error, TANSU_E_INVALID_QUERY, iter->key,
+                         "\"%s\" is not a collection option; there are \"local\" and "
+                         "\"compression\"",
+                         iter->key);
+    o->compresses = true;
+    return iter->value.type == DOC_STRING &&
+                   codec_of_name(doc_string(&iter->value, &length), &o->codec)
+               ? TANSU_OK
+               : error_set(error, TANSU_E_INVALID_QUERY, iter->key,
+                           "The collection option \"compression\" must be \"lz4\" or \"none\"");
+}
+
+/* read_options -- reads {local: bool, compression: text}. */
+static tansu_status read_options(tansu_document options, collection_options *o,
+                                 tansu_error *error) {
+    *o = (collection_options){.local = false};
     tansu_status status = check_bson(options, true, "options", error);
     if (status != TANSU_OK || options.data == NULL)
         return status;
     doc_iter iter;
-    for (doc_iter_init(&iter, options.data, options.size); doc_iter_next(&iter);) {
-        if (strcmp(iter.key, "local") != 0)
-            return error_set(error, TANSU_E_INVALID_QUERY, iter.key,
-                             "\"%s\" is not a collection option; the only one is \"local\"",
-                             iter.key);
-        if (!doc_as_bool(&iter.value, local))
-            return error_set(error, TANSU_E_INVALID_QUERY, iter.key,
-                             "The collection option \"local\" must be true or false");
-    }
-    return TANSU_OK;
+    for (doc_iter_init(&iter, options.data, options.size);
+         status == TANSU_OK && doc_iter_next(&iter);)
+        status = read_option(o, &iter, error);
+    o->compares_local = o->compares_local || !o->compresses;
+    return status;
+}
+
+/* ensure -- creates the collection, and sets what can be changed of an existing one. */
+static tansu_status ensure(const write_call *w, const char *name, const collection_options *o,
+                           bool any_options, tansu_error *error) {
+    const collection_state *there = snapshot_collection(w->wtxn->next, name);
+    tansu_status status = write_txn_collection_ensure(w->wtxn, name, o->local,
+                                                      any_options && o->compares_local, error);
+    if (status != TANSU_OK || !o->compresses)
+        return status;
+    if (there != NULL && there->codec != o->codec)
+        status = write_call_check_savepoint(w, error);
+    return status == TANSU_OK ? write_txn_collection_compress(w->wtxn, name, o->codec, error)
+                              : status;
 }
 
 tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
                                      tansu_document options, tansu_error *error) {
-    bool local;
-    tansu_status status = collection_options(options, &local, error);
+    collection_options o;
+    tansu_status status = read_options(options, &o, error);
     if (status == TANSU_OK)
         status = name_check(name, "collection", error);
     write_call w;
@@ -38,7 +79,7 @@ tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *n
         status = write_call_begin(&w, db, txn, error);
     if (status != TANSU_OK)
         return status;
-    status = write_txn_collection_ensure(w.wtxn, name, local, options.data != NULL, error);
+    status = ensure(&w, name, &o, options.data != NULL, error);
     return write_call_end(&w, status, error);
 }
 
@@ -88,6 +129,8 @@ tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *r
         writer_int64(&w, "documents", (int64_t)state->count);
         size_t options = writer_open(&w, "options", DOC_DOCUMENT);
         writer_bool(&w, "local", state->local);
+        if (state->codec != CODEC_NONE)
+            writer_string(&w, "compression", codec_name(state->codec));
         writer_end(&w, options);
         writer_end(&w, one);
     }

@@ -161,6 +161,8 @@ static tansu_status put_collection(dump *d, const collection_state *state, uint6
     writer_string(&w, "name", state->name);
     size_t options = writer_open(&w, "options", DOC_DOCUMENT);
     writer_bool(&w, "local", state->local);
+    if (state->codec != CODEC_NONE)
+        writer_string(&w, "compression", codec_name(state->codec));
     writer_end(&w, options);
     writer_int64(&w, "documents", (int64_t)documents);
     size_t list = writer_open(&w, "indexes", DOC_ARRAY);

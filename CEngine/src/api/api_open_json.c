@@ -29,6 +29,7 @@ static const number_member numbers[] = {
     NUMBER("segmentSize", segment_size),
     NUMBER("checkpointBytes", checkpoint_bytes),
     NUMBER("indexCacheBytes", index_cache_bytes),
+    NUMBER("blockCacheBytes", block_cache_bytes),
     NUMBER("compactionPercent", compaction_percent),
     NUMBER("compactionShare", compaction_share),
     NUMBER("lockTimeoutMs", lock_timeout_ms),

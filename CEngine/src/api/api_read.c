@@ -113,6 +113,8 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
     if (status == TANSU_OK) {
         c->snapshot = r.held;
         c->rctx = r.rctx;
+        if (r.held != NULL || txn->wtxn == NULL) /* otherwise they end with the transaction */
+            c->rctx.pins = &c->pins;
         c->interrupt.outer = r.rctx.interrupt;
         c->rctx.interrupt = &c->interrupt;
         c->faults = r.faults;
@@ -190,6 +192,7 @@ void tansu_cursor_close(tansu_cursor *cursor) {
     query_end(cursor->run);
     query_free(cursor->query);
     tansu_buffer_free(&cursor->copy);
+    log_pins_release(&cursor->pins);
     if (cursor->snapshot != NULL)
         snapshot_release(db, cursor->snapshot);
     tansu_txn *txn = cursor->txn;

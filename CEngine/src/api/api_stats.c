@@ -75,6 +75,10 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
     append_collections(&w, v);
     writer_int64(&w, "logBytes", (int64_t)log.bytes);
     writer_int64(&w, "logSegments", log.segments);
+    if (log.compressed != 0) {
+        writer_int64(&w, "compressedBytes", (int64_t)log.compressed);
+        writer_int64(&w, "compressedFromBytes", (int64_t)log.images);
+    }
     writer_int64(&w, "deadBytes", (int64_t)compact_dead(d));
     append_counter(&w, "compactions", &d->compactions);
     writer_int64(&w, "indexFileBytes", d->bs == NULL ? 0 : (int64_t)block_store_size(d->bs));

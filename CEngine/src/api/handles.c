@@ -69,6 +69,7 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
         r->snapshot = r->held;
     }
     r->rctx = (read_context){.log = r->db->log,
+                             .pins = &r->pins,
                              .trees = r->db->trees,
                              .sequence = r->snapshot->sequence,
                              .interrupt = txn != NULL ? &txn->interrupt : NULL,
@@ -81,6 +82,7 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
 
 tansu_status read_call_end(read_call *r, tansu_status status, tansu_error *error) {
     status = log_check(r->db->log, r->faults, status, error);
+    log_pins_release(&r->pins);
     if (r->held != NULL)
         snapshot_release(r->db, r->held);
     return status;

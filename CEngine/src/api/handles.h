@@ -43,6 +43,7 @@ struct tansu_cursor {
     tansu_txn *txn; /* NULL: on its own, with a snapshot */
     snapshot *snapshot;
     read_context rctx;
+    log_pins pins; /* of it */
     query *query;
     query_run *run;
     uint64_t faults;               /* log_faults() that were reported */
@@ -74,6 +75,7 @@ typedef struct read_call {
     snapshot *held; /* NULL inside a transaction */
     const snapshot *snapshot;
     read_context rctx;
+    log_pins pins;   /* of it */
     uint64_t faults; /* log_faults() when it began */
 } read_call;
 

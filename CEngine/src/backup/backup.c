@@ -44,7 +44,9 @@ tansu_status database_backup(database *db, const char *to, tansu_backup_form for
     result->sequence = v->sequence;
     for (uint32_t i = 0; i < v->count; i++)
         result->documents += v->collections[i]->count;
-    progress->total = log_measure(db->log).bytes;
+    log_statistics log = log_measure(db->log);
+    progress->total =
+        log.bytes - log.compressed + log.images; /* what is copied is not compressed */
     staging staged;
     status = staging_begin(&staged, db->calls, to, form == TANSU_BACKUP_FOLDER, error);
     if (status == TANSU_OK)

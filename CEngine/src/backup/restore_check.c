@@ -6,6 +6,8 @@
  */
 #include "backup/restore_check.h"
 
+#include "log/compressed/codec.h"
+#include "log/compressed/compressed_segment.h"
 #include "log/scan.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
@@ -21,11 +23,12 @@ typedef struct checking {
     tansu_status status;
     tansu_error *error;
     bool compacted; /* some segment */
+    bool options;   /* some segment is compressed, or has the options of a collection */
 } checking;
 
 /* check_frame -- the records of a frame with a valid checksum. */
-static tansu_status check_frame(const frame_header *frame, const char *name, uint64_t offset,
-                                tansu_error *error) {
+static tansu_status check_frame(checking *c, const frame_header *frame, const char *name,
+                                uint64_t offset, tansu_error *error) {
     for (uint64_t at = FRAME_HEADER_SIZE; at < frame->size;) {
         const record_header *record = (const record_header *)((const uint8_t *)frame + at);
         const char *wrong = scan_record(record, frame->size - at, frame->sequence);
@@ -33,6 +36,7 @@ static tansu_status check_frame(const frame_header *frame, const char *name, uin
             return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(offset + at),
                             "The backup is corrupt: a record %s (\"log/%s\", offset %llu)", wrong,
                             name, (unsigned long long)(offset + at));
+        c->options = c->options || record->type == RECORD_COLLECTION_OPTIONS;
         at += record->size;
     }
     return TANSU_OK;
@@ -46,9 +50,49 @@ static tansu_status check_mapped(checking *c, const uint8_t *bytes, uint64_t siz
     const frame_header *frame;
     c->compacted = c->compacted || log_format_compacted(((const segment_header *)bytes)->format);
     while (status == TANSU_OK && (frame = scan_frame(c->seed, bytes, size, at)) != NULL) {
-        status = check_frame(frame, name, at, error);
+        status = check_frame(c, frame, name, at, error);
         at += frame->size;
     }
+    return status;
+}
+
+/* corrupt -- the error for a compressed segment. */
+static tansu_status corrupt(const char *name, uint64_t offset, tansu_error *error) {
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)offset,
+                    "The backup is corrupt: a block of a compressed segment is invalid "
+                    "(\"log/%s\", offset %llu)",
+                    name, (unsigned long long)offset);
+}
+
+/* check_compressed -- the same for a compressed segment. */
+static tansu_status check_compressed(checking *c, const uint8_t *bytes, uint64_t size,
+                                     const char *name, tansu_error *error) {
+    uint64_t end = ((const segment_header *)(const void *)bytes)->end;
+    uint64_t at = COMPRESSED_BLOCKS, next = SEGMENT_HEADER_SIZE;
+    if (end < next || end > UINT32_MAX)
+        return corrupt(name, 0, error);
+    uint8_t *image = malloc((size_t)end);
+    if (image == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    memcpy(image, bytes, SEGMENT_HEADER_SIZE);
+    while (status == TANSU_OK && next < end) {
+        const block_header *h = block_valid(c->seed, bytes, size, at);
+        if (h != NULL && !codec_available((enum codec)h->codec))
+            status = codec_missing("The backup", (enum codec)h->codec, error);
+        else if (h == NULL || h->offset != next || h->size == 0 || h->size > end - next ||
+                 !codec_decompress((enum codec)h->codec, bytes + at + BLOCK_HEADER_SIZE, h->stored,
+                                   image + next, h->size))
+            status = corrupt(name, at, error);
+        if (status != TANSU_OK)
+            break;
+        next += h->size;
+        at += align8(BLOCK_HEADER_SIZE + (uint64_t)h->stored);
+    }
+    c->options = c->compacted = true;
+    if (status == TANSU_OK)
+        status = check_mapped(c, image, end, name, error);
+    free(image);
     return status;
 }
 
@@ -66,8 +110,12 @@ static tansu_status check_segment(checking *c, const char *name, tansu_error *er
         status = error_errno(error, path, "open", errno);
     if (status == TANSU_OK && size >= SEGMENT_HEADER_SIZE) {
         bytes = calls->map(fd, (size_t)size, false);
-        status = bytes == NULL ? error_errno(error, path, "map", errno)
-                               : check_mapped(c, bytes, size, name, error);
+        if (bytes == NULL)
+            status = error_errno(error, path, "map", errno);
+        else if (((const segment_header *)(const void *)bytes)->format == LOG_FORMAT_COMPRESSED)
+            status = check_compressed(c, bytes, size, name, error);
+        else
+            status = check_mapped(c, bytes, size, name, error);
     }
     if (bytes != NULL)
         calls->unmap(bytes, (size_t)size);
@@ -93,6 +141,7 @@ tansu_status restore_check(const staging *staged, manifest *m, tansu_error *erro
     if (staged->calls->list(folder, check_name, &c) != 0 && c.status == TANSU_OK)
         c.status = error_errno(error, folder, "list", errno);
     m->compacted = m->compacted || c.compacted;
+    m->compressed = m->compressed || c.options;
     free(folder);
     return c.status;
 }

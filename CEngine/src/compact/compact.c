@@ -35,6 +35,7 @@ typedef struct compaction {
     log_compaction *out;
     snapshot *v;        /* held: what it needs is kept */
     read_context rctx;  /* of it */
+    log_pins pins;      /* of that */
     uint64_t oldest;    /* no reader is older, and every feed has delivered at least this commit */
     bool from_start;    /* nothing of the log lies before the run */
     bool reader_within; /* a reader or a feed is somewhere within the run */
@@ -138,6 +139,12 @@ static tansu_status filter_record(void *context, const record_header *record, lo
     return status;
 }
 
+/* is_compressed -- a log_compaction_compresses. */
+static bool is_compressed(void *context, uint32_t collection) {
+    const collection_state *state = state_of(context, collection);
+    return state != NULL && state->codec != CODEC_NONE;
+}
+
 /* ---- Copying ---- */
 
 /* begin -- holds the snapshot whose documents are kept. */
@@ -150,7 +157,8 @@ static tansu_status begin(compaction *c, tansu_error *error) {
     pthread_mutex_lock(&db->snapshot_mutex);
     c->oldest = db->oldest->sequence;
     pthread_mutex_unlock(&db->snapshot_mutex);
-    c->rctx = (read_context){.log = db->log, .trees = db->trees, .sequence = c->v->sequence};
+    c->rctx = (read_context){
+        .log = db->log, .pins = &c->pins, .trees = db->trees, .sequence = c->v->sequence};
     /* What replaced a record must be on the disk before the record is left out. */
     status = log_sync(db->log, c->v->sequence, error);
     if (status != TANSU_OK)
@@ -175,7 +183,12 @@ static tansu_status begin(compaction *c, tansu_error *error) {
         return TANSU_DONE;
     c->oldest = feed_begin_compaction(db, c->oldest, c->from_start ? end : 0);
     c->reader_within = c->oldest < end;
-    return log_compact_begin(db->log, c->run->numbers, c->run->count, &c->out, error);
+    status = log_compact_begin(db->log, c->run->numbers, c->run->count, &c->out, error);
+    if (status != TANSU_OK || !c->run->compress)
+        return status;
+    status = manifest_mark_compressed(db, error);
+    return status == TANSU_OK ? log_compact_compress(c->out, CODEC_LZ4, is_compressed, c, error)
+                              : status;
 }
 
 /* copy -- reads the run and writes the new segment. */
@@ -302,6 +315,7 @@ tansu_status compact_segments(database *db, const compact_run *run, compact_paus
     if (status == TANSU_OK)
         status = install(&c, error);
     log_compact_cancel(c.out);
+    log_pins_release(&c.pins);
     if (c.v != NULL)
         snapshot_release(db, c.v);
     free(c.list);

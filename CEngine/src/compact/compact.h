@@ -44,6 +44,7 @@ typedef struct compact_run {
     uint32_t count;
     uint64_t bytes; /* used by them */
     uint64_t left;  /* what will be left of them, about */
+    bool compress;  /* into a compressed segment */
 } compact_run;
 
 typedef struct compact_plan {

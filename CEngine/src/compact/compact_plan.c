@@ -17,7 +17,9 @@ typedef struct candidate {
     bool empty; /* without a commit */
     uint64_t used;
     uint64_t dead;
-    uint64_t left; /* what will be, about: less than what is not known to be dead */
+    uint64_t left;         /* what will be, about: less than what is not known to be dead */
+    uint64_t compressible; /* bytes of live documents that are to be compressed */
+    bool compressed;
 } candidate;
 
 /* live_bytes -- the documents of a segment that are alive. */
@@ -26,6 +28,16 @@ static uint64_t live_bytes(const snapshot *v, uint32_t number) {
     for (uint32_t i = 0; i < v->count; i++)
         live += segment_usage_get(locations_live(v->collections[i]->locations), number);
     return live;
+}
+
+/* compressible_bytes -- those of collections that are to be compressed, if that is possible: a
+ * memory store has no segments to compress. */
+static uint64_t compressible_bytes(database *db, const snapshot *v, uint32_t number) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; db->folder != NULL && i < v->count; i++)
+        if (v->collections[i]->codec != CODEC_NONE && codec_available(v->collections[i]->codec))
+            sum += segment_usage_get(locations_live(v->collections[i]->locations), number);
+    return sum;
 }
 
 /* dead_bytes -- what is dead in a segment, as far as is known. */
@@ -57,20 +69,34 @@ static tansu_status list_candidates(database *db, bool with_head, candidate **li
         candidate *c = &(*list)[i];
         *c = (candidate){.number = extents[i].number,
                          .empty = extents[i].last < extents[i].first,
-                         .used = extents[i].end};
+                         .used = extents[i].end,
+                         .compressed = extents[i].compressed};
         c->dead = dead_bytes(db, v, c->number);
         if (c->dead > c->used)
             c->dead = c->used;
         c->left = left_bytes(db, v, c->number, c->used);
+        c->compressible = compressible_bytes(db, v, c->number);
     }
     snapshot_release(db, v);
     free(extents);
     return TANSU_OK;
 }
 
-/* wanting -- whether enough of it is dead to make rewriting worth while. */
+/* Less than that is compressed with what is written later. */
+#define COMPRESSED_LEAST (64u * 1024u)
+
+/* wants_codec -- whether it is compressed and should not be, or the other way round. A segment is
+ * compressed for an eighth of its documents, and stays so while there is one. */
+static bool wants_codec(const candidate *c) {
+    if (c->compressed)
+        return c->compressible == 0 && codec_available(CODEC_LZ4);
+    return c->compressible >= COMPRESSED_LEAST && c->compressible >= (c->used - c->dead) / 8;
+}
+
+/* wanting -- whether enough of it is dead to make rewriting worth while, or its compression is to
+ * be changed. */
 static bool wanting(const candidate *c, uint32_t percent) {
-    return c->dead != 0 && c->dead * 100 >= c->used * percent;
+    return wants_codec(c) || (c->dead != 0 && c->dead * 100 >= c->used * percent);
 }
 
 /* alive -- what will be left of it, about. */
@@ -154,6 +180,7 @@ static bool add_run(compact_plan *plan, const candidate *list, span s) {
         run->numbers[run->count++] = list[i].number;
         run->bytes += list[i].used;
         run->left += list[i].left;
+        run->compress = run->compress || list[i].compressible != 0;
     }
     plan->bytes += run->bytes;
     return true;

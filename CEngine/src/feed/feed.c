@@ -67,7 +67,8 @@ uint64_t feed_begin_compaction(database *db, uint64_t oldest, uint64_t last) {
 static tansu_status check_faults(feed *f, uint64_t faults, tansu_status status,
                                  tansu_error *error) {
     const log *l = f->db->log;
-    f->unreadable = f->unreadable || log_faults(l) != faults;
+    /* A block that could not be decompressed can be read again. */
+    f->unreadable = f->unreadable || (log_faults(l) != faults && guard_faults(&l->tally) != 0);
     return log_check(l, status == TANSU_E_CORRUPT ? 0 : faults, status, error);
 }
 

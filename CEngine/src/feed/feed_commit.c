@@ -156,14 +156,14 @@ static tansu_status find_pre_image(feed *f, const record_header *record, const u
         return TANSU_OK;
     log_location previous = record_previous(record);
     uint32_t number = (uint32_t)(previous >> 32);
-    uint64_t offset = (uint32_t)previous & LOCATION_MASK, capacity;
-    const uint8_t *bytes = log_bytes(f->db->log, number, &capacity);
-    if (bytes == NULL)
+    uint64_t offset = (uint32_t)previous & LOCATION_MASK, room;
+    bool there;
+    const record_header *old = log_examine(f->db->log, &f->pins, previous, &room, &there);
+    if (!there)
         return TANSU_OK;
-    if (offset < SEGMENT_HEADER_SIZE || offset + RECORD_SIZE_LEAST > capacity)
+    if (old == NULL)
         return corrupt(f, "names an older version that is not in the log", error);
-    const record_header *old = (const record_header *)(bytes + offset);
-    const char *fault = scan_record(old, capacity - offset, 0);
+    const char *fault = scan_record(old, room, 0);
     if (fault == NULL &&
         (old->type != RECORD_PUT || record_visible_from(old) >= record_visible_from(record)))
         fault = "is not the older version that a newer record names";

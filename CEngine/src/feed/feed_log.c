@@ -32,6 +32,9 @@ tansu_status feed_acquire(feed *f, tansu_error *error) {
 void feed_release(feed *f) {
     if (f->snapshot == NULL)
         return;
+    log_pins_release(&f->pins);
+    image_close(&f->image);
+    f->image_number = 0;
     free(f->extents);
     f->extents = NULL;
     f->extent_count = 0;
@@ -39,9 +42,29 @@ void feed_release(feed *f) {
     f->snapshot = NULL;
 }
 
+/* frames_of -- the bytes of a segment: those in memory, or decompressed ones. What is skipped may
+ * be corrupt. */
+static tansu_status frames_of(feed *f, const log_extent *e, const uint8_t **bytes,
+                              tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    *bytes = e->bytes;
+    if (!e->compressed)
+        return TANSU_OK;
+    if (f->image_number != e->number) {
+        image_close(&f->image);
+        f->image_number = 0;
+        status = image_open(f->db->log, e->number, NULL, true, &f->image, error);
+        if (status == TANSU_OK)
+            f->image_number = e->number;
+    }
+    *bytes = f->image.bytes;
+    return status;
+}
+
 /* seek -- sets the offset of the first frame in the current segment that is not delivered. Only
  * frame headers are read: corruption in what is skipped is nobody's problem. */
-static tansu_status seek(const feed *f, feed_position *p, tansu_error *error) {
+static tansu_status seek(const feed *f, const uint8_t *bytes, feed_position *p,
+                         tansu_error *error) {
     const log_extent *e = &f->extents[p->extent];
     if ((uint32_t)(f->hint >> 32) == e->number) {
         p->offset = (uint32_t)f->hint;
@@ -49,7 +72,7 @@ static tansu_status seek(const feed *f, feed_position *p, tansu_error *error) {
     }
     p->offset = SEGMENT_HEADER_SIZE;
     for (uint64_t passed = e->first - 1; passed < p->delivered && p->offset < e->end;) {
-        const frame_header *frame = (const frame_header *)(e->bytes + p->offset);
+        const frame_header *frame = (const frame_header *)(bytes + p->offset);
         if (e->end - p->offset < FRAME_HEADER_SIZE || frame->magic != FRAME_MAGIC ||
             frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
             frame->size > e->end - p->offset || frame->sequence <= passed)
@@ -64,16 +87,19 @@ static tansu_status seek(const feed *f, feed_position *p, tansu_error *error) {
 
 /* frame_in_segment -- the next frame in the current segment; DONE at its end, or that of the
  * snapshot. */
-static tansu_status frame_in_segment(const feed *f, feed_position *p, const frame_header **frame,
+static tansu_status frame_in_segment(feed *f, feed_position *p, const frame_header **frame,
                                      tansu_error *error) {
     const log_extent *e = &f->extents[p->extent];
-    tansu_status status = p->offset == 0 ? seek(f, p, error) : TANSU_OK;
+    const uint8_t *bytes;
+    tansu_status status = frames_of(f, e, &bytes, error);
+    if (status == TANSU_OK && p->offset == 0)
+        status = seek(f, bytes, p, error);
     if (status != TANSU_OK)
         return status;
     uint64_t due = p->delivered + 1;
     if (due > f->snapshot->sequence || (e->compacted ? p->offset >= e->end : due > e->last))
         return TANSU_DONE;
-    *frame = scan_frame(f->db->log->crc_seed, e->bytes, e->end, p->offset);
+    *frame = scan_frame(f->db->log->crc_seed, bytes, e->end, p->offset);
     if (*frame == NULL || (*frame)->sequence > e->last ||
         (e->compacted ? (*frame)->sequence < due : (*frame)->sequence != due))
         return missing_commit(e, p->offset, due, error);
@@ -81,7 +107,7 @@ static tansu_status frame_in_segment(const feed *f, feed_position *p, const fram
 }
 
 /* next_frame -- the next frame of the snapshot; DONE at its end. */
-static tansu_status next_frame(const feed *f, feed_position *p, const frame_header **frame,
+static tansu_status next_frame(feed *f, feed_position *p, const frame_header **frame,
                                tansu_error *error) {
     while (p->extent < f->extent_count) {
         tansu_status status = frame_in_segment(f, p, frame, error);

@@ -7,6 +7,7 @@
 
 #include "feed/feed_names.h"
 #include "log/scan.h"
+#include "log/segment_reader.h"
 #include "store/database.h"
 #include "store/pending.h"
 #include "util/buffer.h"
@@ -45,6 +46,9 @@ typedef struct feed {
     snapshot *snapshot; /* or NULL */
     log_extent *extents;
     uint32_t extent_count;
+    segment_image image;   /* of the segment `image_number`, if it is open */
+    uint32_t image_number; /* 0: none */
+    log_pins pins;         /* of pre-images that are not copied */
     log_location hint; /* of the commit after the last one delivered, if its segment still exists */
 
     feed_commit commit;

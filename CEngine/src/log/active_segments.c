@@ -227,7 +227,8 @@ tansu_status log_sealed(log *l, bool with_head, log_extent **list, uint32_t *cou
         const segment *s = l->active.items[i];
         made[i] = (log_extent){.number = s->number,
                                .compacted = s->last != 0,
-                               .bytes = s->base,
+                               .compressed = s->compressed != NULL,
+                               .bytes = segment_bytes(s),
                                .end = s->used,
                                .first = s->first,
                                .last = i + 1 < n ? l->active.items[i + 1]->first - 1 : l->appended};
@@ -275,7 +276,8 @@ tansu_status log_extents(log *l, uint64_t sequence, uint64_t position, log_exten
         uint64_t next = i < last ? l->active.items[i + 1]->first : sequence + 1;
         made[i] = (log_extent){.number = s->number,
                                .compacted = s->last != 0,
-                               .bytes = s->base,
+                               .compressed = s->compressed != NULL,
+                               .bytes = segment_bytes(s),
                                .end = i < last ? s->used : end,
                                .first = s->first,
                                .last = s->last != 0 ? s->last : next - 1};

@@ -6,6 +6,7 @@
 #ifndef TANSU_LOG_FORMAT_H
 #define TANSU_LOG_FORMAT_H
 
+#include "log/compressed/compressed_format.h"
 #include "util/bytes.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@
 #define LOG_FORMAT_FULL_COMPACTED 2u
 #define LOG_FORMAT 3u
 #define LOG_FORMAT_COMPACTED 4u
+#define LOG_FORMAT_COMPRESSED 8u /* a compacted one in blocks */
 
 /* log_format_compacted -- whether segments of a known format are compacted ones. */
 static inline bool log_format_compacted(uint32_t format) {
@@ -61,7 +63,8 @@ enum record_type {
     RECORD_COLLECTION_RENAME = 5, /* {"name": …, "to": …} */
     RECORD_INDEX_CREATE = 6,      /* {"id": n, "name": …, "keys": {…}, "options": {…}} */
     RECORD_INDEX_DROP = 7,        /* {"name": …} */
-    RECORD_COMPACTION = 8         /* {"segment": n, "replaces": [n, …]} */
+    RECORD_COMPACTION = 8,        /* {"segment": n, "replaces": [n, …]} */
+    RECORD_COLLECTION_OPTIONS = 9 /* {"name": …, "compression": …} */
 };
 
 enum record_flags {
@@ -94,6 +97,7 @@ typedef struct record_header {
 #define RECORD_MAX_COLLECTION ((1u << 24) - 1)
 
 _Static_assert(sizeof(segment_header) == SEGMENT_HEADER_SIZE, "segment header layout");
+_Static_assert(IMAGE_BLOCKS == SEGMENT_HEADER_SIZE, "an image begins with a segment header");
 _Static_assert(sizeof(frame_header) == FRAME_HEADER_SIZE, "frame header layout");
 _Static_assert(sizeof(record_header) == RECORD_INSERT_HEADER_SIZE, "record header layout");
 

@@ -7,15 +7,19 @@
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 
-const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
-    if (offset + FRAME_HEADER_SIZE > s->allocated)
+const frame_header *frame_in(const log *l, const uint8_t *bytes, uint64_t size, uint64_t offset) {
+    if (offset + FRAME_HEADER_SIZE > size)
         return NULL;
-    const frame_header *frame = (const frame_header *)(s->base + offset);
+    const frame_header *frame = (const frame_header *)(bytes + offset);
     if (!frame_magic_known(frame->magic) || frame->size < FRAME_HEADER_SIZE ||
-        frame->size % 8 != 0 || frame->size > s->allocated - offset)
+        frame->size % 8 != 0 || frame->size > size - offset)
         return NULL;
-    uint32_t crc = checksum(l->crc_seed, s->base + offset + 8, frame->size - 8);
+    uint32_t crc = checksum(l->crc_seed, bytes + offset + 8, frame->size - 8);
     return crc == frame->crc ? frame : NULL;
+}
+
+const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
+    return frame_in(l, s->base, s->allocated, offset);
 }
 
 bool frame_records_valid(const frame_header *frame) {

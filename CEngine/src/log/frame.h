@@ -6,6 +6,9 @@
 
 #include "log/segment.h"
 
+/* frame_in -- the frame at an offset of a segment's bytes, `size` of them; as frame_at(). */
+const frame_header *frame_in(const log *l, const uint8_t *bytes, uint64_t size, uint64_t offset);
+
 /* frame_at -- the frame at an offset, if its header, bounds and CRC are valid; otherwise NULL. */
 const frame_header *frame_at(const log *l, const segment *s, uint64_t offset);
 

@@ -131,13 +131,20 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
         free(l);
         return error_memory(error);
     }
+    if (!block_cache_init(&l->blocks)) {
+        pthread_mutex_destroy(&l->mutex);
+        free(l);
+        return error_memory(error);
+    }
     if (pthread_mutex_init(&l->reserve_mutex, NULL) != 0) {
+        block_cache_free(&l->blocks);
         pthread_mutex_destroy(&l->mutex);
         free(l);
         return error_memory(error);
     }
     if (pthread_cond_init(&l->synced_changed, NULL) != 0) {
         pthread_mutex_destroy(&l->reserve_mutex);
+        block_cache_free(&l->blocks);
         pthread_mutex_destroy(&l->mutex);
         free(l);
         return error_memory(error);
@@ -149,6 +156,7 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     l->guarded = !options->unguarded || options->concurrent;
     l->sparse = options->sparse;
     l->segment_size = options->segment_size;
+    l->blocks.limit = options->block_cache_bytes;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);
     l->crc_seed = checksum(0, l->uuid, sizeof l->uuid);
     tansu_status status = TANSU_OK;
@@ -189,6 +197,7 @@ tansu_status log_close(log *l, tansu_error *error) {
         free(l->tables[i]);
     tail_end(l);
     free(l->headerless);
+    block_cache_free(&l->blocks);
     pthread_cond_destroy(&l->synced_changed);
     pthread_mutex_destroy(&l->reserve_mutex);
     pthread_mutex_destroy(&l->mutex);

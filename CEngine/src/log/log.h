@@ -17,6 +17,7 @@
 #ifndef TANSU_LOG_LOG_H
 #define TANSU_LOG_LOG_H
 
+#include "log/compressed/compressed_segment.h"
 #include "log/format.h"
 #include "util/fs.h"
 #include "util/retire.h"
@@ -40,6 +41,7 @@ typedef struct segment {
     uint64_t allocated; /* bytes of file, all with disk space */
     uint64_t used;      /* bytes up to the end of the last commit */
     uint64_t populated; /* bytes whose pages were brought in for writing */
+    compressed_segment *compressed; /* `used` counts bytes of its image then; otherwise NULL */
 } segment;
 
 /* What an earlier writer recorded in the file TAIL (log/tail.h); all zero without a valid file. */
@@ -86,8 +88,11 @@ struct log {
     /* numbers of files without a complete header, rising: replay decides what they are */
     uint32_t *headerless;
     uint32_t headerless_count, headerless_capacity;
-    /* The readers' table from segment number to memory. */
+    /* The readers' table from segment number to memory; to a compressed_segment with bit 0 set. */
     uint8_t **tables[LOG_TABLE_SIZE];
+
+    /* Blocks of compressed segments. */
+    block_cache blocks;
 
     /* Reserved disk space (log/reserve.h). */
     pthread_mutex_t reserve_mutex;
@@ -133,6 +138,7 @@ typedef struct log_options {
      * unless the commits continue after it */
     bool sparse;
     uint64_t segment_size;
+    uint64_t block_cache_bytes; /* bound of the blocks that nobody has pinned */
     uint8_t uuid[16];
 } log_options;
 
@@ -204,7 +210,8 @@ uint32_t *log_numbers(log *l, uint32_t *count);
 typedef struct log_extent {
     uint32_t number;
     bool compacted;
-    const uint8_t *bytes; /* mapped */
+    bool compressed;
+    const uint8_t *bytes; /* mapped; NULL in a compressed one (log/segment_reader.h) */
     uint64_t end;         /* none of its frames ends after this offset */
     uint64_t first;       /* the commits that it covers; first - 1 = last: none */
     uint64_t last;
@@ -257,6 +264,8 @@ uint64_t log_position(const log *l);
 typedef struct log_statistics {
     uint64_t bytes; /* of all segments' files */
     uint32_t segments;
+    uint64_t compressed; /* bytes of the files of compressed segments */
+    uint64_t images;     /* and what they were before */
 } log_statistics;
 
 /* log_measure -- from any thread. */
@@ -303,34 +312,66 @@ tansu_status log_dropped_error(uint32_t number, uint64_t offset, tansu_error *er
 
 /* ---- Pages that could not be read (util/sigbus_guard.h) ---- */
 
-/* log_faults -- the number of pages that could not be read so far. A call that reads the log
- * remembers it and passes it to log_check() at its end: what it read in between may be zeros. */
+/* log_faults -- the number of pages and blocks that could not be read so far. A call that reads
+ * the log remembers it and passes it to log_check() at its end: what it read in between may be
+ * zeros. */
 static inline uint64_t log_faults(const log *l) {
-    return guard_faults(&l->tally);
+    return guard_faults(&l->tally) + __atomic_load_n(&l->blocks.faults, __ATOMIC_RELAXED);
 }
 
 /* log_unreadable -- whether these bytes of the log contain an unreadable page; to be called after
  * reading them. */
 static inline bool log_unreadable(const log *l, const void *bytes, uint64_t size) {
-    return __builtin_expect(log_faults(l) != 0, 0) && !guard_readable(bytes, size);
+    return __builtin_expect(guard_faults(&l->tally) != 0, 0) && !guard_readable(bytes, size);
 }
 
-/* log_read_error -- the error for the newest of them: IO. */
+/* log_read_error -- the error for the newest of them: IO, or of a block CORRUPT or MEMORY. */
 tansu_status log_read_error(const log *l, tansu_error *error);
 
-/* log_check -- the status of a call, or IO when there is a fault that was not there `before`. */
+/* log_check -- the status of a call, or log_read_error() when there is a fault that was not there
+ * `before`. */
 static inline tansu_status log_check(const log *l, uint64_t before, tansu_status status,
                                      tansu_error *error) {
     return log_faults(l) == before ? status : log_read_error(l, error);
 }
 
-/* log_record -- the record at a location. The table's entry was stored before any location in it
- * was. */
-static inline const record_header *log_record(const log *l, log_location location) {
-    uint32_t number = (uint32_t)(location >> 32);
+/* log_slot -- what the readers' table says of a segment. It was stored before any location in the
+ * segment was. */
+static inline uint8_t *log_slot(const log *l, uint32_t number) {
     uint8_t **table = __atomic_load_n(&l->tables[number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
-    uint8_t *base = __atomic_load_n(&table[number & (LOG_TABLE_SIZE - 1)], __ATOMIC_ACQUIRE);
-    return (const record_header *)(base + ((uint32_t)location & LOCATION_MASK));
+    return __atomic_load_n(&table[number & (LOG_TABLE_SIZE - 1)], __ATOMIC_ACQUIRE);
+}
+
+/* log_slot_compressed -- the compressed segment that an entry of the table is; NULL: it is
+ * memory. */
+static inline const compressed_segment *log_slot_compressed(const uint8_t *slot) {
+    return ((uintptr_t)slot & 1) == 0 ? NULL : (const compressed_segment *)(const void *)(slot - 1);
+}
+
+/* log_compressed_record -- the record at an offset of a compressed segment, and how many bytes
+ * of its block follow from there. One that cannot be read is of zeros, and counted. */
+const record_header *log_compressed_record(const compressed_segment *s, log_pins *pins,
+                                           uint64_t offset, uint64_t *room);
+
+/* log_record -- the record at a location: valid as long as the segment is, or, in a compressed
+ * one, as long as `pins` hold it (log/compressed/compressed_segment.h). One that could not be
+ * read is of zeros. */
+static inline const record_header *log_record(const log *l, log_pins *pins, log_location location) {
+    const uint8_t *slot = log_slot(l, (uint32_t)(location >> 32));
+    uint32_t offset = (uint32_t)location & LOCATION_MASK;
+    uint64_t room;
+    if (__builtin_expect(log_slot_compressed(slot) != NULL, 0))
+        return log_compressed_record(log_slot_compressed(slot), pins, offset, &room);
+    return (const record_header *)(slot + offset);
+}
+
+/* log_prefetch -- loads cache lines of the record at a location before it is read. */
+static inline void log_prefetch(const log *l, log_location location, uint32_t lines) {
+    const uint8_t *slot = log_slot(l, (uint32_t)(location >> 32));
+    if (log_slot_compressed(slot) != NULL)
+        return;
+    for (uint32_t i = 0; i < lines; i++)
+        __builtin_prefetch(slot + ((uint32_t)location & LOCATION_MASK) + (size_t)i * 64);
 }
 
 #endif

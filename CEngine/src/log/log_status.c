@@ -15,7 +15,22 @@ void log_fail(log *l, int number) {
     pthread_mutex_unlock(&l->mutex);
 }
 
+/* block_error -- the error for the newest block that could not be read. */
+static tansu_status block_error(const log *l, tansu_error *error) {
+    if (__atomic_load_n(&l->blocks.fault_status, __ATOMIC_RELAXED) == TANSU_E_MEMORY)
+        return error_memory(error);
+    uint64_t at = __atomic_load_n(&l->blocks.fault_at, __ATOMIC_RELAXED);
+    char name[32];
+    segment_name((uint32_t)(at >> 32), name);
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)at,
+                    "A block of the compressed segment \"%s\" is corrupt at offset %u; restore a "
+                    "backup or salvage what is readable with \"tansu repair\"",
+                    name, (uint32_t)at);
+}
+
 tansu_status log_read_error(const log *l, tansu_error *error) {
+    if (guard_faults(&l->tally) == 0 && __atomic_load_n(&l->blocks.faults, __ATOMIC_ACQUIRE) != 0)
+        return block_error(l, error);
     uint64_t last = __atomic_load_n(&l->tally.last, __ATOMIC_RELAXED);
     char name[32];
     segment_name((uint32_t)(last >> 32), name);
@@ -52,8 +67,13 @@ tansu_status log_dropped_error(uint32_t number, uint64_t offset, tansu_error *er
 log_statistics log_measure(log *l) {
     pthread_mutex_lock(&l->mutex);
     log_statistics total = {.segments = l->active.count};
-    for (uint32_t i = 0; i < l->active.count; i++)
-        total.bytes += __atomic_load_n(&l->active.items[i]->allocated, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < l->active.count; i++) {
+        const segment *s = l->active.items[i];
+        uint64_t size = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
+        total.bytes += size;
+        total.compressed += s->compressed != NULL ? size : 0;
+        total.images += s->compressed != NULL ? s->used : 0;
+    }
     pthread_mutex_unlock(&l->mutex);
     return total;
 }

@@ -2,6 +2,7 @@
  * log/replay.c -- replaying the log at opening, and deciding where it ends.
  */
 #include "log/frame.h"
+#include "log/segment_reader.h"
 #include "log/set_aside.h"
 #include "log/tail.h"
 #include "log/tail_flush.h"
@@ -20,6 +21,12 @@ static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, ui
         const segment *s = l->active.items[index];
         if (s->last != 0 && s->first > sequence) /* made of commits that were on the disk */
             return true;
+        if (s->compressed != NULL) { /* likewise */
+            if (s->last >= sequence)
+                return true;
+            offset = SEGMENT_HEADER_SIZE;
+            continue;
+        }
         while (offset + FRAME_HEADER_SIZE <= s->allocated) {
             if (frame_magic_known(load_u32(s->base + offset))) {
                 const frame_header *frame = frame_at(l, s, offset);
@@ -85,7 +92,9 @@ static tansu_status cut(log *l, uint32_t index, uint64_t offset, uint64_t due, t
     s->used = offset;
     if (l->read_only)
         return TANSU_OK;
-    bool holds = bytes_not_zero(s->base, s->allocated, offset) || s->allocated % 8 != 0;
+    /* A compressed segment ends where its frames do. */
+    bool holds = s->compressed == NULL &&
+                 (bytes_not_zero(s->base, s->allocated, offset) || s->allocated % 8 != 0);
     if ((holds || changed) && segment_descriptor(l, s) < 0)
         return error_errno(error, l->folder, "open", errno);
     if (holds) {
@@ -145,14 +154,17 @@ static tansu_status replay_frame(replay *w, const segment *s, const frame_header
 
 /* replay_compacted -- all of a compacted segment, in which every bad frame is damage. */
 static tansu_status replay_compacted(replay *w, const segment *s, tansu_error *error) {
-    tansu_status status = TANSU_OK;
+    segment_image image;
+    tansu_status status = image_open(w->l, s->number, s->base, false, &image, error);
     while (status == TANSU_OK && w->offset < s->used) {
-        const frame_header *frame = frame_at(w->l, s, w->offset);
+        const frame_header *frame = frame_in(w->l, image.bytes, segment_room(s), w->offset);
         if (frame == NULL || frame->sequence < w->expected || frame->sequence > s->last ||
             frame->size > s->used - w->offset)
-            return frame_damaged_error(s->number, w->offset, w->expected, error);
-        status = replay_frame(w, s, frame, error);
+            status = frame_damaged_error(s->number, w->offset, w->expected, error);
+        else
+            status = replay_frame(w, s, frame, error);
     }
+    image_close(&image);
     w->expected = s->last + 1;
     return status;
 }
@@ -252,7 +264,7 @@ static bool replay_start(replay *w, uint64_t position) {
         w->index = segment_index(l, (uint32_t)(position >> 32));
         w->offset = (uint32_t)position;
         if (w->index == UINT32_MAX || w->offset < SEGMENT_HEADER_SIZE ||
-            w->offset > l->active.items[w->index]->allocated || w->offset % 8 != 0)
+            w->offset > segment_room(l->active.items[w->index]) || w->offset % 8 != 0)
             return false;
         /* Only at its end: a checkpoint is never in the middle of what was compacted. */
         const segment *s = l->active.items[w->index];

@@ -6,6 +6,7 @@
  */
 #include "log/rewrite.h"
 
+#include "log/compressed/block_writer.h"
 #include "log/frame.h"
 #include "log/segment_reader.h"
 #include "util/array.h"
@@ -37,7 +38,11 @@ struct log_compaction {
     char *unfinished; /* path; NULL in a memory store */
     bool named;       /* the file has its own name */
     uint8_t *buffer;
-    uint64_t buffered; /* bytes in it, which go before made->used */
+    uint64_t buffered;    /* bytes in it, which go before `written` */
+    uint64_t written;     /* where the file ends, with what is buffered */
+    block_writer *blocks; /* of a compressed segment: what is written of its image; or NULL */
+    log_compaction_compresses compresses;
+    void *context; /* of that */
 
     uint32_t *kept; /* offsets of records within the current frame */
     uint32_t kept_capacity;
@@ -82,7 +87,7 @@ static tansu_status open_output(log_compaction *c, tansu_error *error) {
     s->number = segment_next_number(l);
     s->first = c->first;
     s->last = c->last;
-    s->used = SEGMENT_HEADER_SIZE;
+    s->used = c->written = SEGMENT_HEADER_SIZE;
     tansu_status status = segment_table(l, s->number, error);
     if (status != TANSU_OK)
         return status;
@@ -129,6 +134,17 @@ tansu_status log_compact_begin(log *l, const uint32_t *numbers, uint32_t count,
     return TANSU_OK;
 }
 
+/* release -- frees everything but the new segment. */
+static void release(log_compaction *c) {
+    block_writer_free(c->blocks);
+    reader_close(&c->reader);
+    free(c->unfinished);
+    free(c->buffer);
+    free(c->kept);
+    free(c->run);
+    free(c);
+}
+
 void log_compact_cancel(log_compaction *c) {
     if (c == NULL)
         return;
@@ -137,12 +153,7 @@ void log_compact_cancel(log_compaction *c) {
     else if (c->unfinished != NULL && c->made->fd >= 0)
         c->l->calls->unlink(c->unfinished);
     segment_close(c->l, c->made);
-    reader_close(&c->reader);
-    free(c->unfinished);
-    free(c->buffer);
-    free(c->kept);
-    free(c->run);
-    free(c);
+    release(c);
 }
 
 /* ---- Copying ---- */
@@ -157,31 +168,73 @@ static tansu_status write_out(log_compaction *c, const uint8_t *bytes, uint64_t 
 
 /* flush -- writes what is buffered. */
 static tansu_status flush(log_compaction *c, tansu_error *error) {
-    tansu_status status = write_out(c, c->buffer, c->buffered, c->made->used - c->buffered, error);
+    tansu_status status = write_out(c, c->buffer, c->buffered, c->written - c->buffered, error);
     if (status == TANSU_OK)
         c->buffered = 0;
     return status;
+}
+
+/* append -- appends bytes to the new file; a block_sink. */
+static tansu_status append(void *context, const void *bytes, uint64_t size, tansu_error *error) {
+    log_compaction *c = context;
+    tansu_status status = TANSU_OK;
+    if (c->buffered + size > OUT_BUFFER)
+        status = flush(c, error);
+    if (status == TANSU_OK && size > OUT_BUFFER) {
+        status = write_out(c, bytes, size, c->written, error);
+    } else if (status == TANSU_OK) {
+        memcpy(c->buffer + c->buffered, bytes, size);
+        c->buffered += size;
+    }
+    if (status == TANSU_OK)
+        c->written += size;
+    return status;
+}
+
+tansu_status log_compact_compress(log_compaction *c, enum codec codec,
+                                  log_compaction_compresses compresses, void *context,
+                                  tansu_error *error) {
+    c->blocks = block_writer_new(codec, LOG_FORMAT_COMPACTED, c->l->crc_seed, append, c);
+    if (c->blocks == NULL)
+        return error_memory(error);
+    c->written = COMPRESSED_BLOCKS;
+    c->compresses = compresses;
+    c->context = context;
+    return TANSU_OK;
 }
 
 /* put -- appends bytes to the new segment. */
 static tansu_status put(log_compaction *c, const void *bytes, uint64_t size, tansu_error *error) {
     segment *s = c->made;
     tansu_status status = TANSU_OK;
-    if (c->l->folder == NULL) {
+    if (c->l->folder == NULL)
         memcpy(s->base + s->used, bytes, size);
-        s->used += size;
-        return status;
-    }
-    if (c->buffered + size > OUT_BUFFER)
-        status = flush(c, error);
-    if (status == TANSU_OK && size > OUT_BUFFER) {
-        status = write_out(c, bytes, size, s->used, error);
-    } else if (status == TANSU_OK) {
-        memcpy(c->buffer + c->buffered, bytes, size);
-        c->buffered += size;
-    }
+    else
+        status = append(c, bytes, size, error);
     if (status == TANSU_OK)
         s->used += size;
+    return status;
+}
+
+/* put_record -- appends a record. */
+static tansu_status put_record(log_compaction *c, const uint8_t *bytes, tansu_error *error) {
+    const record_header *record = (const record_header *)(const void *)bytes;
+    if (c->blocks == NULL)
+        return put(c, bytes, record->size, error);
+    bool wanted = c->compresses(c->context, record_collection(record));
+    tansu_status status = block_writer_add(c->blocks, bytes, record->size, wanted, error);
+    if (status == TANSU_OK)
+        c->made->used += record->size;
+    return status;
+}
+
+/* put_header -- appends the header of a frame. */
+static tansu_status put_header(log_compaction *c, const frame_header *header, tansu_error *error) {
+    if (c->blocks == NULL)
+        return put(c, header, sizeof *header, error);
+    tansu_status status = block_writer_add(c->blocks, header, sizeof *header, false, error);
+    if (status == TANSU_OK)
+        c->made->used += sizeof *header;
     return status;
 }
 
@@ -204,9 +257,9 @@ static tansu_status write_part(log_compaction *c, const frame_header *frame, uin
     for (uint32_t i = 0; i < count; i++)
         crc = checksum(crc, bytes + c->kept[i], load_u32(bytes + c->kept[i]));
     header.crc = crc;
-    tansu_status status = put(c, &header, sizeof header, error);
+    tansu_status status = put_header(c, &header, error);
     for (uint32_t i = 0; status == TANSU_OK && i < count; i++)
-        status = put(c, bytes + c->kept[i], load_u32(bytes + c->kept[i]), error);
+        status = put_record(c, bytes + c->kept[i], error);
     return status;
 }
 
@@ -234,8 +287,8 @@ static tansu_status copy_frame(log_compaction *c, const segment *s, const frame_
     if (c->made->used + size > UINT32_MAX)
         return error_set(error, TANSU_E_TOO_LARGE, NULL,
                          "A compacted segment would become too large");
-    return count == frame->count ? put(c, frame, frame->size, error)
-                                 : write_part(c, frame, count, size, error);
+    return count == frame->count && c->blocks == NULL ? put(c, frame, frame->size, error)
+                                                      : write_part(c, frame, count, size, error);
 }
 
 /* next_frame -- the frame that is due; *frame NULL at the run's end. */
@@ -258,7 +311,7 @@ static tansu_status next_frame(log_compaction *c, const segment **from, const fr
         const frame_header *next;
         tansu_status status = TANSU_OK;
         if (!c->reading)
-            status = reader_open(&c->reader, c->l, s->number, s->base, s->allocated, error);
+            status = reader_open(&c->reader, c->l, s->number, s->base, segment_room(s), error);
         c->reading = status == TANSU_OK;
         if (status == TANSU_OK)
             status = reader_frame(&c->reader, c->offset, &next, error);
@@ -276,7 +329,7 @@ static tansu_status next_frame(log_compaction *c, const segment **from, const fr
 
 tansu_status log_compact_step(log_compaction *c, uint64_t bytes, log_compaction_filter filter,
                               void *context, uint64_t *done, tansu_error *error) {
-    uint64_t read = 0, began = c->made->used - c->buffered;
+    uint64_t read = 0, began = c->written - c->buffered;
     while (read < bytes) {
         const segment *s = NULL;
         const frame_header *frame;
@@ -292,7 +345,7 @@ tansu_status log_compact_step(log_compaction *c, uint64_t bytes, log_compaction_
         read += frame->size;
         *done += frame->size;
     }
-    uint64_t end = c->made->used - c->buffered;
+    uint64_t end = c->written - c->buffered;
     if (c->made->fd >= 0 && end > began)
         c->l->calls->start_writeback(c->made->fd, began, end - began);
     return TANSU_OK;
@@ -304,7 +357,13 @@ tansu_status log_compact_step(log_compaction *c, uint64_t bytes, log_compaction_
 static tansu_status sync_new_file(log_compaction *c, const segment_header *header,
                                   tansu_error *error) {
     log *l = c->l;
-    tansu_status status = flush(c, error);
+    compressed_header blocks;
+    tansu_status status =
+        c->blocks == NULL ? TANSU_OK : block_writer_finish(c->blocks, &blocks, error);
+    if (status == TANSU_OK)
+        status = flush(c, error);
+    if (status == TANSU_OK && c->blocks != NULL)
+        status = write_out(c, (const uint8_t *)&blocks, sizeof blocks, SEGMENT_HEADER_SIZE, error);
     if (status == TANSU_OK)
         status = write_out(c, (const uint8_t *)header, sizeof *header, 0, error);
     if (status != TANSU_OK)
@@ -327,17 +386,21 @@ static tansu_status sync_new_file(log_compaction *c, const segment_header *heade
 tansu_status log_compact_finish(log_compaction *c, tansu_error *error) {
     log *l = c->l;
     segment *s = c->made;
-    segment_header header = segment_header_fill(l, s->number, c->first, c->last, s->used);
-    s->allocated = s->used;
+    segment_header header =
+        segment_header_fill(l, s->number, c->first, c->last, s->used, c->blocks != NULL);
     if (l->folder == NULL) {
+        s->allocated = s->used;
         memcpy(s->base, &header, sizeof header);
         return TANSU_OK;
     }
     tansu_status status = sync_new_file(c, &header, error);
     if (status != TANSU_OK)
         return status;
-    s->mapped = segment_map_size(s->used);
+    s->allocated = c->written;
+    s->mapped = segment_map_size(s->allocated);
     status = segment_map(l, s, false, error);
+    if (status == TANSU_OK && c->blocks != NULL)
+        status = segment_open_blocks(l, s, &header, error);
     if (status == TANSU_OK)
         segment_close_file(l, s);
     return status;
@@ -369,11 +432,6 @@ tansu_status log_compact_install(log_compaction *c, retire_list *retired, tansu_
     }
     list_insert(&l->active, c->made);
     pthread_mutex_unlock(&l->mutex);
-    reader_close(&c->reader);
-    free(c->unfinished);
-    free(c->buffer);
-    free(c->kept);
-    free(c->run);
-    free(c);
+    release(c);
     return TANSU_OK;
 }

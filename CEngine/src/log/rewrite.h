@@ -9,6 +9,7 @@
 #ifndef TANSU_LOG_REWRITE_H
 #define TANSU_LOG_REWRITE_H
 
+#include "log/compressed/codec.h"
 #include "log/log.h"
 
 typedef struct log_compaction log_compaction;
@@ -27,6 +28,15 @@ tansu_status log_seal(log *l, tansu_error *error);
  * The last covers at least one commit. Errors: FULL, IO, MEMORY, TOO_LARGE. */
 tansu_status log_compact_begin(log *l, const uint32_t *numbers, uint32_t count,
                                log_compaction **result, tansu_error *error);
+
+/* Whether the records of a collection are to be compressed. */
+typedef bool (*log_compaction_compresses)(void *context, uint32_t collection);
+
+/* log_compact_compress -- makes the new segment a compressed one; before the first step. Errors:
+ * MEMORY. */
+tansu_status log_compact_compress(log_compaction *c, enum codec codec,
+                                  log_compaction_compresses compresses, void *context,
+                                  tansu_error *error);
 
 /* log_compact_step -- continues copying for about `bytes` of the old segments; *done adds what it
  * read. TANSU_DONE at the end. Errors: CORRUPT (a bad frame), FULL, IO, MEMORY, and the

@@ -49,7 +49,7 @@ const char *scan_record(const record_header *record, uint64_t room, uint64_t seq
     uint64_t front = record_front(record);
     if (record->size < front + 5)
         return "has more metadata than its size allows";
-    if (record->type < RECORD_PUT || record->type > RECORD_COMPACTION)
+    if (record->type < RECORD_PUT || record->type > RECORD_COLLECTION_OPTIONS)
         return "is of an unknown type";
     if (record_is_insert(record) && (record->type != RECORD_PUT || record->flags != RECORD_INSERT))
         return "has the short header of another kind of record";
@@ -85,7 +85,7 @@ uint64_t scan_salvage(const uint8_t *bytes, uint64_t offset, uint64_t end) {
         const record_header *record = (const record_header *)(bytes + offset);
         /* The cheap questions first: nearly all locations are no records. */
         if (record->size < RECORD_SIZE_LEAST || record->size > end - offset || record->type == 0 ||
-            record->type > RECORD_COMPACTION || record->flags > RECORD_INSERT)
+            record->type > RECORD_COLLECTION_OPTIONS || record->flags > RECORD_INSERT)
             continue;
         if (scan_record(record, end - offset, 0) == NULL)
             return offset;
@@ -103,18 +103,41 @@ bool scan_header(const segment_header *header) {
 uint64_t log_capacity(log *l, uint32_t number) {
     pthread_mutex_lock(&l->mutex);
     const segment *s = segment_get(l, number);
-    uint64_t room = s == NULL ? 0 : __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
+    uint64_t room = s == NULL ? 0 : segment_room(s);
     pthread_mutex_unlock(&l->mutex);
     return room;
 }
 
-const uint8_t *log_bytes(log *l, uint32_t number, uint64_t *room) {
+const record_header *log_compressed_record(const compressed_segment *s, log_pins *pins,
+                                           uint64_t offset, uint64_t *room) {
+    static const uint64_t zeros[(RECORD_HEADER_SIZE + 8) / 8];
+    const record_header *record =
+        (const record_header *)(const void *)compressed_at(s, pins, offset, room);
+    if (record != NULL && *room >= RECORD_SIZE_LEAST && record->size <= *room &&
+        record->size >= record_front(record) + 5)
+        return record;
+    if (record != NULL)
+        compressed_bad(s, offset);
+    *room = sizeof zeros;
+    return (const record_header *)zeros;
+}
+
+const record_header *log_examine(log *l, log_pins *pins, log_location location, uint64_t *room,
+                                 bool *there) {
+    uint64_t offset = (uint32_t)location & LOCATION_MASK;
     pthread_mutex_lock(&l->mutex);
-    const segment *s = segment_get(l, number);
+    const segment *s = segment_get(l, (uint32_t)(location >> 32));
     const uint8_t *bytes = s == NULL ? NULL : s->base;
-    *room = s == NULL ? 0 : __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
+    const compressed_segment *compressed = s == NULL ? NULL : s->compressed;
+    uint64_t end = s == NULL ? 0 : segment_room(s);
     pthread_mutex_unlock(&l->mutex);
-    return bytes;
+    *there = s != NULL;
+    if (offset < SEGMENT_HEADER_SIZE || offset + RECORD_SIZE_LEAST > end)
+        return NULL;
+    if (compressed != NULL)
+        return log_compressed_record(compressed, pins, offset, room);
+    *room = end - offset;
+    return (const record_header *)(bytes + offset);
 }
 
 tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *count,
@@ -130,7 +153,8 @@ tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *co
         made[i - from] = (log_extent){
             .number = s->number,
             .compacted = s->last != 0,
-            .bytes = s->base,
+            .compressed = s->compressed != NULL,
+            .bytes = segment_bytes(s),
             .end = s->last != 0 ? s->used : __atomic_load_n(&s->allocated, __ATOMIC_RELAXED),
             .first = s->first,
             .last = s->last != 0 ? s->last : next};

@@ -51,13 +51,15 @@ bool scan_header(const segment_header *header);
  * number. Any thread. */
 uint64_t log_capacity(log *l, uint32_t number);
 
-/* log_bytes -- the memory of a active segment, and how much of it may be examined; NULL when there
- * is none of that number. Any thread that holds a snapshot, which keeps it mapped. */
-const uint8_t *log_bytes(log *l, uint32_t number, uint64_t *room);
+/* log_examine -- the record at a location, and how many bytes may be examined from there on;
+ * NULL when that is outside its segment, or (`*there` false) no active segment has that number.
+ * Any thread that holds a snapshot, which keeps it mapped. */
+const record_header *log_examine(log *l, log_pins *pins, log_location location, uint64_t *room,
+                                 bool *there);
 
 /* log_from -- the active segments from the one on that covers a commit, in order, in new memory,
  * which the caller frees. `end` is how much may be examined; `last` is UINT64_MAX in the head. As
- * log_bytes(). Errors: MEMORY. */
+ * log_examine(). Errors: MEMORY. */
 tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *count,
                       tansu_error *error);
 

@@ -39,8 +39,10 @@ char *segment_unfinished_path(const log *l, uint32_t number) {
 }
 
 segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
-                                   uint64_t end) {
-    segment_header header = {.format = last == 0 ? LOG_FORMAT : LOG_FORMAT_COMPACTED,
+                                   uint64_t end, bool compressed) {
+    segment_header header = {.format = last == 0    ? LOG_FORMAT
+                                       : compressed ? LOG_FORMAT_COMPRESSED
+                                                    : LOG_FORMAT_COMPACTED,
                              .number = number,
                              .base = first,
                              .last = last,
@@ -84,9 +86,14 @@ tansu_status segment_table(log *l, uint32_t number, tansu_error *error) {
     return TANSU_OK;
 }
 
+/* slot_of -- what the readers' table has of a segment. */
+static uint8_t *slot_of(const segment *s) {
+    return s->compressed == NULL ? s->base : (uint8_t *)s->compressed + 1;
+}
+
 void segment_publish(log *l, segment *s) {
     uint8_t **table = __atomic_load_n(&l->tables[s->number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
-    __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], s->base, __ATOMIC_RELEASE);
+    __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], slot_of(s), __ATOMIC_RELEASE);
 }
 
 /* ---- Memory and descriptors ---- */
@@ -177,8 +184,9 @@ void segment_close(log *l, segment *s) {
         return;
     uint32_t top = s->number >> LOG_TABLE_BITS; /* a file's name may have any number */
     uint8_t **table = top < LOG_TABLE_SIZE ? l->tables[top] : NULL;
-    if (table != NULL && s->base != NULL && table[s->number & (LOG_TABLE_SIZE - 1)] == s->base)
+    if (table != NULL && s->base != NULL && table[s->number & (LOG_TABLE_SIZE - 1)] == slot_of(s))
         __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], NULL, __ATOMIC_RELEASE);
+    compressed_free(s->compressed);
     segment_unmap(l, s);
     segment_close_file(l, s);
     free(s);
@@ -260,7 +268,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
     status = segment_map(l, s, true, error);
     if (status != TANSU_OK)
         goto fail_file;
-    segment_header header = segment_header_fill(l, s->number, first, 0, 0);
+    segment_header header = segment_header_fill(l, s->number, first, 0, 0, false);
     memcpy(s->base, &header, sizeof header);
     s->used = SEGMENT_HEADER_SIZE;
     if (l->folder != NULL && l->calls->sync_folder(l->folder) != 0) {
@@ -291,10 +299,12 @@ static bool header_valid(const log *l, const segment_header *header, uint32_t nu
         header->crc != header_crc(header) || header->number != number || header->base == 0 ||
         memcmp(header->uuid, l->uuid, sizeof header->uuid) != 0)
         return false;
+    if (header->format == LOG_FORMAT_COMPRESSED)
+        size = UINT32_MAX;
     /* Of a newer format nothing more is known. */
-    if (header->format > LOG_FORMAT_COMPACTED)
+    else if (header->format > LOG_FORMAT_COMPACTED)
         return true;
-    if (!log_format_compacted(header->format))
+    else if (!log_format_compacted(header->format))
         return header->last == 0 && header->end == 0;
     return header->last >= header->base && header->end >= SEGMENT_HEADER_SIZE &&
            header->end % 8 == 0 && header->end <= size;
@@ -310,6 +320,35 @@ bool segment_header_valid(const log *l, uint32_t number) {
     free(path);
     /* What could not be read fails again in the caller. */
     return got < 0 || (got == (ssize_t)sizeof header && header.crc == header_crc(&header));
+}
+
+tansu_status segment_open_blocks(log *l, segment *s, const segment_header *header,
+                                 tansu_error *error) {
+    s->compressed = calloc(1, sizeof *s->compressed);
+    if (s->compressed == NULL)
+        return error_memory(error);
+    *s->compressed = (compressed_segment){.calls = l->calls,
+                                          .cache = &l->blocks,
+                                          .number = s->number,
+                                          .crc_seed = l->crc_seed,
+                                          .file = s->base,
+                                          .end = header->end};
+    segment_name(s->number, s->compressed->name);
+    tansu_status status = compressed_open(s->compressed, s->fd, s->allocated, error);
+    if (status == TANSU_OK && !log_format_compacted(s->compressed->format))
+        status = error_set(error, TANSU_E_VERSION, s->compressed->name,
+                           "A compressed segment has records of format %u and this library reads "
+                           "up to %u; use a newer library",
+                           s->compressed->format, LOG_FORMAT_COMPACTED);
+    return status;
+}
+
+segment_header segment_image_header(const compressed_segment *s) {
+    segment_header header;
+    memcpy(&header, s->file, sizeof header);
+    header.format = s->format;
+    header.crc = header_crc(&header);
+    return header;
 }
 
 tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error *error) {
@@ -346,7 +385,7 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
                      path);
         goto fail;
     }
-    if (header.format > LOG_FORMAT_COMPACTED) {
+    if (header.format > LOG_FORMAT_COMPACTED && header.format != LOG_FORMAT_COMPRESSED) {
         status =
             error_set(error, TANSU_E_VERSION, path,
                       "The log has format %u and this library reads up to %u; use a newer library",
@@ -358,6 +397,8 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
     s->last = header.last;
     s->mapped = segment_map_size(s->allocated);
     status = segment_map(l, s, false, error);
+    if (status == TANSU_OK && header.format == LOG_FORMAT_COMPRESSED)
+        status = segment_open_blocks(l, s, &header, error);
     if (status != TANSU_OK)
         goto fail;
     segment_close_file(l, s);

@@ -18,7 +18,7 @@ char *segment_unfinished_path(const log *l, uint32_t number);
 
 /* segment_header_fill -- a whole header; `last` and `end` are 0 in an ordinary segment. */
 segment_header segment_header_fill(const log *l, uint32_t number, uint64_t first, uint64_t last,
-                                   uint64_t end);
+                                   uint64_t end, bool compressed);
 
 /* segment_create -- creates a new head with `size` bytes on the disk and addresses for at least
  * `capacity` bytes of frames. Errors: FULL, IO, MEMORY, TOO_LARGE. */
@@ -28,6 +28,14 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
 /* segment_open -- maps what is there of an existing segment file for reading, and makes it known to
  * readers. */
 tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error *error);
+
+/* segment_open_blocks -- reads the table of a compressed segment, whose file is open and mapped.
+ * Errors: CORRUPT, IO, MEMORY, UNSUPPORTED, VERSION. */
+tansu_status segment_open_blocks(log *l, segment *s, const segment_header *header,
+                                 tansu_error *error);
+
+/* segment_image_header -- what a compressed segment's image begins with. */
+segment_header segment_image_header(const compressed_segment *s);
 
 /* segment_header_valid -- whether a file begins with a segment's header, of any segment. */
 bool segment_header_valid(const log *l, uint32_t number);
@@ -93,6 +101,16 @@ segment *segment_get(const log *l, uint32_t number);
 
 /* segment_index -- its index in the list of the active ones, or UINT32_MAX. */
 uint32_t segment_index(const log *l, uint32_t number);
+
+/* segment_bytes -- its frames in memory; NULL when they are compressed (log/segment_reader.h). */
+static inline const uint8_t *segment_bytes(const segment *s) {
+    return s->compressed != NULL ? NULL : s->base;
+}
+
+/* segment_room -- how many bytes of its frames' offsets may be examined. */
+static inline uint64_t segment_room(const segment *s) {
+    return s->compressed != NULL ? s->used : __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
+}
 
 /* segment_head -- the last segment, NULL in an empty log. */
 static inline segment *segment_head(const log *l) {

@@ -4,6 +4,8 @@
 #include "log/segment_reader.h"
 
 #include "log/scan.h"
+#include "log/segment.h"
+#include "util/buffer.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -34,8 +36,11 @@ tansu_status reader_open(log_reader *r, log *l, uint32_t number, const uint8_t *
     r->l = l;
     r->number = number;
     r->end = end;
-    r->mapped = l->folder == NULL || l->concurrent ? mapped : NULL;
-    if (r->mapped != NULL)
+    r->compressed = log_slot_compressed(log_slot(l, number));
+    r->start = 0;
+    bool in_memory = l->folder == NULL || l->concurrent;
+    r->mapped = in_memory && r->compressed == NULL ? mapped : NULL;
+    if (in_memory)
         return TANSU_OK;
     char *path = segment_file(l->folder, number);
     if (path == NULL)
@@ -49,7 +54,76 @@ tansu_status reader_open(log_reader *r, log *l, uint32_t number, const uint8_t *
 void reader_close(log_reader *r) {
     release(r);
     free(r->window);
+    tansu_buffer_free(&r->stored);
     *r = (log_reader){0};
+}
+
+/* enlarge -- capacity for a window of that size. */
+static bool enlarge(log_reader *r, uint64_t size) {
+    if (size <= r->capacity)
+        return true;
+    uint8_t *window = realloc(r->window, size);
+    if (window == NULL)
+        return false;
+    r->window = window;
+    r->capacity = size;
+    return true;
+}
+
+/* read_some -- reads at least `least` bytes of the file, and `most` at most. */
+static tansu_status read_some(const log_reader *r, uint8_t *bytes, uint64_t offset, uint64_t least,
+                              uint64_t most, uint64_t *got, tansu_error *error) {
+    for (*got = 0; *got < least;) {
+        errno = 0;
+        ssize_t n =
+            r->l->calls->read(r->fd, bytes + *got, (size_t)(most - *got), (off_t)(offset + *got));
+        if (n <= 0)
+            return failed(r, "read", n == 0 || errno == 0 ? EIO : errno, error);
+        *got += (uint64_t)n;
+    }
+    return TANSU_OK;
+}
+
+/* read_block -- a block of a compressed segment as it is stored. */
+static tansu_status read_block(log_reader *r, uint32_t block, const uint8_t **stored,
+                               tansu_error *error) {
+    const compressed_segment *s = r->compressed;
+    uint64_t size = compressed_stored(s, block), at = (uint64_t)s->table[block].position * 8, got;
+    *stored = s->file + at;
+    if (r->fd < 0)
+        return TANSU_OK;
+    r->stored.size = 0;
+    if (!buffer_reserve(&r->stored, size))
+        return error_memory(error);
+    *stored = r->stored.data;
+    return read_some(r, r->stored.data, at, size, size, &got, error);
+}
+
+/* fill_blocks -- fill() for a compressed segment: whole blocks. */
+static tansu_status fill_blocks(log_reader *r, uint64_t offset, uint64_t size, uint64_t want,
+                                tansu_error *error) {
+    const compressed_segment *s = r->compressed;
+    uint32_t first = compressed_find(s, offset), end = first;
+    r->start = s->table[first].offset;
+    while (end < s->count && s->table[end].offset < offset + want)
+        end++;
+    if (!enlarge(r, s->table[end].offset - r->start))
+        return error_memory(error);
+    for (uint32_t i = first; i < end; i++) {
+        const uint8_t *stored;
+        uint64_t faults = guard_faults(&r->l->tally);
+        tansu_status status = read_block(r, i, &stored, error);
+        if (status != TANSU_OK)
+            return status;
+        if (!compressed_decode(s, i, stored, false, r->window + r->size)) {
+            if (guard_faults(&r->l->tally) != faults)
+                return log_read_error(r->l, error);
+            /* What lies before may be all that is asked for. */
+            return r->start + r->size >= offset + size ? TANSU_OK : compressed_corrupt(s, i, error);
+        }
+        r->size += compressed_size(s, i);
+    }
+    return TANSU_OK;
 }
 
 /* fill -- reads at least that many bytes from an offset on. */
@@ -58,22 +132,20 @@ static tansu_status fill(log_reader *r, uint64_t offset, uint64_t size, tansu_er
     if (want > r->end - offset)
         want = r->end - offset;
     r->size = 0;
-    if (want > r->capacity) {
-        uint8_t *window = realloc(r->window, want);
-        if (window == NULL)
-            return error_memory(error);
-        r->window = window;
-        r->capacity = want;
-    }
+    if (r->compressed != NULL && offset >= SEGMENT_HEADER_SIZE)
+        return fill_blocks(r, offset, size, want, error);
+    if (r->compressed != NULL) /* only the header of the image is no block */
+        want = SEGMENT_HEADER_SIZE;
+    if (!enlarge(r, want))
+        return error_memory(error);
     r->start = offset;
-    while (r->size < size) {
-        ssize_t n = r->l->calls->read(r->fd, r->window + r->size, (size_t)(want - r->size),
-                                      (off_t)(offset + r->size));
-        if (n <= 0)
-            return failed(r, "read", n == 0 || errno == 0 ? EIO : errno, error);
-        r->size += (uint64_t)n;
+    if (r->compressed != NULL) {
+        segment_header header = segment_image_header(r->compressed);
+        memcpy(r->window, (const uint8_t *)&header + offset, want - offset);
+        r->size = want - offset;
+        return TANSU_OK;
     }
-    return TANSU_OK;
+    return read_some(r, r->window, offset, size, want, &r->size, error);
 }
 
 tansu_status reader_at(log_reader *r, uint64_t offset, uint64_t size, const uint8_t **bytes,
@@ -108,4 +180,46 @@ tansu_status reader_frame(log_reader *r, uint64_t offset, const frame_header **f
     if (status == TANSU_OK)
         *frame = scan_frame(r->l->crc_seed, bytes, size, 0);
     return status;
+}
+
+/* ---- All of a segment ---- */
+
+/* decompress -- the image of a compressed segment. */
+static tansu_status decompress(const log *l, const compressed_segment *s, bool lenient,
+                               uint8_t *image, tansu_error *error) {
+    uint64_t faults = guard_faults(&l->tally);
+    segment_header header = segment_image_header(s);
+    memcpy(image, &header, sizeof header);
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint8_t *out = image + s->table[i].offset;
+        if (compressed_decode(s, i, s->file + (uint64_t)s->table[i].position * 8, false, out))
+            continue;
+        if (guard_faults(&l->tally) != faults)
+            return log_read_error(l, error);
+        if (!lenient)
+            return compressed_corrupt(s, i, error);
+        memset(out, 0, compressed_size(s, i));
+    }
+    return TANSU_OK;
+}
+
+tansu_status image_open(log *l, uint32_t number, const uint8_t *mapped, bool lenient,
+                        segment_image *image, tansu_error *error) {
+    const compressed_segment *s = log_slot_compressed(log_slot(l, number));
+    *image = (segment_image){.bytes = mapped};
+    if (s == NULL)
+        return TANSU_OK;
+    image->owned = malloc((size_t)s->end);
+    if (image->owned == NULL)
+        return error_memory(error);
+    image->bytes = image->owned;
+    tansu_status status = decompress(l, s, lenient, image->owned, error);
+    if (status != TANSU_OK)
+        image_close(image);
+    return status;
+}
+
+void image_close(segment_image *image) {
+    free(image->owned);
+    *image = (segment_image){0};
 }

@@ -1,7 +1,8 @@
 /*
- * log/segment_reader.h -- reading a segment's file with read() rather than through its mapping: for
- * scans over much of the log, whose pages may be unreadable. A failed read() is an error; a failed
- * page of a mapping is a signal.
+ * log/segment_reader.h -- reading a segment's file with read() rather than through its mapping:
+ * for scans over much of the log, whose pages may be unreadable. A failed read() is an error; a
+ * failed page of a mapping is a signal. Compressed segments are decompressed: either way reads
+ * their images.
  */
 #ifndef TANSU_LOG_SEGMENT_READER_H
 #define TANSU_LOG_SEGMENT_READER_H
@@ -13,7 +14,9 @@ typedef struct log_reader {
     log *l;
     uint32_t number;
     int fd;
-    uint64_t end;          /* nothing after it is examined */
+    uint64_t end;                         /* nothing after it is examined */
+    const compressed_segment *compressed; /* its image is read; NULL: the file */
+    tansu_buffer stored;                  /* a block as it is in the file */
     const uint8_t *mapped; /* the bytes where there is no file, or it may be removed; else NULL */
     uint8_t *window;       /* what was read of the file: `size` bytes from `start` on */
     uint64_t capacity;
@@ -38,5 +41,22 @@ tansu_status reader_at(log_reader *r, uint64_t offset, uint64_t size, const uint
  * Errors: IO, MEMORY. */
 tansu_status reader_frame(log_reader *r, uint64_t offset, const frame_header **frame,
                           tansu_error *error);
+
+/* ---- All of a segment ---- */
+
+/* Zeroed, it is of no segment. */
+typedef struct segment_image {
+    const uint8_t *bytes;
+    uint8_t *owned; /* NULL: they are the log's */
+} segment_image;
+
+/* image_open -- the bytes of a segment: `mapped`, or those of a compressed segment in new memory. A
+ * corrupt block is an error, or (`lenient`) zeros. The segment stays until image_close(). Errors:
+ * CORRUPT, IO, MEMORY. */
+tansu_status image_open(log *l, uint32_t number, const uint8_t *mapped, bool lenient,
+                        segment_image *image, tansu_error *error);
+
+/* image_close -- fine on a zeroed one. */
+void image_close(segment_image *image);
 
 #endif

@@ -62,11 +62,11 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
         status = corrupt(path, error);
         goto end;
     }
-    if (format > MANIFEST_FORMAT_COMPACTED) {
+    if (format > MANIFEST_FORMAT_COMPRESSED) {
         status = error_set(
             error, TANSU_E_VERSION, path,
             "The database has format %u and this library reads up to %u; use a newer library",
-            format, MANIFEST_FORMAT_COMPACTED);
+            format, MANIFEST_FORMAT_COMPRESSED);
         goto end;
     }
     snprintf(line, sizeof line, "\ncrc %08x\n", checksum(0, text.data, (size_t)(mark + 1 - body)));
@@ -81,6 +81,7 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
     m->index_open = strcmp(state, "clean") != 0;
     m->index_damaged = strcmp(state, "damaged") == 0;
     m->compacted = format >= MANIFEST_FORMAT_COMPACTED;
+    m->compressed = format >= MANIFEST_FORMAT_COMPRESSED;
 end:
     tansu_buffer_free(&text);
     free(path);
@@ -93,7 +94,10 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
     for (int i = 0; i < 16; i++)
         snprintf(uuid + 2 * i, 3, "%02x", m->uuid[i]);
     int length = snprintf(text, sizeof text, "tansu %u\nuuid %s\nindex %s\nboot %s\nend %llu\n",
-                          m->compacted ? MANIFEST_FORMAT_COMPACTED : MANIFEST_FORMAT, uuid,
+                          m->compressed  ? MANIFEST_FORMAT_COMPRESSED
+                          : m->compacted ? MANIFEST_FORMAT_COMPACTED
+                                         : MANIFEST_FORMAT,
+                          uuid,
                           m->index_damaged ? "damaged"
                           : m->index_open  ? "open"
                                            : "clean",
@@ -103,17 +107,27 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
     return fs_write_file(calls, folder, MANIFEST_NAME, text, (size_t)length, error);
 }
 
-tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
+/* mark -- raises the format of a database's MANIFEST if it is lower. */
+static tansu_status mark(database *db, bool compressed, tansu_error *error) {
     tansu_status status = TANSU_OK;
     pthread_mutex_lock(&db->checkpoint_mutex);
-    if (!db->manifest.compacted) {
-        manifest m = db->manifest;
-        m.compacted = true;
+    manifest m = db->manifest;
+    m.compacted = true;
+    m.compressed = m.compressed || compressed;
+    if (m.compacted != db->manifest.compacted || m.compressed != db->manifest.compressed) {
         if (db->folder != NULL)
             status = manifest_write(db->calls, db->folder, &m, error);
         if (status == TANSU_OK)
-            db->manifest.compacted = true;
+            db->manifest = m;
     }
     pthread_mutex_unlock(&db->checkpoint_mutex);
     return status;
+}
+
+tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
+    return mark(db, false, error);
+}
+
+tansu_status manifest_mark_compressed(database *db, tansu_error *error) {
+    return mark(db, true, error);
 }

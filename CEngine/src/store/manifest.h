@@ -4,7 +4,7 @@
  *
  * A few lines of text with a CRC, replaced as a whole (write new, sync, rename):
  *
- *   tansu 1 | 2
+ *   tansu 1 | 2 | 4
  *   uuid 32 hex digits
  *   index clean | open | damaged
  *   boot text
@@ -18,10 +18,11 @@
 
 typedef struct manifest {
     uint8_t uuid[16];
-    bool compacted;        /* the log may hold compacted segments: format 2 */
-    bool index_open;       /* index files were being written and may not be whole on the disk */
-    bool index_damaged;    /* they were found to be damaged: the next opening rebuilds them */
-    char boot[64];         /* of the machine's start when they were */
+    bool compacted;     /* the log may hold compacted segments: format 2 */
+    bool compressed;    /* it may hold compressed segments, and options of collections: format 4 */
+    bool index_open;    /* index files were being written and may not be whole on the disk */
+    bool index_damaged; /* they were found to be damaged: the next opening rebuilds them */
+    char boot[64];      /* of the machine's start when they were */
     uint64_t end_sequence; /* the log is on the disk up to this commit */
 } manifest;
 
@@ -29,6 +30,7 @@ typedef struct manifest {
  * then. */
 #define MANIFEST_FORMAT 1u
 #define MANIFEST_FORMAT_COMPACTED 2u
+#define MANIFEST_FORMAT_COMPRESSED 4u
 
 /* manifest_read -- Errors: NOT_FOUND, CORRUPT, VERSION, IO. */
 tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tansu_error *error);
@@ -43,5 +45,8 @@ tansu_status manifest_new(manifest *m, tansu_error *error);
 /* manifest_mark_compacted -- records in a database's MANIFEST that compaction runs, or ran: the log
  * may hold compacted segments, and their numbers have gaps. Errors: FULL, IO. */
 tansu_status manifest_mark_compacted(database *db, tansu_error *error);
+
+/* manifest_mark_compressed -- records that collections may be compressed. Errors: FULL, IO. */
+tansu_status manifest_mark_compressed(database *db, tansu_error *error);
 
 #endif

@@ -12,13 +12,8 @@
 
 /* prefetch_record -- the four cache lines that most documents fit in. */
 static inline void prefetch_record(const read_context *rctx, log_location location) {
-    if (location == 0)
-        return;
-    const char *record = (const char *)log_record(rctx->log, location);
-    __builtin_prefetch(record);
-    __builtin_prefetch(record + 64);
-    __builtin_prefetch(record + 128);
-    __builtin_prefetch(record + 192);
+    if (location != 0)
+        log_prefetch(rctx->log, location, 4);
 }
 
 /* Stands for a location that a damaged record led to. */
@@ -43,7 +38,7 @@ static inline bool lost(const read_context *rctx, const record_header *record, u
  * none. */
 static log_location committed(const read_context *rctx, log_location location, uint64_t where) {
     while (location != 0 && location != ASTRAY) {
-        const record_header *record = log_record(rctx->log, location);
+        const record_header *record = log_record(rctx->log, rctx->pins, location);
         /* Zeros are older than any read context. Record ids that it does not have are not asked
          * for. */
         if (record_visible_from(record) <= rctx->sequence) {
@@ -60,7 +55,7 @@ static log_location committed(const read_context *rctx, log_location location, u
  * read. */
 static inline const uint8_t *found(const read_context *rctx, log_location location, uint64_t where,
                                    uint32_t *size) {
-    const record_header *record = log_record(rctx->log, location);
+    const record_header *record = log_record(rctx->log, rctx->pins, location);
     const uint8_t *doc = record_document(record, where, size);
     return doc == NULL || lost(rctx, record, (uint64_t)(doc - (const uint8_t *)record) + *size)
                ? NULL
@@ -112,7 +107,7 @@ tansu_status read_find(const read_context *rctx, const collection_state *collect
 const uint8_t *read_document(const read_context *rctx, doc_ref ref, uint32_t *size) {
     const record_header *record =
         ref & REF_PENDING ? (const record_header *)(log_frame(rctx->log) + (ref & ~REF_PENDING))
-                          : log_record(rctx->log, ref);
+                          : log_record(rctx->log, rctx->pins, ref);
     /* A page that can't be read again is zeros now. Whoever reads on is stopped at the call's
      * end. */
     static const uint8_t empty[8] = {5};

@@ -9,11 +9,13 @@
 #include "util/interrupt.h"
 
 struct log;
+struct log_pins;
 struct pending;
 
 /* What a read needs. Plain data: copy it freely; whoever made it keeps the snapshot alive. */
 typedef struct read_context {
     struct log *log;
+    struct log_pins *pins; /* keep what is read in memory (log/compressed/compressed_segment.h) */
     tree_store *trees;
     uint64_t sequence;             /* records up to this commit are seen */
     const struct pending *pending; /* a write transaction's own changes, or NULL */
@@ -35,8 +37,9 @@ tansu_status read_find(const read_context *rctx, const collection_state *collect
 
 /* read_document -- the BSON that a reference leads to, in place (8-byte aligned). Always succeeds
  * for references of the same read context; an unreadable document is an empty one, and log_faults()
- * counts it. The pointer is valid until the read context ends or, in a write transaction, until its
- * next write. */
+ * counts it. The pointer is valid until the pins are released, or LOG_PINS documents more were read
+ * with them, or, in a write transaction, until its next write: whoever reads other documents while
+ * it uses one reads them with other pins. */
 const uint8_t *read_document(const read_context *rctx, doc_ref ref, uint32_t *size);
 
 /* read_prefetch -- prefetches the documents that follow `rids[next]`, which is about to be read:

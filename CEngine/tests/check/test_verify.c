@@ -293,7 +293,8 @@ static void wrong_locations_are_found(void) {
     uint64_t good, other;
     CHECK_OK(locations_get(state->locations, 7, &good, &call_error), &call_error);
     CHECK_OK(locations_get(state->locations, 8, &other, &call_error), &call_error);
-    uint64_t older = record_previous(log_record(((database *)db)->log, good));
+    log_pins pins = {.next = 0};
+    uint64_t older = record_previous(log_record(((database *)db)->log, &pins, good));
     const struct {
         uint64_t place;
         const char *message;

@@ -5,6 +5,7 @@
  * them. And it is killed between compactions that are cancelled and backups: what has a backup's
  * name then is whole.
  */
+#include "log/compressed/codec.h"
 #include "query/plan/partial_filter.h"
 #include "store/database.h"
 #include "support/calls/backup_calls.h"
@@ -17,6 +18,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,11 +126,16 @@ static int count_unlink(const char *path) {
 #define DOCUMENTS 6000
 #define KEPT(i) ((i) % 10 == 3)
 
+/* Whether the documents of the store are compressed. */
+static bool compressed;
+
 /* make_store -- a few segments of which little is alive, closed, or left as a killed process
  * does. */
 static void make_store(const char *folder) {
     tansu_db *db = call_open(folder);
     uint8_t filling[500] = {0};
+    if (compressed)
+        CHECK_OK(call_ensure(db, NULL, "c", "{'compression': 'lz4'}"), &call_error);
     CHECK_OK(call_index(db, NULL, "c", "n", "{'n': 1}", "{'unique': true}"), &call_error);
     for (int i = 0; i < DOCUMENTS;) {
         tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
@@ -458,6 +465,11 @@ static void killed_between_cancelled_compactions_and_backups(void) {
 int main(void) {
     RUN(killed_at_every_file_call);
     RUN(killed_between_cancelled_compactions_and_backups);
+    RUN(calls_that_fail_cost_nothing);
+    RUN(a_full_disk_costs_nothing);
+    compressed = codec_available(CODEC_LZ4);
+    memset(&orders, 0, sizeof orders);
+    RUN(killed_at_every_file_call);
     RUN(calls_that_fail_cost_nothing);
     RUN(a_full_disk_costs_nothing);
     return check_finish();

@@ -33,10 +33,10 @@ static void replace_text(const char *path, const char *old, const char *fresh) {
 
 static void a_newer_format_is_refused(void) {
     char *folder = sample_folder();
-    replace_text(folder_join(folder, "MANIFEST"), "tansu 1\n", "tansu 3\n");
+    replace_text(folder_join(folder, "MANIFEST"), "tansu 1\n", "tansu 5\n");
     CHECK_STATUS(TANSU_E_VERSION, call_try_open(folder));
     CHECK(strstr(call_error.message, "newer") != NULL);
-    replace_text(folder_join(folder, "MANIFEST"), "tansu 3\n", "tansu 1\n");
+    replace_text(folder_join(folder, "MANIFEST"), "tansu 5\n", "tansu 1\n");
     CHECK_OK(call_try_open(folder), &call_error);
     folder_end(folder);
 }

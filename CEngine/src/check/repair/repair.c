@@ -187,18 +187,22 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
     size_t length = strlen(to);
     while (length > 1 && to[length - 1] == '/')
         length--;
-    char *target = strndup(to, length);
+    char *target = strndup(to, length), *parent = strndup(to, length);
+    char *slash = parent == NULL ? NULL : strrchr(parent, '/');
+    if (slash != NULL)
+        slash[slash == parent] = 0; /* the root is its own parent */
     repair r = {.calls = calls,
                 .filters = filters,
                 .settings = settings,
                 .from = from,
+                .temporary = slash == NULL ? "." : parent,
                 .progress = progress,
                 .context = context,
                 .log_folder = fs_join(from, "log")};
     tansu_buffer made = TANSU_BUFFER_INIT;
     int lock = -1;
     tansu_status status = TANSU_OK;
-    if (target == NULL || r.log_folder == NULL)
+    if (target == NULL || parent == NULL || r.log_folder == NULL)
         status = error_memory(error);
     else
         status = check_absent(calls, target, error);
@@ -215,6 +219,7 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
         tansu_buffer_free(&made);
     }
     repair_free(&r);
+    free(parent);
     free(target);
     return status;
 }

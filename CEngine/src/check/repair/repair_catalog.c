@@ -136,7 +136,10 @@ static tansu_status apply(repair *r, const repair_record *record, tansu_error *e
         char message[256];
         snprintf(message, sizeof message,
                  "The definition of %s \"%s\" is read from a record that no checksum protects",
-                 record->type >= RECORD_INDEX_CREATE ? "the index" : "the collection", name);
+                 record->type == RECORD_INDEX_CREATE || record->type == RECORD_INDEX_DROP
+                     ? "the index"
+                     : "the collection",
+                 name);
         note(r, record, message);
     }
     doc_value local;
@@ -165,6 +168,10 @@ static tansu_status apply(repair *r, const repair_record *record, tansu_error *e
             return error_memory(error);
         break;
     case RECORD_INDEX_DROP: index_remove(c, name); break;
+    case RECORD_COLLECTION_OPTIONS:
+        if ((to = text_of(record, "compression")) != NULL)
+            (void)codec_of_name(to, &c->codec);
+        break;
     default: break;
     }
     return TANSU_OK;

@@ -18,7 +18,8 @@ typedef struct repair_segment {
     uint32_t number;
     char *file;     /* of a leftover: its path in the database's folder; otherwise NULL */
     uint32_t named; /* the number in the file's name, or in the header if that is another */
-    uint64_t size;
+    int image;      /* of a compressed segment: the open file of its image; otherwise -1 */
+    uint64_t size;  /* of the image, if there is one, and so are all offsets */
     bool header;    /* the header is valid, and that of this segment */
     uint64_t first; /* first commit, by the header or the first frame; UINT64_MAX: unknown */
     uint64_t last;  /* of a compacted segment with a valid header */

@@ -50,18 +50,18 @@ void repair_read_bytes(repair *r, const repair_segment *s, int fd, uint8_t *byte
 
 tansu_status repair_read_segment(repair *r, const repair_segment *s, uint64_t from, uint64_t size,
                                  uint8_t **bytes, tansu_error *error) {
-    char *path = repair_segment_path(r, s->number);
+    char name[64];
+    repair_segment_name(r, s->number, name);
     uint8_t *made = malloc((size_t)size + 8);
-    tansu_status status = path == NULL || made == NULL ? error_memory(error) : TANSU_OK;
-    int fd = status == TANSU_OK ? r->calls->open(path, O_RDONLY, 0) : -1;
+    tansu_status status = made == NULL ? error_memory(error) : TANSU_OK;
+    int fd = status == TANSU_OK ? repair_segment_open(r, s->number) : -1;
     if (status == TANSU_OK && fd < 0)
-        status = error_errno(error, path, "open", errno);
+        status = error_errno(error, name, "open", errno);
     for (uint64_t at = 0; status == TANSU_OK && at < size; at += READ_STEP)
         repair_read_bytes(r, s, fd, made + at, from + at,
                           size - at < READ_STEP ? (size_t)(size - at) : READ_STEP);
     if (fd >= 0)
         r->calls->close(fd);
-    free(path);
     if (status == TANSU_OK)
         *bytes = made;
     else
@@ -78,10 +78,8 @@ static bool read_bytes(repair_reader *reader, log_location location, size_t size
     off_t offset = (off_t)repair_offset(location);
     if (reader->fd < 0 || reader->number != number) {
         repair_reader_end(&(repair_reader){.r = reader->r, .fd = reader->fd});
-        char *path = repair_segment_path(reader->r, number);
-        reader->fd = path == NULL ? -1 : calls->open(path, O_RDONLY, 0);
+        reader->fd = repair_segment_open(reader->r, number);
         reader->number = number;
-        free(path);
     }
     size_t done = 0;
     while (reader->fd >= 0 && done < size) {

@@ -338,6 +338,8 @@ static tansu_status transfer_collection(repair *r, repair_collection *c, pending
     tansu_status status = begin_batch(&t, error);
     if (status == TANSU_OK)
         status = write_txn_collection_ensure(t.wtxn, c->name, c->local, true, error);
+    if (status == TANSU_OK && codec_available(c->codec))
+        status = write_txn_collection_compress(t.wtxn, c->name, c->codec, error);
     for (uint64_t i = 0; status == TANSU_OK && i < count; i++) {
         pending_slot slot = slots[i]; /* those that are saved move to the front */
         status = transfer_document(&t, &slot, error);

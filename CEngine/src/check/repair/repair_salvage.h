@@ -6,6 +6,7 @@
 #define TANSU_CHECK_REPAIR_REPAIR_SALVAGE_H
 
 #include "check/repair/repair_location.h"
+#include "log/compressed/codec.h"
 #include "util/buffer.h"
 
 /* A collection as the index files know it. */
@@ -34,6 +35,7 @@ typedef struct repair_collection {
     uint32_t id;
     bool named;
     bool local;
+    enum codec codec;
     bool dropped;
     uint64_t named_by; /* the commit that gave the name */
     bool doubtful;     /* no checksum protects that record */

@@ -45,8 +45,8 @@ static bool add_segment(listing *l, uint32_t number, uint32_t named, char *file)
         free(file);
         return false;
     }
-    r->segments[r->segment_count++] =
-        (repair_segment){.number = number, .named = named, .file = file, .first = UINT64_MAX};
+    r->segments[r->segment_count++] = (repair_segment){
+        .number = number, .named = named, .file = file, .image = -1, .first = UINT64_MAX};
     return true;
 }
 
@@ -134,6 +134,7 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
     if (path == NULL)
         return error_memory(error);
     memset(header, 0, sizeof *header);
+    tansu_status status = TANSU_OK;
     int fd = r->calls->open(path, O_RDONLY, 0);
     free(path);
     if (fd < 0 || r->calls->size(fd, &s->size) != 0) {
@@ -146,9 +147,12 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
             s->size = SEGMENT_SIZE_MOST;
         }
         repair_read_bytes(r, s, fd, (uint8_t *)header, 0, sizeof *header);
+        status = repair_image_make(r, s, fd, header, error);
     }
     if (fd >= 0)
         r->calls->close(fd);
+    if (status != TANSU_OK)
+        return status;
     if (s->left_out || !scan_header(header))
         return TANSU_OK;
     if (header->format > LOG_FORMAT_COMPACTED)

@@ -7,6 +7,8 @@
 #include "log/scan.h"
 #include "util/error.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,8 +17,11 @@ void repair_free(repair *r) {
         tansu_buffer_free(&r->records[i].payload);
     for (size_t i = 0; i < r->collection_count; i++)
         free(r->collections[i].indexes);
-    for (size_t i = 0; i < r->segment_count; i++)
+    for (size_t i = 0; i < r->segment_count; i++) {
         free(r->segments[i].file);
+        if (r->segments[i].image >= 0)
+            r->calls->close(r->segments[i].image);
+    }
     free(r->records);
     free(r->collections);
     free(r->segments);
@@ -54,6 +59,22 @@ static const char *leftover_file(const repair *r, uint32_t number) {
 char *repair_segment_path(const repair *r, uint32_t number) {
     const char *file = leftover_file(r, number);
     return file != NULL ? fs_join(r->from, file) : segment_file(r->log_folder, number);
+}
+
+int repair_segment_open(const repair *r, uint32_t number) {
+    for (size_t i = 0; i < r->segment_count; i++)
+        if (r->segments[i].number == number && r->segments[i].image >= 0)
+            return fcntl(r->segments[i].image, F_DUPFD_CLOEXEC, 0);
+    char *path = repair_segment_path(r, number);
+    if (path == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int fd = r->calls->open(path, O_RDONLY, 0);
+    int problem = errno;
+    free(path);
+    errno = problem;
+    return fd;
 }
 
 void repair_segment_name(const repair *r, uint32_t number, char name[64]) {

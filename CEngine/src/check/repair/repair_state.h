@@ -18,6 +18,7 @@ typedef struct repair {
     const index_filter_calls *filters;
     const tansu_options *settings; /* of the new database */
     const char *from;
+    const char *temporary; /* the folder of temporary files */
     char *log_folder;
     tansu_progress progress;
     void *context;
@@ -99,6 +100,9 @@ tansu_status repair_progress(repair *r, uint64_t work, tansu_error *error);
 
 /* repair_segment_path -- the path of a segment's file in new memory; NULL when it is exhausted. */
 char *repair_segment_path(const repair *r, uint32_t number);
+
+/* repair_segment_open -- opens it, or the image of a compressed one; -1 with errno. */
+int repair_segment_open(const repair *r, uint32_t number);
 
 /* repair_segment_name -- its name in messages. */
 void repair_segment_name(const repair *r, uint32_t number, char name[64]);

@@ -3,6 +3,7 @@
  */
 #include "check/verify/verify_log.h"
 
+#include "log/segment_reader.h"
 #include "store/database_internal.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -110,12 +111,12 @@ static tansu_status add_gap(verification *c, const log_extent *e, uint64_t offse
 /* next_frame -- the offset of the first frame after a corrupt one that is where it belongs: the
  * commits between must fit in the bytes between, or a misdirected write would make everything after
  * it look corrupt. e->end when there is none. */
-static uint64_t next_frame(const verification *c, const log_extent *e, uint64_t offset,
-                           uint64_t expected) {
+static uint64_t next_frame(const verification *c, const log_extent *e, const uint8_t *bytes,
+                           uint64_t offset, uint64_t expected) {
     uint32_t seed = c->db->log->crc_seed;
     for (uint64_t next = offset + 8;; next += 8) {
-        next = scan_find(seed, e->bytes, e->end, next, expected);
-        const frame_header *frame = scan_frame(seed, e->bytes, e->end, next);
+        next = scan_find(seed, bytes, e->end, next, expected);
+        const frame_header *frame = scan_frame(seed, bytes, e->end, next);
         if (frame == NULL)
             return e->end;
         if (frame->sequence <= e->last &&
@@ -125,19 +126,20 @@ static uint64_t next_frame(const verification *c, const log_extent *e, uint64_t 
 }
 
 /* check_segment -- the frames of a segment, which are those of the commits that it covers. */
-static tansu_status check_segment(verification *c, const log_extent *e, tansu_error *error) {
+static tansu_status check_segment(verification *c, const log_extent *e, const uint8_t *bytes,
+                                  tansu_error *error) {
     uint32_t seed = c->db->log->crc_seed;
     uint64_t offset = SEGMENT_HEADER_SIZE, reported = offset, expected = e->first;
     tansu_status status = TANSU_OK;
     while (status == TANSU_OK && (e->compacted ? offset < e->end : expected <= e->last)) {
-        const frame_header *frame = scan_frame(seed, e->bytes, e->end, offset);
+        const frame_header *frame = scan_frame(seed, bytes, e->end, offset);
         if (frame == NULL || frame->sequence > e->last ||
             (e->compacted ? frame->sequence < expected : frame->sequence != expected)) {
             /* In a compacted segment, only this frame shows that the ones before it were
              * misdirected. */
             uint64_t least = e->compacted ? e->first : expected;
-            uint64_t next = next_frame(c, e, offset, least);
-            const frame_header *found = scan_frame(seed, e->bytes, e->end, next);
+            uint64_t next = next_frame(c, e, bytes, offset, least);
+            const frame_header *found = scan_frame(seed, bytes, e->end, next);
             uint64_t after = found != NULL ? found->sequence : e->last + 1;
             status = add_gap(c, e, offset, next - offset, expected, e->compacted ? expected : after,
                              error);
@@ -187,7 +189,11 @@ tansu_status verify_log(verification *c, tansu_error *error) {
     tansu_status status = TANSU_OK;
     for (uint32_t i = 0; status == TANSU_OK && i < c->extent_count; i++) {
         const log_extent *e = &c->extents[i];
-        const segment_header *header = (const segment_header *)e->bytes;
+        segment_image image;
+        status = image_open(c->db->log, e->number, e->bytes, true, &image, error);
+        if (status != TANSU_OK)
+            break;
+        const segment_header *header = (const segment_header *)(const void *)image.bytes;
         const char *fault = NULL;
         if (!scan_header(header) || header->number != e->number ||
             memcmp(header->uuid, c->db->log->uuid, sizeof header->uuid) != 0)
@@ -197,7 +203,8 @@ tansu_status verify_log(verification *c, tansu_error *error) {
         c->log_corrupt = c->log_corrupt || fault != NULL;
         if (fault != NULL)
             note(c, e, 0, SEGMENT_HEADER_SIZE, fault);
-        status = check_segment(c, e, error);
+        status = check_segment(c, e, image.bytes, error);
+        image_close(&image);
         expected = e->last + 1;
     }
     if (c->corrupt_range_count > 1)

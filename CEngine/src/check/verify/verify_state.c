@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 void verify_free(verification *c) {
+    log_pins_release(&c->pins);
     problem_list_free(&c->problems);
     report_list_free(&c->collections);
     free(c->extents);
@@ -83,7 +84,7 @@ static tansu_status record_at(verification *c, log_location location, uint64_t w
         *fault = "lies outside its segment";
     if (*fault != NULL)
         return TANSU_OK;
-    const record_header *r = log_record(c->db->log, location);
+    const record_header *r = log_record(c->db->log, &c->pins, location);
     /* The head segment may have grown since. */
     if (!outside && r->size > readable - offset) {
         status = readable_bytes(c, number, offset + r->size, &readable, error);

@@ -58,6 +58,7 @@ typedef struct verification {
     size_t corrupt_range_capacity;
     uint64_t corrupt_documents; /* that can't be read, or lie in such a range */
     report_list collections;    /* counts of each, for the report */
+    log_pins pins;              /* of records that locations lead to */
 } verification;
 
 /* verify_free -- frees what the phases have allocated. */

@@ -4,6 +4,7 @@
 #include "query/exec/join.h"
 #include "bson/object_id.h"
 #include "bson/value.h"
+#include "log/log.h"
 #include "query/exec/write_slice.h"
 #include "util/error.h"
 
@@ -11,7 +12,8 @@
 
 typedef struct joining {
     const snapshot *snapshot;
-    const read_context *rctx;
+    read_context rctx; /* with pins of its own: the outer document is in use */
+    log_pins pins;
     const deadline *deadline;
     uint32_t looked_up;
     writer w;
@@ -35,10 +37,10 @@ static tansu_status find_document(joining *j, const join_spec *at,
     j->key.size = 0;
     if (!value_key(&j->key, id, false))
         return error_memory(j->error);
-    tansu_status status = tree_find_prefix(j->rctx->trees, &collection->ids, j->key.data,
+    tansu_status status = tree_find_prefix(j->rctx.trees, &collection->ids, j->key.data,
                                            j->key.size, found, &rid, j->error);
     if (status == TANSU_OK && *found)
-        status = read_find(j->rctx, collection, rid, &ref, j->error);
+        status = read_find(&j->rctx, collection, rid, &ref, j->error);
     if (status == TANSU_DONE)
         return error_set(j->error, TANSU_E_CORRUPT, at->collection,
                          "Index \"_id\" of collection \"%.120s\" has an entry for a document that "
@@ -46,7 +48,7 @@ static tansu_status find_document(joining *j, const join_spec *at,
                          at->collection);
     if (status == TANSU_OK && *found) {
         uint32_t size;
-        const uint8_t *doc = read_document(j->rctx, ref, &size);
+        const uint8_t *doc = read_document(&j->rctx, ref, &size);
         *result = (doc_value){doc, size, DOC_DOCUMENT};
     }
     return status;
@@ -149,14 +151,16 @@ tansu_status join_apply(const key_set *joins, const snapshot *snapshot, const re
                         const deadline *deadline, const tansu_document *document, tansu_buffer *out,
                         tansu_error *error) {
     joining j = {.snapshot = snapshot,
-                 .rctx = rctx,
+                 .rctx = *rctx,
                  .deadline = deadline,
                  .w = {.out = out, .limit = TANSU_MAX_DOCUMENT_SIZE},
                  .error = error};
+    j.rctx.pins = &j.pins;
     doc_value whole = {document->data, (uint32_t)document->size, DOC_DOCUMENT};
     out->size = 0;
     bool good = join_elements(&j, joins, &whole);
     tansu_buffer_free(&j.key);
+    log_pins_release(&j.pins);
     if (!good)
         return j.status;
     if (j.w.over_limit)

@@ -130,6 +130,11 @@ static tansu_status load_collection(database *db, snapshot *v, const doc_value *
         return error_memory(error);
     state->id = (uint32_t)id;
     state->local = bool_of(part->data, part->size, "local");
+    doc_value compression;
+    size_t compression_length;
+    if (doc_find(part->data, part->size, "compression", 11, &compression) &&
+        compression.type == DOC_STRING)
+        (void)codec_of_name(doc_string(&compression, &compression_length), &state->codec);
     state->next_rid = next_rid;
     state->count = count;
     memcpy(state->name, text, length < TANSU_MAX_NAME ? length : TANSU_MAX_NAME);

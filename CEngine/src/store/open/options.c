@@ -27,7 +27,8 @@ void options_set_defaults(tansu_options *options) {
                                .sort_memory_bytes = (uint64_t)100 << 20,
                                .group_memory_bytes = (uint64_t)256 << 20,
                                .compaction_percent = 50,
-                               .compaction_share = 25};
+                               .compaction_share = 25,
+                               .block_cache_bytes = (uint64_t)32 << 20};
 }
 
 tansu_status options_complete(const tansu_options *given, tansu_options *whole,

@@ -50,7 +50,7 @@ static tansu_status old_snapshot(write_txn *wtxn, const collection_state *state,
     if (location == 0 || (location & LOCATION_DELETED) != 0)
         return TANSU_OK;
     *at = location;
-    *doc = record_document(log_record(wtxn->db->log, location), record->where, size);
+    *doc = record_document(log_record(wtxn->db->log, &wtxn->pins, location), record->where, size);
     return *doc != NULL ? TANSU_OK : damaged(location, "There is a corrupt document", error);
 }
 
@@ -110,7 +110,7 @@ static tansu_status replay_document(write_txn *wtxn, const record_header *record
     }
     if (status != TANSU_OK)
         return status;
-    write_txn_count_live(wtxn->db, state, from, location);
+    write_txn_count_live(wtxn->db, &wtxn->pins, state, from, location);
     locations_set(state->locations, rid, location);
     if (wtxn->several)
         pending_set(&wtxn->pending, record->where, location);
@@ -176,6 +176,14 @@ static tansu_status replay_catalog(write_txn *wtxn, const record_header *record,
         const char *to = text_of(payload, size, "to");
         return to == NULL ? damaged(location, "There is a rename without a new name", error)
                           : write_txn_move_collection(wtxn, name, to, error);
+    }
+    case RECORD_COLLECTION_OPTIONS: {
+        const char *compression = text_of(payload, size, "compression");
+        enum codec codec;
+        if (compression == NULL)
+            return TANSU_OK;
+        (void)codec_of_name(compression, &codec); /* an unknown one is none */
+        return write_txn_set_codec(wtxn, state->name, codec, error);
     }
     case RECORD_INDEX_CREATE: {
         index_definition *definition;

@@ -54,6 +54,7 @@ typedef struct online_build {
     uint64_t *changed; /* record ids */
     size_t changed_count;
     size_t changed_capacity;
+    log_pins pins; /* of what is read without the write lock */
 } online_build;
 
 /* state_of -- the collection in a snapshot, NULL when it was dropped. */
@@ -66,8 +67,9 @@ static const collection_state *state_of(const online_build *a, const snapshot *v
 }
 
 /* context_of -- reading as of a snapshot. */
-static read_context context_of(const online_build *a, const snapshot *v) {
-    return (read_context){.log = a->db->log, .trees = a->db->trees, .sequence = v->sequence};
+static read_context context_of(online_build *a, const snapshot *v) {
+    return (read_context){
+        .log = a->db->log, .pins = &a->pins, .trees = a->db->trees, .sequence = v->sequence};
 }
 
 /* report_progress -- calls the progress function, and checks whether the database is being
@@ -257,6 +259,7 @@ static tansu_status catch_up_rounds(online_build *a, tansu_error *error) {
         }
         read_context now = context_of(a, to);
         status = catch_up(a, &now, after, error);
+        log_pins_release(&a->pins);
         snapshot_release(a->db, a->from);
         a->from = to;
         if (status != TANSU_OK || a->changed_count <= ROUND_FEW)
@@ -357,6 +360,7 @@ tansu_status index_build_online(database *db, const char *collection, index_defi
         index_definition_free(definition);
     tree_discard(&a.writer, &a.entries);
     retire_run(&a.retired);
+    log_pins_release(&a.pins);
     if (a.from != NULL)
         snapshot_release(db, a.from);
     index_entries_free(&a.made);

@@ -101,6 +101,7 @@ static void write_txn_end(write_txn *wtxn) {
 }
 
 void write_txn_abort(write_txn *wtxn) {
+    log_pins_release(&wtxn->pins);
     if (wtxn->drops_declared)
         declared_indexes_restore_suspended(wtxn->db);
     if (!wtxn->replay)
@@ -149,15 +150,16 @@ static void live_sum_add(live_sum *sum, segment_usage *live, uint32_t segment, i
 
 /* relocate -- makes one document's new location known. `sums`: of what it leaves, and of what it
  * takes. */
-static void relocate(const log *l, collection_state *state, uint64_t rid, log_location to,
-                     live_sum sums[2]) {
+static void relocate(const log *l, log_pins *pins, collection_state *state, uint64_t rid,
+                     log_location to, live_sum sums[2]) {
     segment_usage *live = locations_live(state->locations);
     const uint64_t *word = locations_word(state->locations, rid); /* it was prepared */
     log_location from = word == NULL ? 0 : locations_load(word);
     if (from != 0 && (from & LOCATION_DELETED) == 0)
-        live_sum_add(&sums[0], live, (uint32_t)(from >> 32), -(int64_t)log_record(l, from)->size);
+        live_sum_add(&sums[0], live, (uint32_t)(from >> 32),
+                     -(int64_t)log_record(l, pins, from)->size);
     if ((to & LOCATION_DELETED) == 0)
-        live_sum_add(&sums[1], live, (uint32_t)(to >> 32), log_record(l, to)->size);
+        live_sum_add(&sums[1], live, (uint32_t)(to >> 32), log_record(l, pins, to)->size);
     locations_set(state->locations, rid, to);
 }
 
@@ -169,7 +171,7 @@ static void relocate_run(write_txn *wtxn, log_location frame, live_sum sums[2]) 
     uint64_t rid = p->run_first & (((uint64_t)1 << 40) - 1);
     for (size_t i = 0; state != NULL && i < p->run_count; i++)
         if (p->run[i] != 0)
-            relocate(wtxn->db->log, state, rid + i, frame + p->run[i], sums);
+            relocate(wtxn->db->log, &wtxn->pins, state, rid + i, frame + p->run[i], sums);
 }
 
 /* relocate_moved -- makes the changed documents' new locations known. */
@@ -185,7 +187,7 @@ static void relocate_moved(write_txn *wtxn, log_location frame) {
     for (uint64_t i = 0; left != 0; i++) {
         const pending_slot *slot = &wtxn->pending.slots[i];
         if (i + PREFETCH_AHEAD < slots && slot[PREFETCH_AHEAD].at != 0)
-            __builtin_prefetch(log_record(l, frame + slot[PREFETCH_AHEAD].at));
+            log_prefetch(l, frame + slot[PREFETCH_AHEAD].at, 1);
         if (slot->where == 0)
             continue;
         left--;
@@ -196,7 +198,8 @@ static void relocate_moved(write_txn *wtxn, log_location frame) {
             state = write_txn_collection_by_id(wtxn, collection);
         if (state == NULL) /* dropped by the same transaction */
             continue;
-        relocate(l, state, slot->where & (((uint64_t)1 << 40) - 1), frame + slot->at, sums);
+        relocate(l, &wtxn->pins, state, slot->where & (((uint64_t)1 << 40) - 1), frame + slot->at,
+                 sums);
     }
     live_sum_end(&sums[0]);
     live_sum_end(&sums[1]);
@@ -244,6 +247,7 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     if (wtxn->drops_declared)
         declared_indexes_forget_suspended(db);
     tree_published(&wtxn->retired);
+    log_pins_release(&wtxn->pins); /* publishing may free segments */
     snapshot_publish(db, v, &wtxn->retired, !wait);
     write_txn_end(wtxn);
     if (replay)

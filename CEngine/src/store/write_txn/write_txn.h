@@ -40,6 +40,7 @@ typedef struct write_txn {
     retire_list retired; /* freed when the commit's predecessors are released */
     retire_list made;    /* freed when the transaction is aborted */
     pending pending;
+    log_pins pins; /* of what it reads */
     write_txn_step *steps;
     size_t step_count;
     size_t step_capacity;
@@ -86,7 +87,7 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
 void write_txn_abort(write_txn *wtxn);
 
 /* write_txn_read_context -- for reading in the transaction. */
-read_context write_txn_read_context(const write_txn *wtxn);
+read_context write_txn_read_context(write_txn *wtxn);
 
 /* A savepoint: a mark to roll back to. */
 typedef struct write_txn_mark {
@@ -130,6 +131,12 @@ tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t 
 tansu_status write_txn_find_id(tree_store *trees, const collection_state *collection,
                                const doc_value *id, tansu_buffer *key, bool *found, uint64_t *rid,
                                tansu_error *error);
+
+/* write_txn_collection_compress -- how the documents of a collection are compressed from the next
+ * compaction on. Errors: NOT_FOUND, UNSUPPORTED (this build lacks the codec), and those of a
+ * record. */
+tansu_status write_txn_collection_compress(write_txn *wtxn, const char *name, enum codec codec,
+                                           tansu_error *error);
 
 /* ---- Collections and indexes (write_txn_catalog.c) ---- */
 

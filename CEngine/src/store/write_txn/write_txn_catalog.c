@@ -106,6 +106,42 @@ static tansu_status create_declared(write_txn *wtxn, const char *collection, tan
     return status == TANSU_DONE ? TANSU_OK : status;
 }
 
+tansu_status write_txn_set_codec(write_txn *wtxn, const char *name, enum codec codec,
+                                 tansu_error *error) {
+    collection_state *state;
+    tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
+    if (status == TANSU_OK && state == NULL)
+        return snapshot_missing(name, error);
+    if (status == TANSU_OK)
+        state->codec = codec;
+    return status;
+}
+
+tansu_status write_txn_collection_compress(write_txn *wtxn, const char *name, enum codec codec,
+                                           tansu_error *error) {
+    const collection_state *there = snapshot_collection(wtxn->next, name);
+    if (there == NULL)
+        return snapshot_missing(name, error);
+    if (there->codec == codec)
+        return TANSU_OK;
+    if (!codec_available(codec))
+        return codec_missing("The compression of a collection", codec, error);
+    tansu_status status = manifest_mark_compressed(wtxn->db, error);
+    /* Makes the private copy first: what follows the record cannot fail. */
+    if (status == TANSU_OK)
+        status = write_txn_set_codec(wtxn, name, there->codec, error);
+    if (status != TANSU_OK)
+        return status;
+    there = snapshot_collection(wtxn->next, name);
+    tansu_buffer payload = TANSU_BUFFER_INIT;
+    writer w = {.out = &payload};
+    size_t document = writer_begin(&w);
+    writer_string(&w, "name", name);
+    writer_string(&w, "compression", codec_name(codec));
+    status = put_record(wtxn, RECORD_COLLECTION_OPTIONS, there->id, &w, document, error);
+    return status == TANSU_OK ? write_txn_set_codec(wtxn, name, codec, error) : status;
+}
+
 tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool local,
                                          bool any_options, tansu_error *error) {
     tansu_status status = name_check(name, "collection", error);

@@ -21,7 +21,7 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
 
 /* write_txn_count_live -- a document's newest record is at `to` now, and was at `from` (0: it is
  * new). */
-void write_txn_count_live(database *db, collection_state *state, log_location from,
+void write_txn_count_live(database *db, log_pins *pins, collection_state *state, log_location from,
                           log_location to);
 
 /* write_txn_step_add -- notes a step; the capacity was reserved with write_txn_step_reserve(). */
@@ -50,6 +50,8 @@ void write_txn_batches_free(write_txn *wtxn);
 
 /* write_txn_add_collection / write_txn_remove_collection -- puts a state into the private snapshot,
  * or takes it out. */
+tansu_status write_txn_set_codec(write_txn *wtxn, const char *name, enum codec codec,
+                                 tansu_error *error);
 tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *name, bool local,
                                       tansu_error *error);
 tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tansu_error *error);

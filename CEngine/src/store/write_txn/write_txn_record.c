@@ -51,8 +51,9 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
 
 /* ---- The private snapshot ---- */
 
-read_context write_txn_read_context(const write_txn *wtxn) {
+read_context write_txn_read_context(write_txn *wtxn) {
     return (read_context){.log = wtxn->db->log,
+                          .pins = &wtxn->pins,
                           .trees = wtxn->db->trees,
                           .sequence = wtxn->replay ? UINT64_MAX : wtxn->base->sequence,
                           .pending = wtxn->replay ? NULL : &wtxn->pending,
@@ -96,13 +97,14 @@ tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t ex
     return TANSU_OK;
 }
 
-void write_txn_count_live(database *db, collection_state *state, log_location from,
+void write_txn_count_live(database *db, log_pins *pins, collection_state *state, log_location from,
                           log_location to) {
     segment_usage *live = locations_live(state->locations);
     if (from != 0 && (from & LOCATION_DELETED) == 0)
-        segment_usage_add(live, (uint32_t)(from >> 32), -(int64_t)log_record(db->log, from)->size);
+        segment_usage_add(live, (uint32_t)(from >> 32),
+                          -(int64_t)log_record(db->log, pins, from)->size);
     if ((to & LOCATION_DELETED) == 0)
-        segment_usage_add(live, (uint32_t)(to >> 32), log_record(db->log, to)->size);
+        segment_usage_add(live, (uint32_t)(to >> 32), log_record(db->log, pins, to)->size);
 }
 
 /* ---- Steps ---- */

@@ -33,7 +33,8 @@ void inventory_take(inventory *l, tansu_db *db) {
             REQUIRE(locations_get(state->locations, rid, &place, &call_error) == TANSU_OK);
             if (place == 0)
                 continue;
-            const record_header *record = log_record(inner->log, place);
+            log_pins pins = {.next = 0};
+            const record_header *record = log_record(inner->log, &pins, place);
             l->documents = realloc(l->documents, (l->count + 1) * sizeof *l->documents);
             REQUIRE(l->documents != NULL);
             inventory_record *d = &l->documents[l->count++];
@@ -49,6 +50,7 @@ void inventory_take(inventory *l, tansu_db *db) {
             REQUIRE(d->bson != NULL);
             memcpy(d->bson, payload, d->bson_size);
             copy_id(d);
+            log_pins_release(&pins);
             l->present += !d->removed;
         }
     }

@@ -1,0 +1,236 @@
+/*
+ * log/compressed/compressed_segment.c -- opening compressed segments, and decompressing their
+ * blocks.
+ */
+#include "log/compressed/compressed_segment.h"
+
+#include "log/compressed/codec.h"
+#include "util/checksum/checksum.h"
+#include "util/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- Opening ---- */
+
+/* corrupt -- the error for a segment whose table, or the header of it, is invalid. */
+static tansu_status corrupt(const compressed_segment *s, uint64_t offset, tansu_error *error) {
+    return error_at(
+        error, TANSU_E_CORRUPT, s->name, (int64_t)offset,
+        "The table of the compressed segment \"%s\" is corrupt (offset %llu); restore a "
+        "backup or salvage what is readable with \"tansu repair\"",
+        s->name, (unsigned long long)offset);
+}
+
+/* read_part -- reads bytes of the file. */
+static tansu_status read_part(const compressed_segment *s, int fd, void *bytes, uint64_t size,
+                              uint64_t offset, tansu_error *error) {
+    for (uint64_t done = 0; done < size;) {
+        errno = 0;
+        ssize_t got = s->calls->read(fd, (uint8_t *)bytes + done, (size_t)(size - done),
+                                     (off_t)(offset + done));
+        if (got <= 0)
+            return error_errno(error, s->name, "read", errno == 0 ? EIO : errno);
+        done += (uint64_t)got;
+    }
+    return TANSU_OK;
+}
+
+/* header_read -- the header of the blocks, validated. */
+static tansu_status header_read(const compressed_segment *s, int fd, uint64_t size,
+                                compressed_header *header, tansu_error *error) {
+    if (size < COMPRESSED_BLOCKS)
+        return corrupt(s, IMAGE_BLOCKS, error);
+    tansu_status status = read_part(s, fd, header, sizeof *header, IMAGE_BLOCKS, error);
+    if (status != TANSU_OK)
+        return status;
+    compressed_header copy = *header;
+    copy.crc = 0;
+    if (header->crc != checksum(s->crc_seed, (const uint8_t *)&copy, sizeof copy) ||
+        header->table < COMPRESSED_BLOCKS || header->table % 8 != 0 || header->table > size ||
+        (size - header->table) / sizeof(block_entry) < header->count)
+        return corrupt(s, IMAGE_BLOCKS, error);
+    for (uint32_t codec = 0; codec < 32; codec++)
+        if ((header->codecs >> codec & 1) != 0 && !codec_available((enum codec)codec))
+            return codec_missing("The log", (enum codec)codec, error);
+    return TANSU_OK;
+}
+
+/* table_valid -- whether the entries rise within the image and the file. */
+static bool table_valid(const compressed_segment *s) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->table[i + 1].offset <= s->table[i].offset ||
+            s->table[i + 1].position <= s->table[i].position ||
+            compressed_stored(s, i) < BLOCK_HEADER_SIZE)
+            return false;
+    return s->table[0].offset == IMAGE_BLOCKS &&
+           (s->count == 0 || (uint64_t)s->table[0].position * 8 == COMPRESSED_BLOCKS);
+}
+
+/* table_read -- the table, and the index of it. */
+static tansu_status table_read(compressed_segment *s, int fd, const compressed_header *header,
+                               tansu_error *error) {
+    uint64_t size = (uint64_t)s->count * sizeof *s->table, units = s->end / BLOCK_BYTES + 1;
+    s->table = malloc(size + sizeof *s->table);
+    s->first = malloc(units * sizeof *s->first);
+    s->slots = calloc((size_t)s->count + 1, sizeof *s->slots);
+    if (s->table == NULL || s->first == NULL || s->slots == NULL)
+        return error_memory(error);
+    tansu_status status = read_part(s, fd, s->table, size, header->table, error);
+    if (status != TANSU_OK)
+        return status;
+    s->table[s->count] =
+        (block_entry){.offset = (uint32_t)s->end, .position = (uint32_t)(header->table / 8)};
+    if (header->table_crc != checksum(s->crc_seed, (const uint8_t *)s->table, size) ||
+        !table_valid(s))
+        return corrupt(s, header->table, error);
+    uint32_t block = 0;
+    for (uint64_t i = 0; i < units; i++) {
+        while (block + 1 < s->count && s->table[block + 1].offset <= i * BLOCK_BYTES)
+            block++;
+        s->first[i] = block;
+    }
+    return TANSU_OK;
+}
+
+tansu_status compressed_open(compressed_segment *s, int fd, uint64_t size, tansu_error *error) {
+    compressed_header header;
+    tansu_status status = header_read(s, fd, size, &header, error);
+    if (status != TANSU_OK)
+        return status;
+    s->size = header.table;
+    s->count = header.count;
+    s->format = header.format;
+    return table_read(s, fd, &header, error);
+}
+
+void compressed_free(compressed_segment *s) {
+    if (s == NULL)
+        return;
+    if (s->slots != NULL)
+        block_cache_forget(s->cache, s->slots, s->count);
+    free(s->table);
+    free(s->first);
+    free(s->slots);
+    free(s);
+}
+
+/* ---- Blocks ---- */
+
+const block_header *block_header_at(const uint8_t *bytes, uint64_t size, uint64_t position) {
+    if (position % 8 != 0 || position > size || size - position < BLOCK_HEADER_SIZE)
+        return NULL;
+    const block_header *header = (const block_header *)(const void *)(bytes + position);
+    return header->magic == BLOCK_MAGIC && header->stored <= size - position - BLOCK_HEADER_SIZE
+               ? header
+               : NULL;
+}
+
+const block_header *block_valid(uint32_t crc_seed, const uint8_t *bytes, uint64_t size,
+                                uint64_t position) {
+    const block_header *header = block_header_at(bytes, size, position);
+    if (header == NULL)
+        return NULL;
+    uint32_t crc = checksum(crc_seed, bytes + position + 8, BLOCK_HEADER_SIZE - 8 + header->stored);
+    return crc == header->crc ? header : NULL;
+}
+
+bool compressed_decode(const compressed_segment *s, uint32_t block, const uint8_t *stored,
+                       bool checked, uint8_t *out) {
+    uint64_t size = compressed_stored(s, block);
+    const block_header *header =
+        checked ? block_header_at(stored, size, 0) : block_valid(s->crc_seed, stored, size, 0);
+    if (header == NULL)
+        return false;
+    /* What lies in a page that is lost after the checksum was tested changes once more. */
+    block_header h = *header;
+    return h.offset == s->table[block].offset && h.size == compressed_size(s, block) &&
+           h.stored <= size - BLOCK_HEADER_SIZE &&
+           codec_decompress((enum codec)h.codec, stored + BLOCK_HEADER_SIZE, h.stored, out, h.size);
+}
+
+uint32_t compressed_find(const compressed_segment *s, uint64_t offset) {
+    uint32_t block = s->first[offset / BLOCK_BYTES];
+    while (block + 1 < s->count && s->table[block + 1].offset <= offset)
+        block++;
+    return block;
+}
+
+tansu_status compressed_corrupt(const compressed_segment *s, uint32_t block, tansu_error *error) {
+    uint64_t offset = (uint64_t)s->table[block].position * 8;
+    return error_at(error, TANSU_E_CORRUPT, s->name, (int64_t)offset,
+                    "A block of the compressed segment \"%s\" is corrupt at offset %llu; restore a "
+                    "backup or salvage what is readable with \"tansu repair\"",
+                    s->name, (unsigned long long)offset);
+}
+
+/* load -- decompresses a block into the cache and pins it; NULL when that fails, which is
+ * counted. */
+static const uint8_t *load(const compressed_segment *s, uint32_t block) {
+    uint32_t size = compressed_size(s, block);
+    uint64_t position = (uint64_t)s->table[block].position * 8;
+    uint8_t *bytes = malloc(size);
+    tansu_status status = TANSU_E_MEMORY;
+    /* The checksum takes half as long as decompressing. What matched once is trusted like the
+     * records of other segments, which are read without one. */
+    bool checked = block_checked(&s->slots[block]);
+    if (bytes != NULL && !compressed_decode(s, block, s->file + position, checked, bytes)) {
+        free(bytes);
+        bytes = NULL;
+        status = TANSU_E_CORRUPT;
+    }
+    const uint8_t *added =
+        bytes == NULL ? NULL : block_add(s->cache, &s->slots[block], bytes, size);
+    if (added == NULL)
+        block_failed(s->cache, status, s->number, position);
+    return added;
+}
+
+/* ---- Records ---- */
+
+static void unpin(log_pins *pins, uint32_t i) {
+    if (pins->at[i].segment != NULL)
+        block_unpin(&pins->at[i].segment->slots[pins->at[i].block]);
+    pins->at[i].segment = NULL;
+}
+
+void log_pins_release(log_pins *pins) {
+    for (uint32_t i = 0; i < LOG_PINS; i++)
+        unpin(pins, i);
+}
+
+/* pin -- the bytes of a block; NULL when they cannot be read. */
+static const uint8_t *pin(const compressed_segment *s, log_pins *pins, uint32_t block) {
+    uint32_t last = (pins->next + LOG_PINS - 1) % LOG_PINS;
+    /* A scan reads many records of one block. */
+    if (pins->at[last].segment == s && pins->at[last].block == block)
+        return s->slots[block].bytes;
+    const uint8_t *bytes = block_pin(&s->slots[block]);
+    if (bytes == NULL)
+        bytes = load(s, block);
+    if (bytes == NULL)
+        return NULL;
+    unpin(pins, pins->next);
+    pins->at[pins->next].segment = s;
+    pins->at[pins->next].block = block;
+    pins->next = (pins->next + 1) % LOG_PINS;
+    return bytes;
+}
+
+const uint8_t *compressed_at(const compressed_segment *s, log_pins *pins, uint64_t offset,
+                             uint64_t *room) {
+    if (offset < IMAGE_BLOCKS || offset >= s->end) {
+        block_failed(s->cache, TANSU_E_CORRUPT, s->number, IMAGE_BLOCKS);
+        return NULL;
+    }
+    uint32_t block = compressed_find(s, offset);
+    const uint8_t *bytes = pin(s, pins, block);
+    uint64_t at = offset - s->table[block].offset;
+    *room = compressed_size(s, block) - at;
+    return bytes == NULL ? NULL : bytes + at;
+}
+
+void compressed_bad(const compressed_segment *s, uint64_t offset) {
+    block_failed(s->cache, TANSU_E_CORRUPT, s->number,
+                 (uint64_t)s->table[compressed_find(s, offset)].position * 8);
+}
