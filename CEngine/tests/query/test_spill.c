@@ -235,9 +235,10 @@ static void spilled_answers_are_the_same(void) {
             char name[8];
             snprintf(name, sizeof name, "i%u", i);
             random_index(&r, &keys, &options);
-            /* One that the documents violate is not there. */
-            tansu_index_create(db, NULL, "c", name, document_of(keys), document_of(options), NULL,
-                               NULL, &last_error);
+            /* One that the documents violate is not there, nor one that those to come may. */
+            if (options == NULL || !bson_has_field(options, "unique"))
+                tansu_index_create(db, NULL, "c", name, document_of(keys), document_of(options),
+                                   NULL, NULL, &last_error);
             bson_destroy(keys);
             bson_destroy(options);
         }
