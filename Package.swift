@@ -22,8 +22,8 @@ let package = Package(
             name: "CTansu",
             pkgConfig: "tansu",
             providers: [
-                .apt(["libtokyocabinet-dev", "zlib1g-dev", "libbson-dev", "libpcre2-dev", "libutf8proc-dev"]),
-                .brew(["tokyo-cabinet", "zlib", "mongo-c-driver@1", "pcre2", "utf8proc"]),
+                .apt(["libtokyocabinet-dev", "zlib1g-dev", "libdeflate-dev", "libbson-dev", "libpcre2-dev", "libutf8proc-dev"]),
+                .brew(["tokyo-cabinet", "zlib", "libdeflate", "mongo-c-driver@1", "pcre2", "utf8proc"]),
             ]
         ),
         .target(name: "TansuBSON"),

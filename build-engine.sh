@@ -16,6 +16,7 @@ usage: ./build-engine.sh [options]
                   (default: 60); findings are kept in .build-engine/fuzz
   --uninstall     remove the library from the prefix
   --prefix DIR    where to install (default: /usr/local); a folder that you own needs no root rights
+  --without NAME  build without an optional library of CEngine/dependencies; may be repeated
   --jobs N        number of compilers at once (default: one a core)
   --help          this text
 
@@ -51,6 +52,7 @@ system=$(uname -s)
 prefix=/usr/local
 action=install
 jobs=
+without=
 seconds=60
 
 set_action() {
@@ -73,6 +75,11 @@ while [ $# -gt 0 ]; do
             shift
             eval "$option=\$1"
             ;;
+        --without)
+            [ $# -ge 2 ] || fail $EXIT_USAGE "--without needs a value; see --help"
+            without="$without $2"
+            shift
+            ;;
         --prefix=*) prefix=${1#*=} ;;
         --jobs=*) jobs=${1#*=} ;;
         -h | --help) usage && exit 0 ;;
@@ -94,6 +101,11 @@ esac
 case $jobs in
     *[!0-9]* | 0 | '') fail $EXIT_USAGE "--jobs needs a number of at least 1, not \"$jobs\"" ;;
 esac
+
+for name in $without; do
+    awk -v name="$name" '$1 == name && $4 == "optional" { found = 1 } END { exit !found }' "$engine/dependencies" ||
+        fail $EXIT_USAGE "--without \"$name\": CEngine/dependencies has no optional library of that name"
+done
 
 case $seconds in
     *[!0-9]* | 0) fail $EXIT_USAGE "--fuzz needs a number of seconds of at least 1, not \"$seconds\"" ;;
@@ -148,6 +160,15 @@ column() {
     shift
     awk -v n="$number" -v only=" $* " '
         !/^#/ && NF && (only == "  " || index(only, " " $1 " ")) { print $n }' "$engine/dependencies"
+}
+
+# missing -- the modules that pkg-config does not find, of those that are optional or of those that are not
+missing() {
+    for module in $(awk -v kind="$1" '!/^#/ && NF && ($4 == "optional") == (kind == "optional") { print $1 }' \
+        "$engine/dependencies"); do
+        case " $without " in *" $module "*) continue ;; esac
+        pkg-config --exists "$module" || echo "$module"
+    done
 }
 
 # install_packages -- install packages by the system's package manager, or fail with what to do
@@ -226,26 +247,27 @@ require_packages() {
     [ -z "$wanted" ] || install_packages $wanted
 
     use_brew_folders
-    # shellcheck disable=SC2046
-    pkg-config --exists $(column 1) && return
-    missing=
-    for module in $(column 1); do
-        pkg-config --exists "$module" || missing="$missing $module"
-    done
     if have apt-get; then number=2; else number=3; fi
+    modules=$(missing required)
     # shellcheck disable=SC2046,SC2086
-    install_packages $(column $number $missing)
-    for module in $missing; do
+    [ -z "$modules" ] || install_packages $(column $number $modules)
+    for module in $modules; do
         pkg-config --exists "$module" || fail $EXIT_PACKAGE "pkg-config does not find \"$module\", though its package is installed.
     PKG_CONFIG_PATH=${PKG_CONFIG_PATH:-} PKG_CONFIG_LIBDIR=${PKG_CONFIG_LIBDIR:-}"
     done
+    modules=$(missing optional)
+    # shellcheck disable=SC2046,SC2086
+    if [ -n "$modules" ] && ! (install_packages $(column $number $modules)) 2>/dev/null; then
+        say "Not installed, so the engine is built without them: $modules"
+    fi
+    use_brew_folders
 }
 
 # --- Build, install, test ---
 
 # engine_make -- run the engine's Makefile
 engine_make() {
-    make -C "$engine" --no-print-directory -j "$jobs" "CC=$CC" "PREFIX=$prefix" "$@"
+    make -C "$engine" --no-print-directory -j "$jobs" "CC=$CC" "PREFIX=$prefix" "WITHOUT=$without" "$@"
 }
 
 build() {
@@ -303,7 +325,7 @@ install_engine() {
         say "up to date: libtansu $(version) in $prefix"
     else
         cmp -s "$engine/include/tansu.h" "$prefix/include/tansu.h" || outdate_swift
-        in_prefix make -C "$engine" --no-print-directory install-files "CC=$CC" "PREFIX=$prefix" ||
+        in_prefix make -C "$engine" --no-print-directory install-files "CC=$CC" "PREFIX=$prefix" "WITHOUT=$without" ||
             fail $EXIT_RIGHTS "could not write the library to $prefix"
         refresh_linker_cache
         say "installed: libtansu $(version) in $prefix"

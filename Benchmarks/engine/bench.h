@@ -1,7 +1,7 @@
 /*
  * bench.h -- what all parts of the benchmark share: documents, queries, the sink that reads every
  * result, and the interface that an engine under test offers, so that each row is written once and
- * run for both. May be included everywhere; includes nothing of either engine.
+ * run for all. May be included everywhere; includes nothing of either engine.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -103,5 +103,18 @@ struct engine {
 
 extern const struct engine sqlite_engine;
 extern const struct engine tansu_engine;
+
+/* The engines that were built in: Tansu, SQLite and, where its library is installed, LMDB. A set of
+ * them is a mask of these bits. */
+#define TANSU_BIT 1u
+#define SQLITE_BIT 2u
+#define LMDB_BIT 4u
+#ifdef BENCH_LMDB
+extern const struct engine lmdb_engine;
+#define ENGINES 3
+#else
+#define ENGINES 2
+#endif
+extern const struct engine *const engines[ENGINES];
 
 #endif

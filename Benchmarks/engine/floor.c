@@ -14,7 +14,8 @@
 #define FINDS 200
 #define AGES 4
 
-/* A file with disk space for what is written, mapped; its pages are not in memory yet. */
+/* A file with disk space for what is written, mapped. Its pages are not in memory yet, but in
+ * FLOOR_SYNCED. */
 struct segment {
     uint8_t *bytes;
     size_t size;
@@ -37,12 +38,27 @@ static uint64_t checksum(const uint8_t *bytes, size_t size) {
     return (sum ^ word) * 0x9fb21c651e98df25u;
 }
 
-static int segment_open(struct fixture *fixture, struct segment *segment, size_t size) {
+/* write_pages -- zeros into the whole file, page by page: what is synced afterwards is then a page,
+ * and neither more of the file nor a change of its extents. */
+static int write_pages(const struct segment *segment) {
+    static const uint8_t zeros[4096];
+    for (size_t at = 0; at < segment->size; at += sizeof zeros) {
+        size_t size = segment->size - at < sizeof zeros ? segment->size - at : sizeof zeros;
+        if (pwrite(segment->fd, zeros, size, (off_t)at) != (ssize_t)size)
+            return -1;
+    }
+    return fsync(segment->fd);
+}
+
+static int segment_open(struct fixture *fixture, struct segment *segment, size_t size,
+                        enum floor_kind kind) {
     segment->size = size;
     snprintf(segment->path, sizeof segment->path, "%s/floor", fixture->folder);
     segment->fd = open(segment->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (segment->fd < 0 || posix_fallocate(segment->fd, 0, (off_t)size) != 0)
         return fixture_fail(fixture, NULL, "cannot create the file of the floor");
+    if (kind == FLOOR_SYNCED && write_pages(segment) != 0)
+        return fixture_fail(fixture, NULL, "cannot fill the file of the floor");
     segment->bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
     if (segment->bytes == MAP_FAILED)
         return fixture_fail(fixture, NULL, "cannot map the file of the floor");
@@ -78,7 +94,7 @@ static int write_floor(struct fixture *fixture, size_t count, enum floor_kind ki
     int failed = 0;
     for (size_t i = 0; i < count; i++)
         size += record_size(&fixture->corpus.documents[i]);
-    if (segment_open(fixture, &segment, size) != 0)
+    if (segment_open(fixture, &segment, size, kind) != 0)
         return -1;
     double start = system_seconds();
     for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,8 @@
 /*
- * main.c -- the command line of the benchmark: Tansu and SQLite, row by row, A B A B, in one run.
+ * main.c -- the command line of the benchmark: Tansu, SQLite and LMDB, row by row, A B A B,
+ * in one run.
  *
- * Exit codes: 0 all rows ran and both engines gave the same answers (whatever the times), 1 an
+ * Exit codes: 0 all rows ran and the engines gave the same answers (whatever the times), 1 an
  * engine failed or the answers differ, 2 wrong usage.
  */
 #include "report.h"
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 struct arguments {
@@ -17,7 +19,7 @@ struct arguments {
     size_t repetitions;
     const char *rows; /* comma-separated keys, or NULL for all */
     const char *folder;
-    int subjects; /* 1: Tansu, 2: SQLite, 3: both */
+    unsigned subjects; /* which engines */
     bool json;
     bool keep;
     bool sqlite_exclusive;
@@ -28,11 +30,11 @@ static void print_usage(FILE *file) {
     size_t count;
     const struct row *rows = rows_all(&count);
     fprintf(file, "usage: bench [options]\n"
-                  "Compares Tansu with SQLite on the same generated documents.\n\n"
+                  "Compares Tansu with SQLite and LMDB on the same generated documents.\n\n"
                   "  --docs N            documents (default 200000; rounded up to 400s)\n"
                   "  --reps N            repetitions of each row, A B A B (default 3, at most 99)\n"
                   "  --rows a,b,c        only these rows\n"
-                  "  --only ENGINE       only tansu or only sqlite: for profiling\n"
+                  "  --only ENGINE       only tansu, only sqlite or only lmdb: for profiling\n"
                   "  --dir FOLDER        where the databases go (default TMPDIR or /tmp)\n"
                   "  --sqlite-exclusive  SQLite with locking_mode=EXCLUSIVE\n"
                   "  --json              JSON instead of a table\n"
@@ -84,9 +86,10 @@ static int parse_option(struct arguments *arguments, const char *option, const c
         return 2;
     }
     if (strcmp(option, "--only") == 0) {
-        arguments->subjects = strcmp(value, "tansu") == 0    ? 1
-                              : strcmp(value, "sqlite") == 0 ? 2
-                                                             : 0;
+        arguments->subjects = 0;
+        for (unsigned s = 0; s < ENGINES; s++)
+            if (strcasecmp(value, engines[s]->name) == 0)
+                arguments->subjects = 1u << s;
         return arguments->subjects != 0 ? 2 : 0;
     }
     return 0;
@@ -123,16 +126,37 @@ static int check_rows(const char *list) {
     return unknown;
 }
 
-/* run_row -- runs a row for both engines in turn and compares their answers. */
-static int run_row(struct fixture *fixture, struct subject subjects[2],
+/* check_answers -- compares what the engines have answered. */
+static int check_answers(const struct row *row, const struct outcome outcomes[ENGINES],
+                         unsigned ran) {
+    int first = -1;
+    for (int s = 0; s < ENGINES; s++) {
+        if ((ran & (1u << s)) == 0)
+            continue;
+        if (first >= 0 && outcomes[s].check != outcomes[first].check) {
+            fprintf(stderr, "bench: %s: the answers of %s and %s differ\n", row->key,
+                    engines[first]->name, engines[s]->name);
+            return -1;
+        }
+        first = first < 0 ? s : first;
+    }
+    return 0;
+}
+
+/* run_row -- runs a row for all engines in turn and compares their answers. */
+static int run_row(struct fixture *fixture, struct subject subjects[ENGINES],
                    const struct arguments *arguments, struct report_line *line) {
     const struct row *row = line->row;
     line->repetitions = row->once ? 1 : arguments->repetitions;
+    line->subjects = arguments->subjects;
+    for (unsigned s = 0; s < ENGINES; s++)
+        if (!row_suits(row, engines[s]))
+            line->subjects &= ~(1u << s);
     for (unsigned r = 0; r < line->repetitions; r++) {
-        struct outcome outcomes[2] = {{0, 0}, {0, 0}};
+        struct outcome outcomes[ENGINES] = {{0, 0}};
         fixture->repetition = r;
-        for (int s = 0; s < 2; s++) {
-            if ((arguments->subjects & (1 << s)) == 0)
+        for (int s = 0; s < ENGINES; s++) {
+            if ((line->subjects & (1u << s)) == 0)
                 continue;
             if (row->run(fixture, &subjects[s], row, &outcomes[s]) != 0) {
                 fprintf(stderr, "bench: %s, %s: %s\n", row->key, subjects[s].engine->name,
@@ -141,10 +165,8 @@ static int run_row(struct fixture *fixture, struct subject subjects[2],
             }
             line->samples[s][r] = outcomes[s].value;
         }
-        if (arguments->subjects == 3 && outcomes[0].check != outcomes[1].check) {
-            fprintf(stderr, "bench: %s: the engines' answers differ\n", row->key);
+        if (check_answers(row, outcomes, line->subjects) != 0)
             return -1;
-        }
         if (row->floor != FLOOR_NONE &&
             floor_measure(fixture, row->floor, row->unit, &line->floor[r]) != 0) {
             fprintf(stderr, "bench: %s, floor: %s\n", row->key, fixture->error);
@@ -156,7 +178,7 @@ static int run_row(struct fixture *fixture, struct subject subjects[2],
 
 /* run_rows -- runs the wanted rows and reports them. */
 static int run_rows(struct fixture *fixture, const struct arguments *arguments) {
-    struct subject subjects[2] = {{.engine = &tansu_engine}, {.engine = &sqlite_engine}};
+    struct subject subjects[ENGINES] = {{.engine = NULL}};
     size_t count, done = 0;
     int result = 0;
     const struct row *rows = rows_all(&count);
@@ -165,12 +187,17 @@ static int run_rows(struct fixture *fixture, const struct arguments *arguments) 
         fprintf(stderr, "bench: out of memory\n");
         return -1;
     }
+    for (int s = 0; s < ENGINES; s++)
+        subjects[s].engine = engines[s];
+    if ((arguments->subjects & LMDB_BIT) == 0 && ENGINES < 3)
+        fprintf(stderr, "bench: without LMDB; for its columns: apt-get install liblmdb-dev\n");
     if (!arguments->json) {
-        printf("Tansu %s and SQLite %s, %zu documents of about %zu bytes (BSON) or %zu (JSON)\n"
+        report_versions();
+        printf(", %zu documents of about %zu bytes (BSON) or %zu (JSON)\n"
                "time or size: smaller is better; ratio: SQLite / Tansu, larger is better\n"
                "floor: what the machine needs at least, by plain loops; above: Tansu / floor\n\n",
-               tansu_engine.version(), sqlite_engine.version(), fixture->corpus.count,
-               fixture->corpus.documents[0].bson_size, fixture->corpus.documents[0].json_size);
+               fixture->corpus.count, fixture->corpus.documents[0].bson_size,
+               fixture->corpus.documents[0].json_size);
         report_table_head(arguments->subjects);
     }
     for (size_t i = 0; i < count && result == 0; i++) {
@@ -182,13 +209,13 @@ static int run_rows(struct fixture *fixture, const struct arguments *arguments) 
             report_table_line(&lines[done], arguments->subjects);
         done += result == 0;
     }
-    for (int s = 0; s < 2; s++)
+    for (int s = 0; s < ENGINES; s++)
         if (fixture_close_loaded(fixture, &subjects[s]) != 0) {
             fprintf(stderr, "bench: %s\n", fixture->error);
             result = -1;
         }
     if (arguments->json)
-        report_json(lines, done, fixture->corpus.count, arguments->subjects);
+        report_json(lines, done, fixture->corpus.count);
     free(lines);
     return result;
 }
@@ -220,8 +247,10 @@ static int run_bench(const char *program, const struct arguments *arguments) {
 
 /* run_child -- what a child process of a row does. */
 static int run_child(char **values) {
-    const struct engine *engine =
-        strcmp(values[1], tansu_engine.name) == 0 ? &tansu_engine : &sqlite_engine;
+    const struct engine *engine = engines[0];
+    for (int s = 0; s < ENGINES; s++)
+        if (strcmp(values[1], engines[s]->name) == 0)
+            engine = engines[s];
     size_t count = parse_number(values[3]);
     if (strcmp(values[0], "kill") == 0)
         return child_kill(engine, values[2], count);
@@ -231,7 +260,8 @@ static int run_child(char **values) {
 /* main -- reads the command line. */
 int main(int argc, char **argv) {
     const char *temporary = getenv("TMPDIR");
-    struct arguments arguments = {.documents = 200000, .repetitions = 3, .subjects = 3};
+    struct arguments arguments = {.documents = 200000, .repetitions = 3};
+    arguments.subjects = (1u << ENGINES) - 1;
     arguments.folder = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
     if (argc == 6 && strcmp(argv[1], "--child") == 0)
         return run_child(argv + 2);

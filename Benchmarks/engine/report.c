@@ -20,20 +20,38 @@ static double median(const double *samples, size_t count) {
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
+/* ran -- whether an engine ran a row. */
+static bool ran(const struct report_line *line, int engine) {
+    return (line->subjects & (1u << engine)) != 0;
+}
+
+/* least_ratio -- of an engine to Tansu, the least of any pair of runs. */
+static double least_ratio(const struct report_line *line, int engine) {
+    double least = 0;
+    for (size_t i = 0; i < line->repetitions; i++) {
+        double tansu = line->samples[0][i];
+        double pair = tansu > 0 ? line->samples[engine][i] / tansu : 0;
+        if (i == 0 || pair < least)
+            least = pair;
+    }
+    return least;
+}
+
 /* report_ratio -- medians and ratios of a row. */
 struct report_ratio report_ratio(const struct report_line *line) {
-    struct report_ratio ratio = {.tansu = median(line->samples[0], line->repetitions),
-                                 .sqlite = median(line->samples[1], line->repetitions)};
-    ratio.ratio = ratio.tansu > 0 ? ratio.sqlite / ratio.tansu : 0;
+    struct report_ratio ratio = {.floor = 0};
+    for (int s = 0; s < ENGINES; s++)
+        if (ran(line, s))
+            ratio.median[s] = median(line->samples[s], line->repetitions);
+    double tansu = ratio.median[0];
+    for (int s = 1; s < ENGINES && tansu > 0; s++)
+        if (ran(line, s)) {
+            ratio.ratio[s] = ratio.median[s] / tansu;
+            ratio.least[s] = least_ratio(line, s);
+        }
     if (line->row->floor != FLOOR_NONE)
         ratio.floor = median(line->floor, line->repetitions);
-    ratio.above_floor = ratio.floor > 0 ? ratio.tansu / ratio.floor : 0;
-    for (size_t i = 0; i < line->repetitions; i++) {
-        double tansu = line->samples[0][i], sqlite = line->samples[1][i];
-        double pair = tansu > 0 ? sqlite / tansu : 0;
-        if (i == 0 || pair < ratio.least)
-            ratio.least = pair;
-    }
+    ratio.above_floor = ratio.floor > 0 ? tansu / ratio.floor : 0;
     return ratio;
 }
 
@@ -49,7 +67,7 @@ static void print_floor(const struct report_ratio *ratio) {
         return;
     }
     print_number(ratio->floor);
-    if (ratio->tansu > 0)
+    if (ratio->above_floor > 0)
         printf(" %8.2f", ratio->above_floor);
     else
         printf(" %8s", "");
@@ -64,40 +82,57 @@ static const char *verdict(const struct row *row, double ratio) {
     return row->goal > 0 ? "reached" : "";
 }
 
+/* report_versions -- the engines. */
+void report_versions(void) {
+    for (int s = 0; s < ENGINES; s++)
+        printf("%s%s %s", s == 0 ? "" : ", ", engines[s]->name, engines[s]->version());
+}
+
 /* report_table_head -- the table's first two lines. */
-void report_table_head(int subjects) {
-    printf("%-40s %10s %10s %-4s %10s %8s", "", subjects & 1 ? "Tansu" : "",
-           subjects & 2 ? "SQLite" : "", "unit", "floor", subjects & 1 ? "above" : "");
-    if (subjects == 3)
-        printf(" %8s %8s %6s", "ratio", "least", "goal");
+void report_table_head(unsigned subjects) {
+    int width = printf("%-40s", "");
+    for (int s = 0; s < ENGINES; s++)
+        if ((subjects & (1u << s)) != 0)
+            width += printf(" %10s", engines[s]->name);
+    width += printf(" %-4s %10s %8s", "unit", "floor", subjects & TANSU_BIT ? "above" : "");
+    if ((subjects & TANSU_BIT) != 0 && (subjects & LMDB_BIT) != 0)
+        width += printf(" %8s", "to LMDB");
+    if ((subjects & TANSU_BIT) != 0 && (subjects & SQLITE_BIT) != 0)
+        width += printf(" %8s %8s %6s", "ratio", "least", "goal");
     printf("\n");
-    for (int i = 0; i < (subjects == 3 ? 111 : 86); i++)
+    while (width-- > 0)
         putchar('-');
     printf("\n");
     fflush(stdout);
 }
 
 /* report_table_line -- one row. */
-void report_table_line(const struct report_line *line, int subjects) {
+void report_table_line(const struct report_line *line, unsigned subjects) {
     struct report_ratio ratio = report_ratio(line);
     printf("%-40s", line->row->title);
-    if (subjects & 1)
-        print_number(ratio.tansu);
-    else
-        printf(" %10s", "");
-    if (subjects & 2)
-        print_number(ratio.sqlite);
-    else
-        printf(" %10s", "");
+    for (int s = 0; s < ENGINES; s++) {
+        if ((subjects & (1u << s)) == 0)
+            continue;
+        if (ran(line, s))
+            print_number(ratio.median[s]);
+        else
+            printf(" %10s", "");
+    }
     printf(" %-4s", line->row->unit);
     print_floor(&ratio);
-    if (subjects == 3) {
-        printf(" %8.2f %8.2f", ratio.ratio, ratio.least);
+    if ((subjects & TANSU_BIT) != 0 && (subjects & LMDB_BIT) != 0) {
+        if (ratio.ratio[ENGINES - 1] > 0 && ran(line, ENGINES - 1))
+            printf(" %8.2f", ratio.ratio[ENGINES - 1]);
+        else
+            printf(" %8s", "");
+    }
+    if ((subjects & TANSU_BIT) != 0 && (subjects & SQLITE_BIT) != 0) {
+        printf(" %8.2f %8.2f", ratio.ratio[1], ratio.least[1]);
         if (line->row->goal > 0)
             printf(" %6g", line->row->goal);
         else
             printf(" %6s", "");
-        printf("  %s", verdict(line->row, ratio.ratio));
+        printf("  %s", verdict(line->row, ratio.ratio[1]));
     }
     printf("\n");
     fflush(stdout);
@@ -111,26 +146,34 @@ static void report_samples(const char *name, const double *samples, size_t count
     printf("]");
 }
 
+/* What the fields of an engine are called in the JSON. */
+static const char *const keys[] = {"tansu", "sqlite", "lmdb"};
+
 /* report_json -- everything as one JSON object. */
-void report_json(const struct report_line *lines, size_t count, size_t documents, int subjects) {
+void report_json(const struct report_line *lines, size_t count, size_t documents) {
     char machine[256];
     system_describe(machine, sizeof machine);
-    printf("{\"machine\": \"%s\", \"documents\": %zu, \"tansuVersion\": \"%s\", "
-           "\"sqliteVersion\": \"%s\", \"rows\": [",
-           machine, documents, tansu_engine.version(), sqlite_engine.version());
+    printf("{\"machine\": \"%s\", \"documents\": %zu", machine, documents);
+    for (int s = 0; s < ENGINES; s++)
+        printf(", \"%sVersion\": \"%s\"", keys[s], engines[s]->version());
+    printf(", \"rows\": [");
     for (size_t i = 0; i < count; i++) {
         struct report_ratio ratio = report_ratio(&lines[i]);
         printf("%s\n  {\"key\": \"%s\", \"title\": \"%s\", \"unit\": \"%s\"", i == 0 ? "" : ",",
                lines[i].row->key, lines[i].row->title, lines[i].row->unit);
-        if (subjects & 1)
-            report_samples("tansu", lines[i].samples[0], lines[i].repetitions);
-        if (subjects & 2)
-            report_samples("sqlite", lines[i].samples[1], lines[i].repetitions);
-        if (subjects == 3)
-            printf(", \"ratio\": %.6g, \"leastRatio\": %.6g", ratio.ratio, ratio.least);
+        for (int s = 0; s < ENGINES; s++)
+            if (ran(&lines[i], s))
+                report_samples(keys[s], lines[i].samples[s], lines[i].repetitions);
+        if (ratio.ratio[1] > 0)
+            printf(", \"ratio\": %.6g, \"leastRatio\": %.6g", ratio.ratio[1], ratio.least[1]);
+#ifdef BENCH_LMDB
+        if (ratio.ratio[2] > 0)
+            printf(", \"lmdbRatio\": %.6g, \"lmdbLeastRatio\": %.6g", ratio.ratio[2],
+                   ratio.least[2]);
+#endif
         if (ratio.floor > 0) {
             report_samples("floor", lines[i].floor, lines[i].repetitions);
-            if (subjects & 1)
+            if (ratio.above_floor > 0)
                 printf(", \"aboveFloor\": %.6g", ratio.above_floor);
         }
         if (lines[i].row->goal > 0)

@@ -35,6 +35,12 @@ static const struct row rows[] = {
     {"memory", "peak memory of a process", "MB", 0, true, 0, FLOOR_NONE, row_memory},
 };
 
+bool row_suits(const struct row *row, const struct engine *engine) {
+    bool is_sort = row->run == row_find && row->argument == QUERY_TOP_EMAIL;
+    return engine == &tansu_engine || engine == &sqlite_engine ||
+           (!is_sort && row->run != row_memory);
+}
+
 /* rows_all -- all rows in the order in which they run. */
 const struct row *rows_all(size_t *count) {
     *count = sizeof rows / sizeof rows[0];

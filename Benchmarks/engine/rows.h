@@ -18,6 +18,9 @@ struct row {
                struct outcome *outcome);
 };
 
+/* row_suits -- whether a row is made for an engine: LMDB has neither queries nor memory of its own. */
+bool row_suits(const struct row *row, const struct engine *engine);
+
 /* All rows in the order in which they run; *count: how many. */
 const struct row *rows_all(size_t *count);
 

@@ -66,6 +66,8 @@ static int set(const char *name, const char *value, struct load_options *o) {
         return durability(value, &o->durability);
     if (strcmp(name, "--hold") == 0)
         return part(value, o);
+    if (strcmp(name, "--work") == 0)
+        return (o->work = value) != NULL;
     if (strcmp(name, "--dir") == 0)
         return (o->folder = value) != NULL;
     if (strcmp(name, "--out") == 0)

@@ -1,5 +1,5 @@
 /*
- * options.h -- the command line that the three loads share: each lists the options that it accepts.
+ * options.h -- the command line that the loads share: each lists the options that it accepts.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -15,6 +15,7 @@ struct load_options {
     double hold_from, hold_to; /* of the run, in percent; equal: no snapshot is held */
     uint64_t hold;             /* whether one is held at all */
     uint64_t limit_mb;         /* of memory; 0: none */
+    const char *work;          /* what a load does, where it has the choice */
     const char *folder;        /* for the database */
     const char *out;           /* the file of samples */
     tansu_durability durability;

@@ -163,6 +163,7 @@ extern "C" {
 #define TANSU_MAX_KEYS (1024 * 1024)               /* keys of one document or embedded document */
 #define TANSU_MAX_NAME 120                         /* bytes of a collection's or index's name */
 #define TANSU_MAX_INDEX_PATHS 16                   /* paths of one compound index */
+#define TANSU_MIN_QUERY_MEMORY 65536      /* least bytes of sort_memory_bytes and $maxMemory */
 #define TANSU_MAX_INDEXES 64              /* indexes of one collection, `_id` not counted */
 #define TANSU_DEFAULT_INDEX_ENTRIES 10000 /* entries of one document in one index */
 #define TANSU_MAX_INDEX_ENTRIES 1000000   /* the same, with the index option maxEntries */
@@ -374,6 +375,14 @@ typedef struct tansu_options {
                          the opening and none after it, takes no lock, and neither waits for a
                          writer nor makes one wait. Opening copies the index file into a
                          temporary one (docs/readers.md) */
+    uint64_t sort_memory_bytes;  /* what a sort may take before it uses temporary files, or fails
+                                    with TOO_LARGE if its hints forbid them: at least 64 KiB;
+                                    default 100 MiB. $maxMemory sets it for one call */
+    uint64_t group_memory_bytes; /* the same for groups and distinct values; default 256 MiB */
+    uint64_t transaction_memory_bytes; /* what a write transaction may keep in memory until its
+                                          commit: a call that would exceed it fails with TOO_LARGE
+                                          and changes nothing. 0, the default: no limit.
+                                          docs/durability.md says what counts */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */

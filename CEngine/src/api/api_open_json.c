@@ -32,6 +32,9 @@ static const number_member numbers[] = {
     NUMBER("compactionPercent", compaction_percent),
     NUMBER("compactionShare", compaction_share),
     NUMBER("lockTimeoutMs", lock_timeout_ms),
+    NUMBER("sortMemoryBytes", sort_memory_bytes),
+    NUMBER("groupMemoryBytes", group_memory_bytes),
+    NUMBER("transactionMemoryBytes", transaction_memory_bytes),
 };
 
 /* A text that stands for a value of an enumeration. */

@@ -73,7 +73,9 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
                              .sequence = r->snapshot->sequence,
                              .interrupt = txn != NULL ? &txn->interrupt : NULL,
                              .calls = r->db->calls,
-                             .folder = r->db->folder};
+                             .folder = r->db->folder,
+                             .sort_memory = r->db->sort_memory_bytes,
+                             .group_memory = r->db->group_memory_bytes};
     return TANSU_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "backup/backup_format.h"
 #include "log/segment_copy.h"
 #include "store/database_internal.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ typedef struct file_target {
 /* write_out -- appends bytes to the file. */
 static tansu_status write_out(file_target *t, const uint8_t *bytes, size_t size,
                               tansu_error *error) {
-    t->crc = (uint32_t)crc32_z(t->crc, bytes, size);
+    t->crc = checksum(t->crc, bytes, size);
     if (fs_write_all(t->staged->calls, t->staged->fd, bytes, size, t->offset) != 0)
         return error_errno(error, t->staged->path, "write", errno);
     t->offset += size;
@@ -119,7 +120,7 @@ tansu_status backup_file_write(const staging *staged, database *db, const snapsh
                                const manifest *m, task *progress, uint64_t *bytes,
                                tansu_error *error) {
     file_target t = {.staged = staged, .progress = progress};
-    t.seed = (uint32_t)crc32_z(0, m->uuid, sizeof m->uuid);
+    t.seed = checksum(0, m->uuid, sizeof m->uuid);
     gz_header head = {.os = BACKUP_GZIP_SYSTEM};
     if (deflateInit2(&t.z, BACKUP_LEVEL, Z_DEFLATED, BACKUP_GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) !=
         Z_OK)

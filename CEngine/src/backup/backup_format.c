@@ -4,19 +4,20 @@
 #include "backup/backup_format.h"
 
 #include "util/bytes.h"
+#include "util/checksum/checksum.h"
 
 #include <stdbool.h>
 #include <zlib.h>
 
 uint32_t backup_item_crc(uint32_t seed, backup_item item, const void *bytes) {
     item.crc = 0;
-    uint32_t crc = (uint32_t)crc32_z(seed, (const Bytef *)&item, sizeof item);
-    return (uint32_t)crc32_z(crc, bytes, item.size);
+    uint32_t crc = checksum(seed, &item, sizeof item);
+    return checksum(crc, bytes, item.size);
 }
 
 uint32_t backup_header_crc(backup_header header) {
     header.crc = 0;
-    return (uint32_t)crc32_z(0, (const Bytef *)&header, sizeof header);
+    return checksum(0, &header, sizeof header);
 }
 
 size_t backup_seal(uint64_t size, uint32_t crc, uint8_t seal[BACKUP_SEAL_CAPACITY]) {

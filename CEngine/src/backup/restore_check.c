@@ -7,12 +7,12 @@
 #include "backup/restore_check.h"
 
 #include "log/scan.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 typedef struct checking {
     const staging *staged;
@@ -44,7 +44,7 @@ static tansu_status check_mapped(checking *c, const uint8_t *bytes, uint64_t siz
     tansu_status status = TANSU_OK;
     uint64_t at = SEGMENT_HEADER_SIZE;
     const frame_header *frame;
-    c->compacted = c->compacted || ((const segment_header *)bytes)->format > LOG_FORMAT;
+    c->compacted = c->compacted || log_format_compacted(((const segment_header *)bytes)->format);
     while (status == TANSU_OK && (frame = scan_frame(c->seed, bytes, size, at)) != NULL) {
         status = check_frame(frame, name, at, error);
         at += frame->size;
@@ -89,7 +89,7 @@ tansu_status restore_check(const staging *staged, manifest *m, tansu_error *erro
     if (folder == NULL)
         return error_memory(error);
     checking c = {.staged = staged, .folder = folder, .error = error};
-    c.seed = (uint32_t)crc32_z(0, m->uuid, sizeof m->uuid);
+    c.seed = checksum(0, m->uuid, sizeof m->uuid);
     if (staged->calls->list(folder, check_name, &c) != 0 && c.status == TANSU_OK)
         c.status = error_errno(error, folder, "list", errno);
     m->compacted = m->compacted || c.compacted;

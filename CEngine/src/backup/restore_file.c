@@ -6,6 +6,7 @@
 #include "backup/backup_format.h"
 #include "backup/restore_segment.h"
 #include "util/bytes.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static tansu_status pull(source *s, void *bytes, size_t capacity, size_t *got, t
             return bad(s, "the file ends too early", error);
         const Bytef *before = s->z.next_in;
         int result = inflate(&s->z, Z_NO_FLUSH);
-        s->crc = (uint32_t)crc32_z(s->crc, before, (z_size_t)(s->z.next_in - before));
+        s->crc = checksum(s->crc, before, (size_t)(s->z.next_in - before));
         if (result == Z_STREAM_END)
             s->ended = true;
         else if (result == Z_MEM_ERROR)
@@ -112,7 +113,7 @@ static tansu_status read_header(source *s, manifest *m, tansu_error *error) {
         return bad(s, "its header is invalid", error);
     memcpy(m->uuid, header.uuid, sizeof m->uuid);
     m->end_sequence = header.sequence;
-    s->seed = (uint32_t)crc32_z(0, m->uuid, sizeof m->uuid);
+    s->seed = checksum(0, m->uuid, sizeof m->uuid);
     return TANSU_OK;
 }
 

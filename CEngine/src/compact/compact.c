@@ -111,7 +111,7 @@ static tansu_status filter_delete(compaction *c, const record_header *record, lo
     const collection_state *state = state_of(c, record_collection(record));
     if (state == NULL)
         return TANSU_OK;
-    *keep = !c->from_start || record->sequence > c->oldest;
+    *keep = !c->from_start || record_visible_from(record) > c->oldest;
     if (c->from_start && *keep)
         c->for_readers += record->size;
     log_location word;

@@ -13,9 +13,9 @@
 #define COPY_MOST (1024u * 1024u)
 
 const char *feed_record_text(const record_header *record, const char *key) {
-    uint64_t front = RECORD_HEADER_SIZE + (uint64_t)record->meta_words * 8;
     doc_value value;
-    if (!doc_find(record_payload(record), record->size - front, key, strlen(key), &value) ||
+    if (!doc_find(record_payload(record), record->size - record_front(record), key, strlen(key),
+                  &value) ||
         value.type != DOC_STRING)
         return NULL;
     size_t length;
@@ -61,7 +61,8 @@ static bool is_catalog(const record_header *record) {
 
 /* had_before -- whether the document existed before the commit. */
 static bool had_before(const record_header *record) {
-    return record->previous != 0 && (record->previous & LOCATION_DELETED) == 0;
+    log_location previous = record_previous(record);
+    return previous != 0 && (previous & LOCATION_DELETED) == 0;
 }
 
 /* apply_names -- the name of a collection after a record. */
@@ -153,16 +154,18 @@ static tansu_status find_pre_image(feed *f, const record_header *record, const u
     *size = 0;
     if (!had_before(record))
         return TANSU_OK;
-    uint32_t number = (uint32_t)(record->previous >> 32);
-    uint64_t offset = (uint32_t)record->previous & LOCATION_MASK, capacity;
+    log_location previous = record_previous(record);
+    uint32_t number = (uint32_t)(previous >> 32);
+    uint64_t offset = (uint32_t)previous & LOCATION_MASK, capacity;
     const uint8_t *bytes = log_bytes(f->db->log, number, &capacity);
     if (bytes == NULL)
         return TANSU_OK;
-    if (offset < SEGMENT_HEADER_SIZE || offset + RECORD_HEADER_SIZE > capacity)
+    if (offset < SEGMENT_HEADER_SIZE || offset + RECORD_SIZE_LEAST > capacity)
         return corrupt(f, "names an older version that is not in the log", error);
     const record_header *old = (const record_header *)(bytes + offset);
     const char *fault = scan_record(old, capacity - offset, 0);
-    if (fault == NULL && (old->type != RECORD_PUT || old->sequence >= record->sequence))
+    if (fault == NULL &&
+        (old->type != RECORD_PUT || record_visible_from(old) >= record_visible_from(record)))
         fault = "is not the older version that a newer record names";
     if (fault != NULL)
         return corrupt_record(number, offset, fault, error);

@@ -7,6 +7,7 @@
  */
 #include "index/locations.h"
 #include "index/definition.h"
+#include "index/locations_stored.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
 #include "util/error.h"
@@ -184,21 +185,19 @@ static tansu_status load(locations *p, uint64_t number, chunk **result, tansu_er
     }
     if (status != TANSU_OK)
         return status;
-    if (record.size != sizeof((*result)->words)) {
-        tansu_buffer_free(&record);
+    chunk *c = calloc(1, sizeof(*c));
+    bool sound = c != NULL && locations_decode(c->words, record.data, record.size);
+    tansu_buffer_free(&record);
+    if (c == NULL)
+        return error_memory(error);
+    if (!sound) {
+        free(c);
         block_store_mark_damaged(p->bs);
         return error_set(error, TANSU_E_CORRUPT, "places",
                          "A stored chunk of the location table is corrupt; close the database and "
                          "open it again to have the index files rebuilt");
     }
-    chunk *c = calloc(1, sizeof(*c));
-    if (c != NULL) {
-        memcpy(c->words, record.data, sizeof(c->words));
-        c->kept = true;
-    }
-    tansu_buffer_free(&record);
-    if (c == NULL)
-        return error_memory(error);
+    c->kept = true;
     *result = c;
     return TANSU_OK;
 }
@@ -351,15 +350,17 @@ tansu_status locations_gaps_write(locations *p, uint64_t count, tansu_buffer *ga
     return TANSU_OK;
 }
 
-/* write_chunk -- copies the words one by one, for the writer continues storing. */
+/* write_chunk -- copies the words one by one before they are encoded, for the writer continues
+ * storing. */
 static tansu_status write_chunk(locations *p, block_store *bs, uint64_t number, chunk *c,
                                 tansu_error *error) {
     uint64_t words[LOCATIONS_CHUNK];
+    uint8_t record[sizeof words];
     for (size_t i = 0; i < LOCATIONS_CHUNK; i++)
         words[i] = __atomic_load_n(&c->words[i], __ATOMIC_RELAXED);
     c->kept = true;
-    return block_store_put(bs, BLOCK_STORE_LOCATIONS, record_number(p->collection, number), words,
-                           sizeof(words), error);
+    return block_store_put(bs, BLOCK_STORE_LOCATIONS, record_number(p->collection, number), record,
+                           locations_encode(record, words), error);
 }
 
 /* locations_checkpoint -- all chunks in memory are examined. */

@@ -8,9 +8,19 @@
 
 #include "util/bytes.h"
 
-/* Formats of segments. */
-#define LOG_FORMAT 1u           /* one that was written commit by commit */
-#define LOG_FORMAT_COMPACTED 2u /* one that replaced others */
+#include <stdbool.h>
+
+/* Formats of segments: written commit by commit, and compacted, which replaced others. Library
+ * versions that know none of the short headers wrote 1 and 2, and reject what follows. */
+#define LOG_FORMAT_FULL 1u
+#define LOG_FORMAT_FULL_COMPACTED 2u
+#define LOG_FORMAT 3u
+#define LOG_FORMAT_COMPACTED 4u
+
+/* log_format_compacted -- whether segments of a known format are compacted ones. */
+static inline bool log_format_compacted(uint32_t format) {
+    return format == LOG_FORMAT_FULL_COMPACTED || format == LOG_FORMAT_COMPACTED;
+}
 
 /* A segment file begins with this. */
 #define SEGMENT_MAGIC "TANSULOG"
@@ -27,7 +37,8 @@ typedef struct segment_header {
 #define SEGMENT_HEADER_SIZE 64u
 
 /* One commit. */
-#define FRAME_MAGIC 0x31524654u /* "TFR1" */
+#define FRAME_MAGIC_FULL 0x31524654u /* "TFR1": all records have the full header */
+#define FRAME_MAGIC 0x32524654u      /* "TFR2" */
 typedef struct frame_header {
     uint32_t magic;
     uint32_t crc;   /* of the frame from `size` on, begun with the CRC of the uuid */
@@ -37,6 +48,10 @@ typedef struct frame_header {
     uint64_t synced; /* the last commit known to be on the disk when this one was written */
 } frame_header;
 #define FRAME_HEADER_SIZE 32u
+
+static inline bool frame_magic_known(uint32_t magic) {
+    return magic == FRAME_MAGIC || magic == FRAME_MAGIC_FULL;
+}
 
 enum record_type {
     RECORD_PUT = 1,               /* metadata, then the document */
@@ -50,25 +65,37 @@ enum record_type {
 };
 
 enum record_flags {
-    RECORD_REPLACES = 1 /* a put of a record id that held a document before */
+    RECORD_REPLACES = 1, /* a put of a record id that held a document before */
+    RECORD_INSERT = 2    /* a put of a new record id, with the short header */
 };
 
+/*
+ * What all records begin with. The full header continues with the number of the commit (8 bytes,
+ * stays when compaction moves the record) and the location of the previous version or 0 (8 bytes).
+ *
+ * An insert has neither, because nobody needs them to read it: nothing precedes it, and a snapshot
+ * sees it if the snapshot's collection has that record id. The low bits of its commit's number are
+ * for the checks of verification, and for repair where the frame is gone.
+ *
+ * What differs between the two headers is read with the functions below.
+ */
 typedef struct record_header {
     uint32_t size; /* of the whole record */
     uint8_t type;
     uint8_t flags;
-    uint16_t meta_words; /* metadata between header and document, in eights of bytes */
-    uint64_t where;      /* collection << 40 | record id */
-    uint64_t sequence;   /* of the commit; stays when compaction moves the record */
-    uint64_t previous;   /* location of the previous version, or 0 */
+    uint16_t extra; /* full header: metadata before the document, in eights of bytes; an insert: the
+                       low 16 bits of the commit's number */
+    uint64_t where; /* collection << 40 | record id */
 } record_header;
-#define RECORD_HEADER_SIZE 32u
+#define RECORD_INSERT_HEADER_SIZE 16u
+#define RECORD_HEADER_SIZE 32u                             /* the full header */
+#define RECORD_SIZE_LEAST (RECORD_INSERT_HEADER_SIZE + 8u) /* an insert of the smallest document */
 
 #define RECORD_MAX_COLLECTION ((1u << 24) - 1)
 
 _Static_assert(sizeof(segment_header) == SEGMENT_HEADER_SIZE, "segment header layout");
 _Static_assert(sizeof(frame_header) == FRAME_HEADER_SIZE, "frame header layout");
-_Static_assert(sizeof(record_header) == RECORD_HEADER_SIZE, "record header layout");
+_Static_assert(sizeof(record_header) == RECORD_INSERT_HEADER_SIZE, "record header layout");
 
 static inline uint64_t record_where(uint32_t collection, uint64_t rid) {
     return (uint64_t)collection << 40 | rid;
@@ -79,15 +106,67 @@ static inline uint32_t record_collection(const record_header *r) {
 static inline uint64_t record_rid(const record_header *r) {
     return r->where & (((uint64_t)1 << 40) - 1);
 }
+static inline bool record_is_insert(const record_header *r) {
+    return (r->flags & RECORD_INSERT) != 0;
+}
+
+/* record_front -- the bytes before the document: header and metadata. */
+static inline uint32_t record_front(const record_header *r) {
+    return record_is_insert(r) ? RECORD_INSERT_HEADER_SIZE
+                               : RECORD_HEADER_SIZE + (uint32_t)r->extra * 8;
+}
 static inline const uint8_t *record_payload(const record_header *r) {
-    return (const uint8_t *)r + RECORD_HEADER_SIZE + (uint64_t)r->meta_words * 8;
+    return (const uint8_t *)r + record_front(r);
+}
+
+/* record_visible_from -- the first commit whose snapshots see the record, if their collection has
+ * its record id: 0 of an insert. Without a branch, which a scan of both kinds would mispredict; the
+ * bytes after the short header are the document's, which has no fewer. */
+static inline uint64_t record_visible_from(const record_header *r) {
+    uint64_t full = (uint64_t)((r->flags & RECORD_INSERT) / RECORD_INSERT) - 1;
+    return load_u64((const uint8_t *)r + 16) & full;
+}
+
+/* record_previous -- the location of the previous version, or 0. */
+static inline uint64_t record_previous(const record_header *r) {
+    return record_is_insert(r) ? 0 : load_u64((const uint8_t *)r + 24);
+}
+
+/* record_commit -- the number of the record's commit. `least`: one that it is not below, by fewer
+ * than 65536; used for an insert only. */
+static inline uint64_t record_commit(const record_header *r, uint64_t least) {
+    return record_is_insert(r) ? least + (uint16_t)(r->extra - (uint16_t)least)
+                               : record_visible_from(r);
+}
+
+/* record_is_of -- whether the record can be one of that commit. */
+static inline bool record_is_of(const record_header *r, uint64_t commit) {
+    return record_commit(r, commit) == commit;
+}
+
+/* record_same_commit -- whether two records can be of one commit. */
+static inline bool record_same_commit(const record_header *a, const record_header *b) {
+    return record_is_of(a, record_commit(b, record_visible_from(a)));
+}
+
+/* record_header_put -- completes and writes a header. An insert has no previous version. */
+static inline void record_header_put(uint8_t *to, const record_header *start, uint64_t commit,
+                                     uint64_t previous) {
+    record_header header = *start;
+    if (record_is_insert(start))
+        header.extra = (uint16_t)commit;
+    memcpy(to, &header, sizeof header);
+    if (record_is_insert(start))
+        return;
+    store_u64(to + 16, commit);
+    store_u64(to + 24, previous);
 }
 
 /* record_step -- the distance from a record to the next in its frame: beyond every frame when the
  * size is invalid, as in a page that could not be read again since the frame was checked. */
 static inline uint32_t record_step(const record_header *r) {
     uint32_t size = r->size;
-    return size >= RECORD_HEADER_SIZE && size <= (1u << 30) ? size : 1u << 30;
+    return size >= RECORD_SIZE_LEAST && size <= (1u << 30) ? size : 1u << 30;
 }
 
 /* A location: segment << 32 | offset of a record, a multiple of eight; so the low bits are free. */

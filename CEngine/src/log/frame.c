@@ -4,18 +4,17 @@
 #include "log/frame.h"
 
 #include "log/scan.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
-
-#include <zlib.h>
 
 const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
     if (offset + FRAME_HEADER_SIZE > s->allocated)
         return NULL;
     const frame_header *frame = (const frame_header *)(s->base + offset);
-    if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
-        frame->size > s->allocated - offset)
+    if (!frame_magic_known(frame->magic) || frame->size < FRAME_HEADER_SIZE ||
+        frame->size % 8 != 0 || frame->size > s->allocated - offset)
         return NULL;
-    uint32_t crc = (uint32_t)crc32_z(l->crc_seed, s->base + offset + 8, (z_size_t)frame->size - 8);
+    uint32_t crc = checksum(l->crc_seed, s->base + offset + 8, frame->size - 8);
     return crc == frame->crc ? frame : NULL;
 }
 
@@ -23,10 +22,10 @@ bool frame_records_valid(const frame_header *frame) {
     uint64_t at = FRAME_HEADER_SIZE;
     uint32_t count = 0;
     while (at < frame->size) {
-        if (frame->size - at < RECORD_HEADER_SIZE)
+        if (frame->size - at < RECORD_SIZE_LEAST)
             return false;
         const record_header *record = (const record_header *)((const uint8_t *)frame + at);
-        uint64_t least = RECORD_HEADER_SIZE + (uint64_t)record->meta_words * 8 + 5;
+        uint64_t least = (uint64_t)record_front(record) + 5;
         if (record->size % 8 != 0 || record->size < least || record->size > frame->size - at)
             return false;
         at += record->size;

@@ -8,12 +8,12 @@
 #include "log/segment.h"
 #include "log/tail.h"
 #include "util/array.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 /* What the listing of the log's folder found. */
 typedef struct found_segments {
@@ -150,7 +150,7 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     l->sparse = options->sparse;
     l->segment_size = options->segment_size;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);
-    l->crc_seed = (uint32_t)crc32_z(0, l->uuid, sizeof l->uuid);
+    l->crc_seed = checksum(0, l->uuid, sizeof l->uuid);
     tansu_status status = TANSU_OK;
     if (options->folder != NULL) {
         l->folder = strdup(options->folder);
@@ -273,7 +273,8 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
     tansu_status status = l->tail_begun ? TANSU_OK : tail_begin(l, error);
     if (status != TANSU_OK)
         return status;
-    if (head == NULL || head->last != 0 || head->used + end > head->mapped) {
+    /* What an earlier library version has begun continues in a segment that it rejects. */
+    if (head == NULL || head->format != LOG_FORMAT || head->used + end > head->mapped) {
         status = move_frame(l, end, error);
         head = segment_head(l);
     } else {
@@ -317,7 +318,7 @@ tansu_status log_commit(log *l, uint64_t sequence, log_location *location, tansu
                            .sequence = sequence,
                            .synced = __atomic_load_n(&l->synced, __ATOMIC_ACQUIRE)};
     memcpy(frame, &header, sizeof header);
-    header.crc = (uint32_t)crc32_z(l->crc_seed, frame + 8, l->frame_size - 8);
+    header.crc = checksum(l->crc_seed, frame + 8, l->frame_size - 8);
     store_u32(frame + 4, header.crc);
     if (log_unreadable(l, frame, l->frame_size)) {
         log_fail(l, EIO);

@@ -31,9 +31,10 @@ typedef struct log log;
 
 typedef struct segment {
     uint32_t number;
-    uint64_t first; /* the first commit that it covers */
-    uint64_t last;  /* compacted: the last commit that it covers; otherwise 0 */
-    int fd;         /* open in the head, and until what was written is on the disk; otherwise -1 */
+    uint32_t format; /* LOG_FORMAT… */
+    uint64_t first;  /* the first commit that it covers */
+    uint64_t last;   /* compacted: the last commit that it covers; otherwise 0 */
+    int fd;          /* open in the head, and until what was written is on the disk; otherwise -1 */
     uint8_t *base;
     uint64_t mapped;    /* bytes of address space: of the head all that it may grow to */
     uint64_t allocated; /* bytes of file, all with disk space */

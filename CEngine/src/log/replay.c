@@ -21,7 +21,7 @@ static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, ui
         if (s->last != 0 && s->first > sequence) /* made of commits that were on the disk */
             return true;
         while (offset + FRAME_HEADER_SIZE <= s->allocated) {
-            if (load_u32(s->base + offset) == FRAME_MAGIC) {
+            if (frame_magic_known(load_u32(s->base + offset))) {
                 const frame_header *frame = frame_at(l, s, offset);
                 if (frame != NULL && frame->sequence > sequence &&
                     (l->page_cache_valid || frame->synced >= sequence))

@@ -9,12 +9,12 @@
 #include "log/frame.h"
 #include "log/segment_reader.h"
 #include "util/array.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #define OUT_BUFFER (256u * 1024u)
 
@@ -200,10 +200,9 @@ static tansu_status write_part(log_compaction *c, const frame_header *frame, uin
     frame_header header = *frame;
     header.size = (uint32_t)size;
     header.count = count;
-    uint32_t crc =
-        (uint32_t)crc32_z(c->l->crc_seed, (const uint8_t *)&header + 8, FRAME_HEADER_SIZE - 8);
+    uint32_t crc = checksum(c->l->crc_seed, (const uint8_t *)&header + 8, FRAME_HEADER_SIZE - 8);
     for (uint32_t i = 0; i < count; i++)
-        crc = (uint32_t)crc32_z(crc, bytes + c->kept[i], load_u32(bytes + c->kept[i]));
+        crc = checksum(crc, bytes + c->kept[i], load_u32(bytes + c->kept[i]));
     header.crc = crc;
     tansu_status status = put(c, &header, sizeof header, error);
     for (uint32_t i = 0; status == TANSU_OK && i < count; i++)

@@ -6,28 +6,28 @@
 #include "bson/document.h"
 #include "log/frame.h"
 #include "log/segment.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <stdlib.h>
-#include <zlib.h>
 
 const frame_header *scan_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t size,
                                uint64_t offset) {
     if (offset % 8 != 0 || offset > size || size - offset < FRAME_HEADER_SIZE)
         return NULL;
     const frame_header *frame = (const frame_header *)(bytes + offset);
-    if (frame->magic != FRAME_MAGIC || frame->size < FRAME_HEADER_SIZE || frame->size % 8 != 0 ||
-        frame->size > size - offset || !frame_records_valid(frame))
+    if (!frame_magic_known(frame->magic) || frame->size < FRAME_HEADER_SIZE ||
+        frame->size % 8 != 0 || frame->size > size - offset || !frame_records_valid(frame))
         return NULL;
     /* The CRC last: it costs most, and few false headers pass the checks before it. */
-    uint32_t crc = (uint32_t)crc32_z(crc_seed, bytes + offset + 8, (z_size_t)frame->size - 8);
+    uint32_t crc = checksum(crc_seed, bytes + offset + 8, frame->size - 8);
     return crc == frame->crc ? frame : NULL;
 }
 
 uint64_t scan_find(uint32_t crc_seed, const uint8_t *bytes, uint64_t size, uint64_t offset,
                    uint64_t least) {
     for (; offset <= size && size - offset >= FRAME_HEADER_SIZE; offset += 8) {
-        if (load_u32(bytes + offset) != FRAME_MAGIC)
+        if (!frame_magic_known(load_u32(bytes + offset)))
             continue;
         const frame_header *frame = scan_frame(crc_seed, bytes, size, offset);
         if (frame != NULL && frame->sequence >= least)
@@ -43,16 +43,18 @@ static bool text_there(const uint8_t *payload, uint32_t size, const char *key) {
 }
 
 const char *scan_record(const record_header *record, uint64_t room, uint64_t sequence) {
-    uint64_t front = RECORD_HEADER_SIZE;
-    if (room < front + 5 || record->size % 8 != 0 || record->size > room ||
-        record->size < front + 5)
+    if (room < RECORD_SIZE_LEAST || record->size % 8 != 0 || record->size > room ||
+        record->size < RECORD_SIZE_LEAST)
         return "has an invalid size";
-    front += (uint64_t)record->meta_words * 8;
+    uint64_t front = record_front(record);
     if (record->size < front + 5)
         return "has more metadata than its size allows";
     if (record->type < RECORD_PUT || record->type > RECORD_COMPACTION)
         return "is of an unknown type";
-    if (record->sequence == 0 || (sequence != 0 && record->sequence != sequence))
+    if (record_is_insert(record) && (record->type != RECORD_PUT || record->flags != RECORD_INSERT))
+        return "has the short header of another kind of record";
+    if ((!record_is_insert(record) && record_visible_from(record) == 0) ||
+        (sequence != 0 && !record_is_of(record, sequence)))
         return "belongs to another commit";
     bool document = record->type == RECORD_PUT || record->type == RECORD_DELETE;
     if (record_collection(record) == 0 && record->type != RECORD_COMPACTION)
@@ -79,12 +81,11 @@ const char *scan_record(const record_header *record, uint64_t room, uint64_t seq
 }
 
 uint64_t scan_salvage(const uint8_t *bytes, uint64_t offset, uint64_t end) {
-    for (; offset + RECORD_HEADER_SIZE <= end; offset += 8) {
+    for (; offset + RECORD_SIZE_LEAST <= end; offset += 8) {
         const record_header *record = (const record_header *)(bytes + offset);
         /* The cheap questions first: nearly all locations are no records. */
-        if (record->size < RECORD_HEADER_SIZE + 5 || record->size > end - offset ||
-            record->type == 0 || record->type > RECORD_COMPACTION ||
-            record->flags > RECORD_REPLACES)
+        if (record->size < RECORD_SIZE_LEAST || record->size > end - offset || record->type == 0 ||
+            record->type > RECORD_COMPACTION || record->flags > RECORD_INSERT)
             continue;
         if (scan_record(record, end - offset, 0) == NULL)
             return offset;
@@ -96,7 +97,7 @@ bool scan_header(const segment_header *header) {
     segment_header copy = *header;
     copy.crc = 0;
     return memcmp(header->magic, SEGMENT_MAGIC, sizeof header->magic) == 0 &&
-           header->crc == (uint32_t)crc32(0, (const Bytef *)&copy, sizeof copy);
+           header->crc == checksum(0, &copy, sizeof copy);
 }
 
 uint64_t log_capacity(log *l, uint32_t number) {

@@ -30,12 +30,12 @@ const char *scan_record(const record_header *record, uint64_t room, uint64_t seq
  * damaged. */
 static inline const uint8_t *record_document(const record_header *record, uint64_t where,
                                              uint32_t *size) {
-    uint64_t front = RECORD_HEADER_SIZE + (uint64_t)record->meta_words * 8;
+    uint64_t front = record_front(record);
     if (record->where != where || record->type != RECORD_PUT || record->size < front + 5)
         return NULL;
     const uint8_t *doc = (const uint8_t *)record + front;
     *size = load_u32(doc);
-    return *size >= 5 && *size <= record->size - front ? doc : NULL;
+    return *size >= 5 && align8(*size) == record->size - front ? doc : NULL;
 }
 
 /* scan_salvage -- the offset of the first record from `offset` on that scan_record() accepts,

@@ -9,13 +9,13 @@
 #include "log/segment.h"
 
 #include "util/array.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 uint64_t segment_map_size(uint64_t size) {
     return (size + SEGMENT_MAP_UNIT - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
@@ -29,7 +29,7 @@ char *segment_path(const log *l, uint32_t number) {
 static uint32_t header_crc(const segment_header *header) {
     segment_header copy = *header;
     copy.crc = 0;
-    return (uint32_t)crc32(0, (const Bytef *)&copy, sizeof copy);
+    return checksum(0, &copy, sizeof copy);
 }
 
 char *segment_unfinished_path(const log *l, uint32_t number) {
@@ -231,6 +231,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
     if (s == NULL)
         return error_memory(error);
     s->fd = -1;
+    s->format = LOG_FORMAT;
     s->first = first;
     s->number = segment_next_number(l);
     s->mapped = l->segment_size;
@@ -293,7 +294,7 @@ static bool header_valid(const log *l, const segment_header *header, uint32_t nu
     /* Of a newer format nothing more is known. */
     if (header->format > LOG_FORMAT_COMPACTED)
         return true;
-    if (header->format != LOG_FORMAT_COMPACTED)
+    if (!log_format_compacted(header->format))
         return header->last == 0 && header->end == 0;
     return header->last >= header->base && header->end >= SEGMENT_HEADER_SIZE &&
            header->end % 8 == 0 && header->end <= size;
@@ -352,6 +353,7 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
                       header.format, LOG_FORMAT_COMPACTED);
         goto fail;
     }
+    s->format = header.format;
     s->first = header.base;
     s->last = header.last;
     s->mapped = segment_map_size(s->allocated);

@@ -6,6 +6,7 @@
 #include "util/error.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /* Steps in which a file grows: small databases stay small, large ones call rarely. */
 #define GROW_LEAST (256u * 1024u)
@@ -17,6 +18,10 @@
 /* Pages are brought in by this many bytes: little enough that a sync, which writes them all, hardly
  * notices. */
 #define POPULATE_STEP (256u * 1024u)
+
+/* With fewer unsynced commits than this, commits are synced one by one, or by some threads at a
+ * time. */
+#define FEW_UNSYNCED 256u
 
 bool segment_not_cut(const log *l, const segment *s) {
     uint64_t least = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED), size;
@@ -79,6 +84,18 @@ tansu_status segment_grow(log *l, segment *s, uint64_t end, tansu_error *error) 
     return TANSU_OK;
 }
 
+/* populate_piece -- how many bytes to populate by one call. Pages that are made together become one
+ * piece of the page cache (a folio), which the kernel writes as a whole although one byte of it was
+ * changed. So a large frame gets large pieces, which are made quickly, and small commits that are
+ * synced each on its own get pages. */
+static uint64_t populate_piece(const log *l, uint64_t frame_size) {
+    uint64_t unsynced = l->appended - __atomic_load_n(&l->synced, __ATOMIC_ACQUIRE);
+    if (unsynced >= FEW_UNSYNCED || frame_size > SEGMENT_MAP_UNIT)
+        return POPULATE_STEP;
+    long page = sysconf(_SC_PAGESIZE);
+    return page > 0 && SEGMENT_MAP_UNIT % (uint64_t)page == 0 ? (uint64_t)page : SEGMENT_MAP_UNIT;
+}
+
 tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *error) {
     if (end <= s->populated)
         return TANSU_OK;
@@ -86,12 +103,15 @@ tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *err
         return cut_off(l, s, error);
     uint64_t written = s->populated > s->used ? s->populated : s->used;
     uint64_t from = written / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
-    uint64_t fresh = (written + SEGMENT_MAP_UNIT - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
     uint64_t to = (end + POPULATE_STEP - 1) / SEGMENT_MAP_UNIT * SEGMENT_MAP_UNIT;
     if (to > s->allocated)
         to = s->allocated; /* never a page that the file does not have */
-    if (to > from)
-        l->calls->populate(s->fd, s->base, from, fresh, to);
+    uint64_t piece = populate_piece(l, end - s->used);
+    from += (written - from) / piece * piece; /* pieces before are there already */
+    for (uint64_t at = from; at < to; at += piece) {
+        uint64_t next = to - at < piece ? to : at + piece;
+        l->calls->populate(s->fd, s->base, at, at > written ? at : written, next);
+    }
     s->populated = to > end ? to : end;
     return TANSU_OK;
 }

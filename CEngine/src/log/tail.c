@@ -3,15 +3,15 @@
  */
 #include "log/tail.h"
 
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 uint32_t tail_crc(const tail_file *file) {
-    return (uint32_t)crc32(0, file->uuid, sizeof file->uuid + sizeof file->cache);
+    return checksum(0, file->uuid, sizeof file->uuid + sizeof file->cache);
 }
 
 /* mark_read -- the number of a mark; 0 when it is invalid. */

@@ -63,7 +63,10 @@ struct database {
     uint32_t busy_timeout_ms;
     uint64_t checkpoint_bytes;
     uint64_t index_cache_bytes;
-    uint32_t compaction_percent; /* 0: no compaction in the background */
+    size_t sort_memory_bytes;
+    size_t group_memory_bytes;
+    uint64_t transaction_memory_bytes; /* 0: no limit */
+    uint32_t compaction_percent;       /* 0: no compaction in the background */
     uint32_t compaction_share;
     slow_log slow_log;
     char *folder; /* NULL in a memory store */

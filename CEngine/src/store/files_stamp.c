@@ -4,13 +4,13 @@
 #include "store/files_stamp.h"
 
 #include "store/database_internal.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #define STEP ((size_t)64 * 1024)
 
@@ -35,7 +35,7 @@ static const part parts[] = {
 /* sum -- the checksum and number of the bytes that a file has up to `most`; -1 with errno. */
 static int sum(const fs *calls, int fd, uint64_t most, uint8_t *buffer, uint64_t result[2]) {
     uint64_t done = 0;
-    uLong crc = crc32(0, NULL, 0);
+    uint32_t crc = 0;
     while (done < most) {
         size_t want = most - done < STEP ? (size_t)(most - done) : STEP;
         ssize_t got = calls->read(fd, buffer, want, (off_t)done);
@@ -43,7 +43,7 @@ static int sum(const fs *calls, int fd, uint64_t most, uint8_t *buffer, uint64_t
             return -1;
         if (got == 0)
             break;
-        crc = crc32_z(crc, buffer, (size_t)got);
+        crc = checksum(crc, buffer, (size_t)got);
         done += (uint64_t)got;
     }
     result[0] = done;

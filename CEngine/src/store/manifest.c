@@ -4,13 +4,13 @@
 #include "store/manifest.h"
 
 #include "store/database_internal.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <zlib.h>
 #ifdef __APPLE__
 #include <sys/random.h>
 #endif
@@ -69,8 +69,7 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
             format, MANIFEST_FORMAT_COMPACTED);
         goto end;
     }
-    snprintf(line, sizeof line, "\ncrc %08x\n",
-             (unsigned)crc32(0, text.data, (uInt)(mark + 1 - body)));
+    snprintf(line, sizeof line, "\ncrc %08x\n", checksum(0, text.data, (size_t)(mark + 1 - body)));
     if (strcmp(mark, line) != 0 ||
         sscanf(body, "tansu %*u\nuuid %32s\nindex %7s\nboot %63[^\n]\nend %llu\n", uuid, state,
                m->boot, &sequence) != 4 ||
@@ -99,7 +98,7 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
                           : m->index_open  ? "open"
                                            : "clean",
                           m->boot[0] == 0 ? "-" : m->boot, (unsigned long long)m->end_sequence);
-    uint32_t crc = (uint32_t)crc32(0, (const Bytef *)text, (uInt)length);
+    uint32_t crc = checksum(0, text, length);
     length += snprintf(text + length, sizeof text - (size_t)length, "crc %08x\n", crc);
     return fs_write_file(calls, folder, MANIFEST_NAME, text, (size_t)length, error);
 }

@@ -8,6 +8,7 @@
 #include "store/index_files.h"
 #include "store/snapshot.h"
 #include "util/clock.h"
+#include "util/heap.h"
 
 /* Dirty bytes that order a checkpoint, and that make writers wait, in eighths of the bound. */
 #define DUE_EIGHTHS 2
@@ -21,6 +22,9 @@
 #define DIRTY_LEAST ((uint64_t)1024 * 1024)
 /* How much more must be in memory, at least, for relief to be tried again after it failed. */
 #define RETRY_BYTES ((uint64_t)256 * 1024)
+
+/* As much evicted at one time is worth giving back to the system. */
+#define TRIM_BYTES ((uint64_t)16 * 1024 * 1024)
 
 /* dirty_over -- whether that many eighths of the bound are dirty. */
 static bool dirty_over(const database *db, uint64_t eighths) {
@@ -112,8 +116,8 @@ static void evict(database *db, const snapshot *v, uint64_t limit) {
 }
 
 void memory_relieve(database *db) {
-    uint64_t bound = db->index_cache_bytes;
-    if (db->store == TANSU_STORE_MEMORY || tree_store_memory(db->trees) <= bound ||
+    uint64_t bound = db->index_cache_bytes, before = tree_store_memory(db->trees);
+    if (db->store == TANSU_STORE_MEMORY || before <= bound ||
         pthread_mutex_trylock(&db->evict_mutex) != 0)
         return;
     /* What is evicted could not be loaded again from damaged index files. */
@@ -127,4 +131,7 @@ void memory_relieve(database *db) {
     uint64_t more = bound / 16 < RETRY_BYTES ? RETRY_BYTES : bound / 16;
     tree_store_relieve_at(db->trees, left <= bound ? bound : left + more);
     pthread_mutex_unlock(&db->evict_mutex);
+    /* After a large transaction: with fewer, those that follow take the memory. */
+    if (before > left && before - left >= TRIM_BYTES)
+        heap_trim();
 }

@@ -1,12 +1,15 @@
 /*
- * store/pending.c -- the hash table of a write transaction's changed documents.
+ * store/pending.c -- the tables of a write transaction's changed documents.
  */
 #include "store/pending.h"
+
+#include "util/array.h"
 
 #include <stdlib.h>
 
 #define SLOTS_LEAST 16u
 #define SLOTS_KEPT 4096u
+#define RUN_KEPT 4096u
 
 /* Neighbouring record ids share cache lines: this many are side by side. */
 #define RUN_BITS 4
@@ -31,12 +34,41 @@ static pending_slot *slot_of(const pending *p, uint64_t where) {
     return &p->slots[i];
 }
 
+/* run_of -- where the run has the document; NULL when it is not in it. */
+static inline uint64_t *run_of(const pending *p, uint64_t where) {
+    uint64_t i = where - p->run_first;
+    return i < p->run_count ? &p->run[i] : NULL;
+}
+
+/* run_takes -- whether the run begins, or continues, with the document. */
+static inline bool run_takes(const pending *p, uint64_t where) {
+    return p->run_count == 0 || where == p->run_first + p->run_count;
+}
+
 uint64_t pending_find(const pending *p, uint64_t where) {
+    const uint64_t *at = run_of(p, where);
+    if (at != NULL)
+        return *at;
     return p->count == 0 ? 0 : slot_of(p, where)->at;
 }
 
+/* has_space -- whether pending_reserve() needs no larger table. */
+static bool has_space(const pending *p) {
+    return p->slots != NULL && (p->count + 1) * 2 <= p->mask + 1;
+}
+
+uint64_t pending_memory(const pending *p) {
+    uint64_t slots = p->slots == NULL ? 0 : p->mask + 1;
+    uint64_t run = p->run_capacity;
+    if (!has_space(p))
+        slots *= 3;
+    if (p->run_count == p->run_capacity)
+        run *= 3;
+    return slots * sizeof *p->slots + run * sizeof *p->run;
+}
+
 bool pending_reserve(pending *p) {
-    if (p->slots != NULL && (p->count + 1) * 2 <= p->mask + 1)
+    if (has_space(p))
         return true;
     uint64_t size = p->slots == NULL ? SLOTS_LEAST : (p->mask + 1) * 2;
     pending larger = {.slots = calloc(size, sizeof *p->slots), .mask = size - 1};
@@ -46,11 +78,22 @@ bool pending_reserve(pending *p) {
         if (p->slots[i].where != 0)
             pending_set(&larger, p->slots[i].where, p->slots[i].at);
     free(p->slots);
-    *p = larger;
+    p->slots = larger.slots;
+    p->mask = larger.mask;
     return true;
 }
 
+bool pending_reserve_new(pending *p, uint64_t where) {
+    return run_takes(p, where) ? ARRAY_RESERVE(p->run, p->run_count, p->run_capacity, 1)
+                               : pending_reserve(p);
+}
+
 void pending_set(pending *p, uint64_t where, uint64_t at) {
+    uint64_t *in_run = run_of(p, where);
+    if (in_run != NULL) {
+        *in_run = at;
+        return;
+    }
     pending_slot *slot = slot_of(p, where);
     if (slot->where == 0) {
         slot->where = where;
@@ -59,18 +102,37 @@ void pending_set(pending *p, uint64_t where, uint64_t at) {
     slot->at = at;
 }
 
+void pending_add(pending *p, uint64_t where, uint64_t at) {
+    if (!run_takes(p, where)) {
+        pending_set(p, where, at);
+        return;
+    }
+    if (p->run_count == 0)
+        p->run_first = where;
+    p->run[p->run_count++] = at;
+}
+
 /* A table is emptied, and was searched for what it holds, from end to end: one that was large for
  * its transaction is not kept for others that may be as small. */
 void pending_clear(pending *p) {
     uint64_t slots = p->slots == NULL ? 0 : p->mask + 1;
-    if (slots > SLOTS_KEPT || (slots > SLOTS_LEAST && p->count * 16 < slots))
-        pending_free(p);
-    else if (p->count != 0)
+    if (slots > SLOTS_KEPT || (slots > SLOTS_LEAST && p->count * 16 < slots)) {
+        free(p->slots);
+        p->slots = NULL;
+        p->mask = 0;
+    } else if (p->count != 0) {
         memset(p->slots, 0, (p->mask + 1) * sizeof *p->slots);
-    p->count = 0;
+    }
+    p->count = p->run_count = 0;
+    if (p->run_capacity > RUN_KEPT) {
+        free(p->run);
+        p->run = NULL;
+        p->run_capacity = 0;
+    }
 }
 
 void pending_free(pending *p) {
     free(p->slots);
+    free(p->run);
     *p = (pending){0};
 }

@@ -1,6 +1,7 @@
 /*
  * store/pending.h -- which documents a write transaction has changed, and where in its unfinished
- * frame their newest records are: a hash table from (collection, record id).
+ * frame their newest records are: a hash table from (collection, record id), and an array for the
+ * documents that it has inserted into one collection, because their record ids follow each other.
  */
 #ifndef TANSU_STORE_PENDING_H
 #define TANSU_STORE_PENDING_H
@@ -17,10 +18,24 @@ typedef struct pending {
     pending_slot *slots;
     uint64_t mask; /* number of slots - 1 */
     uint64_t count;
+    /* Of inserted documents: what `at` is for those from `run_first` on. They are in no slot. */
+    uint64_t *run;
+    uint64_t run_first; /* record_where() */
+    size_t run_count;
+    size_t run_capacity;
 } pending;
+
+/* pending_empty -- whether no document was changed. */
+static inline bool pending_empty(const pending *p) {
+    return p->count == 0 && p->run_count == 0;
+}
 
 /* pending_find -- the slot's value, 0 when the document was not changed. */
 uint64_t pending_find(const pending *p, uint64_t where);
+
+/* pending_memory -- the bytes of its tables once a document more is changed: a table that has to
+ * grow stands next to the one that it replaces. */
+uint64_t pending_memory(const pending *p);
 
 /* pending_reserve -- reserves capacity for one more; false when memory is exhausted. */
 bool pending_reserve(pending *p);
@@ -28,7 +43,11 @@ bool pending_reserve(pending *p);
 /* pending_set -- after pending_reserve(); cannot fail. `at` 0: as committed. */
 void pending_set(pending *p, uint64_t where, uint64_t at);
 
-/* pending_clear -- empties it, keeping a table of moderate size for the next transaction. */
+/* pending_reserve_new, pending_add -- the same for a document that the transaction inserts. */
+bool pending_reserve_new(pending *p, uint64_t where);
+void pending_add(pending *p, uint64_t where, uint64_t at);
+
+/* pending_clear -- empties it, keeping tables of moderate size for the next transaction. */
 void pending_clear(pending *p);
 void pending_free(pending *p);
 

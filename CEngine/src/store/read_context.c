@@ -27,10 +27,11 @@ static inline void prefetch_record(const read_context *rctx, log_location locati
 /* earlier -- the location of the version before a record that is newer than the read context; 0
  * when there is none. */
 static log_location earlier(const read_context *rctx, const record_header *record, uint64_t where) {
+    log_location previous = record_previous(record);
     if (record->where != where ||
-        (record->previous != 0 && !log_has_segment(rctx->log, (uint32_t)(record->previous >> 32))))
+        (previous != 0 && !log_has_segment(rctx->log, (uint32_t)(previous >> 32))))
         return ASTRAY;
-    return record->previous;
+    return previous;
 }
 
 /* lost -- whether a record is in a page that could not be read. */
@@ -43,8 +44,9 @@ static inline bool lost(const read_context *rctx, const record_header *record, u
 static log_location committed(const read_context *rctx, log_location location, uint64_t where) {
     while (location != 0 && location != ASTRAY) {
         const record_header *record = log_record(rctx->log, location);
-        /* Zeros are older than any read context. */
-        if (record->sequence <= rctx->sequence) {
+        /* Zeros are older than any read context. Record ids that it does not have are not asked
+         * for. */
+        if (record_visible_from(record) <= rctx->sequence) {
             if ((location & LOCATION_DELETED) == 0)
                 return location; /* found() checks whether it could be read */
             return lost(rctx, record, RECORD_HEADER_SIZE) ? ASTRAY : 0;
@@ -169,7 +171,7 @@ static tansu_status scan_pending(table_scan *scan, uint64_t *rid, doc_ref *ref, 
 tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, const uint8_t **doc,
                              uint32_t *size, tansu_error *error) {
     const read_context *rctx = scan->rctx;
-    if (rctx->pending != NULL && rctx->pending->count != 0)
+    if (rctx->pending != NULL && !pending_empty(rctx->pending))
         return scan_pending(scan, rid, ref, doc, size, error);
     uint64_t end = scan->collection->next_rid;
     while (scan->rid < end) {

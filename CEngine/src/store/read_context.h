@@ -20,6 +20,8 @@ typedef struct read_context {
     const interrupt *interrupt;    /* what stops a long read, or NULL; outlives the read context */
     const struct fs *calls;        /* for temporary files; NULL: a read that makes none */
     const char *folder;            /* where they go; NULL in a memory store */
+    size_t sort_memory;            /* what a sort takes before it makes them */
+    size_t group_memory;           /* what groups take */
 } read_context;
 
 /* A document's stored version: where it lies. Stays valid as long as the read context (also when a

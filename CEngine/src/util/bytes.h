@@ -1,10 +1,11 @@
 /*
  * util/bytes.h -- loading and storing integers at any alignment, in file order (little-endian) and
- * in key order (big-endian).
+ * in key order (big-endian), and as varints.
  */
 #ifndef TANSU_UTIL_BYTES_H
 #define TANSU_UTIL_BYTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -63,6 +64,43 @@ static inline int bytes_equal(const void *a, const void *b, size_t size) {
 /* align8 -- rounds up to a multiple of eight, the alignment of everything in the log. */
 static inline uint64_t align8(uint64_t n) {
     return (n + 7) & ~(uint64_t)7;
+}
+
+/* ---- Varints: numbers of seven bits a byte, the lowest first; the top bit says that another byte
+ * follows ---- */
+
+#define VARINT_MAX 10 /* bytes */
+
+/* varint_put -- writes a number; the end of it. */
+static inline uint8_t *varint_put(uint8_t *at, uint64_t number) {
+    for (; number >= 0x80; number >>= 7)
+        *at++ = (uint8_t)(number | 0x80);
+    *at++ = (uint8_t)number;
+    return at;
+}
+
+/* varint_take -- reads a number and moves *at after it; false when it is cut off at `end` or has
+ * more than 64 bits. */
+static inline bool varint_take(const uint8_t **at, const uint8_t *end, uint64_t *number) {
+    uint64_t sum = 0;
+    for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
+        uint8_t byte = *(*at)++;
+        sum |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80) {
+            *number = sum;
+            return shift < 63 || byte < 2;
+        }
+    }
+    return false;
+}
+
+/* fold_sign -- 0, -1, 1, -2 … as 0, 1, 2, 3 …, so that small ones are short varints; unfold_sign:
+ * back. */
+static inline uint64_t fold_sign(uint64_t number) {
+    return number << 1 ^ (0 - (number >> 63));
+}
+static inline uint64_t unfold_sign(uint64_t folded) {
+    return folded >> 1 ^ (0 - (folded & 1));
 }
 
 #endif

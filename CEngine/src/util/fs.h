@@ -29,8 +29,8 @@ typedef struct fs {
     void *(*map)(int fd, size_t size, bool writable);
     int (*unmap)(void *address, size_t size);
     /* Brings the mapped pages of [begin, end) in for writing, many at a time: a page fault each
-     * costs several times as much. From `fresh` on the file was never written to. A hint: failing
-     * is no error. `begin` and `fresh` are multiples of the page size. */
+     * costs several times as much. From `fresh` on the file has nothing but zeros. A hint: failing
+     * is no error. `begin` is a multiple of the page size. */
     void (*populate)(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end);
     /* Begins to write a part of the file to the disk and does not wait, so that a later sync has
      * less to do. A hint: failing is no error, and nothing is promised. */

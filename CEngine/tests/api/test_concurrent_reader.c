@@ -2,6 +2,7 @@
  * test_concurrent_reader.c -- opening a database while another process writes it
  * (tansu_options.allow_writer, docs/readers.md).
  */
+#include "log/format.h"
 #include "query/plan/partial_filter.h"
 #include "store/database.h"
 #include "support/calls/backup_calls.h"
@@ -412,7 +413,7 @@ static void a_damaged_log_is_an_error(void) {
     file_read(segment, &bytes);
     size_t last = 0;
     for (size_t i = 64; i + 4 <= bytes.size; i += 8)
-        if (memcmp(bytes.data + i, "TFR1", 4) == 0)
+        if (frame_magic_known(load_u32(bytes.data + i)))
             last = i;
     REQUIRE(last != 0);
     file_flip(segment, last + 40, 1);

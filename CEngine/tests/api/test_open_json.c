@@ -31,7 +31,8 @@ static void every_member_is_taken_over(void) {
              "\"mustExist\": false, \"durability\": \"interval\", \"intervalMs\": 7, "
              "\"busyTimeoutMs\": 8, \"segmentSize\": 2097152, \"checkpointBytes\": 10, "
              "\"indexCacheBytes\": 20, \"compactionPercent\": 30, \"compactionShare\": 40, "
-             "\"lockTimeoutMs\": 50, \"readMode\": \"unguarded\"}",
+             "\"lockTimeoutMs\": 50, \"sortMemoryBytes\": 70000, \"groupMemoryBytes\": 80000, "
+             "\"transactionMemoryBytes\": 90000, \"readMode\": \"unguarded\"}",
              folder_join(folder, "db"));
     REQUIRE(CHECK_OK(tansu_open_json(text, &db, &call_error), &call_error));
     const database *d = (const database *)db;
@@ -43,6 +44,9 @@ static void every_member_is_taken_over(void) {
     CHECK_INT(20, d->index_cache_bytes);
     CHECK_INT(30, d->compaction_percent);
     CHECK_INT(40, d->compaction_share);
+    CHECK_INT(70000, d->sort_memory_bytes);
+    CHECK_INT(80000, d->group_memory_bytes);
+    CHECK_INT(90000, d->transaction_memory_bytes);
     CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
     call_close(db);
     snprintf(text, sizeof text, "{'path': '%s', 'readOnly': true, 'mustExist': true}",

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Where the value of `_id` begins in a record. */
-#define ID_OFFSET 41
+#define ID_OFFSET 25
 
 /* segment_of -- the only segment of a database. */
 static const char *segment_of(const char *folder) {

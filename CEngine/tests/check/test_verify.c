@@ -293,7 +293,7 @@ static void wrong_locations_are_found(void) {
     uint64_t good, other;
     CHECK_OK(locations_get(state->locations, 7, &good, &call_error), &call_error);
     CHECK_OK(locations_get(state->locations, 8, &other, &call_error), &call_error);
-    uint64_t older = log_record(((database *)db)->log, good)->previous;
+    uint64_t older = record_previous(log_record(((database *)db)->log, good));
     const struct {
         uint64_t place;
         const char *message;

@@ -12,6 +12,7 @@
 #include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/model/older_blocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,15 +68,20 @@ static void rewrite(const char *folder, int format_more) {
     tansu_buffer_free(&meta);
 }
 
-/* What the META says is believed when it is of this version; otherwise the log is. */
+/* An older format that is read, and one that is not, less that which is written. */
+#define FORMAT_BEFORE (-1)
+#define FORMAT_TOO_OLD (-2)
+
+/* What the META says is believed when this version reads its format; otherwise the log is. */
 static void a_block_store_of_another_format_is_rebuilt(void) {
-    for (int more = -1; more <= 1; more++) {
+    for (int more = FORMAT_TOO_OLD; more <= 1; more++) {
+        bool read = more == 0 || more == FORMAT_BEFORE;
         char *folder = folder_new();
         make(folder);
         rewrite(folder, more);
         for (int opening = 0; opening < 2; opening++) {
             tansu_db *db = call_open(folder);
-            CHECK_INT(more == 0 ? 77 : 3, call_count(db, NULL, "c", "{}"));
+            CHECK_INT(read ? 77 : 3, call_count(db, NULL, "c", "{}"));
             CHECK_TEXT(answer, call_find(db, NULL, "c", query, hints));
             call_close(db);
         }
@@ -87,13 +93,57 @@ static void a_block_store_of_another_format_is_rebuilt(void) {
 static void read_only_needs_no_block_store(void) {
     char *folder = folder_new();
     make(folder);
-    rewrite(folder, -1);
+    rewrite(folder, FORMAT_TOO_OLD);
     tansu_options options = call_options(folder);
     options.read_only = 1;
     tansu_db *db = call_open_with(&options);
     CHECK_INT(3, call_count(db, NULL, "c", "{}"));
     CHECK_TEXT(answer, call_find(db, NULL, "c", query, hints));
     call_close(db);
+    folder_end(folder);
+}
+
+/* save_all -- documents from `first` on, so many that both indexes have inner blocks. */
+static void save_all(tansu_db *db, int first) {
+    char text[64];
+    for (int i = first; i < first + 3000; i++) {
+        snprintf(text, sizeof text, "{'_id':%d,'a':%d,'b':%d}", i, i % 7, i % 100);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, text), &call_error);
+    }
+}
+
+/* What rewrite() makes of 3000: the lowest byte is another. */
+#define REWRITTEN (3000 / 256 * 256 + 77)
+
+/* Blocks and chunks as the format before this one has them: they are read as they are, whoever
+ * opens the database, and those that change are written in the present form next to the others. */
+static void blocks_of_the_format_before_are_read(void) {
+    char *folder = folder_new();
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_index(db, NULL, "c", "ab", "{'a':1,'b':1}", NULL), &call_error);
+    save_all(db, 0);
+    call_close(db);
+    CHECK(older_block_store(folder_join(folder, CABINET)) > 20);
+    rewrite(folder, FORMAT_BEFORE);
+
+    tansu_options options = call_options(folder);
+    options.read_only = 1;
+    db = call_open_with(&options);
+    CHECK_INT(REWRITTEN, call_count(db, NULL, "c", "{}")); /* it was not rebuilt */
+    CHECK_INT(428, call_count(db, NULL, "c", "{'a':6}"));
+    call_close(db);
+    for (int opening = 0; opening < 3; opening++) {
+        db = call_open(folder);
+        CHECK_INT(REWRITTEN + 10 * opening, call_count(db, NULL, "c", "{}"));
+        CHECK_INT(opening, call_count(db, NULL, "c", "{'a':-1}"));
+        CHECK_INT(1, call_count(db, NULL, "c", "{'_id':2999,'a':3}"));
+        for (int i = 0; i < 10; i++) {
+            char text[64];
+            snprintf(text, sizeof text, "{'_id':%d,'a':%d}", 5000 + 10 * opening + i, -1 - i);
+            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, text), &call_error);
+        }
+        call_close(db);
+    }
     folder_end(folder);
 }
 
@@ -239,6 +289,7 @@ int main(void) {
     RUN(a_partial_index_of_earlier_rules_is_rebuilt);
     RUN(filters_that_are_accepted_no_more_are_read);
     RUN(a_block_store_of_another_format_is_rebuilt);
+    RUN(blocks_of_the_format_before_are_read);
     RUN(read_only_needs_no_block_store);
     RUN(a_unique_index_over_positions_is_rebuilt);
     return check_finish();

@@ -127,7 +127,7 @@ static void build_and_check(builder build, const char *keys, bool unique, bool a
     tansu_error error;
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     retire_list retired = {0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     index_definition *definition = parse(keys, unique);
     tree built;
     bool multikey = false;
@@ -181,7 +181,7 @@ static void fails_over(builder build, const char *keys, bool unique, walk *some,
     tansu_error error = {0};
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     retire_list retired = {0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     index_definition *definition = parse(keys, unique);
     const index_source source = {.next = step, .check = may_go_on, .context = some};
     tree built;
@@ -227,7 +227,7 @@ static uint32_t questions(builder build, const char *keys) {
     tansu_error error;
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     retire_list retired = {0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     index_definition *definition = parse(keys, false);
     walk all = {0, DOCUMENTS, TANSU_DONE, 0, 0};
     const index_source source = {.next = step, .check = may_go_on, .context = &all};

@@ -29,7 +29,7 @@ static void versions_of(enum key_kind kind, int commits, int most_steps) {
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     version held[HELD] = {{.t = {NULL, 0}}};
     size_t newest = 0;
-    tree_writer writer = {store, 1, NULL};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = NULL};
 
     for (int commit = 0; commit < commits && check_failures() == 0; commit++) {
         /* Grows, shrinks to nothing, grows again. */
@@ -104,7 +104,7 @@ static void rising_keys_fill_the_blocks(void) {
     tree_store *store;
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     retire_list retired = {NULL, 0, 0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t = {NULL, 0};
     uint32_t count = 50000;
     for (uint32_t i = 0; i < count; i++) {
@@ -142,7 +142,7 @@ static void removals_from_everywhere_leave_no_sparse_leaves(void) {
     tree_store *store;
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     retire_list retired = {NULL, 0, 0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t = {NULL, 0};
     uint32_t count = 50000;
     for (uint32_t i = 0; i < count; i++)
@@ -172,7 +172,7 @@ static void built_trees_are_like_others(void) {
     tree_store *store;
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     retire_list retired = {NULL, 0, 0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     for (uint32_t count = 0; count < 30000; count = count * 3 + 1) {
         tree t;
         counting source = {.count = count};
@@ -207,7 +207,7 @@ static void huge_and_empty_keys(void) {
     tree_store *store;
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     retire_list retired = {NULL, 0, 0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t = {NULL, 0};
     size_t size = 3 * 1024 * 1024;
     uint8_t *huge = malloc(size);

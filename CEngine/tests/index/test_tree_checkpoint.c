@@ -76,7 +76,7 @@ static void checkpoints_keep_everything(void) {
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     tree_store_attach(store, bs, 1);
     retire_list retired = {NULL, 0, 0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t = {NULL, 0};
     model m = {NULL, 0, 0};
     for (int round = 0; round < 40 && check_failures() == 0; round++) {
@@ -131,7 +131,7 @@ static void evicted_blocks_come_back(void) {
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     tree_store_attach(store, bs, 1);
     retire_list retired = {NULL, 0, 0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t;
     counting source = {.count = 20000};
     CHECK_OK(tree_build(&writer, next_counted, &source, &t, &error), &error);
@@ -225,7 +225,7 @@ static void damaged_blocks_are_errors(void) {
     REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
     tree_store_attach(store, bs, 1);
     retire_list retired = {NULL, 0, 0};
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t;
     counting source = {.count = 3000};
     CHECK_OK(tree_build(&writer, next_counted, &source, &t, &error), &error);
@@ -361,7 +361,7 @@ static void readers_and_a_checkpoint_concurrent_with_a_writer(void) {
     REQUIRE(tree_store_new(&shared.store, &error) == TANSU_OK);
     tree_store_attach(shared.store, bs, 1);
     retire_list retired = {NULL, 0, 0};
-    tree_writer writer = {shared.store, 1, &retired};
+    tree_writer writer = {.store = shared.store, .epoch = 1, .retired = &retired};
     pthread_t readers[READERS], keeper;
     tree t = {NULL, 0};
     for (int v = 0; v < VERSIONS; v++) {

@@ -63,6 +63,47 @@ static void segments_roll_over(void) {
     folder_end(folder);
 }
 
+/* How far the pages of the head were made by writing zeros to its file. */
+static struct written_pages {
+    const uint8_t *mapped;
+    uint64_t end;
+    uint64_t further; /* calls for a segment after its first */
+} written_pages;
+
+static void note_populate(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end) {
+    if (written_pages.mapped != mapped) { /* another segment */
+        written_pages.mapped = mapped;
+        written_pages.end = fresh;
+    } else {
+        written_pages.further++;
+    }
+    CHECK(begin <= fresh && fresh < end);
+    CHECK_INT(written_pages.end, fresh); /* a page between the two is made by a fault */
+    for (uint64_t i = fresh; i < end; i++)
+        REQUIRE(mapped[i] == 0); /* what is there already would be overwritten */
+    written_pages.end = end;
+    fs_system.populate(fd, mapped, begin, fresh, end);
+}
+
+static void no_page_of_a_growing_segment_is_left_to_a_fault(void) {
+    char *folder = folder_new();
+    log *l = log_workload_start(folder);
+    fs calls = *l->calls;
+    calls.populate = note_populate;
+    l->calls = &calls;
+    l->segment_size = 16 * MIB; /* the steps become larger, and end at any page */
+    written_pages = (struct written_pages){0};
+    uint64_t sequence = 0;
+    while (log_measure(l).segments < 2) {
+        uint64_t size = 20 + sequence * 7919 % 16000;
+        log_workload_commit(l, ++sequence, 3, (uint32_t)size);
+    }
+    CHECK(written_pages.further > 10);
+    log_workload_kill(l);
+    CHECK_INT(sequence, log_workload_count(folder, 0));
+    folder_end(folder);
+}
+
 static void a_frame_may_be_larger_than_a_segment(void) {
     char *folder = folder_new();
     log *l = log_workload_start(folder);
@@ -202,6 +243,7 @@ int main(void) {
     RUN(frames_come_back_in_order);
     RUN(a_closed_log_takes_no_more_space_than_it_needs);
     RUN(segments_roll_over);
+    RUN(no_page_of_a_growing_segment_is_left_to_a_fault);
     RUN(a_frame_may_be_larger_than_a_segment);
     RUN(a_memory_log_does_the_same);
     RUN(an_aborted_frame_leaves_zeros);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Syncs ---- */
 
@@ -77,6 +78,33 @@ static void a_sync_covers_all_segments_of_a_commit(void) {
     CHECK_OK(log_sync(l, 13, &log_workload_error), &log_workload_error);
     CHECK(faults.syncs - before <= 2);
     log_close(l, NULL);
+    folder_end(folder);
+}
+
+/* The kernel writes what was populated by one call as a whole, whatever of it has changed: 64 KiB
+ * to the disk for each commit of a few hundred bytes. */
+static void commits_that_are_synced_get_single_pages(void) {
+    char *folder = folder_new();
+    log *l = log_workload_start(folder);
+    long page = sysconf(_SC_PAGESIZE);
+    uint64_t sequence = 0;
+    log_workload_commit(l, ++sequence, 1, 100);
+    CHECK_OK(log_sync(l, sequence, NULL), NULL);
+    faults.populate_most = 0;
+    while (sequence < 600) { /* 1.2 MB: a second segment, too */
+        log_workload_commit(l, ++sequence, 1, 2000);
+        CHECK_OK(log_sync(l, sequence, NULL), NULL);
+    }
+    CHECK_INT(page, faults.populate_most);
+    log_workload_commit(l, ++sequence, 100, 5000);
+    CHECK(faults.populate_most > page); /* a large frame is one write anyway */
+    CHECK_OK(log_sync(l, sequence, NULL), NULL);
+    faults.populate_most = 0;
+    while (sequence < 2400) /* nobody waits for the disk */
+        log_workload_commit(l, ++sequence, 1, 2000);
+    CHECK(faults.populate_most > page);
+    log_close(l, NULL);
+    CHECK_INT(2400, log_workload_count(folder, 2400));
     folder_end(folder);
 }
 
@@ -176,6 +204,7 @@ int main(void) {
     RUN(writers_share_syncs);
     RUN(a_sync_covers_all_segments_of_a_commit);
     RUN(a_sync_covers_only_what_was_written_before_it);
+    RUN(commits_that_are_synced_get_single_pages);
     RUN(a_failed_sync_is_never_tried_again);
     RUN(a_full_disk_keeps_what_was_there);
     RUN(a_disk_that_is_full_from_the_start);

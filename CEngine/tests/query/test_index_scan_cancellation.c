@@ -27,7 +27,7 @@ static void reading_a_long_range_can_be_stopped(void) {
     tree t;
     uint32_t number = 0;
     CHECK_OK(tree_store_new(&store, &error), &error);
-    tree_writer writer = {store, 1, &retired};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     CHECK_OK(tree_build(&writer, numbered_key, &number, &t, &error), &error);
     static const bool descending = false;
     key_range all = {.low = (const uint8_t *)""}, few = {.high = (const uint8_t *)"\0\0\24"};

@@ -430,8 +430,11 @@ static void results_are_in_sorted_order(void) {
     tansu_error error;
     const deadline over = {.milliseconds = 1, .end = 1}, none = {0};
     deadline present = over;
-    const sorter_options options = {
-        .order = &order, .order_count = 1, .keep = UINT64_MAX, .deadline = &present};
+    const sorter_options options = {.order = &order,
+                                    .order_count = 1,
+                                    .keep = UINT64_MAX,
+                                    .deadline = &present,
+                                    .memory = (size_t)1 << 30};
     sorter *s = sorter_new(&options);
     REQUIRE(s != NULL);
     for (uint32_t i = 0; i < 3 * SORT_STEP; i++) {

@@ -14,6 +14,7 @@
 #include "api/handles.h"
 #include "query/exec/spill.h"
 #include "query/plan/partial_filter.h"
+#include "store/database_internal.h"
 #include "support/calls/call.h"
 #include "support/calls/query_calls.h"
 #include "support/check.h"
@@ -39,15 +40,14 @@
 #define QUERIES 30
 #define DEFAULT_ROUNDS 15
 
-/* memory -- what sorts and groups may take from now on; 0: what they do in programs. */
-static void memory(size_t sorts, size_t groups) {
-    static size_t usual_sorts, usual_groups;
-    if (usual_sorts == 0) {
-        usual_sorts = spill_sort_memory;
-        usual_groups = spill_group_memory;
-    }
-    spill_sort_memory = sorts != 0 ? sorts : usual_sorts;
-    spill_group_memory = groups != 0 ? groups : usual_groups;
+/* memory -- what sorts and groups may take from now on, less than an option allows; 0: what they do
+ * by default. */
+static void memory(tansu_db *db, size_t sorts, size_t groups) {
+    tansu_options usual;
+    tansu_options_init(&usual);
+    database *d = (database *)db;
+    d->sort_memory_bytes = sorts != 0 ? sorts : (size_t)usual.sort_memory_bytes;
+    d->group_memory_bytes = groups != 0 ? groups : (size_t)usual.group_memory_bytes;
 }
 
 /* ---- Asking ---- */
@@ -192,10 +192,10 @@ static uint64_t compared, spilled, in_groups, in_values;
 static bool compare(random_source *r, tansu_db *db, tansu_txn *txn) {
     asked a = random_ask(r);
     tansu_buffer expected = TANSU_BUFFER_INIT, answer = TANSU_BUFFER_INIT;
-    memory(0, 0);
+    memory(db, 0, 0);
     tansu_status status = ask(db, txn, &a, &expected);
     /* One group with sums of decimals takes 30 kB and more. */
-    memory(200 + random_below(r, 4000),
+    memory(db, 200 + random_below(r, 4000),
            a.group ? 40000 + random_below(r, 40000) : 300 + random_below(r, 1500));
     bool same = CHECK_STATUS(status, ask(db, txn, &a, &answer)) &&
                 CHECK_BYTES(expected.data, expected.size, answer.data, answer.size);
@@ -204,7 +204,7 @@ static bool compare(random_source *r, tansu_db *db, tansu_txn *txn) {
         in_groups += a.group != NULL;
         in_values += a.path != NULL;
     }
-    memory(0, 0);
+    memory(db, 0, 0);
     compared++;
     if (!same) {
         char *query = bson_as_canonical_extended_json(a.query, NULL);
@@ -230,6 +230,17 @@ static void spilled_answers_are_the_same(void) {
         /* Little more than a hundred different values would not fill groups: these are few and
          * large. */
         fill(&r, db, NULL, 0, DOCUMENTS);
+        for (unsigned i = (unsigned)random_below(&r, 4); i < 4; i++) {
+            bson_t *keys, *options;
+            char name[8];
+            snprintf(name, sizeof name, "i%u", i);
+            random_index(&r, &keys, &options);
+            /* One that the documents violate is not there. */
+            tansu_index_create(db, NULL, "c", name, document_of(keys), document_of(options), NULL,
+                               NULL, &last_error);
+            bson_destroy(keys);
+            bson_destroy(options);
+        }
         for (int i = 0; same && i < QUERIES; i++)
             same = compare(&r, db, NULL);
         tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
@@ -294,17 +305,17 @@ static void runs_are_merged_in_passes_and_the_option_refuses(void) {
     for (size_t i = 0; i < LARGE_CALLS; i++) {
         asked a = large(i, true), refused = large(i, false);
         tansu_buffer expected = TANSU_BUFFER_INIT, answer = TANSU_BUFFER_INIT;
-        memory(0, 0);
+        memory(db, 0, 0);
         CHECK_STATUS(TANSU_OK, ask(db, NULL, &refused, &expected));
         CHECK_INT(0, spilled_by(db, &a));
-        memory(9000, 120000);
+        memory(db, 9000, 120000);
         CHECK_STATUS(TANSU_OK, ask(db, NULL, &a, &answer));
         CHECK_BYTES(expected.data, expected.size, answer.data, answer.size);
         /* 4,000 texts, and over 200 kB of them: a dozen runs and more, two at a time. */
         CHECK(spilled_by(db, &a) > 150000);
         CHECK_STATUS(TANSU_E_TOO_LARGE, ask(db, NULL, &refused, &answer));
         CHECK(strstr(last_error.message, "$allowDiskUse") != NULL);
-        memory(0, 0);
+        memory(db, 0, 0);
         tansu_buffer_free(&expected);
         tansu_buffer_free(&answer);
         asked_free(&a);
@@ -343,7 +354,7 @@ static void try_each(fault_kind kind, int number, bool lasting, tansu_status exp
     for (size_t i = 0; i < LARGE_CALLS; i++) {
         asked a = large(i, true);
         tansu_buffer whole = TANSU_BUFFER_INIT, answer = TANSU_BUFFER_INIT;
-        memory(3000, 90000);
+        memory(db, 3000, 90000);
         CHECK_STATUS(TANSU_OK, ask(db, NULL, &a, &whole));
         bool met = true;
         /* Of the allocations, which are many, every few. */
@@ -361,7 +372,7 @@ static void try_each(fault_kind kind, int number, bool lasting, tansu_status exp
         }
         CHECK_STATUS(TANSU_OK, ask(db, NULL, &a, &answer));
         CHECK_BYTES(whole.data, whole.size, answer.data, answer.size);
-        memory(0, 0);
+        memory(db, 0, 0);
         tansu_buffer_free(&whole);
         tansu_buffer_free(&answer);
         asked_free(&a);
@@ -429,7 +440,7 @@ static void cancelling_ends_writing_and_merging(void) {
     const fs calls = watched_calls();
     tansu_db *db = open_with(folder, &calls);
     many(db, 3000);
-    memory(9000, 0);
+    memory(db, 9000, 0);
     unsigned cancelled = 0;
     for (cancel_at = 1; cancel_at < 1000; cancel_at += 1 + cancel_at / 4) {
         tansu_document document;
@@ -447,7 +458,7 @@ static void cancelling_ends_writing_and_merging(void) {
             break;
     }
     CHECK(cancelled > 8);
-    memory(0, 0);
+    memory(db, 0, 0);
     call_close(db);
     folder_end(folder);
 }
@@ -472,7 +483,7 @@ static void answers_stay_as_they_were(void) {
         no_unnamed = turn % 2 == 1;
         tansu_db *db = open_with(folder, &calls);
         many(db, 800);
-        memory(4000, 0);
+        memory(db, 4000, 0);
         tansu_txn *txn = turn < 2 ? NULL : call_begin(db, TANSU_TXN_WRITE);
         tansu_cursor *cursor = call_cursor(db, txn, "c", "{}", "{'$orderby':{'s':1}}");
         char before[64] = "";
@@ -502,7 +513,7 @@ static void answers_stay_as_they_were(void) {
         tansu_cursor_close(cursor);
         if (txn)
             tansu_txn_abort(txn);
-        memory(0, 0);
+        memory(db, 0, 0);
         call_close(db);
         folder_end(folder);
     }
@@ -524,7 +535,7 @@ static void a_kill_leaves_nothing(void) {
             db = open_with(folder, &calls);
             asked a = large(0, true);
             tansu_buffer answer = TANSU_BUFFER_INIT;
-            memory(4000, 0);
+            memory(db, 4000, 0);
             kill_at_write = true;
             ask(db, NULL, &a, &answer);
             _exit(0);
@@ -551,9 +562,9 @@ static void read_only_folders_do_not_matter(void) {
     REQUIRE(chmod(folder, 0500) == 0);
     db = call_open_with(&options);
     asked a = large(0, true);
-    memory(4000, 0);
+    memory(db, 4000, 0);
     CHECK(spilled_by(db, &a) > 0);
-    memory(0, 0);
+    memory(db, 0, 0);
     asked_free(&a);
     call_close(db);
     REQUIRE(chmod(folder, 0700) == 0);

@@ -48,6 +48,9 @@ private func engineOptions(
     if let size = options.segmentSize { choices.segment_size = UInt64(clamping: size) }
     if let size = options.checkpointBytes { choices.checkpoint_bytes = UInt64(clamping: size) }
     if let size = options.indexCacheBytes { choices.index_cache_bytes = UInt64(clamping: size) }
+    if let size = options.sortMemoryBytes { choices.sort_memory_bytes = UInt64(clamping: size) }
+    if let size = options.groupMemoryBytes { choices.group_memory_bytes = UInt64(clamping: size) }
+    if let size = options.transactionMemoryBytes { choices.transaction_memory_bytes = UInt64(clamping: size) }
     if let percent = options.compactionPercent { choices.compaction_percent = UInt32(clamping: percent) }
     if let percent = options.compactionShare { choices.compaction_share = UInt32(clamping: percent) }
 

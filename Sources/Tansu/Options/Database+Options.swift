@@ -37,6 +37,18 @@ extension Database {
         /// The limit of index blocks in memory, in bytes; the engine's 64 MiB when `nil`.
         public var indexCacheBytes: Int?
 
+        /// What a sort may take before it uses temporary files, in bytes, at least 64 KiB; the engine's 100 MiB when
+        /// `nil`. ``Database/Query/maxMemory(_:)`` sets it for one call.
+        public var sortMemoryBytes: Int?
+
+        /// What groups and distinct values may take before they use temporary files, in bytes, at least 64 KiB; the
+        /// engine's 256 MiB when `nil`.
+        public var groupMemoryBytes: Int?
+
+        /// What a write transaction may keep in memory until its commit, in bytes: a write that would exceed it throws
+        /// `.tooLarge` and changes nothing. No limit when `nil`.
+        public var transactionMemoryBytes: Int?
+
         /// The share of dead bytes, in percent, at which a segment is compacted in the background, 1 to 100; the
         /// engine's 50 when `nil`. With 0 only `compact(progress:)` compacts.
         public var compactionPercent: Int?
@@ -69,6 +81,7 @@ extension Database {
             durability: Durability = .full, readOnly: Bool = false, allowWriter: Bool = false,
             mustExist: Bool = false, busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero,
             segmentSize: Int? = nil, checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil,
+            sortMemoryBytes: Int? = nil, groupMemoryBytes: Int? = nil, transactionMemoryBytes: Int? = nil,
             compactionPercent: Int? = nil, compactionShare: Int? = nil,
             logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
             metrics: (any MetricsFactory)? = nil, progress: (@Sendable (Progress) throws -> Void)? = nil
@@ -82,6 +95,9 @@ extension Database {
             self.segmentSize = segmentSize
             self.checkpointBytes = checkpointBytes
             self.indexCacheBytes = indexCacheBytes
+            self.sortMemoryBytes = sortMemoryBytes
+            self.groupMemoryBytes = groupMemoryBytes
+            self.transactionMemoryBytes = transactionMemoryBytes
             self.compactionPercent = compactionPercent
             self.compactionShare = compactionShare
             self.logger = logger

@@ -51,11 +51,19 @@ extension Database.Query {
     /// The same documents, with or without temporary files for sorts and groups that do not fit into memory.
     ///
     /// A sort that needs more than 100 MiB, and groups that need more than 256 MiB, are spilled to temporary files
-    /// unless that is not allowed: then they fail with `.tooLarge`.
+    /// unless that is not allowed: then they fail with `.tooLarge`. Options of the database, and ``maxMemory(_:)``,
+    /// set other limits.
     ///
     /// - Parameter allowed: Whether temporary files may be used.
     public func diskUse(_ allowed: Bool) -> Self {
         hinted("$allowDiskUse", .bool(allowed))
+    }
+
+    /// The same documents with another limit of the memory of a sort, and of groups, before they use temporary files.
+    ///
+    /// - Parameter bytes: At least 65,536.
+    public func maxMemory(_ bytes: Int) -> Self {
+        hinted("$maxMemory", .int64(Int64(bytes)))
     }
 
     /// The same documents decoded as another type, such as for the included fields.

@@ -66,13 +66,18 @@ static bool continues(search *k, const repair_run *run, uint64_t sequence) {
 /* take_frame -- adds a frame to the segment's runs. */
 static bool take_frame(search *k, const frame_header *frame, uint64_t offset) {
     repair_run *run = last_run(k);
+    log_location location = (uint64_t)k->s->number << 32 | offset;
     if (run != NULL && run->to == offset && continues(k, run, frame->sequence)) {
+        if (!repair_mark_frame(k->r, location, frame->sequence, false))
+            return false;
         run->to = (uint32_t)(offset + frame->size);
         run->frames++;
         run->last = frame->sequence;
         return true;
     }
     k->breaks += run != NULL;
+    if (!repair_mark_frame(k->r, location, frame->sequence, true))
+        return false;
     return run_add(k, (repair_run){.segment = k->index,
                                    .from = (uint32_t)offset,
                                    .to = (uint32_t)(offset + frame->size),
@@ -119,7 +124,7 @@ static bool take_gap(search *k, uint64_t from, uint64_t to) {
         if (!ARRAY_RESERVE(r->orphans, r->orphan_count, r->orphan_capacity, 1))
             return false;
         r->orphans[r->orphan_count++] =
-            (repair_orphan){.sequence = record->sequence,
+            (repair_orphan){.sequence = record_visible_from(record),
                             .location = (uint64_t)k->s->number << 32 | at,
                             .gap = r->gap_count - 1};
         at += record->size;
@@ -177,6 +182,7 @@ static tansu_status search_segment(repair *r, uint32_t index, tansu_error *error
     if (s->last != 0 && s->end < k.end)
         k.end = s->end;
     size_t runs = r->run_count, gaps = r->gap_count, orphans = r->orphan_count;
+    size_t marks = r->mark_count;
     uint64_t done = r->done;
     s->run = runs;
     status = search_bytes(&k, error);
@@ -184,6 +190,7 @@ static tansu_status search_segment(repair *r, uint32_t index, tansu_error *error
         r->run_count = runs;
         r->gap_count = gaps;
         r->orphan_count = orphans;
+        r->mark_count = marks;
         r->done = done;
         s->run_count = 0;
         s->gap_bytes = 0;

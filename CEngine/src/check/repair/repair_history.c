@@ -10,6 +10,7 @@
 #include "check/repair/repair_history.h"
 
 #include "check/repair/repair_order.h"
+#include "check/repair/repair_read.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -469,5 +470,7 @@ tansu_status repair_build_history(repair *r, tansu_error *error) {
     free(h.covered);
     free(h.heap);
     free(h.removals);
-    return done || status != TANSU_OK ? status : error_memory(error);
+    if (!done && status == TANSU_OK)
+        status = error_memory(error);
+    return status == TANSU_OK ? repair_mark_gaps(r, error) : status;
 }

@@ -13,7 +13,7 @@
 
 #include "bson/document.h"
 #include "check/repair/repair_read.h"
-#include "index/locations.h"
+#include "index/locations_stored.h"
 #include "index/tree/rid_suffix.h"
 #include "store/collection.h"
 #include "store/name_check.h"
@@ -205,12 +205,13 @@ static tansu_status compare_location(comparison *q, uint64_t where, log_location
     *mark = 0;
     if (!repair_read_record(&q->found, found, &record, &status, error))
         return status;
-    uint64_t sequence = record->sequence;
+    uint64_t sequence = repair_commit(r, found, record);
     bool there =
         repair_read_record(&q->named, named, &newest, &status, error) && newest->where == where;
-    if (there && newest->sequence == sequence)
+    uint64_t last = there ? repair_commit(r, named, newest) : 0;
+    if (there && last == sequence)
         *mark = LOCATION_CONFIRMED;
-    else if (there && newest->sequence > sequence)
+    else if (there && last > sequence)
         *mark = LOCATION_OUTDATED;
     if (there || status != TANSU_OK)
         return status;
@@ -232,7 +233,7 @@ static tansu_status compare_absent(comparison *q, log_location *found, tansu_err
     if ((*found & LOCATION_UNCERTAIN) != 0)
         *found |= LOCATION_DELETED;
     else if (repair_read_record(&q->found, *found, &record, &status, error))
-        *found |= record->sequence <= q->r->checkpoint ? LOCATION_UNCERTAIN : 0;
+        *found |= repair_commit(q->r, *found, record) <= q->r->checkpoint ? LOCATION_UNCERTAIN : 0;
     else
         return status;
     return TANSU_OK;
@@ -304,18 +305,18 @@ static tansu_status compare_collection(repair *r, const doc_value *part, tansu_e
                     .found = {.r = r, .fd = -1},
                     .named = {.r = r, .fd = -1}};
     tansu_buffer chunk = TANSU_BUFFER_INIT;
+    uint64_t words[LOCATIONS_CHUNK];
     tansu_status status = TANSU_OK;
     uint64_t absent = 0, most = CHUNKS_ABSENT + block_store_size(r->index_files) / sizeof(uint64_t);
     for (uint64_t i = 0; status == TANSU_OK && i * LOCATIONS_CHUNK < end && absent < most; i++) {
         chunk.size = 0;
         bool there = block_store_get(r->index_files, BLOCK_STORE_LOCATIONS, id << 40 | i, &chunk,
                                      NULL) == TANSU_OK &&
-                     chunk.size == LOCATIONS_CHUNK * sizeof(uint64_t);
+                     locations_decode(words, chunk.data, chunk.size);
         absent += !there;
         if (there)
             for (uint64_t k = 0; status == TANSU_OK && k < LOCATIONS_CHUNK; k++)
-                status = compare_document(&q, i * LOCATIONS_CHUNK + k, load_u64(chunk.data + 8 * k),
-                                          error);
+                status = compare_document(&q, i * LOCATIONS_CHUNK + k, words[k], error);
         if (status == TANSU_OK && i % 64 == 0)
             status = repair_progress(r, 0, error);
     }

@@ -53,9 +53,16 @@ typedef struct repair_gap {
     bool unfinished; /* there is no frame header: the commit was never acknowledged */
 } repair_gap;
 
+/* The frames from a location on, up to the next mark, are of that commit or of few later ones
+ * (repair_read.h). */
+typedef struct repair_mark {
+    log_location location;
+    uint64_t commit;
+} repair_mark;
+
 /* A record in a gap, which no checksum protects. */
 typedef struct repair_orphan {
-    uint64_t sequence;
+    uint64_t sequence; /* of an insert: 0 until the history is built */
     log_location location;
     uint64_t gap; /* index */
 } repair_orphan;

@@ -107,7 +107,7 @@ static void count_missing(repair *r) {
         for (size_t k = 0; k < s->run_count; k++)
             if (!r->runs[s->run + k].in_order)
                 gone += r->runs[s->run + k].to - r->runs[s->run + k].from;
-        uint64_t most = (s->gap_bytes + gone) / (FRAME_HEADER_SIZE + RECORD_HEADER_SIZE) + 1;
+        uint64_t most = (s->gap_bytes + gone) / (FRAME_HEADER_SIZE + RECORD_SIZE_LEAST) + 1;
         if (missing > most)
             r->lost_commits -= missing - most;
     }

@@ -4,6 +4,7 @@
 #include "check/repair/repair_read.h"
 
 #include "log/scan.h"
+#include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -99,11 +100,11 @@ bool repair_read_record(repair_reader *reader, log_location location, const reco
     *status = TANSU_OK;
     *record = NULL;
     reader->record.size = 0;
-    if (!buffer_reserve(&reader->record, RECORD_HEADER_SIZE)) {
+    if (!buffer_reserve(&reader->record, RECORD_SIZE_LEAST)) {
         *status = error_memory(error);
         return false;
     }
-    if (!read_bytes(reader, location, RECORD_HEADER_SIZE))
+    if (!read_bytes(reader, location, RECORD_SIZE_LEAST))
         return false;
     uint32_t size = ((const record_header *)(const void *)reader->record.data)->size;
     /* The largest that scan_record() could accept. */
@@ -125,4 +126,58 @@ void repair_reader_end(repair_reader *reader) {
         reader->r->calls->close(reader->fd);
     tansu_buffer_free(&reader->record);
     reader->fd = -1;
+}
+
+/* ---- Commits ---- */
+
+/* The low bits tell so many commits apart; half of them are a mark's. */
+#define COMMITS_APART ((uint64_t)1 << 16)
+
+/* mark_add -- adds a mark. */
+static bool mark_add(repair *r, log_location location, uint64_t commit) {
+    if (!ARRAY_RESERVE(r->marks, r->mark_count, r->mark_capacity, 1))
+        return false;
+    r->marks[r->mark_count++] = (repair_mark){.location = location, .commit = commit};
+    return true;
+}
+
+bool repair_mark_frame(repair *r, log_location location, uint64_t commit, bool begins) {
+    const repair_mark *last = r->mark_count == 0 ? NULL : &r->marks[r->mark_count - 1];
+    return (!begins && commit - last->commit < COMMITS_APART / 2) || mark_add(r, location, commit);
+}
+
+/* by_location -- for sorting them. */
+static int by_location(const void *a, const void *b) {
+    const repair_mark *x = a, *y = b;
+    return x->location < y->location ? -1 : x->location > y->location;
+}
+
+tansu_status repair_mark_gaps(repair *r, tansu_error *error) {
+    for (size_t i = 0; i < r->gap_count; i++) {
+        const repair_gap *gap = &r->gaps[i];
+        uint64_t least = gap->low + 1;
+        /* Nothing is known of what comes before a gap at the beginning of a segment without a
+         * header. */
+        if (gap->low == 0 && gap->high != UINT64_MAX && gap->high > COMMITS_APART)
+            least = gap->high - COMMITS_APART;
+        if (!mark_add(r, (uint64_t)r->segments[gap->segment].number << 32 | gap->from, least))
+            return error_memory(error);
+    }
+    if (r->mark_count > 1)
+        qsort(r->marks, r->mark_count, sizeof *r->marks, by_location);
+    return TANSU_OK;
+}
+
+uint64_t repair_commit(const repair *r, log_location location, const record_header *record) {
+    uint64_t at = (uint64_t)repair_number(location) << 32 | repair_offset(location);
+    size_t low = 0, high = r->mark_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->marks[middle].location <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool marked = low > 0 && r->marks[low - 1].location >> 32 == at >> 32;
+    return record_commit(record, marked ? r->marks[low - 1].commit : 1);
 }

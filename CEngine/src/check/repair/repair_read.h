@@ -30,4 +30,21 @@ bool repair_read_record(repair_reader *reader, log_location location, const reco
                         tansu_status *status, tansu_error *error);
 void repair_reader_end(repair_reader *reader);
 
+/* ---- Commits ----
+ *
+ * An insert has only the low bits of its commit's number. The others follow from the frames before
+ * it in its segment, or from what is known of the gap that it was found in: commits rise with
+ * offsets. */
+
+/* repair_mark_frame -- notes a frame. `begins`: it is the first of a run. False when memory is
+ * exhausted. */
+bool repair_mark_frame(repair *r, log_location location, uint64_t commit, bool begins);
+
+/* repair_mark_gaps -- notes the gaps, when their bounds are known; records can be asked for from
+ * then on. Errors: MEMORY. */
+tansu_status repair_mark_gaps(repair *r, tansu_error *error);
+
+/* repair_commit -- the commit of a record. */
+uint64_t repair_commit(const repair *r, log_location location, const record_header *record);
+
 #endif

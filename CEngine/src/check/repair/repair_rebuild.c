@@ -147,8 +147,8 @@ static tansu_status duplicate_wins(transfer *t, log_location duplicate, const pe
     repair_reader reader = {.r = t->r, .fd = -1};
     const record_header *record;
     tansu_status status;
-    *wins =
-        repair_read_record(&reader, duplicate, &record, &status, error) && record->sequence >= own;
+    *wins = repair_read_record(&reader, duplicate, &record, &status, error) &&
+            repair_commit(t->r, duplicate, record) >= own;
     repair_reader_end(&reader);
     return status;
 }
@@ -187,7 +187,7 @@ static tansu_status is_later(transfer *t, const pending_slot *deletion, uint64_t
     }
     repair_reader reader = {.r = t->r, .fd = -1};
     *later = repair_read_record(&reader, saved->at, &record, &status, error) &&
-             record->sequence < sequence;
+             repair_commit(t->r, saved->at, record) < sequence;
     repair_reader_end(&reader);
     return status;
 }
@@ -205,7 +205,8 @@ static tansu_status remove_duplicate(transfer *t, const pending_slot *slot,
         return TANSU_OK;
     tansu_status status = find_duplicate(t, record_payload(record), &rid, &duplicate, error);
     if (status == TANSU_OK && duplicate != 0)
-        status = is_later(t, slot, record->sequence, &t->slots[rid], &later, error);
+        status =
+            is_later(t, slot, repair_commit(t->r, slot->at, record), &t->slots[rid], &later, error);
     if (status != TANSU_OK || !later)
         return status;
     status = write_txn_remove(t->wtxn, t->c->name, rid, error);
@@ -222,14 +223,14 @@ static tansu_status remove_duplicate(transfer *t, const pending_slot *slot,
 static tansu_status save_document(transfer *t, const pending_slot *slot,
                                   const record_header *record, tansu_error *error) {
     const uint8_t *doc = record_payload(record);
-    uint64_t rid;
+    uint64_t rid, commit = repair_commit(t->r, slot->at, record);
     log_location duplicate;
     bool wins = false;
     char message[256], id[192];
     tansu_status status = find_duplicate(t, doc, &rid, &duplicate, error);
     if (status == TANSU_OK && duplicate != 0) {
-        status = duplicate_wins(t, duplicate, slot, record->sequence, record->previous != 0, &wins,
-                                error);
+        status =
+            duplicate_wins(t, duplicate, slot, commit, record_previous(record) != 0, &wins, error);
         id_text(doc, id, sizeof id);
         snprintf(message, sizeof message, "%s document with the same _id was left out: %.160s",
                  ((duplicate ^ slot->at) & LOCATION_UNPROTECTED) != 0 ? "An unprotected"
@@ -248,7 +249,7 @@ static tansu_status save_document(transfer *t, const pending_slot *slot,
         if (duplicate == 0)
             rid = t->kept++;
         t->slots[rid] = *slot;
-        t->slots[rid].at |= reason_for(t->r, slot, record->sequence);
+        t->slots[rid].at |= reason_for(t->r, slot, commit);
         t->r->documents += duplicate == 0;
         t->c->documents += duplicate == 0;
         t->r->unprotected += (slot->at & LOCATION_UNPROTECTED) != 0;

@@ -59,21 +59,22 @@ static tansu_status follows(replay *k, const record_header *record, log_location
                             bool *older, tansu_error *error) {
     const record_header *before;
     tansu_status status;
+    log_location previous = record_previous(record);
     *fits = *older = false;
     if (known == 0) {
         *fits = record->type == RECORD_PUT;
         return TANSU_OK;
     }
     if (repair_read_record(&k->known, known, &before, &status, error)) {
-        *older = before->sequence > record->sequence;
+        *older = record_visible_from(before) > record_visible_from(record);
         *fits = before->where == record->where && same_id(before, record) &&
-                (record->previous != 0 || before->sequence == record->sequence);
+                (previous != 0 || record_same_commit(before, record));
     }
-    if (status != TANSU_OK || !*fits || record->previous == 0 ||
-        (record->previous & LOCATION_MASK) == (known & LOCATION_MASK))
+    if (status != TANSU_OK || !*fits || previous == 0 ||
+        (previous & LOCATION_MASK) == (known & LOCATION_MASK))
         return status;
     /* The record that it replaced may be lost, and then its location says nothing. */
-    if (repair_read_record(&k->known, record->previous, &before, &status, error))
+    if (repair_read_record(&k->known, previous, &before, &status, error))
         *fits = before->where == record->where;
     return status;
 }
@@ -125,7 +126,7 @@ static tansu_status take_record(replay *k, const record_header *record, log_loca
         return error_memory(error);
     const uint8_t *payload = record_payload(record);
     repair_record *taken = &r->records[r->record_count];
-    *taken = (repair_record){.sequence = record->sequence,
+    *taken = (repair_record){.sequence = record_visible_from(record),
                              .type = record->type,
                              .collection = record_collection(record),
                              .location = checksummed ? location : location | LOCATION_UNPROTECTED};
@@ -143,8 +144,8 @@ static bool removes(const record_header *record) {
 
 /* mark_outdated -- a version that compaction has dropped: older versions are not current, either.
  * It may be the last one that is left of the document if a later one is lost. */
-static tansu_status mark_outdated(replay *k, const record_header *record, log_location location,
-                                  tansu_error *error) {
+static tansu_status mark_outdated(replay *k, const record_header *record, uint64_t commit,
+                                  log_location location, tansu_error *error) {
     repair *r = k->r;
     const record_header *known;
     tansu_status status;
@@ -152,11 +153,10 @@ static tansu_status mark_outdated(replay *k, const record_header *record, log_lo
     if (at == 0 || (at & LOCATION_DELETED) != 0 ||
         !repair_read_record(&k->known, at, &known, &status, error))
         return at == 0 || (at & LOCATION_DELETED) != 0 ? TANSU_OK : status;
-    if (known->sequence >= record->sequence)
+    if (repair_commit(r, at, known) >= commit)
         return TANSU_OK;
     pending_set(&r->locations, record->where,
-                r->last_missing > record->sequence ? location | LOCATION_UNCERTAIN
-                                                   : at | LOCATION_DELETED);
+                r->last_missing > commit ? location | LOCATION_UNCERTAIN : at | LOCATION_DELETED);
     return TANSU_OK;
 }
 
@@ -174,7 +174,7 @@ static tansu_status take_frame(replay *k, const frame_header *frame, log_locatio
                 k, record, slice->uncertain ? (location + at) | LOCATION_UNCERTAIN : location + at,
                 true, error);
         } else if (fault == NULL && record->type == RECORD_PUT) {
-            status = mark_outdated(k, record, location + at, error);
+            status = mark_outdated(k, record, frame->sequence, location + at, error);
         } else if (fault != NULL && !removals) {
             char message[160];
             snprintf(message, sizeof message, "A record that %s was left out", fault);
@@ -196,6 +196,19 @@ static int by_commit(const void *a, const void *b) {
     return x->location < y->location ? -1 : x->location > y->location;
 }
 
+/* date_inserts -- fills in the commits of those that are inserts. */
+static tansu_status date_inserts(replay *k, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (size_t i = 0; status == TANSU_OK && i < k->r->orphan_count; i++) {
+        repair_orphan *orphan = &k->r->orphans[i];
+        const record_header *record;
+        if (orphan->sequence == 0 &&
+            repair_read_record(&k->reader, orphan->location, &record, &status, error))
+            orphan->sequence = repair_commit(k->r, orphan->location, record);
+    }
+    return status;
+}
+
 /* is_missing -- whether the commit of an orphan is one that is missing: a known one, or one at the
  * log's end, where it may be the last of several. */
 static bool is_missing(const repair *r, const repair_orphan *orphan) {
@@ -203,7 +216,7 @@ static bool is_missing(const repair *r, const repair_orphan *orphan) {
     if (repair_count_missing(r, orphan->sequence, orphan->sequence, &first, &last) != 0)
         return true;
     const repair_gap *gap = &r->gaps[orphan->gap];
-    uint64_t most = (gap->to - gap->from) / (FRAME_HEADER_SIZE + RECORD_HEADER_SIZE);
+    uint64_t most = (gap->to - gap->from) / (FRAME_HEADER_SIZE + RECORD_SIZE_LEAST);
     return gap->high == UINT64_MAX && !gap->unfinished && orphan->sequence > r->last_known &&
            orphan->sequence <= r->last_known + 1 + most;
 }
@@ -218,7 +231,7 @@ static tansu_status take_orphans(replay *k, uint64_t limit, tansu_error *error) 
         const record_header *record;
         if (is_missing(r, orphan) &&
             repair_read_record(&k->reader, orphan->location, &record, &status, error) &&
-            record->sequence == orphan->sequence) {
+            record_is_of(record, orphan->sequence)) {
             repair_gap *gap = &r->gaps[orphan->gap];
             uint64_t end = repair_offset(orphan->location) + record->size;
             /* A record may end with zeros. */
@@ -276,7 +289,7 @@ static tansu_status replay_slice(replay *k, const repair_slice *slice, tansu_err
 
 tansu_status repair_replay(repair *r, tansu_error *error) {
     replay k = {.r = r, .reader = {.r = r, .fd = -1}, .known = {.r = r, .fd = -1}};
-    tansu_status status = TANSU_OK;
+    tansu_status status = date_inserts(&k, error);
     if (r->orphan_count > 1)
         qsort(r->orphans, r->orphan_count, sizeof *r->orphans, by_commit);
     bool removals = false;

@@ -13,13 +13,13 @@
 #include "store/manifest.h"
 #include "util/array.h"
 #include "util/buffer.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 /* No segment is larger: an offset has 32 bits, and a commit at most TANSU_MAX_TRANSACTION_SIZE. */
 #define SEGMENT_SIZE_MOST ((uint64_t)2 * TANSU_MAX_TRANSACTION_SIZE)
@@ -199,7 +199,7 @@ static tansu_status owner_vote(repair *r, owners *o, const repair_segment *s, ta
     if (status != TANSU_OK)
         return status;
     for (size_t i = 0; i < o->count; i++) {
-        uint32_t seed = (uint32_t)crc32_z(0, o->uuid[i], 16);
+        uint32_t seed = checksum(0, o->uuid[i], 16);
         if (scan_find(seed, bytes, s->size, SEGMENT_HEADER_SIZE, 1) < s->size)
             o->votes[i] += 4; /* a header has two: it is easier to overwrite than all frames */
     }
@@ -241,7 +241,7 @@ static bool manifest_newer(const repair *r) {
         char line[32] = "";
         if (mark != NULL)
             snprintf(line, sizeof line, "\ncrc %08x\n",
-                     (unsigned)crc32(0, text.data, (uInt)((const uint8_t *)mark + 1 - text.data)));
+                     checksum(0, text.data, (size_t)((const uint8_t *)mark + 1 - text.data)));
         newer = mark != NULL && strcmp(mark, line) == 0;
     }
     tansu_buffer_free(&text);
@@ -371,7 +371,7 @@ static tansu_status read_headers(repair *r, tansu_error *error) {
         memcpy(r->uuid, r->manifest.uuid, sizeof r->uuid);
     else if (status == TANSU_OK)
         status = find_owner(r, headers, error);
-    r->crc_seed = (uint32_t)crc32_z(0, r->uuid, sizeof r->uuid);
+    r->crc_seed = checksum(0, r->uuid, sizeof r->uuid);
     if (status == TANSU_OK)
         leave_out(r, headers);
     free(headers);

@@ -22,6 +22,7 @@ void repair_free(repair *r) {
     free(r->segments);
     free(r->runs);
     free(r->gaps);
+    free(r->marks);
     free(r->orphans);
     free(r->slices);
     free(r->missing);

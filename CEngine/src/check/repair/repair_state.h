@@ -42,6 +42,9 @@ typedef struct repair {
     repair_gap *gaps;
     size_t gap_count;
     size_t gap_capacity;
+    repair_mark *marks; /* by location, once the history is built */
+    size_t mark_count;
+    size_t mark_capacity;
     repair_orphan *orphans; /* by commit, once the history is built */
     size_t orphan_count;
     size_t orphan_capacity;

@@ -16,6 +16,7 @@
 #include "store/index_tail/index_tail.h"
 #include "store/snapshot.h"
 #include "util/buffer.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -60,7 +61,7 @@ typedef struct collection_check {
 
 static void tally_add(tally *t, const uint8_t *bytes, size_t size) {
     t->count++;
-    t->crc += (uint64_t)crc32_z(0, bytes, size);
+    t->crc += checksum(0, bytes, size);
     t->adler += (uint64_t)adler32_z(1, bytes, size);
 }
 

@@ -14,7 +14,7 @@
 #define PROGRESS_BYTES ((uint64_t)1 << 20)
 
 /* No frame is smaller. */
-#define FRAME_LEAST (FRAME_HEADER_SIZE + RECORD_HEADER_SIZE + 8)
+#define FRAME_LEAST (FRAME_HEADER_SIZE + RECORD_SIZE_LEAST)
 
 /* note -- a problem at an offset of a segment; `message` begins the sentence. */
 static void note(verification *c, const log_extent *e, uint64_t offset, int64_t size,
@@ -28,24 +28,25 @@ static void note(verification *c, const log_extent *e, uint64_t offset, int64_t 
 
 /* note_record -- the same for a record. */
 static void note_record(verification *c, const log_extent *e, uint64_t offset,
-                        const record_header *record, const char *fault) {
+                        const record_header *record, uint64_t commit, const char *fault) {
     char message[160];
     snprintf(message, sizeof message, "A record of type %u of commit %llu with record id %llu %s",
-             record->type, (unsigned long long)record->sequence,
-             (unsigned long long)record_rid(record), fault);
+             record->type, (unsigned long long)commit, (unsigned long long)record_rid(record),
+             fault);
     note(c, e, offset, record->size, message);
 }
 
 /* check_location -- whether the location table names this record or a newer one. A corrupt chunk of
  * the table is a problem of its collection. */
 static tansu_status check_location(verification *c, const log_extent *e, uint64_t offset,
-                                   const record_header *record, tansu_error *error) {
+                                   const record_header *record, uint64_t commit,
+                                   tansu_error *error) {
     const collection_state *state = snapshot_collection_by_id(c->v, record_collection(record));
-    if (state == NULL || record->sequence > c->v->sequence)
+    if (state == NULL || commit > c->v->sequence)
         return TANSU_OK;
     uint64_t rid = record_rid(record), word;
     if (rid >= state->next_rid) {
-        note_record(c, e, offset, record, "has a record id that was never assigned");
+        note_record(c, e, offset, record, commit, "has a record id that was never assigned");
         return TANSU_OK;
     }
     tansu_status status = locations_get(state->locations, rid, &word, error);
@@ -57,10 +58,11 @@ static tansu_status check_location(verification *c, const log_extent *e, uint64_
     if (status != TANSU_OK || resolved.fault != NULL)
         return status;
     /* Compaction drops deletions of documents of which nothing is left. */
-    bool lost = resolved.record == NULL ? record->type == RECORD_PUT
-                                        : resolved.record->sequence < record->sequence;
+    bool lost = resolved.record == NULL
+                    ? record->type == RECORD_PUT
+                    : record_visible_from(resolved.record) < record_visible_from(record);
     if (lost)
-        note_record(c, e, offset, record, "is newer than the one in the location table");
+        note_record(c, e, offset, record, commit, "is newer than the one in the location table");
     return TANSU_OK;
 }
 
@@ -75,9 +77,9 @@ static tansu_status check_frame(verification *c, const log_extent *e, uint64_t o
         const char *fault = scan_record(record, frame->size - at, frame->sequence);
         c->log_corrupt = c->log_corrupt || fault != NULL;
         if (fault != NULL)
-            note_record(c, e, offset + at, record, fault);
+            note_record(c, e, offset + at, record, frame->sequence, fault);
         else if (record->type == RECORD_PUT || record->type == RECORD_DELETE)
-            status = check_location(c, e, offset + at, record, error);
+            status = check_location(c, e, offset + at, record, frame->sequence, error);
         c->records++;
         at += record_step(record);
     }

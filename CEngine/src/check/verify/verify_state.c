@@ -71,7 +71,7 @@ static tansu_status record_at(verification *c, log_location location, uint64_t w
     uint64_t offset = (uint32_t)location & LOCATION_MASK, readable;
     *record = NULL;
     *fault = NULL;
-    tansu_status status = readable_bytes(c, number, offset + RECORD_HEADER_SIZE, &readable, error);
+    tansu_status status = readable_bytes(c, number, offset + RECORD_SIZE_LEAST, &readable, error);
     if (status != TANSU_OK)
         return status;
     /* A link to an older version may lead to a segment that compaction has replaced and not removed
@@ -79,7 +79,7 @@ static tansu_status record_at(verification *c, log_location location, uint64_t w
     bool outside = readable == 0 && log_has_segment(c->db->log, number);
     if (readable == 0 && !outside)
         *fault = "lies in a segment that does not exist";
-    else if (!outside && (offset < SEGMENT_HEADER_SIZE || offset + RECORD_HEADER_SIZE > readable))
+    else if (!outside && (offset < SEGMENT_HEADER_SIZE || offset + RECORD_SIZE_LEAST > readable))
         *fault = "lies outside its segment";
     if (*fault != NULL)
         return TANSU_OK;
@@ -94,8 +94,7 @@ static tansu_status record_at(verification *c, log_location location, uint64_t w
         *fault = "leads to a record of another document";
     else if (r->type != ((location & LOCATION_DELETED) != 0 ? RECORD_DELETE : RECORD_PUT))
         *fault = "leads to a record of another type";
-    else if ((!outside && r->size > readable - offset) ||
-             r->size < RECORD_HEADER_SIZE + (uint64_t)r->meta_words * 8 + 5)
+    else if ((!outside && r->size > readable - offset) || r->size < (uint64_t)record_front(r) + 5)
         *fault = "leads to a record of an invalid size";
     else
         *record = r;
@@ -112,16 +111,17 @@ tansu_status verify_resolve(verification *c, const collection_state *state, uint
                                         &record, &resolved->fault, error);
         if (status != TANSU_OK || record == NULL)
             return status;
-        if (record->sequence >= newer) {
+        uint64_t from = record_visible_from(record);
+        if (from >= newer) {
             resolved->fault = "leads back to a newer version";
             return TANSU_OK;
         }
-        if (record->sequence <= c->v->sequence) {
+        if (from <= c->v->sequence) {
             resolved->record = record;
             return TANSU_OK;
         }
-        newer = record->sequence;
-        resolved->location = record->previous;
+        newer = from;
+        resolved->location = record_previous(record);
     }
     return TANSU_OK;
 }

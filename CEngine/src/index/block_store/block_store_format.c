@@ -13,10 +13,10 @@
  */
 #include "index/block_store/block_store_internal.h"
 #include "util/bytes.h"
+#include "util/checksum/checksum.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #define HEAD_TYPE 32
 #define HEAD_FLAGS 33
@@ -91,7 +91,7 @@ void block_store_fill_key(uint8_t key[BLOCK_STORE_KEY], enum block_store_kind ki
 }
 
 uint32_t block_store_checksum(const uint8_t key[BLOCK_STORE_KEY], const void *record, size_t size) {
-    return (uint32_t)crc32_z(crc32_z(0, key, BLOCK_STORE_KEY), record, size);
+    return checksum(checksum(0, key, BLOCK_STORE_KEY), record, size);
 }
 
 uint64_t block_store_hash(uint64_t buckets, const uint8_t key[BLOCK_STORE_KEY], uint8_t *second) {
@@ -182,9 +182,9 @@ void block_store_head_fill(block_store *bs) {
 
 /* session_crc -- of what a head in session says and what does not change while it does. */
 static uint32_t session_crc(const uint8_t head[BLOCK_STORE_HEAD]) {
-    uLong crc = crc32_z(0, head + HEAD_APOW, HEAD_RECORDS - HEAD_APOW);
-    crc = crc32_z(crc, head + HEAD_FIRST, 8);
-    return (uint32_t)crc32_z(crc, head + HEAD_OURS, HEAD_CRC - HEAD_OURS);
+    uint32_t crc = checksum(0, head + HEAD_APOW, HEAD_RECORDS - HEAD_APOW);
+    crc = checksum(crc, head + HEAD_FIRST, 8);
+    return checksum(crc, head + HEAD_OURS, HEAD_CRC - HEAD_OURS);
 }
 
 int block_store_head_session(block_store *bs) {

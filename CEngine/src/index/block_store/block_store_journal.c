@@ -16,12 +16,12 @@
 #include "index/block_store/block_store_internal.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
+#include "util/checksum/checksum.h"
 #include "util/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #define JOURNAL_HEAD 64u
 #define JOURNAL_CRC 56
@@ -86,7 +86,7 @@ static bool journal_of(const block_store *bs, const block_store_words *words,
     }
     free(sorted);
     bytes->size = all;
-    store_u32(head + JOURNAL_CRC, (uint32_t)crc32_z(0, head, all));
+    store_u32(head + JOURNAL_CRC, checksum(0, head, all));
     return true;
 }
 
@@ -160,7 +160,7 @@ static tansu_status read_journal(block_store *bs, unsigned which, tansu_buffer *
     if (right) {
         uint32_t crc = load_u32(head + JOURNAL_CRC);
         store_u32(bytes->data + JOURNAL_CRC, 0);
-        right = crc == (uint32_t)crc32_z(0, bytes->data, bytes->size);
+        right = crc == checksum(0, bytes->data, bytes->size);
         store_u32(bytes->data + JOURNAL_CRC, crc);
     }
     if (!right)

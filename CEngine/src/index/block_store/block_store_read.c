@@ -17,7 +17,7 @@
 #define STEPS_MOST 65536
 
 /* How much of a record is read at once; most are no longer. */
-#define GUESS_BLOCK 4096u
+#define GUESS_BLOCK 2048u
 #define GUESS_OTHER 16384u
 
 /* How many records a visit reads together. */

@@ -77,6 +77,7 @@ typedef struct tree_writer {
     tree_store *store;
     uint64_t epoch;       /* greater than that of any writer before: marks blocks as this one's */
     retire_list *retired; /* receives the blocks that were replaced */
+    uint64_t bytes;       /* of the blocks that it made and that are still in its trees */
 } tree_writer;
 
 /* tree_insert -- adds an entry; *existed (may be NULL): it was there already. On an error the tree

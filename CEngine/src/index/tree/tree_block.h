@@ -152,6 +152,11 @@ static inline tree_content *block_resident(const tree_block *block) {
     return (tree_content *)(content & ~CONTENT_LEAVING);
 }
 
+/* block_memory -- what a block that is in memory takes, with its handle. */
+static inline uint64_t block_memory(const tree_block *block) {
+    return sizeof *block + block_resident(block)->bytes;
+}
+
 /* block_load -- block_content() for one that is not in memory or is being evicted; a leaf is
  * pinned. */
 tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_t count,

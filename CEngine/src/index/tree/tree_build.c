@@ -70,6 +70,7 @@ static bool level_flush(builder *b, uint32_t at) {
         content_free(store, content);
         return false;
     }
+    b->writer->bytes += block_memory(block);
     level->children = 0; /* they hang from the block now */
     bool pushed = level_push(b, at + 1, level->separators.data, level->end[0], block, count);
     level->separators.size = 0;
@@ -119,6 +120,7 @@ static bool leaf_flush(builder *b) {
         content_free(b->writer->store, content);
         return false;
     }
+    b->writer->bytes += block_memory(block);
     if (!level_push(b, 0, b->keys.data, separator, block, b->count))
         return false;
     const tree_ref *end = &refs[b->count - 1];

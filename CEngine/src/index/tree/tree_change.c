@@ -126,17 +126,23 @@ void change_finish(tree_change *change) {
     tree_writer *writer = change->writer;
     for (uint32_t i = 0; i < change->in_place_count; i++)
         edit_apply(change->in_place[i].inner, &change->in_place[i].edit);
+    for (uint32_t i = 0; i < change->made_count; i++)
+        writer->bytes += block_memory(change->made[i]);
     for (uint32_t i = 0; i < change->swapped_count; i++) {
         tree_block *block = change->swapped[i].block;
+        writer->bytes += change->swapped[i].content->bytes;
+        writer->bytes -= block_resident(block)->bytes;
         block_swap(writer->store, block, change->swapped[i].content);
     }
     for (uint32_t i = 0; i < change->replaced_count; i++) {
         tree_block *block = change->replaced[i];
-        if (block->epoch == writer->epoch)
+        if (block->epoch == writer->epoch) {
+            writer->bytes -= block_memory(block);
             block_free(writer->store, block);
-        else
+        } else {
             retire_add_born(writer->retired, block_retired, writer->store, block,
                             block->epoch); /* has space */
+        }
     }
     tansu_buffer_free(&change->separators[0]);
     tansu_buffer_free(&change->separators[1]);

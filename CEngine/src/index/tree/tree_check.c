@@ -1,7 +1,7 @@
 /*
  * index/tree/tree_check.c -- checks the invariants of a whole tree and shows its entries.
  */
-#include "index/tree/tree_block.h"
+#include "index/tree/tree_stored.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -101,15 +101,23 @@ static tansu_status show_page(tree_checker *w, const tree_page *page) {
     return status;
 }
 
-/* check_stored -- reads a block's record from the block store; *sound: it is one that could be
- * loaded. The CRC is the block store's. */
+/* check_stored -- reads a block's record from the block store; *content: what was made of it, NULL
+ * when it cannot be loaded, which was noted. The CRC is the block store's. */
 static tansu_status check_stored(tree_checker *w, const tree_block *block, uint64_t number,
-                                 const expectation *expected, tansu_buffer *record, bool *sound) {
+                                 const expectation *expected, tree_content **content) {
     tansu_error found;
-    *sound = false;
-    tansu_status status = block_store_get(w->bs, BLOCK_STORE_BLOCK, number, record, &found);
+    tansu_buffer record = TANSU_BUFFER_INIT;
+    const char *fault = NULL;
+    *content = NULL;
+    tansu_status status = block_store_get(w->bs, BLOCK_STORE_BLOCK, number, &record, &found);
     if (status == TANSU_E_NOT_FOUND)
         return wrong(w, block, "a stored block is missing");
+    if (status == TANSU_OK)
+        status = stored_decode(w->store, record.data, record.size, expected->level, content, &fault,
+                               &found);
+    tansu_buffer_free(&record);
+    if (status == TANSU_E_CORRUPT && fault != NULL)
+        return wrong(w, block, fault);
     if (status == TANSU_E_CORRUPT)
         return problem(w, &found);
     if (status != TANSU_OK) {
@@ -117,16 +125,11 @@ static tansu_status check_stored(tree_checker *w, const tree_block *block, uint6
             *w->error = found;
         return status;
     }
-    const tree_page *page = (const tree_page *)(const void *)record->data;
-    if (!page_valid(record->data, record->size))
-        return wrong(w, block, "the layout of a stored block is invalid");
-    if (expected->level >= 0 && page->level != expected->level)
-        return wrong(w, block, "a stored block has the wrong level");
-    if (page->level == 0 && (page->count != expected->count || page->capacity != record->size))
-        return wrong(w, block,
-                     "the number of entries of a stored block is not the one in its parent");
-    *sound = true;
-    return TANSU_OK;
+    if ((*content)->level != 0 || content_count(*content) == expected->count)
+        return TANSU_OK;
+    stored_drop(w->store, *content);
+    *content = NULL;
+    return wrong(w, block, "the number of entries of a stored block is not the one in its parent");
 }
 
 static tansu_status check_block(tree_checker *w, tree_block *block, const expectation *expected);
@@ -198,16 +201,17 @@ static tansu_status check_block(tree_checker *w, tree_block *block, const expect
     uint64_t number = w->bs == NULL ? 0 : stored_number(block);
     if (number == 0)
         return check_loaded(w, block, expected);
-    tansu_buffer record = TANSU_BUFFER_INIT;
-    bool sound;
-    tansu_status status = check_stored(w, block, number, expected, &record, &sound);
-    const tree_page *page = (const tree_page *)(const void *)record.data;
-    if (status == TANSU_OK && sound && !in_memory && w->visitor != NULL && page->level == 0 &&
-        page->count != 0)
-        status = check_leaf(w, block, page, expected);
-    else if (status == TANSU_OK && (sound || in_memory))
+    tree_content *stored;
+    tansu_status status = check_stored(w, block, number, expected, &stored);
+    if (status != TANSU_OK)
+        return status;
+    if (stored != NULL && !in_memory && w->visitor != NULL && stored->level == 0 &&
+        content_count(stored) != 0)
+        status = check_leaf(w, block, leaf_page(stored), expected);
+    else if (stored != NULL || in_memory)
         status = check_loaded(w, block, expected);
-    tansu_buffer_free(&record);
+    if (stored != NULL)
+        stored_drop(w->store, stored);
     return status;
 }
 

@@ -1,34 +1,12 @@
 /*
  * index/tree/tree_checkpoint.c -- writing blocks to the block store and evicting them from memory.
  */
-#include "index/tree/tree_block.h"
+#include "index/tree/tree_stored.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
 #include <stdlib.h>
-
-/* put_page -- appends a page without its gap. */
-static bool put_page(tansu_buffer *record, const tree_page *page) {
-    uint32_t front = page_front(page), size = front + page->heap;
-    if (!buffer_append(record, page, front) ||
-        !buffer_append(record, (const uint8_t *)page + page->capacity - page->heap, page->heap))
-        return false;
-    store_u32(record->data + offsetof(tree_page, capacity), size);
-    return true;
-}
-
-/* put_children -- appends the numbers and counts of an inner block's children, all stored
- * before. */
-static bool put_children(tansu_buffer *record, const tree_inner *inner) {
-    uint32_t children = inner_children(inner);
-    for (uint32_t i = 0; i < children; i++) {
-        uint64_t number = atomic_load(&inner->child[i]->number) & ~NUMBER_PENDING;
-        if (!buffer_append(record, &number, sizeof(number)))
-            return false;
-    }
-    return buffer_append(record, inner->count, children * sizeof(inner->count[0]));
-}
 
 /* One checkpoint's work on one tree. */
 typedef struct writing {
@@ -47,8 +25,8 @@ static tansu_status write_block(writing *w, tree_block *block) {
     if (atomic_load(&block->number) != 0)
         return TANSU_OK;
     const tree_content *content = block_resident(block); /* what was never stored is not evicted */
-    const tree_inner *inner = as_inner(content);
     if (content->level > 0) {
+        const tree_inner *inner = as_inner(content);
         for (uint32_t i = 0; i < inner_children(inner); i++) {
             tansu_status status = write_block(w, inner->child[i]);
             if (status != TANSU_OK)
@@ -56,10 +34,7 @@ static tansu_status write_block(writing *w, tree_block *block) {
         }
     }
     w->record.size = 0;
-    bool filled = content->level == 0
-                      ? put_page(&w->record, &as_leaf(content)->page)
-                      : put_page(&w->record, &inner->keys) && put_children(&w->record, inner);
-    if (!filled ||
+    if (!stored_encode(&w->record, content) ||
         !ARRAY_RESERVE(w->store->pending, w->store->pending_count, w->store->pending_capacity, 1))
         return error_memory(w->error);
     uint64_t number = atomic_fetch_add(&w->store->next_block, 1);

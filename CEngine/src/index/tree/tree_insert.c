@@ -59,6 +59,7 @@ static tansu_status insert_first(tree_writer *writer, tree *t, const uint8_t *ke
         content_free(writer->store, content);
         return error_memory(error);
     }
+    writer->bytes += block_memory(root);
     *t = (tree){root, 1};
     return TANSU_OK;
 }

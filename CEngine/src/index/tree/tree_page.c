@@ -5,16 +5,6 @@
 
 #include "index/tree/rid_suffix.h"
 
-/* head_of -- the first four bytes as a number, missing ones zero. */
-static uint32_t head_of(const uint8_t *bytes, size_t size) {
-    if (size >= 4)
-        return load_be32(bytes);
-    uint32_t head = 0;
-    for (size_t i = 0; i < size; i++)
-        head |= (uint32_t)bytes[i] << (24 - 8 * i);
-    return head;
-}
-
 /* compare_words -- two words as they lie in memory, in memcmp order. */
 static inline int compare_words(uint64_t a, uint64_t b) {
     a = __builtin_bswap64(a);
@@ -87,7 +77,7 @@ uint32_t page_search(const tree_page *page, const uint8_t *key, size_t size, boo
     size -= page->prefix_size;
 
     const tree_slot *slots = page_slots(page);
-    uint32_t head = head_of(key, size);
+    uint32_t head = page_head(key, size);
     if (page->count == 0 || slots[page->count - 1].head < head)
         return page->count;
     uint32_t low = head_search(slots, 0, page->count, head);
@@ -128,15 +118,9 @@ int page_compare(const tree_page *page, uint32_t slot, const uint8_t *key, size_
 static tree_slot put_entry(tree_page *page, const tree_ref *ref, uint32_t from) {
     uint32_t size = ref_size(ref) - from;
     page->heap += page_entry_size(size);
-    uint8_t *at = (uint8_t *)page + page->capacity - page->heap;
-    if (size < 0x80) {
-        *at++ = (uint8_t)size;
-    } else {
-        store_be32(at, size | 0x80000000);
-        at += 4;
-    }
+    uint8_t *at = page_put_size((uint8_t *)page + page->capacity - page->heap, size);
     ref_copy(at, ref, from, size);
-    return (tree_slot){head_of(at, size), page->heap};
+    return (tree_slot){page_head(at, size), page->heap};
 }
 
 /* page_insert -- the suffix goes to the heap's low end, later slots move up by one. */
@@ -260,7 +244,7 @@ bool page_valid(const uint8_t *bytes, size_t size) {
         uint32_t suffix_size;
         const uint8_t *suffix = page_suffix(page, i, &suffix_size);
         if (page_entry_size(suffix_size) > offset || (at[0] >= 0x80 && suffix_size < 0x80) ||
-            head_of(suffix, suffix_size) != slots[i].head)
+            page_head(suffix, suffix_size) != slots[i].head)
             return false;
         used += page_entry_size(suffix_size);
     }

@@ -2,7 +2,7 @@
  * index/tree/tree_page.h -- the packed block of sorted byte strings that leaves consist of and that
  * inner blocks keep their separators in. Private to index/tree.
  *
- * A page is one piece of memory, the same in memory as in the block store:
+ * A page is one piece of memory (the block store has another form of it: index/tree/tree_stored.h):
  *
  *   head | prefix, padded to 4 | slot 0 … slot count-1 | gap | heap
  *
@@ -62,6 +62,26 @@ static inline const uint8_t *page_suffix(const tree_page *page, uint32_t slot, u
     }
     *size = load_be32(at) & 0x7FFFFFFF;
     return at + 4;
+}
+
+/* page_put_size -- writes the length that precedes a suffix; where the suffix goes. */
+static inline uint8_t *page_put_size(uint8_t *at, uint32_t size) {
+    if (size < 0x80) {
+        *at = (uint8_t)size;
+        return at + 1;
+    }
+    store_be32(at, size | 0x80000000);
+    return at + 4;
+}
+
+/* page_head -- the first four bytes of a suffix as a number, missing ones zero. */
+static inline uint32_t page_head(const uint8_t *suffix, size_t size) {
+    if (size >= 4)
+        return load_be32(suffix);
+    uint32_t head = 0;
+    for (size_t i = 0; i < size; i++)
+        head |= (uint32_t)suffix[i] << (24 - 8 * i);
+    return head;
 }
 
 /* page_entry_size -- heap bytes of a suffix with its length. */
@@ -136,7 +156,8 @@ uint32_t ref_common(const tree_ref *a, const tree_ref *b);
 /* ref_copy -- writes `size` bytes of a string from `from` on. */
 void ref_copy(uint8_t *to, const tree_ref *ref, uint32_t from, uint32_t size);
 
-/* page_valid -- checks everything that reading relies on, for a page that was read from a file.
+/* page_valid -- checks everything that reading relies on, for a page that was read as it is from a
+ * file.
  * `size` is the number of bytes available; other data may follow the page. */
 bool page_valid(const uint8_t *bytes, size_t size);
 

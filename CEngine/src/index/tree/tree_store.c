@@ -161,7 +161,7 @@ void tree_release(tree_store *store, tree *t) {
 }
 
 /* discard_block -- a block of the writer's and those of its blocks below; others are shared. */
-static void discard_block(const tree_writer *writer, tree_block *block) {
+static void discard_block(tree_writer *writer, tree_block *block) {
     if (block->epoch < writer->epoch)
         return;
     tree_content *content = block_resident(block);
@@ -170,6 +170,7 @@ static void discard_block(const tree_writer *writer, tree_block *block) {
         for (uint32_t i = 0; i < inner_children(inner); i++)
             discard_block(writer, inner->child[i]);
     }
+    writer->bytes -= block_memory(block);
     block_free(writer->store, block);
 }
 

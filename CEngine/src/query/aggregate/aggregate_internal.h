@@ -101,7 +101,8 @@ struct aggregation {
     tansu_error *error;
     deadline deadline;
     arena memory;
-    size_t used; /* bytes of the groups, without the values of $distinct */
+    size_t memory_limit; /* of the groups and values, before they spill */
+    size_t used;         /* bytes of the groups, without the values of $distinct */
     arena value_memory;
     size_t value_used;
     uint64_t value_number; /* of the next one */

@@ -173,6 +173,7 @@ static tansu_status sort_groups(aggregation *a, group_list *list) {
                                     .keep = UINT64_MAX,
                                     .rctx = a->rctx,
                                     .deadline = &a->deadline,
+                                    .memory = hints_sort_memory(&a->q->hints, a->rctx),
                                     .may_spill = !a->q->hints.no_disk};
     sorter *s = sorter_new(&options);
     list->order = malloc((list->count + 1) * sizeof *list->order);
@@ -332,6 +333,7 @@ tansu_status aggregate_run(aggregation *a, const read_context *rctx,
     a->rctx = rctx;
     a->collection = collection;
     a->error = error;
+    a->memory_limit = hints_group_memory(&a->q->hints, rctx);
     a->deadline = deadline_begin(rctx->interrupt, a->q->hints.max_milliseconds);
     deadline_shorten(&a->deadline, a->q->spent);
     tansu_status status = run_once(a, result);

@@ -12,10 +12,6 @@
 /* Groups between two checks of the deadline. */
 #define GROUP_STEP 1024
 
-static const char too_large[] = "Groups exceed their memory limit of 256 MiB; narrow the query, "
-                                "group by paths with fewer values, or "
-                                "remove \"$allowDiskUse\" to permit temporary files";
-
 /* context_of -- the context of errors. */
 static const char *context_of(const aggregation *a) {
     return a->values ? "distinct" : "group";
@@ -28,14 +24,21 @@ tansu_status result_too_large(aggregation *a) {
         AGGREGATE_MEMORY / (1024 * 1024));
 }
 
+/* refusal_of -- for the error of groups that exceed their memory. */
+static spill_refusal refusal_of(const aggregation *a) {
+    return (spill_refusal){.context = context_of(a),
+                           .what = "Grouping",
+                           .limit = a->memory_limit,
+                           .advice = "narrow the query, group by paths with fewer values"};
+}
+
 /* new_sort -- an external sort for this aggregation. */
 static external_sort *new_sort(const aggregation *a, size_t memory) {
     const external_sort_options options = {.rctx = a->rctx,
                                            .deadline = &a->deadline,
                                            .memory = memory,
                                            .may_spill = !a->q->hints.no_disk,
-                                           .context = context_of(a),
-                                           .message = too_large};
+                                           .refusal = refusal_of(a)};
     return external_sort_new(&options);
 }
 
@@ -46,7 +49,7 @@ static tansu_status spill_values(aggregation *a, accumulator *from) {
     tansu_buffer *payload = &a->scratch;
     tansu_status status = TANSU_OK;
     if (!from->spilled)
-        from->spilled = new_sort(a, spill_group_memory / 4 / a->field_count);
+        from->spilled = new_sort(a, a->memory_limit / 4 / a->field_count);
     if (!from->spilled)
         return error_memory(a->error);
     uint64_t before = external_sort_spilled(from->spilled);
@@ -64,10 +67,12 @@ static tansu_status spill_values(aggregation *a, accumulator *from) {
 }
 
 tansu_status within_memory(aggregation *a) {
-    if (a->used + a->value_used <= spill_group_memory)
-        return TANSU_OK;
     bool one = a->by_count == 0 || a->sorting;
-    if (!a->q->hints.no_disk && one && !a->from_index && a->value_used != 0) {
+    bool spills = !a->q->hints.no_disk && one && !a->from_index && a->value_used != 0;
+    /* The other half is for the sorts of the values and of the documents. */
+    if (a->used + a->value_used <= (spills ? a->memory_limit / 2 : a->memory_limit))
+        return TANSU_OK;
+    if (spills) {
         group *g = (group *)a->groups.first;
         for (uint32_t i = 0; i < a->field_count; i++) {
             tansu_status status = a->fields[i].kind == ACCUMULATE_DISTINCT
@@ -78,11 +83,12 @@ tansu_status within_memory(aggregation *a) {
         }
         arena_free(&a->value_memory);
         a->value_used = 0;
-        if (a->used <= spill_group_memory)
+        if (a->used <= a->memory_limit)
             return TANSU_OK;
     }
     a->retry_sorted = !a->q->hints.no_disk && (!one || a->from_index);
-    return error_set(a->error, TANSU_E_TOO_LARGE, context_of(a), "%s", too_large);
+    const spill_refusal refusal = refusal_of(a);
+    return spill_refuse(&refusal, a->error);
 }
 
 /* begin_distinct -- sorts the values. */
@@ -246,9 +252,9 @@ static tansu_status output_ordered(aggregation *a, sorted_output *o) {
 
 tansu_status write_sorted(aggregation *a, writer *w) {
     sorted_output o = {.w = w};
-    external_sort *keys = new_sort(a, spill_group_memory / 4);
+    external_sort *keys = new_sort(a, a->memory_limit / 4);
     if (w && a->order_count != 0)
-        o.ordered = new_sort(a, spill_group_memory / 4);
+        o.ordered = new_sort(a, a->memory_limit / 4);
     tansu_status status =
         keys && (o.ordered || !w || a->order_count == 0) ? TANSU_OK : error_memory(a->error);
     size_t array = w ? writer_open(w, "groups", DOC_ARRAY) : 0;

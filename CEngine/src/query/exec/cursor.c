@@ -20,7 +20,6 @@ static double milliseconds_now(void) {
 /* materialize -- finds all results now. A write transaction changes its trees in place when it
  * continues, and only references to documents stay valid. */
 static tansu_status materialize(query_run *run, tansu_error *error) {
-    size_t capacity = 0;
     hit h;
     const uint8_t *doc;
     uint32_t size;
@@ -35,17 +34,28 @@ static tansu_status materialize(query_run *run, tansu_error *error) {
         run->returned--;
         return TANSU_OK;
     }
+    size_t memory = hints_sort_memory(&run->q->hints, &run->rctx);
+    run->hits.spill =
+        (external_sort_options){.rctx = &run->rctx,
+                                .deadline = &run->deadline,
+                                .memory = memory,
+                                .may_spill = !run->q->hints.no_disk,
+                                .refusal = {.context = "query",
+                                            .what = "The list of results in a write transaction",
+                                            .limit = memory,
+                                            .advice = "narrow the query, set \"$max\""}};
     while ((status = run_hit(run, &h, &doc, &size, error)) == TANSU_OK) {
-        if (!ARRAY_RESERVE(run->hits, run->hit_count, capacity, 1))
-            return error_memory(error);
-        run->hits[run->hit_count++] = h;
+        status = hit_list_add(&run->hits, &h, error);
+        if (status != TANSU_OK)
+            return status;
     }
     if (status != TANSU_DONE)
         return status;
     run->materialized = true;
     run->left = UINT64_MAX;
     run->returned = 0;
-    return TANSU_OK;
+    run->spilled = hit_list_spilled(&run->hits);
+    return hit_list_finish(&run->hits, error);
 }
 
 /* write_count -- {"count": n}. */

@@ -74,7 +74,7 @@ void query_end(query_run *run) {
     run_close_indexes(run);
     tansu_buffer_free(&run->values);
     rid_list_free(&run->rids);
-    free(run->hits);
+    hit_list_free(&run->hits);
     sorter_free(run->sorter);
     tansu_buffer_free(&run->output);
     tansu_buffer_free(&run->joined);
@@ -89,11 +89,13 @@ void query_end(query_run *run) {
 /* collect_intersection -- collects the record ids that are in the ranges of both indexes. */
 static tansu_status collect_intersection(query_run *run, tansu_error *error) {
     const plan *p = run->plan;
-    rid_list other = {.items = NULL};
+    run->rids.limit /= 2;
+    rid_list other = {.limit = run->rids.limit};
     tansu_status status = rid_list_add_access(&run->rids, run, p->accesses[0], error);
-    if (status == TANSU_OK)
+    if (status == TANSU_OK && !run->rids.full)
         status = rid_list_add_access(&other, run, p->accesses[1], error);
     run->keys_examined += run->rids.count + other.count;
+    run->rids.full = run->rids.full || other.full;
     if (status == TANSU_OK && (!rid_list_sort(&run->rids) || !rid_list_sort(&other)))
         status = error_memory(error);
     if (status == TANSU_OK)
@@ -105,11 +107,12 @@ static tansu_status collect_intersection(query_run *run, tansu_error *error) {
 /* collect_rids -- collects all record ids of the ranges, sorted and without duplicates. */
 static tansu_status collect_rids(query_run *run, tansu_error *error) {
     const plan *p = run->plan;
+    run->rids.limit = hints_sort_memory(&run->q->hints, &run->rctx);
     if (p->kind == PLAN_INTERSECTION)
         return collect_intersection(run, error);
     if (!rid_list_clear(&run->rids))
         return error_memory(error);
-    for (uint32_t i = 0; i < p->access_count; i++) {
+    for (uint32_t i = 0; i < p->access_count && !run->rids.full; i++) {
         tansu_status status = run->cancellable ? run_check(run, error) : TANSU_OK;
         if (status != TANSU_OK)
             return status;
@@ -119,6 +122,22 @@ static tansu_status collect_rids(query_run *run, tansu_error *error) {
     }
     run->keys_examined += run->rids.count;
     return rid_list_sort(&run->rids) ? TANSU_OK : error_memory(error);
+}
+
+/* scan_instead -- the record ids of the plan would exceed the memory of a sort: from here on the
+ * run is a collection scan, which returns the same documents in the same order. */
+static tansu_status scan_instead(query_run *run, tansu_error *error) {
+    plan *scan = arena_alloc(&run->memory, sizeof *scan);
+    if (!scan)
+        return error_memory(error);
+    *scan = (plan){.kind = PLAN_SCAN,
+                   .sort = run->plan->sort,
+                   .keys = run->plan->keys,
+                   .cost = run->plan->cost};
+    run->plan = scan;
+    rid_list_free(&run->rids);
+    table_scan_init(&run->scan, &run->rctx, run->collection);
+    return TANSU_OK;
 }
 
 /* next_streamed -- the next record id of a streamed plan. */
@@ -148,9 +167,13 @@ static tansu_status next_rid(query_run *run, bool fetched, uint64_t *rid, tansu_
         return next_streamed(run, fetched, rid, error);
     if (run->next_rid == 0 && list->capacity == 0) {
         tansu_status status = collect_rids(run, error);
+        if (status == TANSU_OK && list->full)
+            status = scan_instead(run, error);
         if (status != TANSU_OK)
             return status;
     }
+    if (run->plan->kind == PLAN_SCAN)
+        return TANSU_DONE;
     if (run->next_rid == list->count)
         return TANSU_DONE;
     if (list->keep_entries)
@@ -188,6 +211,23 @@ static inline bool matches(query_run *run, const uint8_t *doc, size_t size) {
     return matcher_run(run->q->matcher, &run->match, doc, size) || run->match.status != TANSU_OK;
 }
 
+/* next_scanned -- the next match of a collection scan. */
+static tansu_status next_scanned(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
+                                 tansu_error *error) {
+    do {
+        tansu_status status = run_step(run, error);
+        if (status != TANSU_OK)
+            return status;
+        status = table_scan_next(&run->scan, &h->rid, &h->ref, doc, size, error);
+        if (status == TANSU_OK)
+            status = run_read(run, *size, error);
+        if (status != TANSU_OK)
+            return status;
+        run->documents_examined++;
+    } while (!run->plan->exact && !matches(run, *doc, *size));
+    return match_context_status(&run->match, error);
+}
+
 /* next_match -- the next match, in the order of the scan. */
 static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
                                tansu_error *error) {
@@ -195,26 +235,16 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
     tansu_status status;
     if (p->kind == PLAN_NONE)
         return TANSU_DONE;
-    if (p->kind == PLAN_SCAN) {
-        do {
-            status = run_step(run, error);
-            if (status != TANSU_OK)
-                return status;
-            status = table_scan_next(&run->scan, &h->rid, &h->ref, doc, size, error);
-            if (status == TANSU_OK)
-                status = run_read(run, *size, error);
-            if (status != TANSU_OK)
-                return status;
-            run->documents_examined++;
-        } while (!p->exact && !matches(run, *doc, *size));
-        return match_context_status(&run->match, error);
-    }
+    if (p->kind == PLAN_SCAN)
+        return next_scanned(run, h, doc, size, error);
     bool fetched = !p->exact || needs_documents(run);
     do {
         status = run_step(run, error);
         if (status != TANSU_OK)
             return status;
         status = next_rid(run, fetched, &h->rid, error);
+        if (status == TANSU_DONE && run->plan->kind == PLAN_SCAN)
+            return next_scanned(run, h, doc, size, error); /* scan_instead() */
         if (status != TANSU_OK)
             return status;
         if (!fetched || (p->covered && covering_has_values(run->entry))) {
@@ -241,6 +271,7 @@ static tansu_status sort_matches(query_run *run, tansu_error *error) {
                                     .keep = run->planner.limit,
                                     .rctx = &run->rctx,
                                     .deadline = &run->deadline,
+                                    .memory = hints_sort_memory(order, &run->rctx),
                                     .may_spill = !order->no_disk};
     run->sorter = sorter_new(&options);
     tansu_status status = run->sorter ? TANSU_OK : error_memory(error);
@@ -272,10 +303,7 @@ static tansu_status next_materialized(query_run *run, hit *h, tansu_error *error
         run->spilled = sorter_spilled(run->sorter);
         return status;
     }
-    if (run->next_hit == run->hit_count)
-        return TANSU_DONE;
-    *h = run->hits[run->next_hit++];
-    return TANSU_OK;
+    return hit_list_next(&run->hits, h, error);
 }
 
 /* next_in_order -- the next document of the results, disregarding $skip and $max. */

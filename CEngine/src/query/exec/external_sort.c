@@ -141,6 +141,11 @@ static tansu_status sort_entries(external_sort *s, tansu_error *error) {
 
 /* ---- Writing ---- */
 
+/* buffer_size -- of a file's buffer, when there is so much memory for it. */
+static size_t buffer_size(size_t memory) {
+    return memory < MIN_BUFFER ? MIN_BUFFER : memory > MAX_BUFFER ? MAX_BUFFER : memory;
+}
+
 /* flush -- writes `out` to a file. */
 static tansu_status flush(external_sort *s, spill_file *to, tansu_error *error) {
     tansu_status status = spill_append(to, s->out.data, s->out.size, error);
@@ -167,7 +172,7 @@ static tansu_status write_record(external_sort *s, spill_file *to, const sort_re
         !buffer_append(&s->out, r->payload, r->payload_size))
         return error_memory(error);
     tansu_status status = step(s, error);
-    if (status == TANSU_OK && s->out.size >= MAX_BUFFER)
+    if (status == TANSU_OK && s->out.size >= buffer_size(s->options.memory / 8))
         status = flush(s, to, error);
     return status;
 }
@@ -210,21 +215,64 @@ static tansu_status spill(external_sort *s, tansu_error *error) {
     return status;
 }
 
-/* exceeds_memory -- whether another record would exceed the memory limit. */
-static bool exceeds_memory(const external_sort *s, size_t size) {
-    return (s->entry_count + 1) * sizeof(entry) + s->bytes.size + size > s->options.memory;
+/* What an entry takes: sorting copies it. */
+#define ENTRY_MEMORY (2 * sizeof(entry))
+
+/* grown -- the capacity to have next: twice as much, or what half of the memory that is left
+ * allows. 0: too little is left to be worth a reallocation. */
+static size_t grown(size_t capacity, size_t least, size_t unit, size_t left) {
+    size_t more = capacity < 16 ? 16 : capacity;
+    if (more < least)
+        more = least;
+    if (more > left / 2 / unit)
+        more = left / 2 / unit;
+    return more < least || more < capacity / 16 ? 0 : capacity + more;
+}
+
+/* reserve -- space for another record. *full: the memory limit does not allow it. */
+static tansu_status reserve(external_sort *s, size_t size, bool *full, tansu_error *error) {
+    size_t limit = s->options.memory;
+    size_t used = s->entry_capacity * ENTRY_MEMORY + s->bytes.capacity;
+    if (s->entry_count == s->entry_capacity) {
+        size_t capacity =
+            used >= limit ? 0 : grown(s->entry_capacity, 1, ENTRY_MEMORY, limit - used);
+        *full = capacity == 0;
+        if (*full)
+            return TANSU_OK;
+        entry *entries = realloc(s->entries, capacity * sizeof *entries);
+        if (entries == NULL)
+            return error_memory(error);
+        s->entries = entries;
+        s->entry_capacity = capacity;
+        used = capacity * ENTRY_MEMORY + s->bytes.capacity;
+    }
+    size_t room = s->bytes.capacity - s->bytes.size;
+    *full = false;
+    if (room >= size)
+        return TANSU_OK;
+    size_t capacity = used >= limit ? 0 : grown(s->bytes.capacity, size - room, 1, limit - used);
+    *full = capacity == 0;
+    if (*full)
+        return TANSU_OK;
+    uint8_t *bytes = realloc(s->bytes.data, capacity);
+    if (bytes == NULL)
+        return error_memory(error);
+    s->bytes.data = bytes;
+    s->bytes.capacity = capacity;
+    return TANSU_OK;
 }
 
 /* Accepts one record whatever its size. */
 tansu_status external_sort_add(external_sort *s, const sort_record *r, tansu_error *error) {
     size_t size = r->key_size + r->payload_size;
-    if (exceeds_memory(s, size) && !s->options.may_spill)
-        return error_set(error, TANSU_E_TOO_LARGE, s->options.context, "%s", s->options.message);
-    if (exceeds_memory(s, size) && s->entry_count != 0) {
-        tansu_status status = spill(s, error);
-        if (status != TANSU_OK)
-            return status;
-    }
+    bool full;
+    tansu_status status = reserve(s, size, &full, error);
+    if (status == TANSU_OK && full && !s->options.may_spill)
+        return spill_refuse(&s->options.refusal, error);
+    if (status == TANSU_OK && full && s->entry_count != 0)
+        status = spill(s, error);
+    if (status != TANSU_OK)
+        return status;
     if (!ARRAY_RESERVE(s->entries, s->entry_count, s->entry_capacity, 1))
         return error_memory(error);
     entry *e = &s->entries[s->entry_count];
@@ -315,8 +363,7 @@ static uint32_t reader_limit(const external_sort *s) {
 /* begin_merge -- opens runs and reads the first record of each. */
 static tansu_status begin_merge(external_sort *s, const run *runs, uint32_t count,
                                 tansu_error *error) {
-    size_t size = s->options.memory / count;
-    size = size < MIN_BUFFER ? MIN_BUFFER : size > MAX_BUFFER ? MAX_BUFFER : size;
+    size_t size = buffer_size(s->options.memory / count);
     free_readers(s);
     for (uint32_t i = 0; i < count; i++) {
         reader *r = &s->readers[i];

@@ -24,9 +24,8 @@ typedef struct external_sort_options {
     const read_context *rctx; /* for temporary files; outlives the sort */
     const deadline *deadline; /* outlives the sort */
     size_t memory;            /* limit, before it spills */
-    bool may_spill;           /* false: exceeding the limit is TOO_LARGE, */
-    const char *context;      /* with this context */
-    const char *message;      /* and this message */
+    bool may_spill;           /* false: exceeding the limit is an error, */
+    spill_refusal refusal;    /* which this describes */
 } external_sort_options;
 
 typedef struct external_sort external_sort;

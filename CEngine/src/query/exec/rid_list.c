@@ -63,6 +63,12 @@ static tansu_status add_batch(rid_list *list, tree_cursor *cursor, const key_ran
     return status;
 }
 
+/* exceeds_limit -- sorting copies the items. */
+static bool exceeds_limit(const rid_list *list) {
+    return list->limit != 0 &&
+           list->capacity * 2 * sizeof *list->items + list->entries.capacity > list->limit;
+}
+
 tansu_status rid_list_add_range(rid_list *list, const query_run *run, const access_path *a,
                                 const key_range *range, tansu_error *error) {
     const read_context *rctx = &run->rctx;
@@ -80,7 +86,8 @@ tansu_status rid_list_add_range(rid_list *list, const query_run *run, const acce
         limit = list->capacity - list->count < BATCH ? list->capacity - list->count : BATCH;
         bool done;
         status = add_batch(list, &cursor, range, limit, &done, error);
-        valid = !done;
+        list->full = exceeds_limit(list);
+        valid = !done && !list->full;
         if (status == TANSU_OK && valid && run->cancellable)
             status = run_check(run, error);
     }
@@ -91,7 +98,7 @@ tansu_status rid_list_add_range(rid_list *list, const query_run *run, const acce
 tansu_status rid_list_add_access(rid_list *list, const query_run *run, const access_path *a,
                                  tansu_error *error) {
     tansu_status status = TANSU_OK;
-    for (uint32_t i = 0; status == TANSU_OK && i < a->range_count; i++)
+    for (uint32_t i = 0; status == TANSU_OK && !list->full && i < a->range_count; i++)
         status = rid_list_add_range(list, run, a, &a->ranges[i], error);
     return status;
 }

@@ -17,6 +17,8 @@ typedef struct rid_list {
     size_t count;
     size_t capacity;
     bool keep_entries;
+    bool full;    /* there were more than the limit allows: what it holds is of no use */
+    size_t limit; /* bytes that items and entries may take while they are sorted; 0: no limit */
     tansu_buffer entries; /* an unused byte; then each entry, after its size (4 bytes) */
 } rid_list;
 
@@ -62,8 +64,8 @@ void rid_list_free(rid_list *list);
 /* rid_list_reserve -- ensures capacity for `more` items. False when memory is exhausted. */
 bool rid_list_reserve(rid_list *list, size_t more);
 
-/* rid_list_add_range -- appends the record ids of all entries in a range. Errors: MEMORY, IO,
- * CORRUPT, and those of run_check(). */
+/* rid_list_add_range -- appends the record ids of all entries in a range, or sets `full`. Errors:
+ * MEMORY, IO, CORRUPT, and those of run_check(). */
 tansu_status rid_list_add_range(rid_list *list, const query_run *run, const access_path *a,
                                 const key_range *range, tansu_error *error);
 

@@ -4,6 +4,7 @@
 #ifndef TANSU_QUERY_EXEC_RUN_H
 #define TANSU_QUERY_EXEC_RUN_H
 
+#include "query/exec/hit_list.h"
 #include "query/exec/merge.h"
 #include "query/exec/sort.h"
 
@@ -30,9 +31,7 @@ struct query_run {
     hit last_hit;     /* of the sorter */
     bool unread;      /* `last_hit` is returned again */
     uint64_t spilled; /* bytes in temporary files */
-    hit *hits;
-    size_t hit_count;
-    size_t next_hit;
+    hit_list hits;
     uint64_t to_skip;
     uint64_t left; /* results still to return */
 

@@ -35,18 +35,17 @@ struct sorter {
     tansu_buffer collated[2]; /* scratch of sort_key() */
 };
 
-static const char too_large[] =
-    "Sort exceeds its memory limit of 100 MiB; create an index on the paths of \"$orderby\", lower "
-    "\"$max\", or remove \"$allowDiskUse\" to permit temporary files";
-
 /* begin_external -- from now on all matches are kept. */
 static bool begin_external(sorter *s) {
-    const external_sort_options options = {.rctx = s->options.rctx,
-                                           .deadline = s->options.deadline,
-                                           .memory = spill_sort_memory,
-                                           .may_spill = s->options.may_spill,
-                                           .context = "hints.$orderby",
-                                           .message = too_large};
+    const external_sort_options options = {
+        .rctx = s->options.rctx,
+        .deadline = s->options.deadline,
+        .memory = s->options.memory,
+        .may_spill = s->options.may_spill,
+        .refusal = {.context = "hints.$orderby",
+                    .what = "Sort",
+                    .limit = s->options.memory,
+                    .advice = "create an index on the paths of \"$orderby\", lower \"$max\""}};
     s->external = external_sort_new(&options);
     return s->external != NULL;
 }
@@ -199,7 +198,7 @@ static void sift_up(sorter *s) {
  * memory limit. */
 static tansu_status set_key(sorter *s, sort_entry *entry, bool *fits, tansu_error *error) {
     size_t size = s->scratch.size;
-    *fits = entry->capacity >= size || s->key_bytes - entry->capacity + size <= spill_sort_memory;
+    *fits = entry->capacity >= size || s->key_bytes - entry->capacity + size <= s->options.memory;
     if (!*fits)
         return TANSU_OK;
     if (entry->capacity < size) {

@@ -27,6 +27,7 @@ typedef struct sorter_options {
     uint64_t keep;              /* results needed; UINT64_MAX: all */
     const read_context *rctx;   /* for temporary files */
     const deadline *deadline;
+    size_t memory;  /* limit, before it spills */
     bool may_spill; /* false: exceeding the memory limit is an error */
 } sorter_options;
 

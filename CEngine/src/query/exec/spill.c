@@ -6,8 +6,13 @@
 #include "util/fs.h"
 #include <errno.h>
 
-size_t spill_sort_memory = (size_t)100 * 1024 * 1024;
-size_t spill_group_memory = (size_t)256 * 1024 * 1024;
+tansu_status spill_refuse(const spill_refusal *refusal, tansu_error *error) {
+    return error_set(
+        error, TANSU_E_TOO_LARGE, refusal->context,
+        "%s exceeds its memory limit of %zu bytes; raise \"$maxMemory\", %s, or remove "
+        "\"$allowDiskUse\" to permit temporary files",
+        refusal->what, refusal->limit, refusal->advice);
+}
 
 tansu_status spill_open(spill_file *f, const read_context *rctx, tansu_error *error) {
     if (!rctx->calls)

@@ -11,10 +11,17 @@
 
 #include "store/read_context.h"
 
-/* Memory limits of a sort and of groups, before they spill: 100 MiB and 256 MiB. Tests lower them
- * before the first query. */
-extern size_t spill_sort_memory;
-extern size_t spill_group_memory;
+/* What may not exceed its memory, for the error that says so. */
+typedef struct spill_refusal {
+    const char *context; /* of the error */
+    const char *what;    /* what exceeds the limit */
+    size_t limit;
+    const char *advice; /* what to do other than permitting temporary files */
+} spill_refusal;
+
+/* spill_refuse -- the error of a call that would need temporary files, which its hints forbid:
+ * TOO_LARGE. */
+tansu_status spill_refuse(const spill_refusal *refusal, tansu_error *error);
 
 /* Not open when zero-initialised with fd -1. Bytes are appended, and read at any offset. */
 typedef struct spill_file {

@@ -118,6 +118,16 @@ static tansu_status read_disk_use(query *q, const char *context, const doc_value
     return status;
 }
 
+/* read_max_memory -- bytes that a sort, and groups, take before they spill. */
+static tansu_status read_max_memory(query *q, const char *context, const doc_value *value,
+                                    tansu_error *error) {
+    tansu_status status = read_count(context, value, &q->hints.max_memory, error);
+    if (status == TANSU_OK &&
+        (q->hints.max_memory < TANSU_MIN_QUERY_MEMORY || q->hints.max_memory > SIZE_MAX / 4))
+        return bad(error, context, "Memory limit is out of bounds; use at least 65536 bytes");
+    return status;
+}
+
 /* read_index -- the name of an index; null or false for none. */
 static tansu_status read_index(query *q, const char *context, const doc_value *value,
                                tansu_error *error) {
@@ -226,6 +236,7 @@ static const struct hint {
     {"$index", read_index},
     {"$maxTimeMS", read_max_time},
     {"$allowDiskUse", read_disk_use},
+    {"$maxMemory", read_max_memory},
     {"$collation", read_collation},
     {"$do", read_do},
     {"$upsert", NULL},

@@ -6,6 +6,7 @@
 
 #include "query/parse/query_compile.h"
 #include "query/util/key_set.h"
+#include "store/read_context.h"
 
 #define MAX_ORDER_PATHS 32
 
@@ -26,7 +27,8 @@ typedef struct hints {
     bool max_given;
     bool only_count;
     bool explain;
-    bool no_disk; /* $allowDiskUse is false: exceeding the memory limit is an error */
+    bool no_disk;        /* $allowDiskUse is false: exceeding the memory limit is an error */
+    uint64_t max_memory; /* bytes of a sort, and of groups; 0: the database's options */
     enum index_choice index_choice;
     const char *index_name;
     projection *fields;        /* NULL: whole documents */
@@ -45,5 +47,14 @@ void hints_parse_deadline(query *q, const uint8_t *doc, size_t size);
 /* hints_parse_collation -- sets q->collation, which selector_parse() needs. Errors: INVALID_QUERY,
  * MEMORY. */
 tansu_status hints_parse_collation(query *q, const uint8_t *doc, size_t size, tansu_error *error);
+
+/* hints_sort_memory, hints_group_memory -- how much memory a sort, and groups, of a call may take
+ * before they spill. */
+static inline size_t hints_sort_memory(const hints *h, const read_context *rctx) {
+    return h->max_memory != 0 ? (size_t)h->max_memory : rctx->sort_memory;
+}
+static inline size_t hints_group_memory(const hints *h, const read_context *rctx) {
+    return h->max_memory != 0 ? (size_t)h->max_memory : rctx->group_memory;
+}
 
 #endif

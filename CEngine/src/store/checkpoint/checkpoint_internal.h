@@ -9,9 +9,12 @@
 #define INDEX_FOLDER "index"
 #define BLOCK_STORE_NAME INDEX_FOLDER "/blocks.tch"
 
-/* The format of the META record. A block store with another one is rebuilt from the log. Since 2,
- * index entries have type tags. */
-#define META_FORMAT 2
+/* The format of the META record that is written, and the oldest that is read: a block store with
+ * any other is rebuilt from the log. Since 2, index entries have type tags; since 3, blocks and
+ * chunks have a stored form of their own (index/tree/tree_stored.h, index/locations_stored.h), next
+ * to which those of 2 can be read. */
+#define META_FORMAT 3
+#define META_FORMAT_OLDEST 2
 
 /* meta_write -- writes a snapshot's changed blocks and chunks and the META record, within the block
  * store's transaction. */

@@ -155,8 +155,9 @@ tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot 
     doc_value uuid, list;
     uint64_t format, sequence, position, next_collection, next_index, next_block;
     if (doc_check(meta, size, DOC_CHECK_BSON, error) != TANSU_OK ||
-        !int_of(meta, size, "format", &format) || format != META_FORMAT ||
-        !int_of(meta, size, "sequence", &sequence) || !int_of(meta, size, "position", &position) ||
+        !int_of(meta, size, "format", &format) || format < META_FORMAT_OLDEST ||
+        format > META_FORMAT || !int_of(meta, size, "sequence", &sequence) ||
+        !int_of(meta, size, "position", &position) ||
         !int_of(meta, size, "nextCollection", &next_collection) ||
         !int_of(meta, size, "nextIndex", &next_index) ||
         !int_of(meta, size, "nextBlock", &next_block) || !doc_find(meta, size, "uuid", 4, &uuid) ||

@@ -42,6 +42,9 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     db->busy_timeout_ms = options->busy_timeout_ms;
     db->checkpoint_bytes = options->checkpoint_bytes;
     db->index_cache_bytes = options->index_cache_bytes;
+    db->sort_memory_bytes = (size_t)options->sort_memory_bytes;
+    db->group_memory_bytes = (size_t)options->group_memory_bytes;
+    db->transaction_memory_bytes = options->transaction_memory_bytes;
     db->compaction_percent = options->compaction_percent;
     db->compaction_share = options->compaction_share;
     db->lock_fd = db->folder_fd = -1;

@@ -13,6 +13,7 @@
 
 #define SEGMENT_LEAST ((uint64_t)1024 * 1024)
 #define SEGMENT_MOST ((uint64_t)1024 * 1024 * 1024)
+#define QUERY_MEMORY_MOST ((uint64_t)1 << 40)
 
 void options_set_defaults(tansu_options *options) {
     *options = (tansu_options){.struct_size = sizeof *options,
@@ -23,6 +24,8 @@ void options_set_defaults(tansu_options *options) {
                                .segment_size = (uint64_t)64 << 20,
                                .checkpoint_bytes = (uint64_t)64 << 20,
                                .index_cache_bytes = (uint64_t)64 << 20,
+                               .sort_memory_bytes = (uint64_t)100 << 20,
+                               .group_memory_bytes = (uint64_t)256 << 20,
                                .compaction_percent = 50,
                                .compaction_share = 25};
 }
@@ -62,6 +65,12 @@ tansu_status options_check(const tansu_options *o, tansu_error *error) {
         wrong = "The option \"compaction_percent\" must be from 0 to 100";
     else if (o->compaction_share == 0 || o->compaction_share > 100)
         wrong = "The option \"compaction_share\" must be from 1 to 100";
+    else if (o->sort_memory_bytes < TANSU_MIN_QUERY_MEMORY ||
+             o->sort_memory_bytes > QUERY_MEMORY_MOST)
+        wrong = "The option \"sort_memory_bytes\" must be from 64 KiB to 1 TiB";
+    else if (o->group_memory_bytes < TANSU_MIN_QUERY_MEMORY ||
+             o->group_memory_bytes > QUERY_MEMORY_MOST)
+        wrong = "The option \"group_memory_bytes\" must be from 64 KiB to 1 TiB";
     return wrong == NULL ? TANSU_OK
                          : error_set(error, TANSU_E_INVALID_ARGUMENT, "options", "%s", wrong);
 }

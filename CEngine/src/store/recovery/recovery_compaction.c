@@ -32,7 +32,7 @@ static tansu_status corrupt(log_location location, tansu_error *error) {
 static tansu_status read_record(replayed_compaction *a, const record_header *record,
                                 log_location location, tansu_error *error) {
     const uint8_t *payload = record_payload(record);
-    uint32_t room = record->size - RECORD_HEADER_SIZE - record->meta_words * 8u;
+    uint32_t room = record->size - record_front(record);
     uint32_t size = load_u32(payload);
     doc_value segment, list;
     int64_t number;
@@ -96,7 +96,7 @@ static tansu_status relocate_record(replayed_compaction *a, const collection_sta
     (void)error;
     const record_header *old = log_record(a->wtxn->db->log, word);
     bool deleted = record->type == RECORD_DELETE;
-    if (old->where != record->where || old->sequence != record->sequence ||
+    if (old->where != record->where || !record_same_commit(old, record) ||
         ((word & LOCATION_DELETED) != 0) != deleted)
         return TANSU_OK;
     locations_relocate(state->locations, record_rid(record), word,

@@ -65,7 +65,7 @@ static tansu_status old_snapshot(write_txn *wtxn, const collection_state *state,
         if (status != TANSU_OK)
             return status;
     } else if (location == 0) {
-        location = record->previous;
+        location = record_previous(record);
     }
     *doc = NULL;
     *size = 0;
@@ -164,7 +164,7 @@ static tansu_status change_indexes(replaying *r, const record_header *record, lo
 static tansu_status replay_document(replaying *r, const record_header *record,
                                     log_location location, tansu_error *error) {
     write_txn *wtxn = r->wtxn;
-    uint32_t room = record->size - RECORD_HEADER_SIZE - record->meta_words * 8u;
+    uint32_t room = record->size - record_front(record);
     uint32_t size = load_u32(record_payload(record));
     tansu_status status = enter_state(r, record_collection(record), error);
     if (status != TANSU_OK)
@@ -318,7 +318,7 @@ static tansu_status replay_catalog(replaying *r, const record_header *record, lo
     write_txn *wtxn = r->wtxn;
     const uint8_t *payload = record_payload(record);
     uint32_t size = load_u32(payload);
-    uint32_t room = record->size - RECORD_HEADER_SIZE - record->meta_words * 8u;
+    uint32_t room = record->size - record_front(record);
     const char *name = size < 5 || size > room ? NULL : text_of(payload, size, "name");
     if (name == NULL)
         return damaged(location, "There is a catalog record without a name", error);

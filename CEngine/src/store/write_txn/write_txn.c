@@ -159,6 +159,17 @@ static void relocate(const log *l, collection_state *state, uint64_t rid, log_lo
     locations_set(state->locations, rid, to);
 }
 
+/* relocate_run -- the same for the inserted documents, which follow each other. */
+static void relocate_run(write_txn *wtxn, log_location frame, live_sum sums[2]) {
+    const pending *p = &wtxn->pending;
+    collection_state *state =
+        p->run_count == 0 ? NULL : write_txn_collection_by_id(wtxn, (uint32_t)(p->run_first >> 40));
+    uint64_t rid = p->run_first & (((uint64_t)1 << 40) - 1);
+    for (size_t i = 0; state != NULL && i < p->run_count; i++)
+        if (p->run[i] != 0)
+            relocate(wtxn->db->log, state, rid + i, frame + p->run[i], sums);
+}
+
 /* relocate_moved -- makes the changed documents' new locations known. */
 static void relocate_moved(write_txn *wtxn, log_location frame) {
     const log *l = wtxn->db->log;
@@ -167,6 +178,7 @@ static void relocate_moved(write_txn *wtxn, log_location frame) {
     if (wtxn->frame_documents != 0)
         segment_usage_add(wtxn->db->written, (uint32_t)(frame >> 32),
                           (int64_t)wtxn->frame_documents);
+    relocate_run(wtxn, frame, sums);
     uint64_t slots = wtxn->pending.mask + 1, left = wtxn->pending.count;
     for (uint64_t i = 0; left != 0; i++) {
         const pending_slot *slot = &wtxn->pending.slots[i];

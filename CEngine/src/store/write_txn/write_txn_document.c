@@ -213,9 +213,18 @@ static bool with_id(write_txn *wtxn, const uint8_t *doc, size_t size) {
 }
 
 /* prepare_put -- reserves all that must not fail once the record is in the frame. */
-static tansu_status prepare_put(write_txn *wtxn, collection_state *state, uint64_t rid,
+static tansu_status prepare_put(write_txn *wtxn, collection_state *state, uint64_t rid, bool found,
                                 tansu_error *error) {
-    if (!pending_reserve(&wtxn->pending) || !write_txn_step_reserve(wtxn))
+    uint64_t limit = wtxn->db->transaction_memory_bytes;
+    if (limit != 0 && write_txn_memory(wtxn) > limit)
+        return error_set(
+            error, TANSU_E_TOO_LARGE, "transaction",
+            "Transaction exceeds its memory limit of %llu bytes; commit its changes in "
+            "parts, or raise the option \"transaction_memory_bytes\"",
+            (unsigned long long)limit);
+    bool reserved = found ? pending_reserve(&wtxn->pending)
+                          : pending_reserve_new(&wtxn->pending, record_where(state->id, rid));
+    if (!reserved || !write_txn_step_reserve(wtxn))
         return error_memory(error);
     return locations_prepare(state->locations, rid, error);
 }
@@ -283,7 +292,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
         return error_set(
             error, TANSU_E_TOO_LARGE, collection,
             "The collection has used up its record ids; copy its documents to a new collection");
-    status = prepare_put(wtxn, state, rid, error);
+    status = prepare_put(wtxn, state, rid, found, error);
     read_context v = write_txn_read_context(wtxn);
     doc_ref old_ref = 0;
     if (status == TANSU_OK && found) {
@@ -299,8 +308,8 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     if (status != TANSU_OK)
         return status;
     uint64_t at, frame_size = wtxn->frame_size, where = record_where(state->id, rid);
-    status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : 0, state->id, rid,
-                              previous, doc, size, &at, error);
+    status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : RECORD_INSERT, state->id,
+                              rid, previous, doc, size, &at, error);
     if (status != TANSU_OK)
         return status;
     /* The record may have moved the frame, and what lay in it with it. */
@@ -312,9 +321,12 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
             drop_record(wtxn, at, frame_size);
         return status;
     }
-    uint64_t before = found ? pending_find(&wtxn->pending, where) : 0;
-    pending_set(&wtxn->pending, where, at);
-    if (!found) {
+    uint64_t before = 0;
+    if (found) {
+        before = pending_find(&wtxn->pending, where);
+        pending_set(&wtxn->pending, where, at);
+    } else {
+        pending_add(&wtxn->pending, where, at);
         state->count++;
         state->next_rid++;
     }
@@ -342,7 +354,7 @@ tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t 
     doc_ref old_ref;
     status = read_find(&v, state, rid, &old_ref, error);
     if (status == TANSU_OK)
-        status = prepare_put(wtxn, state, rid, error);
+        status = prepare_put(wtxn, state, rid, true, error);
     uint64_t previous = 0;
     if (status == TANSU_OK)
         status = locations_get(state->locations, rid, &previous, error);

@@ -23,6 +23,11 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
 bool write_txn_step_reserve(write_txn *wtxn);
 void write_txn_step_add(write_txn *wtxn, write_txn_step step);
 
+/* write_txn_memory -- what it keeps in memory until its end, once one more document is changed:
+ * index blocks that it made, index entries that wait, and its tables of documents, of savepoints'
+ * steps and of replaced blocks. */
+uint64_t write_txn_memory(const write_txn *wtxn);
+
 /* write_txn_apply_put / write_txn_apply_delete -- the index work of a put or delete. */
 tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
                                  size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,

@@ -27,7 +27,10 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
     *at = 0;
     if (wtxn->replay)
         return TANSU_OK;
-    uint64_t total = RECORD_HEADER_SIZE + align8(size);
+    record_header header = {
+        .type = (uint8_t)type, .flags = flags, .where = record_where(collection, rid)};
+    uint32_t front = record_front(&header);
+    uint64_t total = front + align8(size);
     uint8_t *room;
     wtxn->db->log->urgent = gives_back(type);
     tansu_status status = log_append(wtxn->db->log, total, at, &room, error);
@@ -36,15 +39,10 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
         wtxn->changed = wtxn->records != 0;
         return status;
     }
-    record_header header = {.size = (uint32_t)total,
-                            .type = (uint8_t)type,
-                            .flags = flags,
-                            .where = record_where(collection, rid),
-                            .sequence = wtxn->sequence,
-                            .previous = previous};
-    memcpy(room, &header, sizeof header);
-    memcpy(room + RECORD_HEADER_SIZE, bytes, size);
-    memset(room + RECORD_HEADER_SIZE + size, 0, total - RECORD_HEADER_SIZE - size);
+    header.size = (uint32_t)total;
+    record_header_put(room, &header, wtxn->sequence, previous);
+    memcpy(room + front, bytes, size);
+    memset(room + front + size, 0, total - front - size);
     wtxn->frame_size = *at + total;
     if (type == RECORD_PUT || type == RECORD_DELETE)
         wtxn->frame_documents += total;
@@ -60,7 +58,9 @@ read_context write_txn_read_context(const write_txn *wtxn) {
                           .sequence = wtxn->replay ? UINT64_MAX : wtxn->base->sequence,
                           .pending = wtxn->replay ? NULL : &wtxn->pending,
                           .calls = wtxn->db->calls,
-                          .folder = wtxn->db->folder};
+                          .folder = wtxn->db->folder,
+                          .sort_memory = wtxn->db->sort_memory_bytes,
+                          .group_memory = wtxn->db->group_memory_bytes};
 }
 
 collection_state *write_txn_collection_by_id(write_txn *wtxn, uint32_t id) {
@@ -101,6 +101,12 @@ tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t ex
 }
 
 /* ---- Steps ---- */
+
+uint64_t write_txn_memory(const write_txn *wtxn) {
+    return wtxn->writer.bytes + wtxn->batched_bytes + pending_memory(&wtxn->pending) +
+           wtxn->step_capacity * sizeof *wtxn->steps +
+           (wtxn->retired.capacity + wtxn->made.capacity) * sizeof(retire_item);
+}
 
 bool write_txn_step_reserve(write_txn *wtxn) {
     return !wtxn->keep_steps ||

@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <limits.h>
+#ifndef __APPLE__
+#include <malloc.h>
+#endif
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,14 +220,23 @@ size_t fault_allocated(void) {
 bool fault_has_memory(void) {
     return false;
 }
+
+void fault_memory_mark(void) {
+}
+
+size_t fault_memory_peak(void) {
+    return 0;
+}
 #else
 /* Weak: in a program without the wrappers there are none, and nothing comes here. */
 void *__real_malloc(size_t size) __attribute__((weak));
 void *__real_calloc(size_t count, size_t size) __attribute__((weak));
 void *__real_realloc(void *memory, size_t size) __attribute__((weak));
+void __real_free(void *memory) __attribute__((weak));
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
+void __wrap_free(void *memory);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t most);
 
@@ -232,24 +244,60 @@ bool fault_has_memory(void) {
     return __real_malloc != NULL;
 }
 
+/* What is allocated now; meaningful in programs that have the wrapper of free(), too. */
+static atomic_llong live, peak;
+
+void fault_memory_mark(void) {
+    atomic_store(&live, 0);
+    atomic_store(&peak, 0);
+}
+
+size_t fault_memory_peak(void) {
+    return (size_t)atomic_load(&peak);
+}
+
+/* counted -- a block that was allocated. */
+static void *counted(void *memory) {
+    if (memory == NULL)
+        return NULL;
+    long long now = (long long)malloc_usable_size(memory);
+    now += atomic_fetch_add(&live, now);
+    long long most = atomic_load(&peak);
+    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now))
+        ;
+    return memory;
+}
+
 void *__wrap_malloc(size_t size) {
     allocated += size;
-    return due(FAULT_MEMORY) ? NULL : __real_malloc(size);
+    return due(FAULT_MEMORY) ? NULL : counted(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t count, size_t size) {
     allocated += count * size;
-    return due(FAULT_MEMORY) ? NULL : __real_calloc(count, size);
+    return due(FAULT_MEMORY) ? NULL : counted(__real_calloc(count, size));
 }
 
 void *__wrap_realloc(void *memory, size_t size) {
     allocated += size;
-    return due(FAULT_MEMORY) ? NULL : __real_realloc(memory, size);
+    if (due(FAULT_MEMORY))
+        return NULL;
+    size_t before = memory == NULL ? 0 : malloc_usable_size(memory);
+    void *moved = __real_realloc(memory, size);
+    if (moved != NULL)
+        atomic_fetch_sub(&live, (long long)before);
+    return counted(moved);
+}
+
+void __wrap_free(void *memory) {
+    if (memory != NULL)
+        atomic_fetch_sub(&live, (long long)malloc_usable_size(memory));
+    __real_free(memory);
 }
 
 char *__wrap_strndup(const char *text, size_t most) {
     size_t size = strnlen(text, most);
-    char *copy = due(FAULT_MEMORY) ? NULL : __real_malloc(size + 1);
+    char *copy = due(FAULT_MEMORY) ? NULL : counted(__real_malloc(size + 1));
     if (copy != NULL) {
         memcpy(copy, text, size);
         copy[size] = 0;

@@ -36,6 +36,12 @@ bool fault_occurred(void);
 /* fault_allocated -- bytes that the engine has asked for so far, in a program with the wrappers. */
 size_t fault_allocated(void);
 
+/* fault_memory_mark -- from now on the bytes that the engine has allocated and not freed are
+ * counted, in a program with the wrappers and that of free(). fault_memory_peak -- the most that
+ * there were at a time since then. */
+void fault_memory_mark(void);
+size_t fault_memory_peak(void);
+
 /* fault_has_memory -- whether allocations can be made to fail in this program. */
 bool fault_has_memory(void);
 

@@ -63,6 +63,8 @@ static int unmap_file(void *address, size_t size) {
 
 /* populate_file -- a hint that is passed on. */
 static void populate_file(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end) {
+    if (end - begin > faults.populate_most)
+        faults.populate_most = (unsigned)(end - begin);
     fs_system.populate(fd, mapped, begin, fresh, end);
 }
 

@@ -14,6 +14,7 @@ typedef struct file_faults {
     atomic_uint syncs;         /* calls of sync so far */
     atomic_uint syncs_failed;  /* those that were made to fail */
     atomic_uint folder_syncs;  /* calls of sync_folder so far */
+    atomic_uint populate_most; /* bytes of the largest piece that was populated so far */
     atomic_int sync_errno;     /* not 0: every sync fails with it */
     atomic_int sync_wait_ms;   /* how long a sync takes */
     atomic_int allocate_errno; /* not 0: every allocate fails with it */

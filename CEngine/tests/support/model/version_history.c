@@ -158,7 +158,7 @@ const history_version *history_find(const version_history *c, const void *bson, 
 /* ---- Looking ---- */
 
 /* Sees a record in a whole frame. */
-typedef void (*record_user)(void *context, const record_header *record);
+typedef void (*record_user)(void *context, const record_header *record, uint64_t commit);
 
 /* whole_frame -- the size of a frame, 0 when it is not whole. */
 static uint32_t whole_frame(const uint8_t *bytes, size_t room, uint32_t seed) {
@@ -166,7 +166,8 @@ static uint32_t whole_frame(const uint8_t *bytes, size_t room, uint32_t seed) {
     if (room < sizeof h)
         return 0;
     memcpy(&h, bytes, sizeof h);
-    if (h.magic != FRAME_MAGIC || h.size < FRAME_HEADER_SIZE || h.size > room || h.size % 8 != 0)
+    if (!frame_magic_known(h.magic) || h.size < FRAME_HEADER_SIZE || h.size > room ||
+        h.size % 8 != 0)
         return 0;
     return crc32(seed, bytes + 8, h.size - 8) == h.crc ? h.size : 0;
 }
@@ -177,7 +178,7 @@ static void each_frame(const tansu_buffer *file, uint32_t seed, record_user user
         uint32_t size = whole_frame(file->data + at, file->size - at, seed);
         for (size_t i = FRAME_HEADER_SIZE; i < size;) {
             const record_header *record = (const record_header *)(file->data + at + i);
-            user(context, record);
+            user(context, record, load_u64(file->data + at + offsetof(frame_header, sequence)));
             i += record->size;
         }
         at += size == 0 ? 8 : size;
@@ -185,7 +186,8 @@ static void each_frame(const tansu_buffer *file, uint32_t seed, record_user user
 }
 
 /* version_of -- the version that a record made; NULL when it is of the catalog. */
-static history_version *version_of(version_history *c, const record_header *record) {
+static history_version *version_of(version_history *c, const record_header *record,
+                                   uint64_t commit) {
     bson_t view;
     bson_iter_t at;
     const uint8_t *payload = record_payload(record);
@@ -198,18 +200,18 @@ static history_version *version_of(version_history *c, const record_header *reco
     REQUIRE(id < HISTORY_IDS && owner < HISTORY_COLLECTIONS);
     history_document *d = &c->documents[owner][id];
     for (size_t i = 0; i < d->count; i++)
-        if (d->versions[i].sequence == record->sequence)
+        if (d->versions[i].sequence == commit)
             return &d->versions[i];
     return NULL;
 }
 
 /* note_whole -- a record_user. */
-static void note_whole(void *context, const record_header *record) {
+static void note_whole(void *context, const record_header *record, uint64_t commit) {
     version_history *c = context;
-    c->whole[record->sequence] = true;
-    if (record->sequence > c->highest)
-        c->highest = record->sequence;
-    history_version *v = version_of(c, record);
+    c->whole[commit] = true;
+    if (commit > c->highest)
+        c->highest = commit;
+    history_version *v = version_of(c, record, commit);
     /* The last record of a commit decides, and an earlier one in the same frame says nothing
      * else. */
     if (v != NULL)
@@ -217,15 +219,15 @@ static void note_whole(void *context, const record_header *record) {
 }
 
 /* note_original -- a record_user over the undamaged log. */
-static void note_original(void *context, const record_header *record) {
-    history_version *v = version_of(context, record);
+static void note_original(void *context, const record_header *record, uint64_t commit) {
+    history_version *v = version_of(context, record, commit);
     if (v != NULL)
         v->kept = true;
 }
 
 /* note_kept -- a record_user over a whole compacted segment. */
-static void note_kept(void *context, const record_header *record) {
-    history_version *v = version_of(context, record);
+static void note_kept(void *context, const record_header *record, uint64_t commit) {
+    history_version *v = version_of(context, record, commit);
     if (v != NULL)
         v->dead = false;
 }

@@ -29,11 +29,9 @@ tansu_status log_workload_record(log *l, uint64_t sequence, uint32_t number, uin
     tansu_status status = log_append(l, total, &offset, &bytes, &log_workload_error);
     if (status != TANSU_OK)
         return status;
-    record_header header = {.size = (uint32_t)total,
-                            .type = RECORD_PUT,
-                            .where = record_where(1, number),
-                            .sequence = sequence};
-    memcpy(bytes, &header, sizeof header);
+    record_header header = {
+        .size = (uint32_t)total, .type = RECORD_PUT, .where = record_where(1, number)};
+    record_header_put(bytes, &header, sequence, 0);
     memset(bytes + RECORD_HEADER_SIZE, log_workload_byte(sequence, number), align8(size));
     return TANSU_OK;
 }

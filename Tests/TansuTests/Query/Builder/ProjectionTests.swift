@@ -72,7 +72,7 @@ struct ProjectionTests {
         let sorted = try people.find(["$or": [["age": 7], ["_id": 1]]]).sorted(by: "name", .descending).explain()
         #expect(sorted.plan.kind == .union && sorted.plan.order == .memory && sorted.plan.accesses.count == 2)
         #expect(sorted.description.hasPrefix("the union of"))
-        let held = people.find([:]).sorted(by: "age").diskUse(false)
+        let held = people.find([:]).sorted(by: "age").diskUse(false).maxMemory(1 << 20)
         #expect(held.hints["$allowDiskUse"] == .bool(false))
         #expect(try held.all().count == people.count())
         #expect(sorted.spilledBytes == 0 && !sorted.description.contains("spilled"))

@@ -1,0 +1,354 @@
+/*
+ * index/tree/tree_stored_read.c -- decoding stored blocks.
+ *
+ * A record whose checksum is right may still hold anything: every size is compared with what is
+ * left of the record, or of the page that is filled, before it is used.
+ */
+#include "index/tree/rid_suffix.h"
+#include "index/tree/tree_stored.h"
+#include "util/error.h"
+
+/* A page takes less than this, so that no sum of sizes exceeds 32 bits. */
+#define PAGE_MOST ((uint64_t)1 << 30)
+
+/* What strings take at most in the heap in addition to their bytes: their length, the tail. */
+#define HEAP_MORE (4 + RID_SUFFIX_SIZE)
+
+/* What a record says before its strings. */
+typedef struct stored_front {
+    uint32_t level, tail, count, prefix_size, heap;
+    const uint8_t *prefix;
+} stored_front;
+
+/* take_front -- where the strings begin; NULL: it is invalid. */
+static const uint8_t *take_front(const uint8_t *at, const uint8_t *end, stored_front *front) {
+    uint64_t count, prefix_size, heap;
+    if (end - at < 2)
+        return NULL;
+    front->level = *at++ & ~(uint32_t)STORED_DELTAS;
+    front->tail = *at++;
+    if (front->tail > RID_SUFFIX_SIZE || !varint_take(&at, end, &count) ||
+        !varint_take(&at, end, &prefix_size) || !varint_take(&at, end, &heap) ||
+        prefix_size > (uint64_t)(end - at))
+        return NULL;
+    front->prefix = at;
+    at += prefix_size;
+    /* A string takes a byte at least, and has no byte that the record does not have, but a tail. */
+    uint64_t left = (uint64_t)(end - at);
+    if (count > left || heap > count * (left + HEAP_MORE) || heap > PAGE_MOST ||
+        prefix_size + count * sizeof(tree_slot) + heap > PAGE_MOST)
+        return NULL;
+    front->count = (uint32_t)count;
+    front->prefix_size = (uint32_t)prefix_size;
+    front->heap = (uint32_t)heap;
+    return at;
+}
+
+/* page_bytes -- what the page takes in memory. */
+static uint64_t page_bytes(const stored_front *front) {
+    return sizeof(tree_page) + page_align(front->prefix_size) +
+           (uint64_t)front->count * sizeof(tree_slot) + front->heap;
+}
+
+/* A string that is being decoded, with what is kept of the one before. */
+typedef struct stored_string {
+    const uint8_t *before; /* the value before */
+    uint32_t before_size;
+    uint32_t kept; /* bytes at its beginning */
+    uint32_t left_out;
+    uint32_t inserted;
+    const uint8_t *inserted_at;
+    uint64_t rid_suffix; /* of the one before, and then of this one */
+} stored_string;
+
+/* take_size -- a size that follows, less `from`; false: it is invalid. */
+static bool take_size(const uint8_t **at, const uint8_t *end, uint32_t from, uint32_t *size) {
+    uint64_t more;
+    if (!varint_take(at, end, &more) || more > PAGE_MOST)
+        return false;
+    *size = from + (uint32_t)more;
+    return true;
+}
+
+/* take_bytes -- the next `size` bytes as a number; they are there. */
+static uint64_t take_bytes(const uint8_t *at, const uint8_t *end, uint32_t size) {
+    if (end - at >= 8)
+        return load_u64(at) & (((uint64_t)1 << 8 * size) - 1);
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < size; i++)
+        number |= (uint64_t)at[i] << 8 * i;
+    return number;
+}
+
+/* take_same -- after the code of a string that has the value of the one before. */
+static inline bool take_same(const uint8_t **at, const uint8_t *end, uint32_t code,
+                             stored_string *string) {
+    uint64_t more = code & ~(uint32_t)STORED_SAME_VALUE;
+    if (more >= STORED_NEAR) {
+        uint32_t size = (uint32_t)more - (STORED_NEAR - 1);
+        bool other_tag = more == STORED_OTHER_TAG;
+        size = other_tag ? RID_SUFFIX_SIZE : size;
+        if (more > STORED_OTHER_TAG || (size_t)(end - *at) < size)
+            return false;
+        more = take_bytes(*at, end, size);
+        *at += size;
+        if (other_tag) {
+            string->rid_suffix = more;
+            return true;
+        }
+    }
+    string->rid_suffix += (more + 1) << TYPE_TAG_BITS;
+    return true;
+}
+
+/* take_other -- after the code of a string that has another value. */
+static inline bool take_other(const uint8_t **at, const uint8_t *end, uint32_t code,
+                              stored_string *string) {
+    uint32_t kept = code >> 3 & 3, inserted = code & 7, left_out;
+    if ((kept == STORED_KEPT_LONG && !take_size(at, end, kept, &kept)) ||
+        (inserted == STORED_INSERTED_LONG && !take_size(at, end, inserted, &inserted)))
+        return false;
+    left_out = inserted;
+    if ((code & STORED_OTHER_SIZE) != 0 && !take_size(at, end, 0, &left_out))
+        return false;
+    if (kept > string->before_size || left_out > string->before_size - kept ||
+        inserted > (size_t)(end - *at))
+        return false;
+    string->kept = kept;
+    string->left_out = left_out;
+    string->inserted = inserted;
+    string->inserted_at = *at;
+    *at += inserted;
+    if ((code & STORED_RID) == 0) {
+        string->rid_suffix += (uint64_t)1 << TYPE_TAG_BITS;
+        return true;
+    }
+    uint64_t number;
+    if (!varint_take(at, end, &number))
+        return false;
+    uint64_t tag = string->rid_suffix & TYPE_TAG_MASK;
+    if ((number & 1) != 0) {
+        if (*at == end)
+            return false;
+        tag = *(*at)++ & TYPE_TAG_MASK;
+    }
+    uint64_t rid = (string->rid_suffix >> TYPE_TAG_BITS) + unfold_sign(number >> 1);
+    string->rid_suffix = rid << TYPE_TAG_BITS | tag;
+    return true;
+}
+
+/* copy_16 -- sixteen bytes, of which the last may be anything. */
+static inline void copy_16(uint8_t *to, const uint8_t *from) {
+    uint64_t a = load_u64(from), b = load_u64(from + 8);
+    store_u64(to, a);
+    store_u64(to + 8, b);
+}
+
+/* put_string -- writes a string's bytes. With short pieces and enough space on both sides they are
+ * copied in words, of which the next ones overwrite what is too much. */
+static inline void put_string(uint8_t *to, const uint8_t *to_end, const stored_string *string,
+                              const uint8_t *end, uint32_t tail) {
+    const uint8_t *rest = string->before + string->kept + string->left_out;
+    uint32_t rest_size = string->before_size - string->kept - string->left_out;
+    if (string->kept <= 16 && string->inserted <= 16 && rest_size <= 16 && to_end - to >= 56 &&
+        end - string->inserted_at >= 16) {
+        if (string->before_size != 0)
+            copy_16(to, string->before);
+        if (string->kept != string->before_size || string->inserted != 0) {
+            copy_16(to + string->kept, string->inserted_at);
+            copy_16(to + string->kept + string->inserted, rest);
+        }
+        if (tail != 0)
+            store_be64(to + string->kept + string->inserted + rest_size,
+                       string->rid_suffix << (64 - 8 * tail));
+        return;
+    }
+    if (string->kept != 0)
+        memcpy(to, string->before, string->kept);
+    to += string->kept;
+    if (string->inserted != 0)
+        memcpy(to, string->inserted_at, string->inserted);
+    to += string->inserted;
+    if (rest_size != 0)
+        memcpy(to, rest, rest_size);
+    to += rest_size;
+    for (uint32_t i = 0; i < tail; i++)
+        to[i] = (uint8_t)(string->rid_suffix >> 8 * (tail - 1 - i));
+}
+
+/* take_strings -- fills a page's heap from its low end, and the slots; where the strings end in the
+ * record; NULL: they are invalid. */
+static const uint8_t *take_strings(tree_page *page, const uint8_t *at, const uint8_t *end,
+                                   uint32_t tail) {
+    uint8_t *to_end = (uint8_t *)page + page->capacity, *to = to_end - page->heap;
+    tree_slot *slots = page_slots(page);
+    stored_string string = {.before = to};
+    for (uint32_t i = 0; i < page->count; i++) {
+        if (at == end)
+            return NULL;
+        uint32_t code = *at++;
+        string.kept = string.before_size;
+        string.left_out = string.inserted = 0;
+        string.inserted_at = at;
+        if (!(code >= STORED_SAME_VALUE ? take_same(&at, end, code, &string)
+                                        : take_other(&at, end, code, &string)))
+            return NULL;
+        uint32_t value_size = string.before_size - string.left_out + string.inserted;
+        uint32_t size = value_size + tail;
+        if (page_entry_size(size) > (size_t)(to_end - to))
+            return NULL;
+        slots[i].offset = (uint32_t)(to_end - to);
+        to = page_put_size(to, size);
+        put_string(to, to_end, &string, end, tail);
+        slots[i].head = page_head(to, size);
+        string.before = to;
+        string.before_size = value_size;
+        to += size;
+    }
+    return to == to_end ? at : NULL;
+}
+
+/* take_page -- makes the page that a record's front describes; its capacity is set. */
+static const uint8_t *take_page(tree_page *page, const stored_front *front, const uint8_t *at,
+                                const uint8_t *end) {
+    uint32_t capacity = page->capacity;
+    *page = (tree_page){.level = (uint8_t)front->level,
+                        .count = front->count,
+                        .prefix_size = front->prefix_size,
+                        .heap = front->heap,
+                        .capacity = capacity};
+    if (front->prefix_size != 0)
+        memcpy(page->bytes, front->prefix, front->prefix_size);
+    memset(page->bytes + front->prefix_size, 0,
+           page_align(front->prefix_size) - front->prefix_size);
+    return take_strings(page, at, end, front->tail);
+}
+
+/* ---- Children ---- */
+
+/* drop_children -- the handles that were made for the first of them. */
+static void drop_children(tree_store *store, tree_inner *inner, uint32_t count) {
+    while (count > 0)
+        block_forget(store, inner->child[--count]);
+}
+
+void stored_drop(tree_store *store, tree_content *content) {
+    if (content->level > 0)
+        drop_children(store, inner_of(content), inner_children(inner_of(content)));
+    content_free(store, content);
+}
+
+/* make_child -- the handle of a child. Errors: CORRUPT (a number that no block has, or no block has
+ * so many entries), MEMORY. */
+static tansu_status make_child(tree_store *store, tree_inner *inner, uint32_t slot, uint64_t number,
+                               uint64_t count, tansu_error *error) {
+    if (number == 0 || (number & NUMBER_PENDING) != 0 || count == 0 || count >> 48 != 0)
+        return TANSU_E_CORRUPT;
+    inner->count[slot] = count;
+    inner->child[slot] = block_new(store, 0, NULL, number);
+    return inner->child[slot] != NULL ? TANSU_OK : error_memory(error);
+}
+
+/* take_children -- all that is left of a record. */
+static tansu_status take_children(tree_store *store, tree_inner *inner, const uint8_t *at,
+                                  const uint8_t *end, tansu_error *error) {
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < inner_children(inner); i++) {
+        uint64_t more, count;
+        bool taken = varint_take(&at, end, &more) && varint_take(&at, end, &count);
+        number += taken ? unfold_sign(more) : 0;
+        tansu_status status =
+            taken ? make_child(store, inner, i, number, count, error) : TANSU_E_CORRUPT;
+        if (status != TANSU_OK) {
+            drop_children(store, inner, i);
+            return status;
+        }
+    }
+    if (at == end)
+        return TANSU_OK;
+    drop_children(store, inner, inner_children(inner));
+    return TANSU_E_CORRUPT;
+}
+
+/* copy_children -- those of META format 2: numbers, then counts. */
+static tansu_status copy_children(tree_store *store, tree_inner *inner, const uint8_t *numbers,
+                                  tansu_error *error) {
+    const uint8_t *counts = numbers + 8 * (size_t)inner_children(inner);
+    for (uint32_t i = 0; i < inner_children(inner); i++) {
+        tansu_status status = make_child(store, inner, i, load_u64(numbers + 8 * (size_t)i),
+                                         load_u64(counts + 8 * (size_t)i), error);
+        if (status != TANSU_OK) {
+            drop_children(store, inner, i);
+            return status;
+        }
+    }
+    return TANSU_OK;
+}
+
+/* ---- Blocks ---- */
+
+/* decode_deltas -- the present form. */
+static tansu_status decode_deltas(tree_store *store, const uint8_t *record, size_t size,
+                                  tree_content **content, tansu_error *error) {
+    const uint8_t *end = record + size;
+    stored_front front;
+    const uint8_t *at = take_front(record, end, &front);
+    if (at == NULL || (front.level > 0 && front.count >= INNER_MAX))
+        return TANSU_E_CORRUPT;
+    tree_content *made = front.level == 0 ? content_leaf(store, page_bytes(&front))
+                                          : content_inner(store, page_bytes(&front));
+    if (made == NULL)
+        return error_memory(error);
+    made->level = front.level;
+    tree_page *page = front.level == 0 ? leaf_page(made) : &inner_of(made)->keys;
+    at = take_page(page, &front, at, end);
+    tansu_status status = TANSU_OK;
+    if (at == NULL || (front.level == 0 && at != end))
+        status = TANSU_E_CORRUPT;
+    else if (front.level > 0)
+        status = take_children(store, inner_of(made), at, end, error);
+    if (status == TANSU_OK)
+        *content = made;
+    else
+        content_free(store, made);
+    return status;
+}
+
+/* decode_page -- the form of META format 2. */
+static tansu_status decode_page(tree_store *store, const uint8_t *record, size_t size,
+                                tree_content **content, tansu_error *error) {
+    const tree_page *page = (const tree_page *)(const void *)record;
+    if (!page_valid(record, size))
+        return TANSU_E_CORRUPT;
+    uint64_t children = page->level == 0 ? 0 : (uint64_t)page->count + 1;
+    if (children > INNER_MAX || size != page->capacity + 16 * children)
+        return TANSU_E_CORRUPT;
+    tree_content *made = page->level == 0 ? content_leaf(store, page->capacity)
+                                          : content_inner(store, page->capacity);
+    if (made == NULL)
+        return error_memory(error);
+    made->level = page->level;
+    memcpy(page->level == 0 ? leaf_page(made) : &inner_of(made)->keys, record, page->capacity);
+    tansu_status status =
+        page->level == 0 ? TANSU_OK
+                         : copy_children(store, inner_of(made), record + page->capacity, error);
+    if (status == TANSU_OK)
+        *content = made;
+    else
+        content_free(store, made);
+    return status;
+}
+
+tansu_status stored_decode(tree_store *store, const uint8_t *record, size_t size, int level,
+                           tree_content **content, const char **fault, tansu_error *error) {
+    *fault = "the layout of a stored block is invalid";
+    if (size == 0)
+        return TANSU_E_CORRUPT;
+    int found = record[0] & ~STORED_DELTAS;
+    if (level < 0 ? found >= TREE_MAX_HEIGHT : found != level) {
+        *fault = "a stored block has the wrong level";
+        return TANSU_E_CORRUPT;
+    }
+    return (record[0] & STORED_DELTAS) != 0 ? decode_deltas(store, record, size, content, error)
+                                            : decode_page(store, record, size, content, error);
+}
