@@ -7,6 +7,7 @@
 #include "store/collection.h"
 #include "store/declared_indexes.h"
 #include "store/handle.h"
+#include "store/index_tail/index_tail.h"
 #include "store/name_check.h"
 #include "store/write_txn/online_index_build.h"
 #include "util/buffer.h"
@@ -221,6 +222,10 @@ tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collecti
     writer w = {.out = result};
     result->size = 0;
     size_t answer = writer_begin(&w), list = writer_open(&w, "indexes", DOC_ARRAY);
+    for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++)
+        status = index_current(state, i + 1, error);
+    if (status != TANSU_OK)
+        return read_call_end(&r, status, error);
     for (uint32_t i = 0; i < state->index_count; i++)
         append_index(&w, i, &state->indexes[i]);
     writer_end(&w, list);

@@ -10,6 +10,7 @@
 #include "store/commit_wait.h"
 #include "store/handle.h"
 #include "store/index_files.h"
+#include "store/index_tail/index_tail.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -25,7 +26,9 @@ static void append_collections(writer *w, const snapshot *v) {
         for (uint32_t k = 0; k < state->index_count; k++) {
             size_t index = writer_open_index(w, k, DOC_DOCUMENT);
             writer_string(w, "name", state->indexes[k].definition->name);
-            writer_int64(w, "entries", (int64_t)state->indexes[k].entries.count);
+            /* One that cannot be brought up to date is corrupt. */
+            uint64_t entries = index_waits(state, k + 1) ? 0 : state->indexes[k].entries.count;
+            writer_int64(w, "entries", (int64_t)entries);
             writer_end(w, index);
         }
         writer_end(w, indexes);
@@ -58,6 +61,11 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
     if (status != TANSU_OK)
         return status;
     snapshot *v = snapshot_acquire(d);
+    status = snapshot_indexes_current(v, error);
+    if (status != TANSU_OK && status != TANSU_E_CORRUPT) {
+        snapshot_release(d, v);
+        return status;
+    }
     log_statistics log = log_measure(d->log);
     writer w = {.out = result};
     result->size = 0;

@@ -9,6 +9,7 @@
 #include "log/rewrite.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/database_internal.h"
+#include "store/index_tail/index_tail.h"
 #include "store/manifest.h"
 #include "store/pending.h"
 #include "store/write_lock.h"
@@ -157,6 +158,10 @@ static tansu_status begin(compaction *c, tansu_error *error) {
     pthread_mutex_lock(&db->snapshot_mutex);
     c->oldest = db->oldest->sequence;
     pthread_mutex_unlock(&db->snapshot_mutex);
+    /* Indexes that are not current need the old records. */
+    status = snapshot_indexes_current(c->v, error);
+    if (status != TANSU_OK)
+        return status;
     c->rctx = (read_context){
         .log = db->log, .pins = &c->pins, .trees = db->trees, .sequence = c->v->sequence};
     /* What replaced a record must be on the disk before the record is left out. */

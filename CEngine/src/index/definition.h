@@ -118,6 +118,10 @@ void index_entries_free(index_entries *entries);
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
                                 const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error);
 
+/* index_entries_make_id -- the one entry of a document in the index of `_id`. Errors: MEMORY. */
+tansu_status index_entries_make_id(index_entries *entries, const uint8_t *doc, size_t size,
+                                   uint64_t rid, tansu_error *error);
+
 /* index_entry_values -- which value of each path an entry of a document was made from; DOC_MISSING
  * where none is there (or memory is exhausted). For messages. */
 void index_entry_values(const index_definition *definition, const uint8_t *doc, size_t doc_size,

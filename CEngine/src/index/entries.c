@@ -305,6 +305,19 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
     return TANSU_OK;
 }
 
+tansu_status index_entries_make_id(index_entries *entries, const uint8_t *doc, size_t size,
+                                   uint64_t rid, tansu_error *error) {
+    doc_value id;
+    entries->bytes.size = 0;
+    entries->count = 0;
+    entries->multikey = false;
+    doc_find(doc, size, "_id", 3, &id);
+    return value_key(&entries->bytes, &id, false) &&
+                   add_entry(entries, 0, rid, type_tag_make(&id, 1))
+               ? TANSU_OK
+               : error_memory(error);
+}
+
 /* key_successor -- the smallest byte string greater than everything that begins with a key. */
 bool key_successor(tansu_buffer *key) {
     while (key->size > 0 && key->data[key->size - 1] == 0xFF)

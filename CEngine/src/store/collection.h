@@ -7,12 +7,19 @@
 
 #include "store/snapshot.h"
 
+/* index_waits -- whether an index of a collection (0: `_id`; n: indexes[n - 1]) is not current
+ * (store/index_tail/index_tail.h). */
+static inline bool index_waits(const collection_state *state, uint32_t number) {
+    return __builtin_expect(state->tail != NULL, 0) &&
+           !atomic_load_explicit(&state->current[number], memory_order_acquire);
+}
+
 /* collection_new -- an empty state with its own locations. Errors: MEMORY. */
 tansu_status collection_new(uint32_t id, const char *name, bool local, block_store *bs,
                             uint64_t epoch, collection_state **result, tansu_error *error);
 
 /* collection_copy -- a copy with capacity for `extra` more indexes, marked with the epoch; NULL
- * when memory is exhausted. */
+ * when memory is exhausted. All indexes are current (indexes_current()). */
 collection_state *collection_copy(const collection_state *state, uint32_t extra, uint64_t epoch);
 
 /* collection_release -- frees the state with the blocks, locations and definitions that it refers

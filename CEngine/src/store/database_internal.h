@@ -84,8 +84,9 @@ struct database {
     uint32_t *checkpoint_segments;
     uint32_t checkpoint_segment_count;
     tree_store *trees;
-    bool index_damaged; /* the index files are not trusted any more; atomic */
-    char rebuilt[256];  /* why opening rebuilt the index files; empty: it did not */
+    struct index_tail *tails; /* of the collections' states that recovery made */
+    bool index_damaged;       /* the index files are not trusted any more; atomic */
+    char rebuilt[256];        /* why opening rebuilt the index files; empty: it did not */
     block_store *bs; /* NULL in a memory store, and until the first checkpoint of a new database */
 
     /* Snapshots, oldest to newest; guarded by snapshot_mutex. */

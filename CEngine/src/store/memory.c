@@ -3,6 +3,7 @@
  */
 #include "store/memory.h"
 
+#include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/index_files.h"
 #include "store/snapshot.h"
@@ -82,8 +83,12 @@ void memory_wait(database *db, const interrupt *stop) {
     }
 }
 
-/* tree_at -- a collection's tree: the `_id` index, then the others; NULL after the last. */
+/* tree_at -- a collection's tree: the `_id` index, then the others; NULL after the last. One that
+ * is not current counts as empty: it is changed meanwhile. */
 static const tree *tree_at(const collection_state *state, uint32_t number) {
+    static const tree empty;
+    if (number <= state->index_count && index_waits(state, number))
+        return &empty;
     if (number == 0)
         return &state->ids;
     return number <= state->index_count ? &state->indexes[number - 1].entries : NULL;

@@ -19,6 +19,8 @@
 #include "store/database.h"
 #include "util/retire.h"
 
+#include <stdatomic.h>
+
 /* One secondary index as of a snapshot. */
 typedef struct collection_index {
     const index_definition *definition;
@@ -33,10 +35,12 @@ typedef struct collection_state {
     bool local;       /* never replicated */
     enum codec codec; /* of its documents in compacted segments */
     char name[TANSU_MAX_NAME + 1];
-    locations *locations; /* shared by all snapshots */
-    uint64_t next_rid;    /* record ids 0 … next_rid - 1 have been assigned */
-    uint64_t count;       /* documents */
-    tree ids;             /* value_key(_id) and record id */
+    locations *locations;       /* shared by all snapshots */
+    uint64_t next_rid;          /* record ids 0 … next_rid - 1 have been assigned */
+    uint64_t count;             /* documents */
+    tree ids;                   /* value_key(_id) and record id */
+    struct index_tail *tail;    /* by which indexes are brought up to date; NULL: all are */
+    const atomic_bool *current; /* with a tail: which indexes are, that of `_id` first */
     uint32_t index_count;
     collection_index indexes[]; /* in order of creation */
 } collection_state;

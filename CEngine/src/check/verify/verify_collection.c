@@ -13,6 +13,7 @@
 #include "check/verify/verify_log.h"
 #include "index/type_tag.h"
 #include "store/database_internal.h"
+#include "store/index_tail/index_tail.h"
 #include "store/snapshot.h"
 #include "util/buffer.h"
 #include "util/checksum/checksum.h"
@@ -382,7 +383,33 @@ static void report_collection(const collection_check *k) {
     report_list_end(&k->c->collections, &w, document);
 }
 
+/* make_current -- brings the indexes up to date. One that cannot be is compared as it is. */
+static tansu_status make_current(verification *c, const collection_state *state,
+                                 tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i <= state->index_count; i++) {
+        tansu_error found;
+        status = index_current(state, i, &found);
+        if (status == TANSU_E_CORRUPT) {
+            const index_definition *definition = i == 0 ? NULL : state->indexes[i - 1].definition;
+            problem_location where = {.file = BLOCK_STORE_FILE,
+                                      .offset = -1,
+                                      .size = -1,
+                                      .collection = state->name,
+                                      .index = definition == NULL ? "_id" : definition->name};
+            problem_list_add(&c->problems, &where, "%s", found.message);
+            status = TANSU_OK;
+        } else if (status != TANSU_OK && error != NULL) {
+            *error = found;
+        }
+    }
+    return status;
+}
+
 tansu_status verify_collection(verification *c, const collection_state *state, tansu_error *error) {
+    tansu_status waited = make_current(c, state, error);
+    if (waited != TANSU_OK)
+        return waited;
     collection_check k = {.c = c, .state = state, .index_count = state->index_count + 1};
     k.indexes = calloc(k.index_count, sizeof *k.indexes);
     if (k.indexes == NULL)

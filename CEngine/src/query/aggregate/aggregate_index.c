@@ -13,6 +13,7 @@
  */
 #include "index/definition.h"
 #include "query/aggregate/aggregate_internal.h"
+#include "store/index_tail/index_tail.h"
 #include <stdlib.h>
 
 /* ---- Scanning an index of one path ---- */
@@ -39,13 +40,18 @@ static tansu_status find_index(aggregation *a, planner *p, const path *path, acc
         return error_memory(a->error);
     conjunction_of(a->q->root, all);
     for (uint32_t i = 0; i < access_path_count(a->collection) && !*found; i++) {
+        if (!path_equal(access_path_first(a->collection, i), path))
+            continue;
+        tansu_status status = index_current(a->collection, i, a->error);
+        if (status != TANSU_OK)
+            return status;
         access_path *index = arena_alloc(&a->memory, sizeof *index);
         if (!index)
             return error_memory(a->error);
         access_path_begin(a->collection, i, index);
         if (!scannable(a, index, path))
             continue;
-        tansu_status status = access_path_bind(p, all, index);
+        status = access_path_bind(p, all, index);
         if (status != TANSU_OK)
             return status;
         if (index->exact)

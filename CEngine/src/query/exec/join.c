@@ -6,6 +6,7 @@
 #include "bson/value.h"
 #include "log/log.h"
 #include "query/exec/write_slice.h"
+#include "store/index_tail/index_tail.h"
 #include "util/error.h"
 
 #define JOIN_STEP 64 /* ids looked up between two checks of the deadline */
@@ -37,8 +38,10 @@ static tansu_status find_document(joining *j, const join_spec *at,
     j->key.size = 0;
     if (!value_key(&j->key, id, false))
         return error_memory(j->error);
-    tansu_status status = tree_find_prefix(j->rctx.trees, &collection->ids, j->key.data,
-                                           j->key.size, found, &rid, j->error);
+    tansu_status status = index_current(collection, 0, j->error);
+    if (status == TANSU_OK)
+        status = tree_find_prefix(j->rctx.trees, &collection->ids, j->key.data, j->key.size, found,
+                                  &rid, j->error);
     if (status == TANSU_OK && *found)
         status = read_find(&j->rctx, collection, rid, &ref, j->error);
     if (status == TANSU_DONE)

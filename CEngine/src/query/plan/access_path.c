@@ -58,9 +58,54 @@ uint32_t access_path_count(const collection_state *collection) {
     return 1 + collection->index_count;
 }
 
+static const path_part id_part = {"_id", 3, -1};
+static const path id_path = {(path_part *)&id_part, 1, (char *)"_id"};
+
+const char *access_path_name(const collection_state *collection, uint32_t number) {
+    return number == 0 ? "_id" : collection->indexes[number - 1].definition->name;
+}
+
+const path *access_path_first(const collection_state *collection, uint32_t number) {
+    return number == 0 ? &id_path : collection->indexes[number - 1].definition->paths;
+}
+
+/* same_field -- whether two paths begin with the same field. */
+static bool same_field(const path *a, const path *b) {
+    return a->parts[0].size == b->parts[0].size &&
+           memcmp(a->parts[0].name, b->parts[0].name, a->parts[0].size) == 0;
+}
+
+/* tests_field -- whether a test in a selector is on the field that a path begins with. */
+static bool tests_field(const node *n, const path *path) {
+    if (n->kind == NODE_TEST)
+        return n->test->path == NULL || n->test->wild != WILD_NONE ||
+               same_field(n->test->path, path);
+    for (const node *child = n->first; child; child = child->next) {
+        if (tests_field(child, path))
+            return true;
+    }
+    return false;
+}
+
+bool access_path_concerns(const planner *p, uint32_t number) {
+    const path *paths = access_path_first(p->collection, number);
+    const index_definition *d = number == 0 ? NULL : p->collection->indexes[number - 1].definition;
+    /* Without a condition a covering index may be read instead of the documents. */
+    if ((p->purpose == PLAN_PROJECTED && p->q->root->kind == NODE_TRUE) ||
+        (d && (d->sparse || d->filter)))
+        return true;
+    for (uint32_t i = 0; i < (d ? d->path_count : 1); i++) {
+        if (tests_field(p->q->root, &paths[i]))
+            return true;
+        for (uint32_t k = 0; k < p->order_count; k++) {
+            if (same_field(p->q->hints.order[k].path, &paths[i]))
+                return true;
+        }
+    }
+    return false;
+}
+
 void access_path_begin(const collection_state *collection, uint32_t number, access_path *a) {
-    static const path_part id_part = {"_id", 3, -1};
-    static const path id_path = {(path_part *)&id_part, 1, (char *)"_id"};
     static const bool ascending = false;
     if (number == 0) {
         /* An `_id` is never an array, so its index has one entry for each document. */

@@ -72,7 +72,16 @@ typedef struct planner planner;
 /* access_path_count -- the number of indexes of a collection, including the one on `_id`. */
 uint32_t access_path_count(const collection_state *collection);
 
-/* access_path_begin -- an access path of the index with that number (0: `_id`), without ranges. */
+/* access_path_name, access_path_first -- name and first path of the index with that number. */
+const char *access_path_name(const collection_state *collection, uint32_t number);
+const path *access_path_first(const collection_state *collection, uint32_t number);
+
+/* access_path_concerns -- false only if neither the selector nor the order of a query has a path of
+ * the index with that number, so that no plan would read it. */
+bool access_path_concerns(const planner *p, uint32_t number);
+
+/* access_path_begin -- an access path of the index with that number (0: `_id`), without ranges. The
+ * index is current (store/index_tail/index_tail.h). */
 void access_path_begin(const collection_state *collection, uint32_t number, access_path *a);
 
 /* access_path_bind -- sets the ranges for a conjunction. With bound_paths 0 it is the whole index.

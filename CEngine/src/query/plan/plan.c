@@ -4,6 +4,7 @@
  * of the cheapest.
  */
 #include "query/plan/plan.h"
+#include "store/index_tail/index_tail.h"
 #include <math.h>
 
 /* Rough nanoseconds on the machine of docs/architecture.md; only their ratios matter. */
@@ -148,6 +149,14 @@ static tansu_status add_ordered(planner *p, access_path *a, const index_order *o
 
 /* consider_index -- adds the candidates that use one index. */
 static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number, bool named) {
+    tansu_status waited = TANSU_OK;
+    if (index_waits(p->collection, number)) {
+        if (!named && !access_path_concerns(p, number))
+            return TANSU_OK;
+        waited = index_current(p->collection, number, p->error);
+    }
+    if (waited != TANSU_OK)
+        return waited;
     access_path *a = arena_alloc(p->memory.arena, sizeof *a);
     if (!a)
         return error_memory(p->error);
@@ -199,11 +208,16 @@ static tansu_status best_access(planner *p, const node *branch, access_path **re
     *result = NULL;
     conjunction_of(branch, c);
     for (uint32_t i = 0; i < access_path_count(p->collection); i++) {
+        if (index_waits(p->collection, i) && !access_path_concerns(p, i))
+            continue;
+        tansu_status status = index_current(p->collection, i, p->error);
+        if (status != TANSU_OK)
+            return status;
         access_path *a = arena_alloc(p->memory.arena, sizeof *a);
         if (!a)
             return error_memory(p->error);
         access_path_begin(p->collection, i, a);
-        tansu_status status = access_path_bind(p, c, a);
+        status = access_path_bind(p, c, a);
         bool selective = a->complete && (a->bound_paths != 0 || a->subset);
         if (status == TANSU_OK && selective)
             status = access_path_measure(p->rctx, a, false, p->deadline, p->error);
@@ -368,9 +382,7 @@ static tansu_status consider_intersection(planner *p, const conjunction *c) {
 static tansu_status consider_named(planner *p, const conjunction *c) {
     const char *name = p->q->hints.index_name;
     for (uint32_t i = 0; i < access_path_count(p->collection); i++) {
-        access_path a;
-        access_path_begin(p->collection, i, &a);
-        if (strcmp(a.name, name) != 0)
+        if (strcmp(access_path_name(p->collection, i), name) != 0)
             continue;
         tansu_status status = consider_index(p, c, i, true);
         if (status != TANSU_E_MEMORY || !p->memory.arena->full)

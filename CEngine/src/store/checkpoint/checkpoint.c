@@ -6,6 +6,7 @@
 #include "store/checkpoint/checkpoint_internal.h"
 #include "store/database_internal.h"
 #include "store/index_files.h"
+#include "store/index_tail/index_tail.h"
 #include "store/memory.h"
 #include "util/error.h"
 #include "util/file_size_limit.h"
@@ -113,7 +114,8 @@ static tansu_status write_visible(database *db, tansu_error *error) {
     if (v->sequence < db->installed_sequence)
         status = error_set(error, TANSU_E_SYNC_FAILED, db->folder,
                            "An earlier sync failed; close the database and open it again");
-    else if (v->sequence != db->checkpoint_sequence) {
+    else if (v->sequence != db->checkpoint_sequence &&
+             (status = snapshot_indexes_current(v, error)) == TANSU_OK) {
         limit_guard guard;
         limit_enter(&guard);
         tree_store_freeze(db->trees, v->epoch);

@@ -9,6 +9,7 @@
 #include "store/declared_indexes.h"
 #include "store/files_stamp.h"
 #include "store/index_files.h"
+#include "store/index_tail/index_tail.h"
 #include "store/memory.h"
 #include "store/open/database_folder.h"
 #include "store/open/options.h"
@@ -204,6 +205,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     db->bs = NULL;
     if (db->oldest != NULL)
         snapshot_free_all(db);
+    index_tails_free(db);
     write_txn_discard(db->spare);
     if (db->trees != NULL)
         tree_store_free(db->trees);

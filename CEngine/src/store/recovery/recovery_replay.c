@@ -8,6 +8,11 @@
  * the frame itself (`pending`, here from record id to location), when an earlier record of the
  * frame put one, or from the record's `previous` link, which names the version that was committed
  * before the frame.
+ *
+ * After a checkpoint only catalog, counts and location tables are brought up to date: which
+ * documents were changed is noted for each collection, and left to the first user of each index
+ * (store/index_tail/index_tail.h). A change of a collection's catalog, which may read the
+ * documents, has the changes before it made first, and so does a compaction, which moves records.
  */
 #include "store/recovery/recovery.h"
 
@@ -15,10 +20,27 @@
 #include "log/scan.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
+#include "store/index_tail/tail_changes.h"
 #include "store/write_txn/write_txn_internal.h"
+#include "util/array.h"
 #include "util/error.h"
 
 #include <stdlib.h>
+
+/* What is replayed into. */
+typedef struct replaying {
+    write_txn *wtxn;
+    bool waits;          /* the indexes are left to their first users */
+    tail_changes *lists; /* of the collections, in the order of their first changes */
+    uint32_t list_count;
+    uint32_t list_capacity;
+    uint32_t at;             /* the list used last */
+    collection_state *state; /* the transaction's own, used last; or NULL */
+    /* bytes of the newest segment that are not yet counted in `state` and among those written */
+    uint32_t segment;
+    int64_t live;
+    int64_t written;
+} replaying;
 
 /* damaged -- a record that passed its CRC but is invalid here. */
 static tansu_status damaged(log_location location, const char *what, tansu_error *error) {
@@ -54,32 +76,115 @@ static tansu_status old_snapshot(write_txn *wtxn, const collection_state *state,
     return *doc != NULL ? TANSU_OK : damaged(location, "There is a corrupt document", error);
 }
 
-/* replay_document -- a put or a delete. */
-static tansu_status replay_document(write_txn *wtxn, const record_header *record,
-                                    log_location location, tansu_error *error) {
-    collection_state *state = write_txn_collection_by_id(wtxn, record_collection(record));
-    const uint8_t *payload = record_payload(record);
-    uint32_t room = record->size - record_front(record);
-    uint32_t size = load_u32(payload);
-    segment_usage_add(wtxn->db->written, (uint32_t)(location >> 32), record->size);
-    if (state == NULL && wtxn->lenient)
+/* end_sums -- counts what was summed up. */
+static void end_sums(replaying *r) {
+    if (r->written != 0)
+        segment_usage_add(r->wtxn->db->written, r->segment, r->written);
+    if (r->live != 0)
+        segment_usage_add(locations_live(r->state->locations), r->segment, r->live);
+    r->written = r->live = 0;
+}
+
+/* leave_state -- before a state other than the last one is used, or the last one may be freed. */
+static void leave_state(replaying *r) {
+    end_sums(r);
+    r->state = NULL;
+}
+
+/* enter_state -- has `state` be the transaction's own state of a collection, NULL if there is
+ * none. */
+static tansu_status enter_state(replaying *r, uint32_t collection, tansu_error *error) {
+    if (r->state != NULL && r->state->id == collection)
         return TANSU_OK;
+    leave_state(r);
+    const collection_state *state = write_txn_collection_by_id(r->wtxn, collection);
     if (state == NULL)
+        return TANSU_OK;
+    char name[TANSU_MAX_NAME + 1];
+    memcpy(name, state->name, sizeof name);
+    return write_txn_collection(r->wtxn, name, 0, &r->state, error);
+}
+
+/* count_record -- counts a record that was written. */
+static void count_record(replaying *r, log_location location, uint32_t size) {
+    if (r->segment != (uint32_t)(location >> 32))
+        end_sums(r);
+    r->segment = (uint32_t)(location >> 32);
+    r->written += size;
+}
+
+/* count_live -- a document's newest record is the one that was counted last, unless it is a
+ * deletion, and was at `from` (0: it is new). */
+static void count_live(replaying *r, log_location from, const record_header *record) {
+    uint32_t segment = (uint32_t)(from >> 32);
+    if (record->type == RECORD_PUT)
+        r->live += record->size;
+    if (from == 0)
+        return;
+    uint32_t size = log_record(r->wtxn->db->log, &r->wtxn->pins, from)->size;
+    if (segment == r->segment)
+        r->live -= size;
+    else
+        segment_usage_add(locations_live(r->state->locations), segment, -(int64_t)size);
+}
+
+/* list_of -- the changes of a collection; NULL when memory is exhausted. */
+static tail_changes *list_of(replaying *r, uint32_t collection) {
+    if (r->at < r->list_count && r->lists[r->at].collection == collection)
+        return &r->lists[r->at];
+    for (r->at = 0; r->at < r->list_count; r->at++)
+        if (r->lists[r->at].collection == collection)
+            return &r->lists[r->at];
+    if (!ARRAY_RESERVE(r->lists, r->list_count, r->list_capacity, 1))
+        return NULL;
+    r->lists[r->list_count++] = (tail_changes){.collection = collection};
+    return &r->lists[r->at];
+}
+
+/* change_indexes -- has a change of a document made in the indexes, now or by their first users. */
+static tansu_status change_indexes(replaying *r, const record_header *record, log_location from,
+                                   log_location location, const uint8_t *old, uint32_t old_size,
+                                   tansu_error *error) {
+    uint64_t rid = record_rid(record);
+    const uint8_t *payload = record_payload(record);
+    if (r->waits) {
+        tail_changes *list = list_of(r, record_collection(record));
+        if (list == NULL)
+            return error_memory(error);
+        if (!list->made_at_once)
+            return tail_changes_add(list, rid, from, location, error);
+    }
+    return record->type == RECORD_PUT
+               ? write_txn_apply_put(r->wtxn, r->state, payload, load_u32(payload), rid, old,
+                                     old_size, error)
+               : write_txn_apply_delete(r->wtxn, r->state, rid, old, old_size, error);
+}
+
+/* replay_document -- a put or a delete. */
+static tansu_status replay_document(replaying *r, const record_header *record,
+                                    log_location location, tansu_error *error) {
+    write_txn *wtxn = r->wtxn;
+    uint32_t room = record->size - record_front(record);
+    uint32_t size = load_u32(record_payload(record));
+    tansu_status status = enter_state(r, record_collection(record), error);
+    if (status != TANSU_OK)
+        return status;
+    count_record(r, location, record->size);
+    if (r->state == NULL && wtxn->lenient)
+        return TANSU_OK;
+    if (r->state == NULL)
         return damaged(location, "There is a document of a collection that does not exist", error);
     if (size < 5 || size > room)
         return damaged(location, "There is a document that is longer than its record", error);
-    char name[TANSU_MAX_NAME + 1];
-    memcpy(name, state->name, sizeof name);
-    tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
+    collection_state *state = r->state;
     uint64_t rid = record_rid(record);
     /* Memory and time follow from a number, so that none is taken that can't be right. */
-    if (status == TANSU_OK && rid > state->next_rid)
+    if (rid > state->next_rid)
         wtxn->passed_over += rid - state->next_rid;
     if (rid > MAX_RID || wtxn->passed_over > log_max_rid(wtxn->db->log))
         return damaged(location, "There is a document with a record id that was never assigned",
                        error);
-    if (status == TANSU_OK)
-        status = locations_prepare(state->locations, rid, error);
+    status = locations_prepare(state->locations, rid, error);
     if (status == TANSU_OK && wtxn->several && !pending_reserve(&wtxn->pending))
         status = error_memory(error);
     if (status != TANSU_OK)
@@ -98,23 +203,65 @@ static tansu_status replay_document(write_txn *wtxn, const record_header *record
         return status;
     if (rid >= state->next_rid)
         state->next_rid = rid + 1;
-    if (record->type == RECORD_PUT) {
-        status = write_txn_apply_put(wtxn, state, payload, size, rid, old, old_size, error);
-        state->count += old == NULL;
-    } else if (old != NULL) {
-        status = write_txn_apply_delete(wtxn, state, rid, old, old_size, error);
-        state->count--;
+    if (record->type == RECORD_DELETE) {
+        if (old == NULL) /* compaction has left out what is deleted here */
+            return TANSU_OK;
         location |= LOCATION_DELETED;
-    } else { /* compaction has left out what is deleted here */
-        return TANSU_OK;
     }
+    status = change_indexes(r, record, from, location, old, old_size, error);
+    if (record->type == RECORD_DELETE)
+        state->count--;
+    else
+        state->count += old == NULL;
     if (status != TANSU_OK)
         return status;
-    write_txn_count_live(wtxn->db, &wtxn->pins, state, from, location);
+    count_live(r, from, record);
     locations_set(state->locations, rid, location);
     if (wtxn->several)
         pending_set(&wtxn->pending, record->where, location);
     return TANSU_OK;
+}
+
+/* make_changes -- makes the changes that wait in the indexes of a collection. */
+static tansu_status make_changes(replaying *r, tail_changes *list, tansu_error *error) {
+    if (list->count == 0)
+        return TANSU_OK;
+    tansu_status status = enter_state(r, list->collection, error);
+    if (status == TANSU_OK && r->state != NULL)
+        status = tail_changes_apply_all(list, r->wtxn->db->log, &r->wtxn->writer, r->state, error);
+    r->wtxn->broken = r->wtxn->broken || status != TANSU_OK;
+    return status;
+}
+
+/* make_all_changes -- those of every collection. */
+static tansu_status make_all_changes(replaying *r, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    for (uint32_t i = 0; status == TANSU_OK && i < r->list_count; i++)
+        status = make_changes(r, &r->lists[i], error);
+    return status;
+}
+
+/* leave_changes -- leaves what waits to the first users of the indexes. */
+static tansu_status leave_changes(replaying *r, tansu_error *error) {
+    database *db = r->wtxn->db;
+    tansu_status status = TANSU_OK;
+    bool left = false;
+    for (uint32_t i = 0; status == TANSU_OK && i < r->list_count; i++) {
+        if (r->lists[i].count == 0)
+            continue;
+        status = enter_state(r, r->lists[i].collection, error);
+        if (status == TANSU_OK && r->state != NULL) {
+            /* Their blocks are of an epoch of their own, for the trees may have blocks of the
+             * transaction's, which must not be changed in place. */
+            status = index_tail_attach(db, r->state, &r->lists[i], r->wtxn->epoch + 1, error);
+            left = true;
+        }
+    }
+    if (left) {
+        db->next_epoch++;
+        r->wtxn->next->epoch = r->wtxn->epoch + 1;
+    }
+    return status;
 }
 
 /* text_of -- a string member of a record's payload as a NUL-terminated text, NULL without one. */
@@ -148,9 +295,27 @@ static tansu_status index_of(const write_txn *wtxn, const uint8_t *payload, uint
     return status;
 }
 
+/* before_catalog_change -- makes the changes that wait in the indexes of a collection. What is
+ * built of an index that is created now may be of versions that are replayed later, for which the
+ * location table may be ahead. So it gets each change of a document that follows, one after the
+ * other: what lies between the first and the last one must not stay in it. */
+static tansu_status before_catalog_change(replaying *r, const record_header *record,
+                                          tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    if (r->waits) {
+        tail_changes *list = list_of(r, record_collection(record));
+        status = list == NULL ? error_memory(error) : make_changes(r, list, error);
+        if (status == TANSU_OK && record->type == RECORD_INDEX_CREATE)
+            list->made_at_once = true;
+    }
+    leave_state(r);
+    return status;
+}
+
 /* replay_catalog -- a change of collections or indexes. */
-static tansu_status replay_catalog(write_txn *wtxn, const record_header *record,
-                                   log_location location, tansu_error *error) {
+static tansu_status replay_catalog(replaying *r, const record_header *record, log_location location,
+                                   tansu_error *error) {
+    write_txn *wtxn = r->wtxn;
     const uint8_t *payload = record_payload(record);
     uint32_t size = load_u32(payload);
     uint32_t room = record->size - record_front(record);
@@ -158,6 +323,9 @@ static tansu_status replay_catalog(write_txn *wtxn, const record_header *record,
     if (name == NULL)
         return damaged(location, "There is a catalog record without a name", error);
     uint32_t id = record_collection(record);
+    tansu_status made = before_catalog_change(r, record, error);
+    if (made != TANSU_OK)
+        return made;
     const collection_state *state = write_txn_collection_by_id(wtxn, id);
     if (state == NULL && record->type != RECORD_COLLECTION_CREATE && wtxn->lenient)
         return TANSU_OK;
@@ -199,32 +367,44 @@ static tansu_status replay_catalog(write_txn *wtxn, const record_header *record,
     }
 }
 
+/* replay_compaction -- the installation of a compacted segment. */
+static tansu_status replay_compaction(replaying *r, const record_header *record,
+                                      log_location location, tansu_error *error) {
+    if (r->wtxn->exact)
+        return TANSU_OK;
+    tansu_status status = make_all_changes(r, error);
+    leave_state(r);
+    /* The records that it replaced are there until the next checkpoint only. */
+    r->waits = false;
+    return status == TANSU_OK ? recovery_compaction(r->wtxn, record, location, error) : status;
+}
+
 /* replay_record -- one record of any type. */
-static tansu_status replay_record(write_txn *wtxn, const record_header *record,
-                                  log_location location, tansu_error *error) {
+static tansu_status replay_record(replaying *r, const record_header *record, log_location location,
+                                  tansu_error *error) {
     /* Numbers of what compaction has left out are not assigned again. */
-    if (record_collection(record) >= wtxn->next_collection)
-        wtxn->next_collection = record_collection(record) + 1;
+    if (record_collection(record) >= r->wtxn->next_collection)
+        r->wtxn->next_collection = record_collection(record) + 1;
     switch (record->type) {
     case RECORD_PUT:
-    case RECORD_DELETE: return replay_document(wtxn, record, location, error);
-    case RECORD_COMPACTION:
-        return wtxn->exact ? TANSU_OK : recovery_compaction(wtxn, record, location, error);
-    default: return replay_catalog(wtxn, record, location, error);
+    case RECORD_DELETE: return replay_document(r, record, location, error);
+    case RECORD_COMPACTION: return replay_compaction(r, record, location, error);
+    default: return replay_catalog(r, record, location, error);
     }
 }
 
 /* replay_frame -- all records of one commit. */
 static tansu_status replay_frame(void *context, const frame_header *frame, log_location location,
                                  tansu_error *error) {
-    write_txn *wtxn = context;
+    replaying *r = context;
+    write_txn *wtxn = r->wtxn;
     const uint8_t *at = (const uint8_t *)frame + FRAME_HEADER_SIZE;
     const uint8_t *end = (const uint8_t *)frame + frame->size;
     tansu_status status = TANSU_OK;
     wtxn->several = !wtxn->exact && frame->count > 1;
     while (status == TANSU_OK && at < end) {
         const record_header *record = (const record_header *)at;
-        status = replay_record(wtxn, record, location, error);
+        status = replay_record(r, record, location, error);
         at += record_step(record);
         location += record->size;
     }
@@ -233,6 +413,13 @@ static tansu_status replay_frame(void *context, const frame_header *frame, log_l
     wtxn->changed = true;
     wtxn->next->sequence = frame->sequence;
     return status;
+}
+
+/* replaying_free -- frees what was noted. */
+static void replaying_free(replaying *r) {
+    for (uint32_t i = 0; i < r->list_count; i++)
+        tail_changes_free(&r->lists[i]);
+    free(r->lists);
 }
 
 tansu_status recovery_replay(database *db, tansu_progress progress, void *progress_context,
@@ -245,9 +432,14 @@ tansu_status recovery_replay(database *db, tansu_progress progress, void *progre
     wtxn->exact = exact;
     wtxn->lenient = exact && log_compacted(db->log);
     wtxn->next->sequence = wtxn->base->sequence;
+    replaying r = {.wtxn = wtxn, .waits = !exact};
     status =
         log_replay(db->log, wtxn->base->sequence, wtxn->base->position, db->manifest.end_sequence,
-                   replay_frame, wtxn, progress, progress_context, reached, error);
+                   replay_frame, &r, progress, progress_context, reached, error);
+    leave_state(&r);
+    if (status == TANSU_OK && *reached)
+        status = leave_changes(&r, error);
+    replaying_free(&r);
     if (status != TANSU_OK || !*reached) {
         write_txn_abort(wtxn);
         return status;

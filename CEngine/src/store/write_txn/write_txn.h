@@ -10,6 +10,7 @@
 #ifndef TANSU_STORE_WRITE_TXN_WRITE_TXN_H
 #define TANSU_STORE_WRITE_TXN_WRITE_TXN_H
 
+#include "index/index_batch.h"
 #include "store/pending.h"
 #include "store/read_context.h"
 #include "store/snapshot.h"
@@ -23,9 +24,6 @@ typedef struct write_txn_step {
     doc_ref old_ref; /* the previous version, 0 when there was none */
     doc_ref new_ref; /* the version put, 0 for a deletion */
 } write_txn_step;
-
-/* Entries of one index that wait to be inserted (write_txn_batch.c). */
-typedef struct index_batch index_batch;
 
 typedef struct write_txn {
     database *db;

@@ -11,8 +11,6 @@
 #include "store/write_txn/write_txn_internal.h"
 
 #include "store/database_internal.h"
-#include "util/array.h"
-#include "util/buffer.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -24,99 +22,6 @@
 #endif
 /* They take at most so much memory, in all indexes of the collection together. */
 #define BATCH_BYTES ((size_t)4 * 1024 * 1024)
-/* That many neighbours are sorted by insertion before they are merged. */
-#define SORT_FEW 16u
-
-typedef struct batch_item {
-    uint64_t head;   /* the entry's first eight bytes, big-endian, missing ones zero */
-    uint32_t offset; /* of the entry, in the bytes */
-    uint32_t size;
-} batch_item;
-
-struct index_batch {
-    tansu_buffer bytes;
-    batch_item *items;
-    size_t count;
-    size_t capacity;
-};
-
-static bool batch_add(index_batch *batch, const uint8_t *entry, uint32_t size) {
-    uint8_t first[8] = {0};
-    memcpy(first, entry, size < sizeof first ? size : sizeof first);
-    if (!ARRAY_RESERVE(batch->items, batch->count, batch->capacity, 1))
-        return false;
-    batch_item item = {load_be64(first), (uint32_t)batch->bytes.size, size};
-    if (!buffer_append(&batch->bytes, entry, size))
-        return false;
-    batch->items[batch->count++] = item;
-    return true;
-}
-
-/* item_before -- memcmp order, the shorter first. */
-static inline bool item_before(const uint8_t *bytes, const batch_item *a, const batch_item *b) {
-    if (a->head != b->head)
-        return a->head < b->head;
-    uint32_t common = a->size < b->size ? a->size : b->size;
-    int order = memcmp(bytes + a->offset, bytes + b->offset, common);
-    return order != 0 ? order < 0 : a->size < b->size;
-}
-
-/* sort_few -- sorts a few items in place. */
-static void sort_few(const uint8_t *bytes, batch_item *items, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        batch_item moved = items[i];
-        size_t at = i;
-        for (; at > 0 && item_before(bytes, &moved, &items[at - 1]); at--)
-            items[at] = items[at - 1];
-        items[at] = moved;
-    }
-}
-
-/* merge -- merges two sorted neighbours, the left one of `width` items, which go to `spare`. */
-static void merge(const uint8_t *bytes, batch_item *items, size_t width, size_t count,
-                  batch_item *spare) {
-    if (!item_before(bytes, &items[width], &items[width - 1]))
-        return;
-    size_t left = 0, right = width, to = 0;
-    memcpy(spare, items, width * sizeof *items);
-    while (left < width && right < count) {
-        if (item_before(bytes, &items[right], &spare[left]))
-            items[to++] = items[right++];
-        else
-            items[to++] = spare[left++];
-    }
-    memcpy(items + to, spare + left, (width - left) * sizeof *items);
-}
-
-/* batch_sort -- false when memory is exhausted. */
-static bool batch_sort(index_batch *batch) {
-    const uint8_t *bytes = batch->bytes.data;
-    size_t count = batch->count;
-    for (size_t from = 0; from < count; from += SORT_FEW)
-        sort_few(bytes, batch->items + from, count - from < SORT_FEW ? count - from : SORT_FEW);
-    if (count <= SORT_FEW)
-        return true;
-    batch_item *spare = malloc(count * sizeof *spare);
-    if (spare == NULL)
-        return false;
-    for (size_t width = SORT_FEW; width < count; width *= 2)
-        for (size_t from = 0; from + width < count; from += 2 * width)
-            merge(bytes, batch->items + from, width,
-                  count - from < 2 * width ? count - from : 2 * width, spare);
-    free(spare);
-    return true;
-}
-
-static tansu_status batch_insert(index_batch *batch, tree_writer *writer, tree *entries,
-                                 tansu_error *error) {
-    if (!batch_sort(batch))
-        return error_memory(error);
-    tansu_status status = TANSU_OK;
-    for (size_t i = 0; status == TANSU_OK && i < batch->count; i++)
-        status = tree_insert(writer, entries, batch->bytes.data + batch->items[i].offset,
-                             batch->items[i].size, NULL, error);
-    return status;
-}
 
 /* batches_for -- room for the entries of a collection's indexes, of which no other collection's
  * wait. */
@@ -149,9 +54,10 @@ tansu_status write_txn_batch(write_txn *wtxn, collection_state *state, uint32_t 
     wtxn->batched = state->id;
     for (uint32_t k = 0; k < entries->count; k++) {
         const uint8_t *entry = entries->bytes.data + entries->list[k].offset;
-        if (!batch_add(&wtxn->batches[i], entry, entries->list[k].size))
+        size_t before = index_batch_memory(&wtxn->batches[i]);
+        if (!index_batch_add(&wtxn->batches[i], entry, entries->list[k].size, false))
             return error_memory(error);
-        wtxn->batched_bytes += entries->list[k].size + sizeof(batch_item);
+        wtxn->batched_bytes += index_batch_memory(&wtxn->batches[i]) - before;
     }
     return wtxn->batched_bytes < BATCH_BYTES ? TANSU_OK : write_txn_flush(wtxn, error);
 }
@@ -166,7 +72,7 @@ tansu_status write_txn_flush(write_txn *wtxn, tansu_error *error) {
     for (uint32_t i = 0; i < wtxn->batch_count; i++) {
         index_batch *batch = &wtxn->batches[i];
         if (status == TANSU_OK && batch->count != 0 && state != NULL && i < state->index_count)
-            status = batch_insert(batch, &wtxn->writer, &state->indexes[i].entries, error);
+            status = index_batch_apply(batch, &wtxn->writer, &state->indexes[i].entries, error);
         batch->count = batch->bytes.size = 0;
     }
     wtxn->broken = wtxn->broken || status != TANSU_OK;
@@ -174,10 +80,8 @@ tansu_status write_txn_flush(write_txn *wtxn, tansu_error *error) {
 }
 
 void write_txn_batches_free(write_txn *wtxn) {
-    for (uint32_t i = 0; i < wtxn->batch_count; i++) {
-        tansu_buffer_free(&wtxn->batches[i].bytes);
-        free(wtxn->batches[i].items);
-    }
+    for (uint32_t i = 0; i < wtxn->batch_count; i++)
+        index_batch_free(&wtxn->batches[i]);
     free(wtxn->batches);
     wtxn->batches = NULL;
     wtxn->batch_count = 0;

@@ -8,6 +8,7 @@
 #include "index/type_tag.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
+#include "store/index_tail/index_tail.h"
 #include "store/write_txn/unique_conflict.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -20,6 +21,9 @@ tansu_status write_txn_find_id(tree_store *trees, const collection_state *collec
     key->size = 0;
     if (!value_key(key, id, false))
         return error_memory(error);
+    tansu_status status = index_current(collection, 0, error);
+    if (status != TANSU_OK)
+        return status;
     return tree_find_prefix(trees, &collection->ids, key->data, key->size, found, rid, error);
 }
 

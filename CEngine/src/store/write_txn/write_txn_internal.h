@@ -19,11 +19,6 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
                               uint32_t collection, uint64_t rid, uint64_t previous,
                               const void *bytes, size_t size, uint64_t *at, tansu_error *error);
 
-/* write_txn_count_live -- a document's newest record is at `to` now, and was at `from` (0: it is
- * new). */
-void write_txn_count_live(database *db, log_pins *pins, collection_state *state, log_location from,
-                          log_location to);
-
 /* write_txn_step_add -- notes a step; the capacity was reserved with write_txn_step_reserve(). */
 bool write_txn_step_reserve(write_txn *wtxn);
 void write_txn_step_add(write_txn *wtxn, write_txn_step step);

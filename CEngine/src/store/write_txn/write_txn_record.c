@@ -6,6 +6,7 @@
 
 #include "store/collection.h"
 #include "store/database_internal.h"
+#include "store/index_tail/index_tail.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -82,6 +83,9 @@ tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t ex
         *state = old;
         return TANSU_OK;
     }
+    tansu_status status = indexes_current(old, error);
+    if (status != TANSU_OK)
+        return status;
     bool shared = old->epoch != wtxn->epoch;
     if (shared && !retire_reserve(&wtxn->retired, 1))
         return error_memory(error);
@@ -95,16 +99,6 @@ tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t ex
     wtxn->next->collections[slot] = copy;
     *state = copy;
     return TANSU_OK;
-}
-
-void write_txn_count_live(database *db, log_pins *pins, collection_state *state, log_location from,
-                          log_location to) {
-    segment_usage *live = locations_live(state->locations);
-    if (from != 0 && (from & LOCATION_DELETED) == 0)
-        segment_usage_add(live, (uint32_t)(from >> 32),
-                          -(int64_t)log_record(db->log, pins, from)->size);
-    if ((to & LOCATION_DELETED) == 0)
-        segment_usage_add(live, (uint32_t)(to >> 32), log_record(db->log, pins, to)->size);
 }
 
 /* ---- Steps ---- */

@@ -1,0 +1,36 @@
+/*
+ * index/index_batch.h -- changes of one index that are gathered and made together, in the order of
+ * the index: neighbours go into the same leaf.
+ */
+#ifndef TANSU_INDEX_INDEX_BATCH_H
+#define TANSU_INDEX_INDEX_BATCH_H
+
+#include "index/tree/tree.h"
+#include "util/buffer.h"
+
+typedef struct batch_item batch_item;
+
+/* Zeroed, it is empty. */
+typedef struct index_batch {
+    tansu_buffer bytes;
+    batch_item *items;
+    size_t count;
+    size_t capacity;
+} index_batch;
+
+/* index_batch_add -- gathers one entry, which is to be inserted or (`removes`) to be removed. No
+ * entry is added twice. False when memory is exhausted. */
+bool index_batch_add(index_batch *batch, const uint8_t *entry, uint32_t size, bool removes);
+
+/* index_batch_memory -- bytes that the entries take. */
+size_t index_batch_memory(const index_batch *batch);
+
+/* index_batch_apply -- changes the tree, and empties the batch unless that fails, which leaves part
+ * of it done. Errors: those of tree_insert(). */
+tansu_status index_batch_apply(index_batch *batch, tree_writer *writer, tree *t,
+                               tansu_error *error);
+
+/* index_batch_free -- frees the memory, and leaves it empty. */
+void index_batch_free(index_batch *batch);
+
+#endif

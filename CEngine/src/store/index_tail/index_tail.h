@@ -1,0 +1,39 @@
+/*
+ * store/index_tail/index_tail.h -- the part of the log after the checkpoint that indexes do not
+ * have yet.
+ *
+ * Recovery brings catalog, counts and location tables up to date, and only notes which documents
+ * the log after the checkpoint has changed. An index is brought up to date by whoever uses it
+ * first: one index after the other, so that a query waits for none that it does not read. Until
+ * then the trees of the collection's state are those of the checkpoint, and nobody may read them.
+ *
+ * Such a state belongs to the snapshot that recovery publishes, and to later ones for as long as
+ * nobody writes to the collection: a copy of it is made only when all of its indexes are current.
+ */
+#ifndef TANSU_STORE_INDEX_TAIL_INDEX_TAIL_H
+#define TANSU_STORE_INDEX_TAIL_INDEX_TAIL_H
+
+#include "store/collection.h"
+
+/* index_tail_apply -- index_current() for a collection that has a tail. */
+tansu_status index_tail_apply(const collection_state *state, uint32_t number, tansu_error *error);
+
+/* index_current -- brings an index of a collection up to date. Called before anything reads its
+ * tree or whether it is multikey. Any number of threads. After an error the index is as before, and
+ * the next call tries again. Errors: MEMORY, IO, CORRUPT, TOO_LARGE. */
+static inline tansu_status index_current(const collection_state *state, uint32_t number,
+                                         tansu_error *error) {
+    return __builtin_expect(state->tail == NULL, 1) ? TANSU_OK
+                                                    : index_tail_apply(state, number, error);
+}
+
+/* indexes_current -- brings all indexes of a collection up to date. */
+tansu_status indexes_current(const collection_state *state, tansu_error *error);
+
+/* snapshot_indexes_current -- brings those of all collections up to date. */
+tansu_status snapshot_indexes_current(const snapshot *v, tansu_error *error);
+
+/* index_tails_free -- at closing, when nobody has a state with a tail. */
+void index_tails_free(database *db);
+
+#endif

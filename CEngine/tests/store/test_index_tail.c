@@ -1,0 +1,303 @@
+/*
+ * test_index_tail.c -- what a killed process left in the log after its last checkpoint comes into
+ * each index when the index is first used: by whom and in what order makes no difference, nor does
+ * a first use that fails. A copy of the files of an open database is what a killed process leaves.
+ */
+#include "query/plan/partial_filter.h"
+#include "store/database.h"
+#include "support/calls/call.h"
+#include "support/calls/maintenance_calls.h"
+#include "support/calls/query_calls.h"
+#include "support/check.h"
+#include "support/fault/fault_injection.h"
+#include "support/folder.h"
+#include "support/model/store_model.h"
+#include "support/random/random.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS_USUALLY 20
+#define IDS 3000
+#define GROUPS 20
+
+/* left_by_kill -- a copy of an open database's folder. */
+static const char *left_by_kill(const char *from, const char *to) {
+    folder_remove(to);
+    folder_copy(from, to);
+    return to;
+}
+
+/* ---- Random work, compared with a model ---- */
+
+/* use_first -- one of the uses that bring indexes up to date. */
+static void use_first(store_model *m, random_source *source, tansu_db *db) {
+    tansu_txn *txn;
+    switch (random_below(source, 7)) {
+    case 0: store_model_step(m, source, db); break;
+    case 1: store_model_check(m, source, db, NULL); break;
+    case 2: maintenance_clean(db); break;
+    case 3: CHECK_OK(tansu_checkpoint(db, &call_error), &call_error); break;
+    case 4:
+        CHECK_OK(tansu_compact(db, NULL, NULL, NULL, &call_error), &call_error);
+        m->commits = (uint64_t)call_statistic(db, "sequence"); /* it may be a commit */
+        break;
+    case 5:
+        txn = call_begin(db, TANSU_TXN_READ); /* of the snapshot that recovery made */
+        store_model before = *m;
+        for (unsigned i = 0; i < 3; i++)
+            store_model_step(m, source, db);
+        store_model_check(&before, source, db, txn);
+        tansu_txn_abort(txn);
+        break;
+    default: break; /* nobody before it is closed */
+    }
+}
+
+static void random_work_survives_kills(void) {
+    const char *wanted = getenv("TANSU_ROUNDS");
+    unsigned rounds = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : ROUNDS_USUALLY;
+    random_source source = random_start(1);
+    for (unsigned round = 0; round < rounds && check_failures() == 0; round++) {
+        char *folder = folder_new();
+        char path[512], left[512];
+        snprintf(path, sizeof path, "%s/db", folder);
+        snprintf(left, sizeof left, "%s/left", folder);
+        store_model m = {.most_pad = 200};
+        tansu_db *db = call_open(path);
+        for (uint64_t i = random_below(&source, 60); i > 0; i--)
+            store_model_step(&m, &source, db);
+        CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+        for (unsigned kills = 0; kills < 4 && check_failures() == 0; kills++) {
+            for (uint64_t i = random_below(&source, 60); i > 0; i--)
+                store_model_step(&m, &source, db);
+            left_by_kill(path, left);
+            call_close(db);
+            folder_remove(path);
+            folder_copy(left, path);
+            db = call_open(path);
+            CHECK_INT(m.commits, call_statistic(db, "sequence"));
+            for (uint64_t i = random_below(&source, 3); i > 0; i--)
+                use_first(&m, &source, db);
+        }
+        store_model_check(&m, &source, db, NULL);
+        maintenance_clean(db);
+        call_close(db);
+        db = call_open(path);
+        store_model_check(&m, &source, db, NULL);
+        maintenance_clean(db);
+        call_close(db);
+        folder_end(folder);
+    }
+}
+
+/* ---- A database whose answers are known ---- */
+
+static void save(tansu_db *db, int id, int group) {
+    char text[160];
+    snprintf(text, sizeof text, "{'_id': %d, 'a': %d, 'b': %d, 't': ['x%d', 'y%d'], 'u': %d}", id,
+             group, group, group, group, id);
+    REQUIRE(CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, text), &call_error));
+}
+
+/* make -- in the end each of the groups 0 to GROUPS - 1 has as many documents. Two thirds of the
+ * documents were there at the checkpoint, some of them in other groups; some are removed after
+ * it. */
+static void make(const char *path) {
+    tansu_db *db = call_open(path);
+    CHECK_OK(call_index(db, NULL, "c", "a", "{'a': 1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "b", "{'b': -1, 'a': 1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "t", "{'t': 1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "u", "{'u': 1}", "{'unique': true}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "s", "{'s': 1}", "{'sparse': true}"), &call_error);
+    CHECK_OK(
+        call_index(db, NULL, "c", "p", "{'u': 1, 'a': 1}", "{'partialFilter': {'a': {'$lt': 5}}}"),
+        &call_error);
+    for (int id = 0; id < IDS * 2 / 3; id++)
+        save(db, id, id % 7 == 0 ? GROUPS : id % GROUPS);
+    for (int id = IDS; id < IDS + 100; id++)
+        save(db, id, 3);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    for (int id = IDS - 1; id >= 0; id--)
+        if (id >= IDS * 2 / 3 || id % 7 == 0)
+            save(db, id, id % GROUPS);
+    for (int id = IDS; id < IDS + 200; id++) {
+        char text[64];
+        int removed;
+        if (id >= IDS + 100)
+            save(db, id, 3);
+        snprintf(text, sizeof text, "{'_id': %d}", id);
+        CHECK_OK(call_remove_id(db, NULL, "c", text, &removed), &call_error);
+    }
+    char left[512];
+    snprintf(left, sizeof left, "%s.left", path);
+    left_by_kill(path, left);
+    call_close(db);
+    folder_remove(path);
+    REQUIRE(rename(left, path) == 0);
+}
+
+/* The queries, each by an index of its own. */
+static const char *const queries[] = {"{'a': 4}", "{'b': 4}",   "{'t': 'y4'}",
+                                      "{'u': 4}", "{'_id': 4}", "{'s': {'$exists': true}}"};
+#define QUERIES (sizeof queries / sizeof *queries)
+
+static int64_t answer(size_t query) {
+    static const int64_t answers[] = {IDS / GROUPS, IDS / GROUPS, IDS / GROUPS, 1, 1, 0};
+    return answers[query];
+}
+
+/* ---- Threads ---- */
+
+typedef struct reader {
+    tansu_db *db;
+    pthread_barrier_t *start;
+    size_t first; /* query */
+    int64_t wrong;
+} reader;
+
+/* read_all -- asks all queries, beginning with another one than other threads. */
+static void *read_all(void *context) {
+    reader *r = context;
+    pthread_barrier_wait(r->start);
+    for (size_t i = 0; i < QUERIES; i++) {
+        size_t query = (r->first + i) % QUERIES;
+        r->wrong += call_count(r->db, NULL, "c", queries[query]) != answer(query);
+    }
+    return NULL;
+}
+
+/* write_some -- saves documents as they are, and one in a collection of its own. */
+static void *write_some(void *context) {
+    reader *r = context;
+    pthread_barrier_wait(r->start);
+    tansu_error error;
+    for (int id = 0; id < 40; id++) {
+        bson_t *doc = BCON_NEW("_id", BCON_INT32(100000 + id), "a", BCON_INT32(1000), "u",
+                               BCON_INT32(100000 + id));
+        tansu_document d = document_of(doc);
+        r->wrong += tansu_save(r->db, NULL, id == 0 ? "d" : "c", &d, 1, TANSU_SAVE, NULL, &error) !=
+                    TANSU_OK;
+        bson_destroy(doc);
+    }
+    return NULL;
+}
+
+static void many_threads_use_the_indexes_first(void) {
+    char *folder = folder_new();
+    char path[512], copy[512];
+    snprintf(path, sizeof path, "%s/db", folder);
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    make(path);
+    random_source source = random_start(2);
+    for (unsigned round = 0; round < 8; round++) {
+        tansu_db *db = call_open(left_by_kill(path, copy));
+        bool writes = random_chance(&source, 60);
+        enum { THREADS = 5 };
+        reader readers[THREADS];
+        pthread_t threads[THREADS];
+        pthread_barrier_t start;
+        REQUIRE(pthread_barrier_init(&start, NULL, THREADS) == 0);
+        for (unsigned i = 0; i < THREADS; i++) {
+            readers[i] = (reader){
+                .db = db, .start = &start, .first = (size_t)random_below(&source, QUERIES)};
+            REQUIRE(pthread_create(&threads[i], NULL, i == 0 && writes ? write_some : read_all,
+                                   &readers[i]) == 0);
+        }
+        for (unsigned i = 0; i < THREADS; i++) {
+            pthread_join(threads[i], NULL);
+            CHECK_INT(0, readers[i].wrong);
+        }
+        pthread_barrier_destroy(&start);
+        maintenance_clean(db);
+        call_close(db);
+    }
+    folder_end(folder);
+}
+
+/* ---- Opening read-only ---- */
+
+static void readers_see_the_tail(void) {
+    char *folder = folder_new();
+    char path[512];
+    snprintf(path, sizeof path, "%s/db", folder);
+    make(path);
+    for (unsigned allow_writer = 0; allow_writer < 2; allow_writer++) {
+        tansu_options options = call_options(path);
+        options.read_only = 1;
+        options.allow_writer = (int)allow_writer;
+        tansu_db *db = call_open_with(&options);
+        for (size_t i = 0; i < QUERIES; i++)
+            CHECK_INT(answer(i), call_count(db, NULL, "c", queries[i]));
+        CHECK_INT(IDS, call_count(db, NULL, "c", "{}"));
+        maintenance_clean(db);
+        call_close(db);
+    }
+    folder_end(folder);
+}
+
+/* ---- Faults ---- */
+
+/* open_with_faults -- so that file calls can be made to fail. */
+static tansu_db *open_with_faults(const char *path) {
+    tansu_options options = call_options(path);
+    database *db = NULL;
+    REQUIRE(CHECK_OK(database_open(&options, &fault_fs, &query_filters, &db, &call_error),
+                     &call_error));
+    return (tansu_db *)db;
+}
+
+/* fails_at -- the first use of an index in which a call fails; false when there were fewer. */
+static bool fails_at(const char *path, fault_kind kind, unsigned nth, size_t query) {
+    tansu_db *db = open_with_faults(path);
+    bson_t *asked = bson_from_text(queries[query]);
+    int64_t count = 0;
+    fault_start(kind, nth, false, EIO);
+    tansu_status status =
+        tansu_count(db, NULL, "c", document_of(asked), TANSU_NO_DOCUMENT, &count, &call_error);
+    bool occurred = fault_occurred();
+    fault_stop();
+    bson_destroy(asked);
+    if (status == TANSU_OK)
+        CHECK_INT(answer(query), count);
+    else
+        CHECK_INT(kind == FAULT_MEMORY ? TANSU_E_MEMORY : TANSU_E_IO, status);
+    /* It was not changed by what failed, and can be used. */
+    for (size_t i = 0; i < QUERIES; i++)
+        CHECK_INT(answer((query + i) % QUERIES),
+                  call_count(db, NULL, "c", queries[(query + i) % QUERIES]));
+    maintenance_clean(db);
+    save(db, 4, 4);
+    CHECK_INT(answer(0), call_count(db, NULL, "c", queries[0]));
+    call_close(db);
+    return occurred;
+}
+
+static void a_first_use_that_fails_can_be_repeated(void) {
+    char *folder = folder_new();
+    char path[512], copy[512];
+    snprintf(path, sizeof path, "%s/db", folder);
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    make(path);
+    for (size_t query = 0; query < QUERIES && check_failures() == 0; query++) {
+        fault_kind kinds[] = {FAULT_MEMORY, FAULT_FILES};
+        for (size_t k = 0; k < 2; k++) {
+            unsigned nth = 1;
+            while (fails_at(left_by_kill(path, copy), kinds[k], nth, query))
+                nth += 1 + nth / 2;
+            CHECK(nth > 1 || (kinds[k] == FAULT_MEMORY && !fault_has_memory()));
+        }
+    }
+    folder_end(folder);
+}
+
+int main(void) {
+    RUN(random_work_survives_kills);
+    RUN(many_threads_use_the_indexes_first);
+    RUN(readers_see_the_tail);
+    RUN(a_first_use_that_fails_can_be_repeated);
+    return check_finish();
+}
