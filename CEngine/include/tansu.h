@@ -372,9 +372,9 @@ typedef struct tansu_options {
     uint32_t lock_timeout_ms; /* how long to wait while another process has the database open;
                                  default 0 */
     int allow_writer; /* read-only, whether or not another process writes: sees all commits up to
-                         the opening and none after it, takes no lock, and neither waits for a
-                         writer nor makes one wait. Opening copies the index file into a
-                         temporary one (docs/readers.md) */
+                         the opening, or to the last tansu_refresh(), and none after it; takes no
+                         lock, and neither waits for a writer nor makes one wait. Opening copies
+                         the index file into a temporary one (docs/readers.md) */
     uint64_t sort_memory_bytes;  /* what a sort may take before it uses temporary files, or fails
                                     with TOO_LARGE if its hints forbid them: at least 64 KiB;
                                     default 100 MiB. $maxMemory sets it for one call */
@@ -385,6 +385,9 @@ typedef struct tansu_options {
                                           docs/durability.md says what counts */
     uint64_t block_cache_bytes; /* bound of the decompressed blocks of compressed collections in
                                    memory, without those in use; default 32 MiB */
+    int follow; /* with allow_writer: each read outside of a transaction, and each read
+                         transaction that begins, sees the newest commit, as if tansu_refresh() was
+                         called first. INVALID_ARGUMENT without allow_writer */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */
@@ -417,7 +420,7 @@ TANSU_API tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_er
  *   "path"        text
  *   "durability"  "full", "process" or "interval"
  *   "readMode"    "guarded" or "unguarded"
- *   "readOnly", "allowWriter", "mustExist"
+ *   "readOnly", "allowWriter", "follow", "mustExist"
  *                 true or false
  *   "intervalMs", "busyTimeoutMs", "segmentSize", "checkpointBytes", "indexCacheBytes",
  *   "compactionPercent", "compactionShare", "lockTimeoutMs"
@@ -439,6 +442,20 @@ TANSU_API tansu_status tansu_shutdown(tansu_db *db, tansu_error *error);
 /* tansu_shutdown() without a result. While transactions, cursors or feeds are open, the database is
  * closed when the last of them ends. No-op on NULL. */
 TANSU_API void tansu_close(tansu_db *db);
+
+/*
+ * Of a database that was opened with allow_writer: what is read from now on has all commits that
+ * are complete, also those that another process made since. Cursors, transactions and what they
+ * read stay as they are. When nothing was committed, the call reads two numbers in memory;
+ * otherwise it replays the new commits, or opens the files again if that is not possible or takes
+ * too much memory (docs/readers.md). Any thread; one refresh at a time, and reads do not wait for
+ * it.
+ * Other databases always have their newest commit: nothing is done.
+ * *changed, *sequence: whether the newest commit is another one now, and its number; may be NULL.
+ * Errors: those of tansu_open(); what was read before can still be read.
+ */
+TANSU_API tansu_status tansu_refresh(tansu_db *db, int *changed, uint64_t *sequence,
+                                     tansu_error *error);
 
 /* Makes every commit so far survive power loss. Errors: IO, SYNC_FAILED. */
 TANSU_API tansu_status tansu_sync(tansu_db *db, tansu_error *error);

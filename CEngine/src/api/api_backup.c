@@ -7,6 +7,7 @@
 #include "bson/writer.h"
 #include "query/plan/partial_filter.h"
 #include "store/handle.h"
+#include "store/open/states.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -41,15 +42,16 @@ tansu_status tansu_backup(tansu_db *db, const char *to, tansu_backup_form form,
     if ((unsigned)form > TANSU_BACKUP_FILE)
         return error_set(error, TANSU_E_INVALID_ARGUMENT, "form",
                          "The backup form is out of range; use a value of tansu_backup_form");
+    database *d;
     tansu_status status = reserve_report(report, error);
     if (status == TANSU_OK)
-        status = handle_acquire(db_inner(db), error);
+        status = database_enter_handle(db_inner(db), &d, error);
     if (status != TANSU_OK)
         return status;
     task t = {.progress = progress, .context = context};
     backup_result result;
-    status = database_backup(db_inner(db), to, form, &t, &result, error);
-    handle_release(db_inner(db));
+    status = database_backup(d, to, form, &t, &result, error);
+    handle_release(d);
     return status == TANSU_OK ? report_backup(report, &result, true, error) : status;
 }
 

@@ -7,6 +7,7 @@
 #include "query/plan/partial_filter.h"
 #include "store/handle.h"
 #include "store/open/options.h"
+#include "store/open/states.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -222,13 +223,14 @@ tansu_status tansu_clone(tansu_db *db, const tansu_options *target, tansu_progre
         return null_argument(db == NULL ? "db" : target == NULL ? "target" : "copy", error);
     *copy = NULL;
     tansu_options whole;
+    database *d;
     tansu_status status = options_complete(target, &whole, error);
     if (status == TANSU_OK)
-        status = handle_acquire(db_inner(db), error);
+        status = database_enter_handle(db_inner(db), &d, error);
     if (status != TANSU_OK)
         return status;
     task t = {.progress = progress, .context = context};
-    status = clone_database(db_inner(db), &whole, &t, (database **)copy, error);
-    handle_release(db_inner(db));
+    status = clone_database(d, &whole, &t, (database **)copy, error);
+    handle_release(d);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "store/handle.h"
 #include "store/index_files.h"
 #include "store/open/options.h"
+#include "store/open/states.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -47,7 +48,7 @@ tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
         return TANSU_OK;
     database *d = db_inner(db);
     pthread_mutex_lock(&d->state_mutex);
-    uint64_t handles = d->handles;
+    uint64_t handles = d->states == NULL ? d->handles : states_handles(d);
     if (handles == 0)
         __atomic_store_n(&d->closing, true, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&d->state_mutex);
@@ -55,7 +56,10 @@ tansu_status tansu_shutdown(tansu_db *db, tansu_error *error) {
         return error_set(error, TANSU_E_BUSY, d->folder,
                          "%llu transactions, cursors or feeds are open; end them first",
                          (unsigned long long)handles);
-    return database_close(d, error);
+    if (d->states == NULL)
+        return database_close(d, error);
+    states_close(d);
+    return TANSU_OK;
 }
 
 void tansu_close(tansu_db *db) {
@@ -68,7 +72,19 @@ void tansu_close(tansu_db *db) {
     pthread_mutex_unlock(&d->state_mutex);
     session_end_all(db);
     commit_wait_wake(d);
+    if (d->states != NULL)
+        states_close(d);
     handle_release(d);
+}
+
+tansu_status tansu_refresh(tansu_db *db, int *changed, uint64_t *sequence, tansu_error *error) {
+    if (db == NULL)
+        return null_argument("db", error);
+    bool newer = false;
+    tansu_status status = states_refresh(db_inner(db), &newer, sequence, error);
+    if (changed != NULL)
+        *changed = newer;
+    return status;
 }
 
 tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
@@ -76,13 +92,11 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
         return null_argument("db", error);
     database *d = db_inner(db);
     tansu_status status = handle_check_process(d, error);
-    if (status != TANSU_OK)
+    if (status != TANSU_OK || d->read_only)
         return status;
     snapshot *v = snapshot_acquire_head(d);
     uint64_t sequence = v->sequence;
     snapshot_release(d, v);
-    if (d->read_only)
-        return TANSU_OK;
     if (log_failed(d->log))
         return error_set(error, TANSU_E_SYNC_FAILED, d->folder,
                          "An earlier sync failed; close the database and open it again");

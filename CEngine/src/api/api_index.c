@@ -9,6 +9,7 @@
 #include "store/handle.h"
 #include "store/index_tail/index_tail.h"
 #include "store/name_check.h"
+#include "store/open/states.h"
 #include "store/write_txn/online_index_build.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -48,13 +49,14 @@ static tansu_status read_definition(const char *collection, const char *name, ta
 static tansu_status create_online(tansu_db *db, const char *collection,
                                   index_definition *definition, tansu_progress progress,
                                   void *context, tansu_error *error) {
-    tansu_status status = handle_acquire(db_inner(db), error);
+    database *d;
+    tansu_status status = database_enter_handle(db_inner(db), &d, error);
     if (status != TANSU_OK) {
         index_definition_free(definition);
         return status;
     }
-    status = index_build_online(db_inner(db), collection, definition, progress, context, error);
-    handle_release(db_inner(db));
+    status = index_build_online(d, collection, definition, progress, context, error);
+    handle_release(d);
     return status;
 }
 

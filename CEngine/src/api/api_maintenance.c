@@ -8,6 +8,7 @@
 #include "compact/compact.h"
 #include "query/plan/partial_filter.h"
 #include "store/handle.h"
+#include "store/open/states.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -42,8 +43,8 @@ tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void *context,
                           tansu_buffer *report, tansu_error *error) {
     if (db == NULL)
         return null_argument("db", error);
-    database *d = db_inner(db);
-    tansu_status status = handle_acquire(d, error);
+    database *d;
+    tansu_status status = database_enter_handle(db_inner(db), &d, error);
     if (status != TANSU_OK)
         return status;
     status = database_verify(d, progress, context, report, error);

@@ -123,6 +123,7 @@ static tansu_status read_member(const char *name, const doc_value *value, tansu_
     }
     int *flag = strcmp(name, "readOnly") == 0      ? &options->read_only
                 : strcmp(name, "allowWriter") == 0 ? &options->allow_writer
+                : strcmp(name, "follow") == 0      ? &options->follow
                 : strcmp(name, "mustExist") == 0   ? &options->must_exist
                                                    : NULL;
     if (flag != NULL && value->type != DOC_BOOL)

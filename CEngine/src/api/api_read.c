@@ -3,6 +3,7 @@
  */
 #include "api/slow_log.h"
 #include "store/handle.h"
+#include "store/open/states.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -94,24 +95,28 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
     if (c == NULL)
         return error_memory(error);
     const slow_log timer = slow_log_begin(db);
-    database *d = db_inner(db);
     read_call r = {0};
     tansu_status status = query_compile(query_bson.data, query_bson.size, hints.data, hints.size,
                                         txn_stop(txn), &c->query, error);
     if (status == TANSU_OK)
-        status = handle_acquire(d, error);
+        status = read_call_begin(&r, db, txn, error);
+    if (status == TANSU_OK) {
+        status = handle_acquire(r.db, error);
+        if (status != TANSU_OK)
+            read_call_end(&r, status, NULL);
+    }
     if (status != TANSU_OK) {
         query_free(c->query);
         free(c);
         return status;
     }
-    c->db = d;
+    c->db = r.db;
+    c->snapshot = r.held;
+    if (r.entered)
+        database_leave(r.db);
     if (timer.function != NULL)
         status = measure_steps(c, &timer, collection, query_bson, error);
-    if (status == TANSU_OK)
-        status = read_call_begin(&r, db, txn, error);
     if (status == TANSU_OK) {
-        c->snapshot = r.held;
         c->rctx = r.rctx;
         if (r.held != NULL || txn->wtxn == NULL) /* otherwise they end with the transaction */
             c->rctx.pins = &c->pins;

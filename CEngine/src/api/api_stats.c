@@ -11,6 +11,7 @@
 #include "store/handle.h"
 #include "store/index_files.h"
 #include "store/index_tail/index_tail.h"
+#include "store/open/states.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -56,8 +57,10 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
         return null_argument(db == NULL ? "db" : "result", error);
     static const char *const stores[] = {"persistent", "temporary", "memory"};
     static const char *const levels[] = {"default", "full", "process", "interval"};
-    database *d = db_inner(db);
-    tansu_status status = handle_check_process(d, error);
+    database *d;
+    tansu_status status = handle_check_process(db_inner(db), error);
+    if (status == TANSU_OK)
+        status = database_enter(db_inner(db), &d, error);
     if (status != TANSU_OK)
         return status;
     snapshot *v = snapshot_acquire(d);
@@ -75,8 +78,13 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
     writer_string(&w, "store", stores[d->store]);
     writer_string(&w, "durability", levels[d->durability]);
     writer_bool(&w, "readOnly", d->read_only);
-    if (d->concurrent)
+    if (d->concurrent) {
+        states_statistics counted = states_measure(db_inner(db));
         writer_bool(&w, "allowWriter", true);
+        writer_bool(&w, "follow", db_inner(db)->follow);
+        writer_int64(&w, "refreshes", (int64_t)counted.refreshes);
+        writer_int64(&w, "reopenings", (int64_t)counted.replacements);
+    }
     writer_int32(&w, "format", LOG_FORMAT);
     writer_int64(&w, "sequence", (int64_t)v->sequence);
     append_counter(&w, "checkpointSequence", &d->checkpoint_sequence);
@@ -101,5 +109,6 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
         writer_bool(&w, "indexesDamaged", true);
     bool done = writer_finish(&w, stats);
     snapshot_release(d, v);
+    database_leave(d);
     return done ? TANSU_OK : error_memory(error);
 }

@@ -3,6 +3,7 @@
  */
 #include "api/slow_log.h"
 #include "store/handle.h"
+#include "store/open/states.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -21,8 +22,8 @@ tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode, tansu_durabili
     if ((unsigned)durability > TANSU_DURABILITY_INTERVAL)
         return error_set(error, TANSU_E_INVALID_ARGUMENT, "durability",
                          "The durability is out of range; use a value of tansu_durability");
-    database *d = db_inner(db);
-    tansu_status status = handle_acquire(d, error);
+    database *d;
+    tansu_status status = database_enter_handle(db_inner(db), &d, error);
     if (status != TANSU_OK)
         return status;
     tansu_txn *t = calloc(1, sizeof *t);
@@ -34,6 +35,20 @@ tansu_status tansu_txn_prepare(tansu_db *db, tansu_txn_mode mode, tansu_durabili
     t->mode = mode;
     t->durability = durability == TANSU_DURABILITY_DEFAULT ? d->durability : durability;
     *txn = t;
+    return TANSU_OK;
+}
+
+/* begin_read -- acquires the newest snapshot, which may be in another state by now. */
+static tansu_status begin_read(tansu_txn *txn, tansu_error *error) {
+    database *d = txn->db;
+    if (d->root != d) {
+        tansu_status status = database_enter_handle(d->root, &d, error);
+        if (status != TANSU_OK)
+            return status;
+        handle_release(txn->db);
+        txn->db = d;
+    }
+    txn->snapshot = snapshot_acquire(d);
     return TANSU_OK;
 }
 
@@ -65,7 +80,7 @@ tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error) {
     if (txn->mode == TANSU_TXN_WRITE)
         status = begin_write(txn, error);
     else
-        txn->snapshot = snapshot_acquire(txn->db);
+        status = begin_read(txn, error);
     txn->started = status == TANSU_OK;
     return status;
 }
@@ -121,7 +136,7 @@ static tansu_status commit(tansu_txn *txn, uint64_t *sequence, tansu_error *erro
 }
 
 tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error) {
-    const slow_log timer = slow_log_begin(txn == NULL ? NULL : (const tansu_db *)txn->db);
+    const slow_log timer = slow_log_begin(txn == NULL ? NULL : (const tansu_db *)txn->db->root);
     return slow_log_end(&timer, TANSU_LOG_COMMIT, commit(txn, sequence, error), NULL,
                         TANSU_NO_DOCUMENT);
 }

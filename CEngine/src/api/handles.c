@@ -4,6 +4,7 @@
 #include "api/handles.h"
 
 #include "store/handle.h"
+#include "store/open/states.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -31,7 +32,7 @@ static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *e
     if (txn->ended)
         return error_set(error, TANSU_E_INVALID_STATE, "txn",
                          "The transaction has ended; begin a new one");
-    if (txn->db != db_inner(db))
+    if (txn->db->root != db_inner(db))
         return error_set(error, TANSU_E_INVALID_ARGUMENT, "txn",
                          "The transaction is of another database");
     if (!txn->started)
@@ -46,11 +47,12 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
     if (db == NULL)
         return null_argument("db", error);
     *r = (read_call){.db = db_inner(db)};
-    r->faults = log_faults(r->db->log);
     if (txn != NULL) {
         tansu_status status = check_txn(db, txn, error);
         if (status != TANSU_OK)
             return status;
+        r->db = txn->db;
+        r->faults = log_faults(r->db->log);
         if (txn->wtxn != NULL) {
             status = write_txn_usable(txn->wtxn, error);
             if (status == TANSU_OK)
@@ -63,8 +65,12 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
         r->snapshot = txn->snapshot;
     } else {
         tansu_status status = handle_check_open(r->db, error);
+        if (status == TANSU_OK)
+            status = database_enter(db_inner(db), &r->db, error);
         if (status != TANSU_OK)
             return status;
+        r->entered = true;
+        r->faults = log_faults(r->db->log);
         r->held = snapshot_acquire(r->db);
         r->snapshot = r->held;
     }
@@ -85,6 +91,8 @@ tansu_status read_call_end(read_call *r, tansu_status status, tansu_error *error
     log_pins_release(&r->pins);
     if (r->held != NULL)
         snapshot_release(r->db, r->held);
+    if (r->entered)
+        database_leave(r->db);
     return status;
 }
 

@@ -72,6 +72,7 @@ tansu_status options_parse(const uint8_t *doc, size_t size, tansu_options *optio
 /* What a call reads: a transaction's state, or the newest snapshot for the length of the call. */
 typedef struct read_call {
     database *db;
+    bool entered;   /* database_leave() is due */
     snapshot *held; /* NULL inside a transaction */
     const snapshot *snapshot;
     read_context rctx;

@@ -8,12 +8,22 @@
 #include "store/commit_wait.h"
 #include "store/database_internal.h"
 #include "store/handle.h"
+#include "store/open/states.h"
 #include "util/clock.h"
 #include "util/error.h"
 
 #include <stdlib.h>
 
 /* ---- The list ---- */
+
+/* incomplete -- the error for a feed whose events have been compacted. */
+static tansu_status incomplete(const feed *f, uint64_t since, uint64_t floor, tansu_error *error) {
+    return error_set(error, TANSU_E_NOT_FOUND, f->root->folder,
+                     "The events after commit %llu are not complete any more, because "
+                     "compaction has dropped deletions up to commit %llu; read everything, "
+                     "and open a feed at the present or at 0",
+                     (unsigned long long)since, (unsigned long long)floor);
+}
 
 /* list_add -- adds a feed to the database's list, where compactions find it. Errors: NOT_FOUND. */
 static tansu_status list_add(feed *f, uint64_t since, tansu_error *error) {
@@ -28,12 +38,7 @@ static tansu_status list_add(feed *f, uint64_t since, tansu_error *error) {
         db->feeds = f;
     }
     pthread_mutex_unlock(&db->feed_mutex);
-    return there ? TANSU_OK
-                 : error_set(error, TANSU_E_NOT_FOUND, db->folder,
-                             "The events after commit %llu are not complete any more, because "
-                             "compaction has dropped deletions up to commit %llu; read everything, "
-                             "and open a feed at the present or at 0",
-                             (unsigned long long)since, (unsigned long long)floor);
+    return there ? TANSU_OK : incomplete(f, since, floor, error);
 }
 
 /* list_remove -- removes it. */
@@ -102,9 +107,10 @@ static tansu_status skip_to_newest(feed *f, tansu_error *error) {
     return TANSU_OK;
 }
 
-tansu_status feed_open(database *db, uint64_t since, const feed_options *options, feed **result,
+tansu_status feed_open(database *root, uint64_t since, const feed_options *options, feed **result,
                        tansu_error *error) {
-    tansu_status status = handle_acquire(db, error);
+    database *db;
+    tansu_status status = database_enter_handle(root, &db, error);
     if (status != TANSU_OK)
         return status;
     feed *f = calloc(1, sizeof *f);
@@ -112,7 +118,7 @@ tansu_status feed_open(database *db, uint64_t since, const feed_options *options
         handle_release(db);
         return error_memory(error);
     }
-    *f = (feed){.db = db, .before = options->before, .after = options->after};
+    *f = (feed){.db = db, .root = root, .before = options->before, .after = options->after};
     bool now = since == UINT64_MAX;
     if (!feed_names_filter(&f->names, options->collections, options->count))
         status = error_memory(error);
@@ -137,14 +143,15 @@ tansu_status feed_open(database *db, uint64_t since, const feed_options *options
 }
 
 void feed_cancel(feed *f) {
-    if (handle_inherited(f->db))
+    if (handle_inherited(f->root))
         return;
     interrupt_ask(&f->interrupt);
-    commit_wait_wake(f->db);
+    if (f->root->states == NULL) /* otherwise it asks by itself */
+        commit_wait_wake(f->root);
 }
 
 void feed_close(feed *f) {
-    if (f == NULL || handle_inherited(f->db))
+    if (f == NULL || handle_inherited(f->root))
         return;
     database *db = f->db;
     list_remove(f);
@@ -178,16 +185,77 @@ typedef struct feed_deadline {
     bool known; /* `until` is */
 } feed_deadline;
 
+/* Nanoseconds between two looks at what another process has committed. */
+#define LOOK_PAUSE_LEAST ((uint64_t)1000000)
+#define LOOK_PAUSE_MOST ((uint64_t)32000000)
+
+/* continue_in -- goes on with another state, from the commit that was delivered last. */
+static tansu_status continue_in(feed *f, database *state, tansu_error *error) {
+    tansu_status status = handle_acquire(state, error);
+    if (status != TANSU_OK)
+        return status;
+    database *old = f->db;
+    list_remove(f);
+    f->db = state;
+    f->hint = 0;
+    pthread_mutex_lock(&state->feed_mutex);
+    f->next = state->feeds;
+    state->feeds = f;
+    pthread_mutex_unlock(&state->feed_mutex);
+    handle_release(old);
+    return TANSU_OK;
+}
+
+/* renew -- between two commits of a database that another process writes: goes on with its present
+ * state, unless events are missing there. The feed holds no snapshot. */
+static tansu_status renew(feed *f, tansu_error *error) {
+    if (f->root->states == NULL)
+        return TANSU_OK;
+    database *state;
+    tansu_status status = database_enter(f->root, &state, error);
+    if (status != TANSU_OK)
+        return status;
+    if (state != f->db)
+        status = continue_in(f, state, error);
+    pthread_mutex_lock(&state->feed_mutex);
+    uint64_t floor = state->feed_floor;
+    pthread_mutex_unlock(&state->feed_mutex);
+    if (status == TANSU_OK && f->position.delivered != 0 && f->position.delivered < floor)
+        status = incomplete(f, f->position.delivered, floor, error);
+    database_leave(state);
+    return status;
+}
+
+/* wait_for_writer -- commit_wait() for commits of another process. */
+static tansu_status wait_for_writer(feed *f, clock_time until, tansu_error *error) {
+    for (uint64_t pause = LOOK_PAUSE_LEAST;; pause = pause < LOOK_PAUSE_MOST ? pause * 2 : pause) {
+        tansu_status status = check(f, error);
+        if (status == TANSU_OK)
+            status = renew(f, error);
+        if (status != TANSU_OK || commit_is_newer(f->db, f->position.delivered))
+            return status;
+        clock_time next = clock_after(clock_now(), pause);
+        bool last = until != CLOCK_NEVER && until <= next;
+        status = commit_wait(f->db, f->position.delivered, last ? until : next, check, f, error);
+        if (status != TANSU_DONE || last)
+            return status;
+    }
+}
+
 /* wait_more -- waits until the deadline; the clock is read only when there is something to wait
  * for. */
 static tansu_status wait_more(feed *f, feed_deadline *p, tansu_error *error) {
-    if (p->milliseconds == 0)
+    if (p->milliseconds == 0) {
+        tansu_status status = renew(f, error);
+        if (status != TANSU_OK)
+            return status;
         return commit_is_newer(f->db, f->position.delivered) ? TANSU_OK : TANSU_DONE;
-    if (p->milliseconds < 0)
-        return commit_wait(f->db, f->position.delivered, CLOCK_NEVER, check, f, error);
+    }
     if (!p->known)
-        p->until = clock_in((uint64_t)p->milliseconds);
+        p->until = p->milliseconds < 0 ? CLOCK_NEVER : clock_in((uint64_t)p->milliseconds);
     p->known = true;
+    if (f->root->states != NULL)
+        return wait_for_writer(f, p->until, error);
     return commit_wait(f->db, f->position.delivered, p->until, check, f, error);
 }
 
@@ -207,7 +275,10 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
         uint64_t faults = log_faults(f->db->log);
         status = check(f, error);
         if (status == TANSU_OK && f->commit.frame == NULL) {
-            status = f->snapshot == NULL ? feed_acquire(f, error) : TANSU_OK;
+            if (f->snapshot == NULL)
+                status = renew(f, error);
+            if (status == TANSU_OK && f->snapshot == NULL)
+                status = feed_acquire(f, error);
             if (status == TANSU_OK)
                 status = check_faults(f, faults, feed_next_commit(f, error), error);
         }

@@ -33,8 +33,9 @@ typedef struct feed_commit {
 } feed_commit;
 
 typedef struct feed {
-    database *db;
-    struct feed *next; /* in the database's list */
+    database *db;      /* the state that it reads (store/open/states.h) */
+    database *root;    /* which other threads may use */
+    struct feed *next; /* in the state's list */
     feed_position position;
     interrupt interrupt;
     bool before;

@@ -151,7 +151,10 @@ tansu_status log_activate(log *l, uint32_t number, bool *adopted, tansu_error *e
     for (uint32_t i = 0; i < l->inactive.count; i++) {
         if (l->inactive.items[i]->number == number) {
             *adopted = true;
-            return enforce(l, i, error);
+            pthread_mutex_lock(&l->mutex); /* of a reader that follows, others use the list */
+            tansu_status status = enforce(l, i, error);
+            pthread_mutex_unlock(&l->mutex);
+            return status;
         }
     }
     return TANSU_OK;

@@ -192,6 +192,7 @@ tansu_status log_close(log *l, tansu_error *error) {
     list_close(l, &l->active);
     list_close(l, &l->inactive);
     list_close(l, &l->superseded);
+    list_close(l, &l->outgrown);
     free(l->obsolete);
     for (uint32_t i = 0; i < LOG_TABLE_SIZE; i++)
         free(l->tables[i]);

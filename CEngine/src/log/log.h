@@ -56,6 +56,14 @@ typedef struct log_marks {
     bool same_page_cache;
 } log_marks;
 
+/* What a reader of another process has seen of the file TAIL, as it is stored
+ * (log/follow/follow.h). */
+typedef struct log_seen {
+    uint64_t written;
+    uint64_t sessions;
+    uint64_t resets;
+} log_seen;
+
 typedef struct segment_list {
     segment **items;
     uint32_t count;
@@ -117,7 +125,13 @@ struct log {
     uint64_t expected_end; /* opening: the block store saw commits up to this one in the log */
     /* opening: the page cache is still the one that the log was last written to */
     bool page_cache_valid;
-    log_marks found;        /* opening */
+    log_marks found;    /* opening */
+    bool end_rewritten; /* opening: commits after the last one on the disk may be missing */
+    /* While another process writes (log/follow/follow.h). */
+    struct tail_file *watched; /* its file of marks, mapped and not written; NULL: there is none */
+    log_seen seen;
+    segment_list outgrown;  /* mappings that were too small, which snapshots may still use */
+    uint32_t retiring[2];   /* how many of `superseded` and `outgrown` log_follow_retire() moved */
     struct tail_file *tail; /* the file of marks, mapped; NULL: there is none */
     uint32_t tail_crc;
     bool tail_begun;

@@ -349,6 +349,7 @@ static tansu_status begin_writing(replay *w, const replay *began, uint32_t began
     if (l->read_only)
         return TANSU_OK;
     if (l->active.count != 0 && needs_flush(l, sure_sequence)) {
+        l->end_rewritten = true;
         tansu_status status =
             tail_flush(l, l->synced, began_number, began->offset, began->expected, error);
         if (status != TANSU_OK)

@@ -395,7 +395,9 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
     s->format = header.format;
     s->first = header.base;
     s->last = header.last;
-    s->mapped = segment_map_size(s->allocated);
+    /* One that another process writes grows (log/follow/follow.h). */
+    bool grows = l->concurrent && s->last == 0 && s->allocated < l->segment_size;
+    s->mapped = segment_map_size(grows ? l->segment_size : s->allocated);
     status = segment_map(l, s, false, error);
     if (status == TANSU_OK && header.format == LOG_FORMAT_COMPRESSED)
         status = segment_open_blocks(l, s, &header, error);

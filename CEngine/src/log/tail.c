@@ -14,17 +14,11 @@ uint32_t tail_crc(const tail_file *file) {
     return checksum(0, file->uuid, sizeof file->uuid + sizeof file->cache);
 }
 
-/* mark_read -- the number of a mark; 0 when it is invalid. */
-static uint64_t mark_read(uint32_t crc, size_t field, uint64_t mark) {
-    uint64_t number = mark >> 16;
-    return tail_mark(crc, field, number) == mark ? number : 0;
-}
-
 /* page_cache_holds -- whether the page cache that the marks were made in is still there, and holds
  * what they tell of: after a sync that failed the system may drop from memory what it could not
  * write. `cache` becomes fs_cache_id() of now. */
 static bool page_cache_holds(const tail_file *file, const char *folder, char cache[64]) {
-    uint64_t state = mark_read(file->crc, offsetof(tail_file, state), file->state);
+    uint64_t state = tail_number(file->crc, offsetof(tail_file, state), file->state);
     fs_cache_id(folder, cache);
     return state != TAIL_FAILED && file->cache[0] != 0 &&
            memcmp(file->cache, cache, sizeof file->cache) == 0;
@@ -33,9 +27,9 @@ static bool page_cache_holds(const tail_file *file, const char *folder, char cac
 /* take_marks -- what a file that is valid says. */
 static void take_marks(log *l, const tail_file *file) {
     log_marks *m = &l->found;
-    m->written = mark_read(file->crc, offsetof(tail_file, written), file->written);
-    m->synced = mark_read(file->crc, offsetof(tail_file, synced), file->synced);
-    uint64_t state = mark_read(file->crc, offsetof(tail_file, state), file->state);
+    m->written = tail_number(file->crc, offsetof(tail_file, written), file->written);
+    m->synced = tail_number(file->crc, offsetof(tail_file, synced), file->synced);
+    uint64_t state = tail_number(file->crc, offsetof(tail_file, state), file->state);
     m->settled = state == TAIL_IDLE;
     m->failed = state == TAIL_FAILED;
     if (m->written == 0)
@@ -53,6 +47,7 @@ static tansu_status load(const fs *calls, const char *folder, const uint8_t uuid
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
+    memset(file, 0, sizeof *file);
     int fd = calls->open(path, O_RDONLY, 0);
     ssize_t got = 0;
     if (fd >= 0)
@@ -62,7 +57,7 @@ static tansu_status load(const fs *calls, const char *folder, const uint8_t uuid
     if (fd >= 0)
         calls->close(fd);
     free(path);
-    *sound = status == TANSU_OK && got == (ssize_t)sizeof *file &&
+    *sound = status == TANSU_OK && got >= (ssize_t)TAIL_MARKS_END &&
              memcmp(file->magic, TAIL_MAGIC, sizeof file->magic) == 0 &&
              file->format == TAIL_FORMAT &&
              (uuid == NULL || memcmp(file->uuid, uuid, sizeof file->uuid) == 0) &&
@@ -77,6 +72,8 @@ tansu_status tail_read(log *l, tansu_error *error) {
     tansu_status status = load(l->calls, l->folder, l->uuid, &file, &sound, error);
     if (sound)
         take_marks(l, &file);
+    /* No mark is all ones: a reader looks at the first refresh. */
+    l->seen = (log_seen){.written = UINT64_MAX, .resets = sound ? file.resets : 0};
     l->found.lost = !sound || (l->found.written != 0 && !l->found.same_page_cache);
     return status;
 }
@@ -87,8 +84,8 @@ uint64_t log_marked_end(const fs *calls, const char *folder, const uint8_t uuid[
     char cache[64];
     if (load(calls, folder, uuid, &file, &sound, NULL) != TANSU_OK || !sound)
         return 0;
-    uint64_t synced = mark_read(file.crc, offsetof(tail_file, synced), file.synced);
-    uint64_t written = mark_read(file.crc, offsetof(tail_file, written), file.written);
+    uint64_t synced = tail_number(file.crc, offsetof(tail_file, synced), file.synced);
+    uint64_t written = tail_number(file.crc, offsetof(tail_file, written), file.written);
     return page_cache_holds(&file, folder, cache) && written > synced ? written : synced;
 }
 
@@ -132,6 +129,8 @@ static void write_marks(log *l) {
         memcpy(file, &fresh, offsetof(tail_file, written));
     }
     l->tail_crc = fresh.crc;
+    __atomic_store_n(&file->resets, file->resets + l->end_rewritten, __ATOMIC_RELEASE);
+    __atomic_store_n(&file->sessions, file->sessions + 1, __ATOMIC_RELEASE);
     tail_synced(l, l->synced);
     tail_written(l, l->appended);
     tail_state_is(l, TAIL_IDLE);
@@ -203,12 +202,18 @@ void tail_mark_unknown(log *l) {
     free(path);
 }
 
+/* unmap -- the file, as a writer or a reader has it; fine on NULL. */
+static void unmap(const log *l, tail_file *file) {
+    if (file == NULL)
+        return;
+    guard_remove(file);
+    l->calls->unmap(file, TAIL_FILE_SIZE);
+}
+
 void tail_end(log *l) {
-    if (l->tail != NULL) {
-        guard_remove(l->tail);
-        l->calls->unmap(l->tail, TAIL_FILE_SIZE);
-    }
-    l->tail = NULL;
+    unmap(l, l->tail);
+    unmap(l, l->watched);
+    l->tail = l->watched = NULL;
 }
 
 void log_clear_marks(log *l) {

@@ -29,9 +29,15 @@ typedef struct tail_file {
     uint64_t written; /* mark: the log holds all commits up to this one */
     uint64_t synced;  /* mark: they are on the disk up to this one */
     uint64_t state;   /* mark: an enum tail_state */
+    /* For processes that read meanwhile; plain numbers. */
+    uint64_t sessions; /* writers that began; set before the marks */
+    uint64_t resets;   /* those that may have dropped commits, whose sync had not ended */
 } tail_file;
 
-_Static_assert(sizeof(tail_file) == 120, "TAIL layout");
+/* What a file has at least: earlier releases wrote no more. */
+#define TAIL_MARKS_END offsetof(tail_file, sessions)
+
+_Static_assert(sizeof(tail_file) == 136, "TAIL layout");
 
 enum tail_state {
     TAIL_IDLE = 1, /* no sync is in progress, and none has failed */
@@ -46,6 +52,12 @@ uint32_t tail_crc(const tail_file *file);
 static inline uint64_t tail_mark(uint32_t crc, size_t field, uint64_t number) {
     uint64_t mixed = (number + crc + ((uint64_t)field << 32)) * UINT64_C(0x9E3779B97F4A7C15);
     return number >> 48 != 0 ? 0 : number << 16 | mixed >> 48;
+}
+
+/* tail_number -- the number of a mark; 0 when it is invalid. */
+static inline uint64_t tail_number(uint32_t crc, size_t field, uint64_t mark) {
+    uint64_t number = mark >> 16;
+    return tail_mark(crc, field, number) == mark ? number : 0;
 }
 
 /* tail_read -- reads the file when the log is opened. A missing or invalid one says nothing.

@@ -56,9 +56,16 @@ struct database {
     const index_filter_calls *filters; /* of partial indexes */
     tansu_store store;
     bool read_only;
-    bool concurrent;   /* read-only, without a lock: another process may be writing */
-    files_stamp stamp; /* of what such a one opened */
-    bool discard;      /* closing only frees: nothing is written */
+    bool concurrent; /* read-only, without a lock: another process may be writing */
+    bool follow;     /* and each read is to see the newest commit */
+    /* Of a handle that may have several states (store/open/states.h); otherwise itself. */
+    struct database *root;
+    struct database *current; /* the root's: what calls read; guarded by its state_mutex */
+    struct states *states;    /* the root's; NULL in other databases */
+    uint64_t calls_inside;    /* this state; guarded by the root's state_mutex */
+    bool keeps_segments;      /* a refresh may not change which segments are active */
+    files_stamp stamp;        /* of what such a one opened */
+    bool discard;             /* closing only frees: nothing is written */
     tansu_durability durability;
     uint32_t interval_ms;
     uint32_t busy_timeout_ms;

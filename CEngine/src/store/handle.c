@@ -28,7 +28,7 @@ tansu_status handle_acquire(database *db, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     pthread_mutex_lock(&db->state_mutex);
-    bool closing = db->closing;
+    bool closing = __atomic_load_n(&db->root->closing, __ATOMIC_RELAXED);
     if (!closing)
         db->handles++;
     pthread_mutex_unlock(&db->state_mutex);
@@ -39,7 +39,7 @@ tansu_status handle_check_open(database *db, tansu_error *error) {
     tansu_status status = handle_check_process(db, error);
     if (status != TANSU_OK)
         return status;
-    return __atomic_load_n(&db->closing, __ATOMIC_RELAXED) ? closed(error) : TANSU_OK;
+    return __atomic_load_n(&db->root->closing, __ATOMIC_RELAXED) ? closed(error) : TANSU_OK;
 }
 
 void handle_release(database *db) {

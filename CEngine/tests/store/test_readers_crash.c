@@ -2,9 +2,9 @@
  * test_readers_crash.c -- one process writes, with checkpoints, compactions, index builds, dropped
  * collections and clean ends, and four processes read the database meanwhile. All of them are
  * killed at random, again and again. What a reader sees is the content after exactly one commit:
- * none that was acknowledged before it opened is missing, none is half there, the indexes agree
- * with the documents, and it stays the same whatever is written while the reader is open. In the
- * end nothing is lost, and no file is left over.
+ * none that was acknowledged before it opened, or refreshed, is missing, none is half there, the
+ * indexes agree with the documents, and what a transaction reads stays the same whatever is written
+ * and refreshed meanwhile. In the end nothing is lost, and no file is left over.
  *
  * The content follows from the number of commits alone, which the database records.
  *
@@ -46,7 +46,8 @@ typedef struct content {
 /* What the processes share. */
 static struct shared {
     atomic_uint_fast64_t begun, acknowledged; /* steps */
-    atomic_uint_fast64_t openings, held, checkpoints, compactions, ends, verified, tails;
+    atomic_uint_fast64_t openings, refreshes, replacements, held, checkpoints, compactions, ends;
+    atomic_uint_fast64_t verified, tails;
 } * shared;
 
 static const char *store_path;
@@ -189,10 +190,10 @@ static void step(content *c, tansu_db *db) {
 }
 
 /* stored_step -- the number that the database records; 0 without one. */
-static uint64_t stored_step(tansu_db *db) {
+static uint64_t stored_step(tansu_db *db, tansu_txn *txn) {
     bson_t *id = BCON_NEW("_id", BCON_INT32(0));
     tansu_buffer result = TANSU_BUFFER_INIT;
-    tansu_status status = tansu_get(db, NULL, "state", document_of(id), &result, &call_error);
+    tansu_status status = tansu_get(db, txn, "state", document_of(id), &result, &call_error);
     uint64_t found = 0;
     bson_t doc;
     bson_iter_t iter;
@@ -236,14 +237,13 @@ static int32_t compare_document(const content *c, const tansu_document *d) {
 }
 
 /* compare_found -- the documents with `n` up to a bound, found by an index if there is one. */
-static void compare_found(const content *c, tansu_db *db, int32_t most) {
+static void compare_found(const content *c, tansu_db *db, tansu_txn *txn, int32_t most) {
     bson_t *query = BCON_NEW("n", "{", "$lte", BCON_INT32(most), "}");
     bool seen[IDS] = {false};
     tansu_cursor *cursor = NULL;
     tansu_document d;
     tansu_status status;
-    must(tansu_find(db, NULL, "c", document_of(query), TANSU_NO_DOCUMENT, &cursor, &call_error),
-         16);
+    must(tansu_find(db, txn, "c", document_of(query), TANSU_NO_DOCUMENT, &cursor, &call_error), 16);
     while ((status = tansu_cursor_next(cursor, &d, &call_error)) == TANSU_OK) {
         int32_t i = compare_document(c, &d);
         if (seen[i])
@@ -260,12 +260,12 @@ static void compare_found(const content *c, tansu_db *db, int32_t most) {
 }
 
 /* compare_ids -- some documents by `_id`. */
-static void compare_ids(const content *c, tansu_db *db, random_source *source) {
+static void compare_ids(const content *c, tansu_db *db, tansu_txn *txn, random_source *source) {
     for (int k = 0; k < 20; k++) {
         int32_t i = (int32_t)random_below(source, IDS);
         bson_t *id = BCON_NEW("_id", BCON_INT32(i));
         tansu_buffer result = TANSU_BUFFER_INIT;
-        tansu_status status = tansu_get(db, NULL, "c", document_of(id), &result, &call_error);
+        tansu_status status = tansu_get(db, txn, "c", document_of(id), &result, &call_error);
         must(status == TANSU_E_NOT_FOUND ? TANSU_OK : status, 18);
         if ((status == TANSU_OK) != c->there[i])
             fail(35, "a document is in the _id index and not in its commit, or the reverse");
@@ -276,35 +276,51 @@ static void compare_ids(const content *c, tansu_db *db, random_source *source) {
     }
 }
 
-/* compare -- all of it with the content after a step. */
-static void compare(const content *c, tansu_db *db, random_source *source) {
-    if (stored_step(db) != c->step)
+/* compare_in -- all of it with the content after a step, in one transaction. */
+static void compare_in(const content *c, tansu_db *db, tansu_txn *txn, random_source *source) {
+    if (stored_step(db, txn) != c->step)
         fail(36, "the number of steps has changed under an open reader");
-    compare_found(c, db, 50);
-    compare_found(c, db, (int32_t)random_below(source, 50));
-    compare_ids(c, db, source);
+    compare_found(c, db, txn, 50);
+    compare_found(c, db, txn, (int32_t)random_below(source, 50));
+    compare_ids(c, db, txn, source);
     bson_t *query = BCON_NEW("n", BCON_INT64(c->side));
     int64_t count = 0, all = 0;
-    must(tansu_count(db, NULL, "side", document_of(query), TANSU_NO_DOCUMENT, &count, &call_error),
+    must(tansu_count(db, txn, "side", document_of(query), TANSU_NO_DOCUMENT, &count, &call_error),
          19);
-    must(tansu_count(db, NULL, "side", TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT, &all, &call_error),
-         20);
+    must(tansu_count(db, txn, "side", TANSU_NO_DOCUMENT, TANSU_NO_DOCUMENT, &all, &call_error), 20);
     bson_destroy(query);
     if (count != (c->side != 0) || all != count)
         fail(37, "a dropped collection is there, or one is not");
 }
 
+/* begin_reading -- a read transaction. */
+static tansu_txn *begin_reading(tansu_db *db) {
+    tansu_txn *txn;
+    must(tansu_txn_begin(db, TANSU_TXN_READ, TANSU_DURABILITY_DEFAULT, &txn, &call_error), 26);
+    return txn;
+}
+
+/* compare -- the same in a transaction of its own. */
+static void compare(const content *c, tansu_db *db, random_source *source) {
+    tansu_txn *txn = begin_reading(db);
+    compare_in(c, db, txn, source);
+    tansu_txn_abort(txn);
+}
+
 /* ---- The reading processes ---- */
 
-/* read_once -- opens, compares, and closes. */
-static void read_once(content *c, random_source *source, uint64_t *last) {
-    tansu_options options = call_options(store_path);
-    tansu_db *db = NULL;
-    options.allow_writer = 1;
-    options.index_cache_bytes = random_chance(source, 50) ? 1 : (uint64_t)64 << 20;
-    uint64_t least = shared->acknowledged;
-    must(open_slowly(&options, source, &db), 21);
-    uint64_t most = shared->begun, stored = stored_step(db);
+/* What a reader holds while it goes on to newer commits. */
+typedef struct old_reading {
+    content c;
+    tansu_txn *txn; /* NULL: nothing */
+} old_reading;
+
+/* read_newest -- begins to read, compares, and checks that it is what has to be seen now. `least`:
+ * steps that were acknowledged before. */
+static tansu_txn *read_newest(content *c, tansu_db *db, random_source *source, uint64_t least,
+                              uint64_t *last) {
+    tansu_txn *txn = begin_reading(db);
+    uint64_t most = shared->begun, stored = stored_step(db, txn);
     if (stored < least || stored < *last || stored > most) {
         fprintf(stderr, "    from %llu (before: %llu) to %llu steps were due, and %llu are there\n",
                 (unsigned long long)least, (unsigned long long)*last, (unsigned long long)most,
@@ -313,9 +329,58 @@ static void read_once(content *c, random_source *source, uint64_t *last) {
     }
     *last = stored;
     advance(c, stored);
-    compare(c, db, source);
+    compare_in(c, db, txn, source);
+    return txn;
+}
+
+/* end_old -- what is held is as it was. */
+static void end_old(old_reading *old, tansu_db *db, random_source *source) {
+    if (old->txn == NULL)
+        return;
+    compare_in(&old->c, db, old->txn, source);
+    tansu_txn_abort(old->txn);
+    old->txn = NULL;
+    shared->held++;
+}
+
+/* go_on -- newer commits in the same handle, by refreshing or following. */
+static void go_on(content *c, tansu_db *db, bool follow, random_source *source, uint64_t *last) {
+    unsigned rounds = (unsigned)random_below(source, random_chance(source, 20) ? 400 : 20);
+    old_reading old = {.txn = NULL};
+    for (unsigned i = 0; i < rounds; i++) {
+        alarm(120);
+        if (random_chance(source, 50))
+            pause_up_to(source, random_chance(source, 5) ? 100000000 : 3000000);
+        uint64_t least = shared->acknowledged, sequence = 0;
+        int changed = 0;
+        if (!follow)
+            must(tansu_refresh(db, &changed, &sequence, &call_error), 24);
+        tansu_txn *txn = read_newest(c, db, source, least, last);
+        shared->refreshes += follow || changed;
+        if (random_chance(source, 10)) {
+            end_old(&old, db, source);
+            old = (old_reading){.c = *c, .txn = txn};
+        } else {
+            tansu_txn_abort(txn);
+        }
+        if (random_chance(source, 2))
+            must(tansu_verify(db, NULL, NULL, NULL, &call_error), 25);
+    }
+    end_old(&old, db, source);
+}
+
+/* read_once -- opens, compares, goes on to newer commits, and closes. */
+static void read_once(content *c, random_source *source, uint64_t *last) {
+    tansu_options options = call_options(store_path);
+    tansu_db *db = NULL;
+    options.allow_writer = 1;
+    options.follow = random_chance(source, 30);
+    options.index_cache_bytes = random_chance(source, 50) ? 1 : (uint64_t)64 << 20;
+    uint64_t least = shared->acknowledged;
+    must(open_slowly(&options, source, &db), 21);
+    tansu_txn_abort(read_newest(c, db, source, least, last));
     shared->tails += call_statistic(db, "checkpointSequence") != call_statistic(db, "sequence");
-    if (random_chance(source, 30)) {
+    if (!options.follow && random_chance(source, 30)) {
         pause_up_to(source, 40000000);
         compare(c, db, source);
         shared->held++;
@@ -324,6 +389,9 @@ static void read_once(content *c, random_source *source, uint64_t *last) {
         must(tansu_verify(db, NULL, NULL, NULL, &call_error), 22);
         shared->verified++;
     }
+    if (random_chance(source, 60))
+        go_on(c, db, options.follow, source, last);
+    shared->replacements += (uint64_t)call_statistic(db, "reopenings");
     must(tansu_shutdown(db, &call_error), 23);
     shared->openings++;
 }
@@ -394,7 +462,7 @@ static void write_on(uint64_t seed) {
     content c = {.step = 0};
     pthread_t thread;
     must(open_slowly(&options, &source, &d.db), 3);
-    uint64_t stored = stored_step(d.db);
+    uint64_t stored = stored_step(d.db, NULL);
     if (stored < shared->acknowledged || stored > shared->begun)
         fail(4, "the writer found another commit than the last");
     advance(&c, stored);
@@ -491,7 +559,7 @@ static void check_end(void) {
     random_source source = random_from(1);
     content c = {.step = 0};
     tansu_db *db = call_open_with(&options);
-    uint64_t stored = stored_step(db);
+    uint64_t stored = stored_step(db, NULL);
     CHECK(stored >= shared->acknowledged && stored <= shared->begun);
     advance(&c, stored);
     compare(&c, db, &source);
@@ -537,11 +605,14 @@ static void concurrent_readers_see_whole_commits(void) {
         kills, (unsigned long long)shared->acknowledged, (unsigned long long)shared->openings,
         (unsigned long long)shared->tails, (unsigned long long)shared->held,
         (unsigned long long)shared->verified);
+    check_note("%llu refreshes that found commits, %llu states that were replaced",
+               (unsigned long long)shared->refreshes, (unsigned long long)shared->replacements);
     check_note("%llu checkpoints and %llu compactions that were asked for, %llu clean ends",
                (unsigned long long)shared->checkpoints, (unsigned long long)shared->compactions,
                (unsigned long long)shared->ends);
-    CHECK(shared->openings > kills);
+    CHECK(shared->openings > kills / 4);
     CHECK(shared->tails > 0);
+    CHECK(shared->refreshes > kills);
     CHECK(shared->checkpoints > 0 && shared->compactions > 0);
     munmap(shared, sizeof *shared);
     if (check_failures() == 0) {

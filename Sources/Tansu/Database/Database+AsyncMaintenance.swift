@@ -7,6 +7,17 @@ extension Database {
         try await writers.run { _ in try self.close() }
     }
 
+    /// Goes to the newest commit, where another process writes the database (``Options/allowWriter``).
+    ///
+    /// What is read from now on has all commits that are complete. Cursors and transactions keep what they see.
+    ///
+    /// - Returns: Whether the newest commit is another one now.
+    /// - Throws: ``TansuError`` with `.io`, `.corrupt`, `.busy` or `.closed`; `CancellationError`.
+    @discardableResult
+    public func refresh() async throws -> Bool {
+        try await readers.run { _ in try self.refresh() }
+    }
+
     /// Makes every commit so far survive power loss, whatever the durability.
     ///
     /// - Throws: ``TansuError`` with `.io`, `.syncFailed` or `.closed`; `CancellationError`.

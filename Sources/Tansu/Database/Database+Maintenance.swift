@@ -8,6 +8,18 @@ extension Database {
         try engine.close()
     }
 
+    /// Goes to the newest commit, where another process writes the database (``Options/allowWriter``).
+    ///
+    /// What is read from now on has all commits that are complete. Cursors and transactions keep what they see. The call is
+    /// cheap when little has changed: it replays the new commits. Other databases always have their newest commit.
+    ///
+    /// - Returns: Whether the newest commit is another one now.
+    /// - Throws: ``TansuError`` with `.io`, `.corrupt`, `.busy` or `.closed`; what could be read before still can.
+    @discardableResult
+    public func refresh() throws -> Bool {
+        try engine.refresh()
+    }
+
     /// Makes every commit so far survive power loss, whatever the durability.
     ///
     /// - Throws: ``TansuError`` with `.io`, `.syncFailed` or `.closed`.

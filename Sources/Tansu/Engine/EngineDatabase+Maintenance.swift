@@ -1,6 +1,13 @@
 import CTansu
 
 extension EngineDatabase {
+    /// Goes to the newest commit that another process has made; whether there was one.
+    func refresh() throws -> Bool {
+        var changed: CInt = 0
+        try call { database in _ = try engineCall { tansu_refresh(database, &changed, nil, $0) } }
+        return changed != 0
+    }
+
     /// Makes every commit so far survive power loss.
     func sync() throws {
         try call { database in _ = try engineCall { tansu_sync(database, $0) } }

@@ -40,6 +40,7 @@ private func engineOptions(
     tansu_options_init(&choices)
     choices.read_only = options.readOnly ? 1 : 0
     choices.allow_writer = options.allowWriter ? 1 : 0
+    choices.follow = options.follow ? 1 : 0
     choices.must_exist = options.mustExist ? 1 : 0
     choices.durability = options.durability.engineValue
     choices.busy_timeout_ms = options.busyTimeout.engineMilliseconds

@@ -13,10 +13,14 @@ extension Database {
 
         /// Never write, and read whether or not another process writes.
         ///
-        /// The database has all commits up to its opening and none after it. No lock is taken: opening neither waits for
-        /// a writer nor makes one wait. It copies the index file into a temporary file and throws `.busy` if checkpoints
-        /// follow each other too fast for that.
+        /// The database has all commits up to its opening, or to the last call of `refresh()`, and none after it.
+        /// No lock is taken: opening neither waits for a writer nor makes one wait. It copies the index file into a
+        /// temporary file and throws `.busy` if checkpoints follow each other too fast for that.
         public var allowWriter: Bool
+
+        /// With ``allowWriter``: each read outside of a transaction, and each read transaction that begins, has the newest
+        /// commit of the process that writes. Change streams and observations report its commits.
+        public var follow: Bool
 
         /// Throw `.notFound` instead of creating a new database.
         public var mustExist: Bool
@@ -79,7 +83,8 @@ extension Database {
         /// Makes options; every one has a default.
         public init(
             durability: Durability = .full, readOnly: Bool = false, allowWriter: Bool = false,
-            mustExist: Bool = false, busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero,
+            follow: Bool = false, mustExist: Bool = false,
+            busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero,
             segmentSize: Int? = nil, checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil,
             sortMemoryBytes: Int? = nil, groupMemoryBytes: Int? = nil, transactionMemoryBytes: Int? = nil,
             compactionPercent: Int? = nil, compactionShare: Int? = nil,
@@ -89,6 +94,7 @@ extension Database {
             self.durability = durability
             self.readOnly = readOnly
             self.allowWriter = allowWriter
+            self.follow = follow
             self.mustExist = mustExist
             self.busyTimeout = busyTimeout
             self.lockTimeout = lockTimeout

@@ -93,6 +93,26 @@ struct DatabaseTests {
         #expect(throws: TansuError.self) { try db.collectionNames() }
     }
 
+    @Test("refresh goes to the newest commit of another opening, and follow does so in each read")
+    func refreshAndFollow() throws {
+        let folder = try TemporaryFolder()
+        let writer = try Database(path: folder.path("p"))
+        let numbers = try writer.collection("numbers")
+        try numbers.save(["_id": 1])
+        let reader = try Database(path: folder.path("p"), options: .init(allowWriter: true))
+        let follower = try Database(path: folder.path("p"), options: .init(allowWriter: true, follow: true))
+        try numbers.save(["_id": 2])
+        #expect(try reader.collection("numbers").count() == 1)
+        #expect(try follower.collection("numbers").count() == 2)
+        #expect(try reader.refresh())
+        #expect(try reader.collection("numbers").count() == 2)
+        #expect(try !reader.refresh())
+        #expect(try !writer.refresh())
+        try reader.close()
+        try follower.close()
+        try writer.close()
+    }
+
     @Test("allowWriter reads the commits before the opening, while another opening writes")
     func allowWriter() throws {
         let folder = try TemporaryFolder()

@@ -107,6 +107,7 @@ tansu_status command_drop_collection(command *c, tansu_error *error);
 tansu_status command_rename_collection(command *c, tansu_error *error);
 tansu_status command_collections(command *c, tansu_error *error);
 tansu_status command_stats(command *c, tansu_error *error);
+tansu_status command_refresh(command *c, tansu_error *error);
 tansu_status command_sync(command *c, tansu_error *error);
 tansu_status command_checkpoint(command *c, tansu_error *error);
 tansu_status command_verify(command *c, tansu_error *error);

@@ -397,6 +397,18 @@ tansu_status command_stats(command *c, tansu_error *error) {
     return status;
 }
 
+/* command_refresh -- goes to the newest commit that another process made. */
+tansu_status command_refresh(command *c, tansu_error *error) {
+    int changed;
+    uint64_t sequence;
+    tansu_status status = tansu_refresh(c->db, &changed, &sequence, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!command_put(c, changed ? ", \"changed\": true" : ", \"changed\": false"))
+        return error_memory(error);
+    return command_put_count(c, ", \"sequence\": ", (int64_t)sequence, error);
+}
+
 /* command_sync -- commits so far survive power loss. */
 tansu_status command_sync(command *c, tansu_error *error) {
     return tansu_sync(c->db, error);

@@ -1,6 +1,8 @@
 /*
  * store/open/open.c -- opening and closing a database.
  */
+#include "store/open/open.h"
+#include "log/follow/follow.h"
 #include "log/scan.h"
 #include "store/background/compactor.h"
 #include "store/background/worker.h"
@@ -13,6 +15,7 @@
 #include "store/memory.h"
 #include "store/open/database_folder.h"
 #include "store/open/options.h"
+#include "store/open/states.h"
 #include "store/recovery/recovery.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -20,9 +23,8 @@
 
 #include <stdlib.h>
 
-/* database_new -- the struct with its mutexes, settings taken over. */
-static tansu_status database_new(const tansu_options *options, const fs *calls, database **result,
-                                 tansu_error *error) {
+tansu_status database_new(const tansu_options *options, const fs *calls, database **result,
+                          tansu_error *error) {
     database *db = calloc(1, sizeof *db);
     if (db == NULL)
         return error_memory(error);
@@ -33,9 +35,11 @@ static tansu_status database_new(const tansu_options *options, const fs *calls, 
     }
     db->calls = calls;
     db->close = database_close;
+    db->root = db->current = db;
     db->store = options->store;
     db->concurrent = options->allow_writer != 0;
     db->read_only = options->read_only != 0 || db->concurrent;
+    db->follow = options->follow != 0;
     db->durability = options->durability == TANSU_DURABILITY_DEFAULT ? TANSU_DURABILITY_FULL
                                                                      : options->durability;
     db->interval_ms = options->interval_ms;
@@ -107,6 +111,8 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
                                     .block_cache_bytes = options->block_cache_bytes};
         memcpy(log_settings.uuid, db->manifest.uuid, sizeof log_settings.uuid);
         status = log_open(&log_settings, &db->log, error);
+        if (status == TANSU_OK && db->concurrent)
+            log_follow_begin(db->log);
     }
     free(log_folder);
     free(set_aside);
@@ -145,9 +151,9 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
 
 /* open_concurrent -- open_database() while another process writes: as often as what was read were
  * not the files of one point in time. */
-static tansu_status open_concurrent(const tansu_options *options, const fs *calls,
-                                    const index_filter_calls *filters, database **result,
-                                    tansu_error *error) {
+tansu_status open_concurrent(const tansu_options *options, const fs *calls,
+                             const index_filter_calls *filters, database **result,
+                             tansu_error *error) {
     clock_time until = clock_in((uint64_t)CONCURRENT_MS + options->lock_timeout_ms);
     int unchanged = 0;
     for (uint64_t pause = CONCURRENT_PAUSE_LEAST;;
@@ -168,7 +174,7 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
     limit_guard guard;
     limit_enter(&guard);
     tansu_status status = options->allow_writer
-                              ? open_concurrent(options, calls, filters, result, &own)
+                              ? states_open(options, calls, filters, result, &own)
                               : open_database(options, calls, filters, result, &own);
     limit_leave(&guard);
     if (status != TANSU_OK && error != NULL)
@@ -177,6 +183,10 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
 }
 
 tansu_status database_close(database *db, tansu_error *error) {
+    if (db->states != NULL) {
+        states_end(db);
+        return TANSU_OK;
+    }
     tansu_status status = TANSU_OK;
     limit_guard guard;
     limit_enter(&guard);

@@ -54,6 +54,8 @@ tansu_status options_check(const tansu_options *o, tansu_error *error) {
     else if (o->store == TANSU_STORE_PERSISTENT && (o->path == NULL || o->path[0] == 0))
         wrong =
             "The option \"path\" is empty; name the database's folder, or choose a memory store";
+    else if (o->follow && !o->allow_writer)
+        wrong = "The option \"follow\" is for databases that are opened with \"allow_writer\"";
     else if ((o->read_only || o->allow_writer) && o->store != TANSU_STORE_PERSISTENT)
         wrong = "Only a persistent store can be opened read-only";
     else if (o->segment_size < SEGMENT_LEAST || o->segment_size > SEGMENT_MOST)

@@ -15,6 +15,12 @@ tansu_status recovery_run(database *db, const tansu_options *options, tansu_erro
 /* recovery_start_empty -- the snapshot before any commit. Errors: MEMORY. */
 tansu_status recovery_start_empty(database *db, tansu_error *error);
 
+/* recovery_follow -- of a database that another process writes: applies the commits after the head
+ * snapshot up to `to`, which the log contains, and publishes the result as the next snapshot.
+ * *reached: false when the log does not have all of them any more. After that, and after an error,
+ * the database stays as it was and can't be continued. Errors: CORRUPT, IO, MEMORY, UNSUPPORTED. */
+tansu_status recovery_follow(database *db, uint64_t to, bool *reached, tansu_error *error);
+
 /* ---- Within the recovery ---- */
 
 /* recovery_replay -- applies the log after the head snapshot. Compacted segments whose installation

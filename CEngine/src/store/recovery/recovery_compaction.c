@@ -3,6 +3,7 @@
  * checkpoint that follows it.
  */
 #include "bson/document.h"
+#include "log/follow/follow.h"
 #include "log/scan.h"
 #include "store/database_internal.h"
 #include "store/snapshot.h"
@@ -16,6 +17,7 @@ typedef struct replayed_compaction {
     uint32_t number;
     uint32_t *replaced;
     uint32_t count;
+    uint64_t oldest; /* commit of the oldest snapshot that somebody may read */
 } replayed_compaction;
 
 /* corrupt -- a record that is invalid here. */
@@ -26,6 +28,22 @@ static tansu_status corrupt(log_location location, tansu_error *error) {
                     "A compaction does not match the segments at \"%s\", offset %u; restore a "
                     "backup or salvage what is readable with \"tansu repair\"",
                     name, (uint32_t)location);
+}
+
+/* in_use -- the error for a compaction that cannot be applied while others read. */
+static tansu_status in_use(tansu_error *error) {
+    return error_set(error, TANSU_E_BUSY, NULL,
+                     "What was compacted is being read; open the database again");
+}
+
+/* oldest_snapshot -- nobody reads at opening. */
+static uint64_t oldest_snapshot(database *db) {
+    if (db->root == db)
+        return UINT64_MAX;
+    pthread_mutex_lock(&db->snapshot_mutex);
+    uint64_t oldest = db->oldest->sequence;
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    return oldest;
 }
 
 /* read_record -- the numbers in the payload. */
@@ -113,11 +131,13 @@ static tansu_status relocate_record(replayed_compaction *a, const collection_sta
 static tansu_status clear_deletion(replayed_compaction *a, const collection_state *state,
                                    const record_header *record, log_location location,
                                    log_location word, tansu_error *error) {
-    (void)a;
     if ((word & LOCATION_MASK) != location)
         return TANSU_OK;
     if (record->type != RECORD_DELETE)
         return corrupt(location, error);
+    /* The writer keeps the deletions that its own readers need, and knows of no others. */
+    if (record_visible_from(record) > a->oldest)
+        return in_use(error);
     locations_relocate(state->locations, record_rid(record), word, 0);
     return TANSU_OK;
 }
@@ -136,9 +156,13 @@ static tansu_status clear_frame(void *context, const frame_header *frame, log_lo
 
 tansu_status recovery_compaction(write_txn *wtxn, const record_header *record,
                                  log_location location, tansu_error *error) {
-    replayed_compaction a = {.wtxn = wtxn};
+    replayed_compaction a = {.wtxn = wtxn, .oldest = oldest_snapshot(wtxn->db)};
     bool adopted = false;
     tansu_status status = read_record(&a, record, location, error);
+    if (status == TANSU_OK && wtxn->db->keeps_segments)
+        status = in_use(error);
+    if (status == TANSU_OK && wtxn->db->concurrent)
+        status = log_follow_compacted(wtxn->db->log, a.number, error);
     if (status == TANSU_OK)
         status = log_activate(wtxn->db->log, a.number, &adopted, error);
     if (status == TANSU_OK && !adopted)

@@ -17,9 +17,11 @@
 #include "store/recovery/recovery.h"
 
 #include "bson/document.h"
+#include "log/follow/follow.h"
 #include "log/scan.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
+#include "store/index_tail/index_tail.h"
 #include "store/index_tail/tail_changes.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/array.h"
@@ -72,6 +74,8 @@ static tansu_status old_snapshot(write_txn *wtxn, const collection_state *state,
     if (location == 0 || (location & LOCATION_DELETED) != 0)
         return TANSU_OK;
     *at = location;
+    if (!log_has_segment(wtxn->db->log, (uint32_t)(location >> 32)))
+        return damaged(location, "There is a change of a document in a missing segment", error);
     *doc = record_document(log_record(wtxn->db->log, &wtxn->pins, location), record->where, size);
     return *doc != NULL ? TANSU_OK : damaged(location, "There is a corrupt document", error);
 }
@@ -450,4 +454,31 @@ tansu_status recovery_replay(database *db, tansu_progress progress, void *progre
     wtxn->changed = wtxn->next->sequence != wtxn->base->sequence;
     wtxn->next->position = log_position(db->log);
     return write_txn_commit(wtxn, TANSU_DURABILITY_PROCESS, NULL, error);
+}
+
+tansu_status recovery_follow(database *db, uint64_t to, bool *reached, tansu_error *error) {
+    write_txn *wtxn;
+    tansu_status status = write_txn_begin(db, &wtxn, error);
+    if (status != TANSU_OK)
+        return status;
+    wtxn->replay = true;
+    wtxn->next->sequence = wtxn->base->sequence;
+    replaying r = {.wtxn = wtxn};
+    /* What waits needs records of segments that a compaction may have replaced since. */
+    status = snapshot_indexes_current(wtxn->base, error);
+    if (status == TANSU_OK)
+        status = log_follow(db->log, to, replay_frame, &r, reached, error);
+    leave_state(&r);
+    replaying_free(&r);
+    if (status == TANSU_OK && *reached)
+        status = log_follow_retire(db->log, &wtxn->retired, error);
+    if (status != TANSU_OK || !*reached) {
+        write_txn_abort(wtxn);
+        return status;
+    }
+    wtxn->next->position = log_position(db->log);
+    status = write_txn_commit(wtxn, TANSU_DURABILITY_PROCESS, NULL, error);
+    if (status != TANSU_OK)
+        log_follow_keep(db->log);
+    return status;
 }

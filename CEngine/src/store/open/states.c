@@ -1,0 +1,347 @@
+/*
+ * store/open/states.c -- states of a handle that reads while another process writes.
+ *
+ * root->current, and the number of calls in each state, are guarded by the root's state_mutex. A
+ * state counts one of its own handles for all calls and for being the current one, and the root one
+ * for each state.
+ */
+#include "store/open/states.h"
+
+#include "log/follow/follow.h"
+#include "log/scan.h"
+#include "store/commit_wait.h"
+#include "store/files_stamp.h"
+#include "store/handle.h"
+#include "store/open/open.h"
+#include "store/recovery/recovery.h"
+#include "util/error.h"
+#include "util/file_size_limit.h"
+
+#include <stdlib.h>
+
+/* A state is replaced, if there is a newer checkpoint, when more than this part of
+ * options.index_cache_bytes is in blocks that only it has, and that is more than the least. */
+#define DIRTY_PART 2
+#define DIRTY_LEAST ((uint64_t)1024 * 1024)
+
+/* What a root has that other databases do not. */
+struct states {
+    tansu_options options; /* of the next state */
+    pthread_mutex_t mutex; /* one refresh at a time; guards the following */
+    bool unusable;         /* the current state cannot be continued */
+    uint64_t dirty_limit;  /* in bytes: then it is examined whether there is a newer checkpoint */
+    uint64_t refreshes;    /* that found commits; atomic */
+    uint64_t replacements; /* of the state; atomic */
+};
+
+/* ---- States ---- */
+
+/* close_state -- a state that nobody uses any more. */
+static tansu_status close_state(database *state, tansu_error *error) {
+    database *root = state->root;
+    tansu_status status = database_close(state, error);
+    handle_release(root);
+    return status;
+}
+
+/* install -- makes a state the current one; NULL: the root has none any more. False when the handle
+ * is being closed, and takes no other one. */
+static bool install(database *root, database *state) {
+    pthread_mutex_lock(&root->state_mutex);
+    database *old = root->current;
+    bool taken = state == NULL || !__atomic_load_n(&root->closing, __ATOMIC_RELAXED);
+    if (taken && state != NULL) {
+        state->root = root;
+        state->close = close_state;
+        state->handles = 1;
+        root->handles++;
+    }
+    bool unused = taken && old != NULL && old->calls_inside == 0;
+    if (taken)
+        root->current = state;
+    if (taken && old != NULL) {
+        pthread_mutex_lock(&old->state_mutex);
+        __atomic_store_n(&old->closing, true, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&old->state_mutex);
+    }
+    pthread_mutex_unlock(&root->state_mutex);
+    if (unused)
+        handle_release(old);
+    return taken;
+}
+
+/* pin -- the current state, until states_leave(); NULL when the handle is being closed. */
+static database *pin(database *root) {
+    pthread_mutex_lock(&root->state_mutex);
+    database *state = __atomic_load_n(&root->closing, __ATOMIC_RELAXED) ? NULL : root->current;
+    if (state != NULL)
+        state->calls_inside++;
+    pthread_mutex_unlock(&root->state_mutex);
+    return state;
+}
+
+tansu_status states_enter(database *root, database **state, tansu_error *error) {
+    bool looked = false;
+    for (;;) {
+        database *d = pin(root);
+        if (d == NULL)
+            return handle_check_open(root, error);
+        *state = d;
+        if (looked || !root->follow || log_follow_unchanged(d->log))
+            return TANSU_OK;
+        looked = true;
+        tansu_status status = states_refresh(root, NULL, NULL, error);
+        states_leave(d);
+        if (status != TANSU_OK)
+            return status;
+    }
+}
+
+void states_leave(database *state) {
+    database *root = state->root;
+    pthread_mutex_lock(&root->state_mutex);
+    bool last = --state->calls_inside == 0 && state != root->current;
+    pthread_mutex_unlock(&root->state_mutex);
+    if (last)
+        handle_release(state);
+}
+
+tansu_status database_enter_handle(database *db, database **state, tansu_error *error) {
+    tansu_status status = handle_check_open(db, error);
+    if (status == TANSU_OK)
+        status = database_enter(db, state, error);
+    if (status != TANSU_OK)
+        return status;
+    status = handle_acquire(*state, error);
+    database_leave(*state);
+    return status;
+}
+
+uint64_t states_handles(const database *root) {
+    database *state = root->current;
+    pthread_mutex_lock(&state->state_mutex);
+    uint64_t handles = root->handles + state->handles - 2;
+    pthread_mutex_unlock(&state->state_mutex);
+    return handles;
+}
+
+states_statistics states_measure(const database *root) {
+    const struct states *s = root->states;
+    return (states_statistics){.refreshes = __atomic_load_n(&s->refreshes, __ATOMIC_RELAXED),
+                               .replacements = __atomic_load_n(&s->replacements, __ATOMIC_RELAXED)};
+}
+
+/* ---- Opening and closing ---- */
+
+/* free_root -- the root's database_close(), when it has no state any more. */
+static tansu_status free_root(database *root, tansu_error *error) {
+    (void)error;
+    pthread_mutex_destroy(&root->states->mutex);
+    free(root->states);
+    root->states = NULL;
+    return database_close(root, NULL);
+}
+
+tansu_status states_open(const tansu_options *options, const fs *calls,
+                         const index_filter_calls *filters, database **result, tansu_error *error) {
+    database *root;
+    tansu_status status = database_new(options, calls, &root, error);
+    if (status != TANSU_OK)
+        return status;
+    root->discard = true;
+    root->filters = filters;
+    struct states *r = calloc(1, sizeof *r);
+    if (r == NULL || pthread_mutex_init(&r->mutex, NULL) != 0) {
+        free(r);
+        database_close(root, NULL);
+        return error_memory(error);
+    }
+    root->states = r;
+    root->close = free_root;
+    database *state = NULL;
+    status = open_concurrent(options, calls, filters, &state, error);
+    root->folder = status == TANSU_OK ? strdup(state->folder) : NULL;
+    if (status == TANSU_OK && root->folder == NULL) {
+        database_close(state, NULL);
+        status = error_memory(error);
+    }
+    if (status != TANSU_OK) {
+        free_root(root, NULL);
+        return status;
+    }
+    r->options = *options;
+    r->options.path = root->folder;
+    r->options.progress = NULL;
+    root->current = NULL;
+    install(root, state);
+    *result = root;
+    return TANSU_OK;
+}
+
+void states_close(database *root) {
+    install(root, NULL);
+}
+
+void states_end(database *root) {
+    __atomic_store_n(&root->closing, true, __ATOMIC_RELAXED);
+    states_close(root);
+}
+
+/* ---- Refreshing ---- */
+
+/* replace -- opens the files again. The mutex is held. */
+static tansu_status replace(database *root, database *old, tansu_error *error) {
+    struct states *r = root->states;
+    database *fresh = NULL;
+    limit_guard guard;
+    limit_enter(&guard);
+    tansu_status status = open_concurrent(&r->options, root->calls, root->filters, &fresh, error);
+    limit_leave(&guard);
+    if (status != TANSU_OK)
+        return status;
+    r->unusable = false;
+    r->dirty_limit = 0;
+    __atomic_add_fetch(&r->replacements, 1, __ATOMIC_RELAXED);
+    commit_wait_wake(old); /* its feeds go on in the new one */
+    if (!install(root, fresh)) {
+        database_close(fresh, NULL);
+        return handle_check_open(root, error);
+    }
+    return TANSU_OK;
+}
+
+/* lock_segments -- keeps those that need the segments as they are waiting; false when there is one.
+ * Then a compaction cannot be applied. */
+static bool lock_segments(database *state) {
+    pthread_mutex_lock(&state->state_mutex);
+    bool free = state->maintenance == MAINTENANCE_NONE;
+    if (free)
+        state->maintenance = MAINTENANCE_BACKGROUND;
+    pthread_mutex_unlock(&state->state_mutex);
+    return free;
+}
+
+static void unlock_segments(database *state) {
+    pthread_mutex_lock(&state->state_mutex);
+    state->maintenance = MAINTENANCE_NONE;
+    pthread_cond_broadcast(&state->state_changed);
+    pthread_mutex_unlock(&state->state_mutex);
+}
+
+/* raise_floor -- feeds that have not delivered what a compaction may have dropped cannot go on. */
+static void raise_floor(database *state) {
+    uint64_t floor = log_compacted_to(state->log);
+    pthread_mutex_lock(&state->feed_mutex);
+    if (floor > state->feed_floor)
+        state->feed_floor = floor;
+    pthread_mutex_unlock(&state->feed_mutex);
+}
+
+/* advance -- applies the commits up to `to`; false when that is not possible. */
+static bool advance(database *state, uint64_t to) {
+    bool reached = false;
+    bool locked = lock_segments(state);
+    state->keeps_segments = !locked;
+    tansu_status status = recovery_follow(state, to, &reached, NULL);
+    if (locked)
+        unlock_segments(state);
+    if (status != TANSU_OK || !reached)
+        return false;
+    raise_floor(state);
+    return true;
+}
+
+/* is_large -- whether a state has so much in memory alone that a newer checkpoint would help, and
+ * there is one. */
+static bool is_large(struct states *r, const database *state) {
+    uint64_t dirty = tree_store_dirty(state->trees), bound = state->index_cache_bytes / DIRTY_PART;
+    if (bound < DIRTY_LEAST)
+        bound = DIRTY_LEAST;
+    if (dirty < bound || dirty < r->dirty_limit)
+        return false;
+    r->dirty_limit = dirty + bound / 4;
+    return files_stamp_check(state, NULL) == TANSU_E_BUSY;
+}
+
+/* log_end -- the last commit of the log, where the marks do not say it: nobody has written since
+ * the last clean end. */
+static tansu_status log_end(const database *root, uint64_t *to, tansu_error *error) {
+    manifest m;
+    tansu_status status = manifest_read(root->calls, root->folder, &m, error);
+    *to = status == TANSU_OK ? m.end_sequence : 0;
+    return status;
+}
+
+/* refresh -- states_refresh() with the mutex held. `state`: the current one. */
+static tansu_status refresh(database *root, database *state, tansu_error *error) {
+    struct states *r = root->states;
+    log_seen seen;
+    uint64_t to, now = state->head->sequence;
+    if (r->unusable || !log_follow_look(state->log, &seen, &to))
+        return replace(root, state, error);
+    bool marked = to != 0;
+    tansu_status status = marked ? TANSU_OK : log_end(root, &to, error);
+    if (status != TANSU_OK)
+        return status;
+    if (marked && to < now) /* commits have been taken out of the log */
+        return replace(root, state, error);
+    if (to > now && !advance(state, to)) {
+        r->unusable = true;
+        return replace(root, state, error);
+    }
+    log_follow_seen(state->log, &seen);
+    if (to > now && is_large(r, state))
+        (void)replace(root, state, NULL); /* it goes on with the state that it has */
+    return TANSU_OK;
+}
+
+/* newest -- the commit that a call would see. */
+static uint64_t newest(database *state) {
+    snapshot *v = snapshot_acquire(state);
+    uint64_t sequence = v->sequence;
+    snapshot_release(state, v);
+    return sequence;
+}
+
+/* refresh_counted -- states_refresh() of a handle that stays while it runs. */
+static tansu_status refresh_counted(database *root, bool *changed, uint64_t *sequence,
+                                    tansu_error *error) {
+    struct states *r = root->states;
+    pthread_mutex_lock(&r->mutex);
+    database *state = pin(root);
+    tansu_status status = state == NULL ? handle_check_open(root, error) : TANSU_OK;
+    if (state != NULL) {
+        uint64_t before = newest(state);
+        *sequence = before;
+        status = refresh(root, state, error);
+        database *after = pin(root);
+        if (after != NULL) {
+            *sequence = newest(after);
+            states_leave(after);
+        }
+        *changed = *sequence != before;
+        states_leave(state);
+    }
+    pthread_mutex_unlock(&r->mutex);
+    if (*changed)
+        __atomic_add_fetch(&r->refreshes, 1, __ATOMIC_RELAXED);
+    return status;
+}
+
+tansu_status states_refresh(database *db, bool *changed, uint64_t *sequence, tansu_error *error) {
+    bool newer = false;
+    uint64_t number = 0;
+    tansu_status status = handle_acquire(db, error);
+    if (status != TANSU_OK)
+        return status;
+    if (db->states != NULL)
+        status = refresh_counted(db, &newer, &number, error);
+    else
+        number = newest(db);
+    handle_release(db);
+    if (changed != NULL)
+        *changed = newer;
+    if (sequence != NULL)
+        *sequence = number;
+    return status;
+}
