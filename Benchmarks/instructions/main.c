@@ -113,11 +113,17 @@ static int replay(struct run *run, size_t first, size_t count) {
     return open_store(run);
 }
 
+/* replay_use -- the same, and a write, for which all indexes are brought up to date. */
+static int replay_use(struct run *run, size_t first, size_t count) {
+    return replay(run, first, count) != 0 ? -1 : commit_each(run, LOG_COMMITS, 1);
+}
+
 static const struct path paths[] = {
-    {"save-0", 0, false, OPERATIONS, save_all},     {"save-2", 2, false, OPERATIONS, save_all},
-    {"commit", 0, false, OPERATIONS, commit_each},  {"get", 2, false, OPERATIONS, get_each},
-    {"equal-10", 2, false, EQUALITIES, equal_each}, {"scan", 0, false, DOCUMENTS, scan},
-    {"remove", 2, false, OPERATIONS, remove_all},   {"replay", 2, true, LOG_COMMITS, replay},
+    {"save-0", 0, false, OPERATIONS, save_all},       {"save-2", 2, false, OPERATIONS, save_all},
+    {"commit", 0, false, OPERATIONS, commit_each},    {"get", 2, false, OPERATIONS, get_each},
+    {"equal-10", 2, false, EQUALITIES, equal_each},   {"scan", 0, false, DOCUMENTS, scan},
+    {"remove", 2, false, OPERATIONS, remove_all},     {"replay", 2, true, LOG_COMMITS, replay},
+    {"replay-use", 2, true, LOG_COMMITS, replay_use},
 };
 #define PATHS (sizeof paths / sizeof paths[0])
 
@@ -153,7 +159,7 @@ static int fill(struct run *run, int indexes) {
     return tansu_engine.quiesce(run->store);
 }
 
-/* prepare -- the database for `replay`: filled, checkpointed, and commits after that. It is not
+/* prepare -- the database for `replay` and `replay-use`: filled, checkpointed, and commits after that. It is not
  * closed: the process ends. */
 static int prepare(struct run *run) {
     return fill(run, 2) != 0 ? -1 : commit_each(run, 0, LOG_COMMITS);
