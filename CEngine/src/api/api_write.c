@@ -128,7 +128,7 @@ static tansu_status remove_id(tansu_db *db, tansu_txn *txn, const char *collecti
     if (status != TANSU_OK)
         return status;
     write_call w;
-    status = write_call_begin(&w, db, txn, error);
+    status = write_call_begin_saves(&w, db, txn, error);
     if (status != TANSU_OK)
         return status;
     bool found = false;

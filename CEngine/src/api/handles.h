@@ -97,8 +97,9 @@ typedef struct write_call {
 
 /* write_call_begin -- errors: INVALID_ARGUMENT, READ_ONLY, BUSY, SYNC_FAILED. */
 tansu_status write_call_begin(write_call *w, tansu_db *db, tansu_txn *txn, tansu_error *error);
-/* write_call_begin_saves -- the same for a call that saves documents and reads no index but that of
- * `_id`: index entries of the saves before continue to wait (write_txn_flush()). */
+/* write_call_begin_saves -- the same for a call that saves or removes documents and reads no index
+ * but that of `_id`: what the calls before changed in indexes continues to wait
+ * (write_txn_flush()). */
 tansu_status write_call_begin_saves(write_call *w, tansu_db *db, tansu_txn *txn,
                                     tansu_error *error);
 /* write_call_read_context -- reading what is changed; a long read stops when the transaction is

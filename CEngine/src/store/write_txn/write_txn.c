@@ -318,12 +318,14 @@ void write_txn_forget_steps(write_txn *wtxn, write_txn_mark mark) {
 }
 
 void write_txn_roll_back(write_txn *wtxn, write_txn_mark mark) {
+    bool back = wtxn->step_count > mark.steps;
     while (!wtxn->broken && wtxn->step_count > mark.steps) {
         if (step_back(wtxn, &wtxn->steps[wtxn->step_count - 1]) != TANSU_OK)
             wtxn->broken = true;
         wtxn->step_count--;
     }
-    if (wtxn->broken)
+    /* What is taken back may wait, and its documents count as not changed from here on. */
+    if (wtxn->broken || (back && write_txn_flush(wtxn, NULL) != TANSU_OK))
         return;
     log_shrink(wtxn->db->log, mark.frame_size, mark.records);
     wtxn->frame_size = mark.frame_size;

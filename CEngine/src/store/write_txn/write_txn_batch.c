@@ -1,12 +1,13 @@
 /*
- * store/write_txn/write_txn_batch.c -- index entries that wait to be inserted together.
+ * store/write_txn/write_txn_batch.c -- index entries that wait to be inserted or removed together.
  *
- * A large transaction puts entries into an index in the order of its documents, each into another
+ * A large transaction changes entries of an index in the order of its documents, each in another
  * leaf: at every one the processor waits for a leaf that is in no cache, and recovery reads it from
- * the block store. So the entries of new documents wait here, up to BATCH_BYTES, and are inserted
- * in their order: neighbours go into the same leaf. Nobody sees that. They are inserted before
- * anything reads the index, removes from it, or changes the list of indexes, and before the commit
- * (write_txn_flush()); unique indexes and that of `_id`, which each save reads, do not wait.
+ * the block store. So what documents add and remove waits here, up to BATCH_BYTES, and is done
+ * in the order of the index: neighbours are in the same leaf. Nobody sees that. It is done before
+ * anything reads the index or changes the list of indexes, before a document is changed a second
+ * time, and before the commit (write_txn_flush()); unique indexes and that of `_id`, which each
+ * save reads, do not wait.
  */
 #include "store/write_txn/write_txn_internal.h"
 
@@ -42,23 +43,23 @@ static tansu_status batches_for(write_txn *wtxn, const collection_state *state,
     return TANSU_OK;
 }
 
-bool write_txn_batches(const write_txn *wtxn, const index_definition *definition) {
-    return !definition->unique && (wtxn->replay || wtxn->records >= BATCH_FROM);
+bool write_txn_batches(const write_txn *wtxn, const index_definition *definition, bool existing) {
+    if (wtxn->replay)
+        return !definition->unique && !existing; /* the next commit may change the same document */
+    return !definition->unique && wtxn->records >= BATCH_FROM;
 }
 
 tansu_status write_txn_batch(write_txn *wtxn, collection_state *state, uint32_t i,
-                             const index_entries *entries, tansu_error *error) {
+                             const uint8_t *entry, uint32_t size, bool removes,
+                             tansu_error *error) {
     tansu_status status = batches_for(wtxn, state, error);
     if (status != TANSU_OK)
         return status;
     wtxn->batched = state->id;
-    for (uint32_t k = 0; k < entries->count; k++) {
-        const uint8_t *entry = entries->bytes.data + entries->list[k].offset;
-        size_t before = index_batch_memory(&wtxn->batches[i]);
-        if (!index_batch_add(&wtxn->batches[i], entry, entries->list[k].size, false))
-            return error_memory(error);
-        wtxn->batched_bytes += index_batch_memory(&wtxn->batches[i]) - before;
-    }
+    size_t before = index_batch_memory(&wtxn->batches[i]);
+    if (!index_batch_add(&wtxn->batches[i], entry, size, removes))
+        return error_memory(error);
+    wtxn->batched_bytes += index_batch_memory(&wtxn->batches[i]) - before;
     return wtxn->batched_bytes < BATCH_BYTES ? TANSU_OK : write_txn_flush(wtxn, error);
 }
 

@@ -79,30 +79,47 @@ static tansu_status make_new_entries(write_txn *wtxn, const collection_state *st
     return status;
 }
 
+/* change_entry -- adds an entry to an index or removes it, now or when what waits is changed. */
+static tansu_status change_entry(write_txn *wtxn, collection_state *state, uint32_t i,
+                                 const index_entries *entries, uint32_t at, bool removes,
+                                 bool waits, tansu_error *error) {
+    const uint8_t *entry = entries->bytes.data + entries->list[at].offset;
+    uint32_t size = entries->list[at].size;
+    tree *t = &state->indexes[i].entries;
+    if (waits)
+        return write_txn_batch(wtxn, state, i, entry, size, removes, error);
+    return removes ? tree_remove(&wtxn->writer, t, entry, size, NULL, error)
+                   : tree_insert(&wtxn->writer, t, entry, size, NULL, error);
+}
+
 /* apply_index -- replaces a document's old entries by its new ones in one index. */
-static tansu_status apply_index(write_txn *wtxn, collection_index *index, const index_entries *now,
-                                tansu_error *error) {
+static tansu_status apply_index(write_txn *wtxn, collection_state *state, uint32_t number,
+                                const index_entries *now, bool waits, tansu_error *error) {
     const index_entries *was = &wtxn->old_entries;
     uint32_t i = 0, k = 0;
     while (i < was->count || k < now->count) {
         int order = i == was->count ? 1 : k == now->count ? -1 : entry_compare(was, i, now, k);
         tansu_status status = TANSU_OK;
-        if (order < 0) {
-            status =
-                tree_remove(&wtxn->writer, &index->entries, was->bytes.data + was->list[i].offset,
-                            was->list[i].size, NULL, error);
-        } else if (order > 0) {
-            status =
-                tree_insert(&wtxn->writer, &index->entries, now->bytes.data + now->list[k].offset,
-                            now->list[k].size, NULL, error);
-        }
+        if (order < 0)
+            status = change_entry(wtxn, state, number, was, i, true, waits, error);
+        else if (order > 0)
+            status = change_entry(wtxn, state, number, now, k, false, waits, error);
         if (status != TANSU_OK)
             return status;
         i += order <= 0;
         k += order >= 0;
     }
+    collection_index *index = &state->indexes[number];
     index->multikey = index->multikey || now->multikey;
     return TANSU_OK;
+}
+
+/* flush_own -- before a document that exists is changed: what waits of its own entries is made
+ * first, for a batch has no order of its own. Entries of other documents are others. */
+static tansu_status flush_own(write_txn *wtxn, const collection_state *state, uint64_t rid,
+                              tansu_error *error) {
+    bool changed = wtxn->replay || pending_find(&wtxn->pending, record_where(state->id, rid)) != 0;
+    return changed ? write_txn_flush(wtxn, error) : TANSU_OK;
 }
 
 /* make_old_entries -- the entries that the document had before the transaction changes it. In
@@ -161,7 +178,7 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
     /* Everything is validated before the first change. */
     tansu_status status = make_new_entries(wtxn, state, doc, size, rid, error);
     if (status == TANSU_OK && old != NULL)
-        status = write_txn_flush(wtxn, error); /* the old entries may wait */
+        status = flush_own(wtxn, state, rid, error);
     if (status == TANSU_OK && old == NULL)
         status = write_txn_id_entry(wtxn, state, doc, size, rid, true, error);
     else if (status == TANSU_OK)
@@ -169,17 +186,13 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
     if (status != TANSU_OK)
         return status;
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
-        collection_index *index = &state->indexes[i];
+        const index_definition *definition = state->indexes[i].definition;
+        bool waits = write_txn_batches(wtxn, definition, old != NULL);
         wtxn->old_entries.count = 0;
-        if (old == NULL && write_txn_batches(wtxn, index->definition)) {
-            index->multikey = index->multikey || wtxn->new_entries[i].multikey;
-            status = write_txn_batch(wtxn, state, i, &wtxn->new_entries[i], error);
-            continue;
-        }
         if (old != NULL)
-            status = make_old_entries(wtxn, index->definition, old, old_size, rid, error);
+            status = make_old_entries(wtxn, definition, old, old_size, rid, error);
         if (status == TANSU_OK)
-            status = apply_index(wtxn, index, &wtxn->new_entries[i], error);
+            status = apply_index(wtxn, state, i, &wtxn->new_entries[i], waits, error);
     }
     wtxn->broken = wtxn->broken || status != TANSU_OK;
     return status;
@@ -188,15 +201,17 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
 tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
                                     const uint8_t *old, uint32_t old_size, tansu_error *error) {
     static const index_entries none;
-    tansu_status status = write_txn_flush(wtxn, error);
+    tansu_status status = flush_own(wtxn, state, rid, error);
     if (status == TANSU_OK)
         status = write_txn_id_entry(wtxn, state, old, old_size, rid, false, error);
     if (status != TANSU_OK)
         return status;
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
-        status = make_old_entries(wtxn, state->indexes[i].definition, old, old_size, rid, error);
+        const index_definition *definition = state->indexes[i].definition;
+        bool waits = write_txn_batches(wtxn, definition, true);
+        status = make_old_entries(wtxn, definition, old, old_size, rid, error);
         if (status == TANSU_OK)
-            status = apply_index(wtxn, &state->indexes[i], &none, error);
+            status = apply_index(wtxn, state, i, &none, waits, error);
     }
     wtxn->broken = wtxn->broken || status != TANSU_OK;
     return status;

@@ -35,12 +35,12 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
 tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
                                     const uint8_t *old, uint32_t old_size, tansu_error *error);
 
-/* write_txn_batches -- whether entries of new documents in an index wait. write_txn_batch -- has
- * those of one document wait in the collection's index `i`, and inserts all when they are many.
- * write_txn_batches_free -- forgets what waits. Errors: MEMORY, IO. */
-bool write_txn_batches(const write_txn *wtxn, const index_definition *definition);
+/* write_txn_batches -- whether changes of an index wait; `existing`: those of a document that was
+ * there before. write_txn_batch -- has one of them wait in the collection's index `i`, and makes
+ * all when they are many. write_txn_batches_free -- forgets what waits. Errors: MEMORY, IO. */
+bool write_txn_batches(const write_txn *wtxn, const index_definition *definition, bool existing);
 tansu_status write_txn_batch(write_txn *wtxn, collection_state *state, uint32_t i,
-                             const index_entries *entries, tansu_error *error);
+                             const uint8_t *entry, uint32_t size, bool removes, tansu_error *error);
 void write_txn_batches_free(write_txn *wtxn);
 
 /* write_txn_add_collection / write_txn_remove_collection -- puts a state into the private snapshot,
