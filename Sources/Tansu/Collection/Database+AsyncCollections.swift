@@ -14,12 +14,15 @@ extension Database {
         try await Session(self).run(.read) { _ in try self.collections() }
     }
 
-    /// Creates a collection unless it exists.
+    /// Creates a collection unless it exists, and sets how its documents are compressed.
     ///
-    /// - Parameter name: 1 to 120 bytes.
-    /// - Throws: ``TansuError`` with `.invalidName`, what a commit can throw, or `CancellationError`.
-    public func ensureCollection(_ name: String) async throws {
-        try await Session(self).runCancellable(.write) { try $0.ensureCollection(name) }
+    /// - Parameters:
+    ///   - name: 1 to 120 bytes.
+    ///   - compression: Also of a collection that exists; with `nil` nothing is changed.
+    /// - Throws: ``TansuError`` with `.invalidName`, `.unsupported` without LZ4, what a commit can throw, or
+    ///   `CancellationError`.
+    public func ensureCollection(_ name: String, compression: CollectionCompression? = nil) async throws {
+        try await Session(self).runCancellable(.write) { try $0.ensureCollection(name, compression: compression) }
     }
 
     /// Renames a collection.

@@ -37,12 +37,14 @@ extension Database {
         try Session(self).collections()
     }
 
-    /// Creates a collection unless it exists.
+    /// Creates a collection unless it exists, and sets how its documents are compressed.
     ///
-    /// - Parameter name: 1 to 120 bytes.
-    /// - Throws: ``TansuError`` with `.invalidName`, or what a commit can throw.
-    public func ensureCollection(_ name: String) throws {
-        try Session(self).ensureCollection(name)
+    /// - Parameters:
+    ///   - name: 1 to 120 bytes.
+    ///   - compression: Also of a collection that exists; with `nil` nothing is changed.
+    /// - Throws: ``TansuError`` with `.invalidName`, `.unsupported` without LZ4, or what a commit can throw.
+    public func ensureCollection(_ name: String, compression: CollectionCompression? = nil) throws {
+        try Session(self).ensureCollection(name, compression: compression)
     }
 
     /// Renames a collection.

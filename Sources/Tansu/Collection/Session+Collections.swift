@@ -11,10 +11,10 @@ extension Session {
         try BSONDecoder().decode(CollectionList.self, from: engine.collectionList()).collections
     }
 
-    func ensureCollection(_ name: String) throws {
+    func ensureCollection(_ name: String, compression: Database.CollectionCompression?) throws {
         try name.checkName()
         try checkMayWrite()
-        try engine.ensureCollection(name)
+        try engine.ensureCollection(name, options: compression.map { ["compression": .string($0.rawValue)] } ?? [:])
     }
 
     func renameCollection(_ name: String, to newName: String) throws {

@@ -14,12 +14,14 @@ extension Database.Transaction {
         try await session.run(.read) { _ in try self.collections() }
     }
 
-    /// Creates a collection unless it exists.
+    /// Creates a collection unless it exists, and sets how its documents are compressed.
     ///
-    /// - Parameter name: 1 to 120 bytes.
+    /// - Parameters:
+    ///   - name: 1 to 120 bytes.
+    ///   - compression: Also of a collection that exists; with `nil` nothing is changed.
     /// - Throws: As the synchronous variant, and `CancellationError`.
-    public func ensureCollection(_ name: String) async throws {
-        try await session.run(.write) { _ in try self.ensureCollection(name) }
+    public func ensureCollection(_ name: String, compression: Database.CollectionCompression? = nil) async throws {
+        try await session.run(.write) { _ in try self.ensureCollection(name, compression: compression) }
     }
 
     /// Renames a collection.

@@ -34,12 +34,15 @@ extension Database.Transaction {
         try session.collections()
     }
 
-    /// Creates a collection unless it exists.
+    /// Creates a collection unless it exists, and sets how its documents are compressed.
     ///
-    /// - Parameter name: 1 to 120 bytes.
-    /// - Throws: ``TansuError`` with `.invalidName`, `.readOnly` or `.invalidState`.
-    public func ensureCollection(_ name: String) throws {
-        try session.ensureCollection(name)
+    /// - Parameters:
+    ///   - name: 1 to 120 bytes.
+    ///   - compression: Also of a collection that exists; with `nil` nothing is changed.
+    /// - Throws: ``TansuError`` with `.invalidName`, `.readOnly`, `.unsupported` without LZ4, or `.invalidState`, also when
+    ///   the compression of a collection that exists is changed in a savepoint.
+    public func ensureCollection(_ name: String, compression: Database.CollectionCompression? = nil) throws {
+        try session.ensureCollection(name, compression: compression)
     }
 
     /// Renames a collection.

@@ -7,9 +7,11 @@ extension EngineScope {
         return try document { tansu_collection_list($0, $1, $2, $3) }
     }
 
-    /// Creates a collection unless it exists.
-    func ensureCollection(_ name: String) throws {
-        try call { tansu_collection_ensure($0, $1, name, tansu_document(), $2) }
+    /// Creates a collection unless it exists, and sets the options that are given.
+    func ensureCollection(_ name: String, options: BSONDocument) throws {
+        try options.withUnsafeBytes { options in
+            try call { tansu_collection_ensure($0, $1, name, tansu_document(options), $2) }
+        }
     }
 
     /// Renames a collection.

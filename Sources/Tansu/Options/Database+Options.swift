@@ -53,6 +53,10 @@ extension Database {
         /// `.tooLarge` and changes nothing. No limit when `nil`.
         public var transactionMemoryBytes: Int?
 
+        /// The limit of decompressed blocks of compressed collections in memory, in bytes, without those that are being
+        /// read; the engine's 32 MiB when `nil`.
+        public var blockCacheBytes: Int?
+
         /// The share of dead bytes, in percent, at which a segment is compacted in the background, 1 to 100; the
         /// engine's 50 when `nil`. With 0 only `compact(progress:)` compacts.
         public var compactionPercent: Int?
@@ -87,7 +91,7 @@ extension Database {
             busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero,
             segmentSize: Int? = nil, checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil,
             sortMemoryBytes: Int? = nil, groupMemoryBytes: Int? = nil, transactionMemoryBytes: Int? = nil,
-            compactionPercent: Int? = nil, compactionShare: Int? = nil,
+            blockCacheBytes: Int? = nil, compactionPercent: Int? = nil, compactionShare: Int? = nil,
             logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
             metrics: (any MetricsFactory)? = nil, progress: (@Sendable (Progress) throws -> Void)? = nil
         ) {
@@ -104,6 +108,7 @@ extension Database {
             self.sortMemoryBytes = sortMemoryBytes
             self.groupMemoryBytes = groupMemoryBytes
             self.transactionMemoryBytes = transactionMemoryBytes
+            self.blockCacheBytes = blockCacheBytes
             self.compactionPercent = compactionPercent
             self.compactionShare = compactionShare
             self.logger = logger

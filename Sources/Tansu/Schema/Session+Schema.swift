@@ -66,7 +66,7 @@ extension Session {
             _ = try engine.remove(id: .string(collection), from: Database.schemaCollection)
             return
         }
-        try engine.ensureCollection(collection)
+        try engine.ensureCollection(collection, options: [:])
         try engine.forEach(in: collection) { document in
             if let violation = try schema.violations(in: document, limit: 1).first {
                 throw TansuError(

@@ -103,9 +103,9 @@ void write_txn_roll_back(write_txn *wtxn, write_txn_mark mark);
 /* write_txn_forget_steps -- a call has succeeded: its mark is not rolled back to any more. */
 void write_txn_forget_steps(write_txn *wtxn, write_txn_mark mark);
 
-/* write_txn_flush -- makes the changes of indexes that wait (write_txn_batch.c): before anything reads
- * an index of the transaction's own snapshot. A transaction in which that fails is broken. Errors:
- * MEMORY, IO. */
+/* write_txn_flush -- makes the changes of indexes that wait (write_txn_batch.c): before anything
+ * reads an index of the transaction's own snapshot. A transaction in which that fails is broken.
+ * Errors: MEMORY, IO. */
 tansu_status write_txn_flush(write_txn *wtxn, tansu_error *error);
 
 /* write_txn_usable -- INVALID_STATE when the transaction is broken. */
