@@ -22,7 +22,10 @@ let package = Package(
             name: "CTansu",
             pkgConfig: "tansu",
             providers: [
-                .apt(["libtokyocabinet-dev", "zlib1g-dev", "libdeflate-dev", "libbson-dev", "libpcre2-dev", "libutf8proc-dev", "liblz4-dev"]),
+                .apt([
+                    "libtokyocabinet-dev", "zlib1g-dev", "libdeflate-dev", "libbson-dev", "libpcre2-dev",
+                    "libutf8proc-dev", "liblz4-dev",
+                ]),
                 .brew(["tokyo-cabinet", "zlib", "libdeflate", "mongo-c-driver@1", "pcre2", "utf8proc", "lz4"]),
             ]
         ),
