@@ -1,7 +1,7 @@
 extension Database {
     /// How the documents of a collection are compressed in the log.
     ///
-    /// New documents are written as they are. Compaction, in the background or by ``Database/compact(progress:)``, stores
+    /// New documents are written as they are. Compaction, in the background or by `compact(progress:)`, stores
     /// them compressed from the next time on that it rewrites their segment, which it does for the compression alone as
     /// well.
     public enum CollectionCompression: String, Sendable, Hashable, Codable {
