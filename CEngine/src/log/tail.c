@@ -130,6 +130,7 @@ static void write_marks(log *l) {
     }
     l->tail_crc = fresh.crc;
     __atomic_store_n(&file->resets, file->resets + l->end_rewritten, __ATOMIC_RELEASE);
+    __atomic_store_n(&file->max_pinned, l->max_pinned, __ATOMIC_RELAXED);
     __atomic_store_n(&file->sessions, file->sessions + 1, __ATOMIC_RELEASE);
     tail_synced(l, l->synced);
     tail_written(l, l->appended);
