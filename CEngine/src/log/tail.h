@@ -30,8 +30,8 @@ typedef struct tail_file {
     uint64_t synced;  /* mark: they are on the disk up to this one */
     uint64_t state;   /* mark: an enum tail_state */
     /* For processes that read meanwhile; plain numbers. */
-    uint64_t sessions; /* writers that began; set before the marks */
-    uint64_t resets;   /* those that may have dropped commits, whose sync had not ended */
+    uint64_t sessions; /* writers that began; set after the marks */
+    uint64_t resets; /* those that may have dropped commits, whose sync had not ended; set before */
 } tail_file;
 
 /* What a file has at least: earlier releases wrote no more. */

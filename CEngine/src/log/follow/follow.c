@@ -47,12 +47,19 @@ bool log_follow_look(log *l, log_seen *seen, uint64_t *to) {
     *seen = l->seen;
     if (tail == NULL)
         return true;
-    /* The sessions first and the resets last: a writer that begins sets them before its marks. */
+    /* The sessions first and the resets last: a writer that begins sets the resets before its marks
+     * and the sessions after them. */
     seen->sessions = __atomic_load_n(&tail->sessions, __ATOMIC_ACQUIRE);
     seen->written = __atomic_load_n(&tail->written, __ATOMIC_ACQUIRE);
     seen->resets = __atomic_load_n(&tail->resets, __ATOMIC_ACQUIRE);
     *to = tail_number(tail->crc, offsetof(tail_file, written), seen->written);
     return seen->resets == l->seen.resets;
+}
+
+bool log_follow_intact(const log *l) {
+    const tail_file *tail = l->watched;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was read was read before */
+    return tail == NULL || __atomic_load_n(&tail->resets, __ATOMIC_RELAXED) == l->seen.resets;
 }
 
 void log_follow_seen(log *l, const log_seen *seen) {
@@ -230,7 +237,7 @@ tansu_status log_follow(log *l, uint64_t to, log_visitor visitor, void *context,
         else if (status == TANSU_OK)
             status = append_next(l, &found, error);
     }
-    *reached = found;
+    *reached = found && log_follow_intact(l);
     l->obsolete_count = 0; /* the files are the writer's */
     return log_check(l, faults, status, error);
 }
