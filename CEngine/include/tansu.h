@@ -478,7 +478,8 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  *                         how the database was opened
  *   "sequence"            the number of the newest commit
  *   "checkpointSequence"  the number of the newest commit in the index file
- *   "collections"         [{"name", "documents", "indexes": [{"name", "entries"}]}]
+ *   "collections"         [{"name", "documents", "compression" (if it has one),
+ *                         "indexes": [{"name", "entries"}]}]
  *   "logBytes", "logSegments", "deadBytes", "compactions"
  *                         the log, how much of it can be reclaimed, and how often that was done
  *   "compressedBytes", "compressedFromBytes"
@@ -954,8 +955,8 @@ TANSU_API tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void 
  * most 1000), "byCollection": [{"name", "documents", "unprotected", "older", "uncertain", "lost"},
  * ...], "problems": [{"file", "offset", "size", "collection", "index", "message"}, ...] (at most
  * 1000), "problemCount": n}. Returns OK also when something was lost. `progress` (may be NULL):
- * bytes. Errors: NOT_FOUND (no database at `from`), LOCKED (it is open), EXISTS (`to` exists),
- * FULL, IO, VERSION, CANCELLED.
+ * bytes. Errors: NOT_FOUND (no database at `from`), LOCKED (it is open; the message names the
+ * process, see tansu_open()), EXISTS (`to` exists), FULL, IO, VERSION, CANCELLED.
  */
 TANSU_API tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress,
                                     void *context, tansu_buffer *report, tansu_error *error);

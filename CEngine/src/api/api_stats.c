@@ -26,6 +26,8 @@ static void append_collections(writer *w, const snapshot *v) {
         size_t one = writer_open_index(w, i, DOC_DOCUMENT);
         writer_string(w, "name", state->name);
         writer_int64(w, "documents", (int64_t)state->count);
+        if (state->codec != CODEC_NONE)
+            writer_string(w, "compression", codec_name(state->codec));
         size_t indexes = writer_open(w, "indexes", DOC_ARRAY);
         for (uint32_t k = 0; k < state->index_count; k++) {
             size_t index = writer_open_index(w, k, DOC_DOCUMENT);

@@ -30,8 +30,8 @@ typedef struct tail_file {
     uint64_t synced;  /* mark: they are on the disk up to this one */
     uint64_t state;   /* mark: an enum tail_state */
     /* For processes that read meanwhile; plain numbers. */
-    uint64_t sessions;   /* writers that began; set before the marks */
-    uint64_t resets;     /* those that may have dropped commits, whose sync had not ended */
+    uint64_t sessions; /* writers that began; set after the marks */
+    uint64_t resets; /* those that may have dropped commits, whose sync had not ended; set before */
     uint64_t removed;    /* bytes of segments whose files were removed while there was this file */
     uint64_t max_pinned; /* log_options.max_pinned_bytes of the last writer */
 } tail_file;

@@ -47,12 +47,19 @@ bool log_follow_look(log *l, log_seen *seen, uint64_t *to) {
     *seen = l->seen;
     if (tail == NULL)
         return true;
-    /* The sessions first and the resets last: a writer that begins sets them before its marks. */
+    /* The sessions first and the resets last: a writer that begins sets the resets before its marks
+     * and the sessions after them. */
     seen->sessions = __atomic_load_n(&tail->sessions, __ATOMIC_ACQUIRE);
     seen->written = __atomic_load_n(&tail->written, __ATOMIC_ACQUIRE);
     seen->resets = __atomic_load_n(&tail->resets, __ATOMIC_ACQUIRE);
     *to = tail_number(tail->crc, offsetof(tail_file, written), seen->written);
     return seen->resets == l->seen.resets;
+}
+
+bool log_follow_intact(const log *l) {
+    const tail_file *tail = l->watched;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was read was read before */
+    return tail == NULL || __atomic_load_n(&tail->resets, __ATOMIC_RELAXED) == l->seen.resets;
 }
 
 void log_follow_seen(log *l, const log_seen *seen) {
@@ -231,7 +238,7 @@ tansu_status log_follow(log *l, uint64_t to, log_visitor visitor, void *context,
         else if (status == TANSU_OK)
             status = append_next(l, &found, error);
     }
-    *reached = found;
+    *reached = found && log_follow_intact(l);
     l->obsolete_count = 0; /* the files are the writer's */
     return log_check(l, faults, status, error);
 }
@@ -287,6 +294,17 @@ log_removals log_follow_removals(const log *l) {
                           .limit = __atomic_load_n(&tail->max_pinned, __ATOMIC_RELAXED)};
 }
 
+/* is_removed -- whether the file of a segment has no name any more. */
+static bool is_removed(const log *l, uint32_t number) {
+    char *path = segment_path(l, number);
+    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    bool removed = path != NULL && fd < 0 && errno == ENOENT;
+    if (fd >= 0)
+        l->calls->close(fd);
+    free(path);
+    return removed;
+}
+
 /* add_bytes -- the bytes of the files of a list, and of those among them that are not there any
  * more. */
 static void add_bytes(const log *l, const segment_list *list, uint64_t *mapped, uint64_t *removed) {
@@ -294,7 +312,7 @@ static void add_bytes(const log *l, const segment_list *list, uint64_t *mapped, 
         const segment *s = list->items[i];
         uint64_t size = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
         *mapped += size;
-        if (segment_file_size(l, s->number) == 0)
+        if (is_removed(l, s->number))
             *removed += size;
     }
 }

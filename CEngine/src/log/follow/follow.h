@@ -31,13 +31,17 @@ static inline bool log_follow_unchanged(const log *l) {
  * end. One thread at a time, here and below. */
 bool log_follow_look(log *l, log_seen *seen, uint64_t *to);
 
+/* log_follow_intact -- whether what has been read of the log's end is of one log: no writer has
+ * rewritten it since log_open(), or since a log_follow_look() that found so. */
+bool log_follow_intact(const log *l);
+
 /* log_follow_seen -- everything up to what log_follow_look() returned has been read. */
 void log_follow_seen(log *l, const log_seen *seen);
 
 /* log_follow -- calls the visitor for the frames after the last one up to commit `to`, which the
  * log contains; maps the segments that they are in. *reached: false when one of them is not there
- * any more. Snapshots that are held are not affected. Errors: CORRUPT, IO, MEMORY, and the
- * visitor's; then the log is fit for closing only. */
+ * any more, or a writer rewrote the log's end meanwhile. Snapshots that are held are not affected.
+ * Errors: CORRUPT, IO, MEMORY, and the visitor's; then the log is fit for closing only. */
 tansu_status log_follow(log *l, uint64_t to, log_visitor visitor, void *context, bool *reached,
                         tansu_error *error);
 

@@ -124,6 +124,10 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status == TANSU_OK)
         status = db->store == TANSU_STORE_MEMORY ? recovery_start_empty(db, error)
                                                  : recovery_run(db, options, error);
+    if (db->concurrent && db->log != NULL && !log_follow_intact(db->log))
+        status = error_set(error, TANSU_E_BUSY, db->folder,
+                           "The process that writes the database wrote the end of its log again "
+                           "while it was opened; try again");
     if (status != TANSU_OK) {
         /* What is wrong may be that the files were not those of one point in time. */
         if (db->concurrent && db->folder != NULL && files_stamp_check(db, NULL) == TANSU_E_BUSY)
