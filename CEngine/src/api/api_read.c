@@ -3,6 +3,7 @@
  */
 #include "api/slow_log.h"
 #include "store/handle.h"
+#include "store/open/state_pins.h"
 #include "store/open/states.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -164,7 +165,10 @@ static tansu_status cursor_step(tansu_cursor *cursor, tansu_document *document,
                          "The savepoint of the cursor was rolled back; open a new cursor");
     if (interrupt_asked(&cursor->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "cursor", "The cursor was cancelled");
-    tansu_status status = query_next(cursor->run, document, error);
+    tansu_status status = state_pins_check(cursor->db, error);
+    if (status != TANSU_OK)
+        return status;
+    status = query_next(cursor->run, document, error);
     /* The frame of a write transaction may move at its next write, and the document in it. */
     if (status == TANSU_OK && cursor->txn != NULL && cursor->txn->wtxn != NULL) {
         if (!buffer_set(&cursor->copy, document->data, document->size))
