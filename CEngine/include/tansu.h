@@ -724,7 +724,7 @@ TANSU_API tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *c
  * time. */
 typedef struct tansu_matcher tansu_matcher;
 
-/* Compiles a query without $do. Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE. */
+/* Compiles a query without $do and subqueries. Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE. */
 TANSU_API tansu_status tansu_matcher_new(tansu_document query, tansu_matcher **matcher,
                                          tansu_error *error);
 
