@@ -158,7 +158,9 @@ struct EditingContextTests {
         try await db.collection("tags").save(["_id": 9, "name": "nine", "more": ["a": 1, "b": 2], "new": true])
         try await context.save()
         #expect(
-            try await db.collection("tags").get(9) == ["_id": 9, "name": "mine", "more": ["a": 1, "b": 2], "new": true])
+            try await db.collection("tags").get(9) == [
+                "_id": 9, "name": "mine", "more": ["a": 1, "b": 2], "new": true,
+            ])
     }
 
     @Test("Inserting what is stored already is a conflict, and the same on both sides is none")

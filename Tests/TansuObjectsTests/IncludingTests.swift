@@ -19,15 +19,20 @@ struct IncludingTests {
             Country(id: "us", name: "United States"), Country(id: "pl", name: "Poland"),
             Tag(id: 1, name: "novel"), Tag(id: 2, name: "classic"),
             ursula, stanislaw, nobody,
-            Book(title: "The Dispossessed", year: 1974, author: Reference(to: ursula), tags: [.init(id: 2), .init(id: 1)]),
-            Book(title: "Solaris", year: 1961, author: Reference(to: stanislaw), editor: Reference(to: ursula), tags: [.init(id: 1)]),
+            Book(
+                title: "The Dispossessed", year: 1974, author: Reference(to: ursula),
+                tags: [.init(id: 2), .init(id: 1)]),
+            Book(
+                title: "Solaris", year: 1961, author: Reference(to: stanislaw), editor: Reference(to: ursula),
+                tags: [.init(id: 1)]),
             Book(title: "The Lathe of Heaven", year: 1971, author: Reference(to: ursula)),
         ])
     }
 
     @Test("One, none and several, in one tuple")
     func parts() throws {
-        let all = try books.find().sorted(by: \.year).including(\.author).including(\.editor).including(all: \.tags).all()
+        let all = try books.find().sorted(by: \.year).including(\.author).including(\.editor).including(all: \.tags)
+            .all()
         #expect(all.map(\.0.title) == ["Solaris", "The Lathe of Heaven", "The Dispossessed"])
         #expect(all.map(\.1) == [stanislaw, ursula, ursula])
         #expect(all.map(\.2) == [ursula, nil, nil])

@@ -27,15 +27,15 @@ struct Book: Codable, Sendable, Identifiable, Hashable {
 }
 
 /// The model of a library.
-func libraryModel(version: Int = 1, author rule: DeleteRule = .cascade) throws -> Model {
+func libraryModel(version: Int = 1) throws -> Model {
     try Model(version: version) {
         Entity("countries", of: Country.self)
         Entity("authors", of: Author.self)
-            .reference(\.country, to: "countries", onDelete: .nullify)
+            .reference(\.country, to: "countries")
         Entity("tags", of: Tag.self)
         Entity("books", of: Book.self, indexes: [Database.Index(on: \.title)])
-            .reference(\.author, to: "authors", onDelete: rule)
-            .reference(\.editor, to: "authors", onDelete: .nullify)
-            .reference(\.tags, to: "tags", onDelete: .nullify)
+            .reference(\.author, to: "authors")
+            .reference(\.editor, to: "authors")
+            .reference(\.tags, to: "tags")
     }
 }

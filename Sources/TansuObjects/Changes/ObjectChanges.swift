@@ -40,8 +40,7 @@ extension Database {
     /// }
     /// ```
     ///
-    /// With a model there are events of its collections only. It behaves as `changes(since:)`, on which it is built; a
-    /// document that a delete rule has removed or changed is in the event as any other.
+    /// With a model there are events of its collections only. It behaves as `changes(since:)`, on which it is built.
     ///
     /// - Parameter since: The number of the last commit that was seen; the newest when `nil`.
     public func objectChanges(since: Int? = nil) -> ObjectChangeSequence {

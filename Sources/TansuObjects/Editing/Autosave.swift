@@ -3,7 +3,7 @@ public enum Autosave: Sendable, Hashable {
     /// Never: only `save()` does. The default.
     case never
 
-    /// With the change that makes so many unsaved ones. That call throws what the save throws, with its change kept.
+    /// With the change that makes that many unsaved ones. That call throws what the save throws, with its change kept.
     case every(Int)
 
     /// So long after the first unsaved change. What the save throws is in ``EditingContext/autosaveError``, and the

@@ -48,7 +48,7 @@ extension EditingContext {
         return try await change(ObjectKey(entity, id), entity, body)
     }
 
-    /// Removes a value. The delete rules of the model are applied when the context is saved.
+    /// Removes a value.
     ///
     /// - Parameters:
     ///   - type: Its type.

@@ -115,7 +115,7 @@ extension EditingContext {
                 throw Undone(keys: [])
             }
         } catch is Undone {}
-        // A delete rule may have changed what the query has returned: the context's version is the stored one.
+        // What the context does not know is as it is stored.
         for key in keys where entries[key] == nil {
             register(key, entity, try transaction.collection(key.collection).get(key.id))
         }

@@ -5,7 +5,7 @@ extension EditingContext {
     ///
     /// - Returns: How many documents were saved or removed.
     /// - Throws: ``EditingConflictError``, and what the closure of ``EditingConflictPolicy/ask(_:)`` throws; `TansuError` with
-    ///   `.notUnique`, `.invalidDocument` or `.denied`, or what a commit can throw; `CancellationError`. Then nothing is
+    ///   `.notUnique` or `.invalidDocument`, or what a commit can throw; `CancellationError`. Then nothing is
     ///   saved, and the context keeps its changes.
     @discardableResult
     public func save() async throws -> Int {
@@ -57,16 +57,11 @@ extension EditingContext {
         var attempt = Attempt()
         attempt.changes = unsavedChanges
         let keys = changed { _ in true }
-        // Removals come last: a document that loses a reference in the context is then not in the way.
-        for isRemoval in [false, true] {
+        // Removals come first: what is inserted may have a unique value of theirs.
+        for isRemoval in [true, false] {
             for key in keys {
                 guard let entry = entries[key], (entry.current == nil) == isRemoval else { continue }
                 let theirs = try transaction.collection(key.collection).get(key.id)
-                // A cascade within this save has removed it, as the context did.
-                if theirs == nil && isRemoval && attempt.count > 0 {
-                    attempt.written.append((key, nil, nil))
-                    continue
-                }
                 var document = entry.current
                 if theirs != entry.stored {
                     let conflict = EditingConflict(key: key, base: entry.stored, mine: entry.current, theirs: theirs)

@@ -16,8 +16,7 @@ public import Tansu
 /// ``EditingConflictPolicy`` resolves. A context that is dropped writes nothing. Fields that the type does not decode are
 /// kept.
 ///
-/// The types are those of the ``Model`` with which the database is used. Removing obeys its delete rules when the context
-/// is saved, and in what `fetch` returns.
+/// The types are those of the ``Model`` with which the database is used.
 public actor EditingContext {
     /// The database.
     public nonisolated let database: Database
@@ -124,7 +123,8 @@ public actor EditingContext {
     }
 
     func changed(_ isIncluded: (Entry) -> Bool) -> [ObjectKey] {
-        entries.filter { $0.value.isChanged && isIncluded($0.value) }.sorted { $0.value.order < $1.value.order }.map(\.key)
+        entries.filter { $0.value.isChanged && isIncluded($0.value) }.sorted { $0.value.order < $1.value.order }.map(
+            \.key)
     }
 
     private func values<Element: Codable & Sendable & Identifiable>(

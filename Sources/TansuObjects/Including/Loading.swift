@@ -31,7 +31,9 @@ extension Loading where Value == Root {
 /// What loads associated documents.
 enum Associated {
     /// What the references of a property are to, in their order, with what is included for each.
-    static func referenced<Root: Codable & Sendable, Property: ReferenceProperty, Target: Codable & Sendable, Result: Sendable>(
+    static func referenced<
+        Root: Codable & Sendable, Property: ReferenceProperty, Target: Codable & Sendable, Result: Sendable
+    >(
         _ keyPath: KeyPath<Root, Property>, _ loading: Loading<Target, Result>
     ) -> Loading<Root, [Result]> where Property.ReferenceTarget == Target {
         nonisolated(unsafe) let keyPath = keyPath
@@ -63,7 +65,8 @@ enum Associated {
     }
     /// The documents that refer to each value by a property, with what is included for each.
     static func referring<
-        Root: Codable & Sendable & Identifiable, Property: ReferenceProperty, Other: Codable & Sendable, Result: Sendable
+        Root: Codable & Sendable & Identifiable, Property: ReferenceProperty, Other: Codable & Sendable,
+        Result: Sendable
     >(
         _ keyPath: KeyPath<Other, Property>, _ loading: Loading<Other, Result>,
         _ refine: @escaping @Sendable (Database.Query<Other>) throws -> Database.Query<Other>

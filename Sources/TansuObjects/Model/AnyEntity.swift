@@ -7,7 +7,7 @@ public struct AnyEntity: Sendable {
     let typeName: String
     let references: [AnyReferenceDeclaration]
 
-    /// The references as the engine stores them.
+    /// The references with their stored paths.
     let storedReferences: @Sendable (Database.Transaction) throws -> [StoredReference]
     /// Creates the indexes that are missing.
     let ensureIndexes: @Sendable (Database) throws -> Void
@@ -25,19 +25,23 @@ public struct AnyEntity: Sendable {
         typeName = String(reflecting: Element.self)
         references = entity.references.map {
             AnyReferenceDeclaration(
-                name: $0.name, target: $0.target, rule: $0.rule, targetType: ObjectIdentifier($0.targetType),
-                targetTypeName: String(reflecting: $0.targetType), canLose: $0.canLose)
+                name: $0.name, target: $0.target, targetType: ObjectIdentifier($0.targetType),
+                targetTypeName: String(reflecting: $0.targetType))
         }
         // Key paths to stored properties hold no values, so that a declaration may go to other threads.
         nonisolated(unsafe) let declared = entity
         storedReferences = { transaction in
             let elements = try transaction.collection(name, of: Element.self, coding: coding)
             return try declared.references.map {
-                StoredReference(path: try $0.path(elements), target: $0.target, rule: $0.rule.rawValue)
+                StoredReference(path: try $0.path(elements), target: $0.target)
             }
         }
         ensureIndexes = { database in
-            _ = try database.collection(name, of: Element.self, coding: coding, indexes: declared.indexes)
+            let elements = try database.collection(name, of: Element.self, coding: coding, indexes: declared.indexes)
+            // What queries from the other side, and including by it, look up.
+            for reference in declared.references {
+                try elements.ensureIndex(on: [reference.path(elements): .ascending])
+            }
         }
         makeCollection = { try $0.typedCollection(name, of: Element.self, coding: coding) }
         value = { document in
@@ -61,10 +65,8 @@ public struct AnyEntity: Sendable {
 struct AnyReferenceDeclaration: Sendable {
     let name: String
     let target: String
-    let rule: DeleteRule
     let targetType: ObjectIdentifier
     let targetTypeName: String
-    let canLose: Bool
 
     /// Throws when it does not fit the model.
     func check(in entity: AnyEntity, _ collections: [String: AnyEntity]) throws {
@@ -81,11 +83,13 @@ struct AnyReferenceDeclaration: Sendable {
                     + " \"\(target.typeName)\"; name the collection of its type",
                 context: name)
         }
-        if rule == .nullify && !canLose {
-            throw TansuError(
-                .invalidArgument,
-                "A reference that always has a value cannot be nullified; make the property optional, or choose another"
-                    + " delete rule", context: name)
-        }
     }
+}
+
+/// A reference of an entity.
+struct StoredReference: Sendable, Hashable {
+    /// Its dotted path, through arrays and documents.
+    let path: String
+    /// The collection of the documents that it refers to.
+    let target: String
 }

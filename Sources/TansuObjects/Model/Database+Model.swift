@@ -1,18 +1,17 @@
 public import Tansu
 
 extension Database {
-    /// Uses a model: creates its collections, their indexes, and the references with their delete rules, and records it.
+    /// Uses a model: creates its collections and indexes, those of references among them, and records it.
     ///
-    /// From then on every removal, in every process and by every way of writing, obeys the delete rules; they stay in the
-    /// database. What is stored already is checked: the values at a reference must be ids. References and record are one
-    /// commit; indexes that are missing are built after it.
+    /// What is stored already is checked: the values at a new reference must be ids. Collections and record are one
+    /// commit; indexes that are missing are built after it. A database that is read-only is used as it is.
     ///
     /// A database has one model while it is open. Using the same version again does nothing.
     ///
     /// - Parameter model: The model.
     /// - Throws: `TansuError` with `.invalidState` (it is used with another model already), `.version` (the database was
     ///   used with a later version), `.invalidDocument` (the value at a reference is no id; the context names the
-    ///   document), `.readOnly` (there is something to change in a database that is read only), `.invalidQuery` (the
+    ///   document), `.invalidQuery` (the
     ///   stored name of a property is not known), as `collection(_:of:indexes:)`, or what a commit can throw. Then nothing
     ///   has changed.
     public func use(_ model: Model) throws {

@@ -4,8 +4,8 @@ public import Tansu
 ///
 /// ```swift
 /// Entity("books", of: Book.self, indexes: [Database.Index(on: \.title)])
-///     .reference(\.author, to: "authors", onDelete: .cascade)
-///     .reference(\.tags, to: "tags", onDelete: .nullify)
+///     .reference(\.author, to: "authors")
+///     .reference(\.tags, to: "tags")
 /// ```
 public struct Entity<Element: Codable & Sendable & Identifiable>
 where Element.ID: Codable & Hashable & Sendable {
@@ -35,26 +35,22 @@ where Element.ID: Codable & Hashable & Sendable {
     /// - Parameters:
     ///   - keyPath: The property.
     ///   - target: The collection of the documents that it refers to, which the model has as well.
-    ///   - rule: What happens when one of those is removed. `.nullify` needs a property that may be nil, or holds
-    ///     several.
     public func reference<Property: ReferenceProperty>(
-        _ keyPath: KeyPath<Element, Property>, to target: String, onDelete rule: DeleteRule
+        _ keyPath: KeyPath<Element, Property>, to target: String
     ) -> Self {
-        adding(ReferenceDeclaration(keyPath, to: target, rule) { try $0.storedPath(of: keyPath) })
+        adding(ReferenceDeclaration(keyPath, to: target) { try $0.storedPath(of: keyPath) })
     }
 
-    /// The same with a property of the elements of an array: `.reference(\.lines, \.product, to: "products", …)`.
+    /// The same with a property of the elements of an array: `.reference(\.lines, \.product, to: "products")`.
     ///
     /// - Parameters:
     ///   - array: The array.
     ///   - keyPath: The property of its elements.
     ///   - target: The collection of the documents that it refers to, which the model has as well.
-    ///   - rule: What happens when one of those is removed.
     public func reference<Part, Property: ReferenceProperty>(
-        _ array: KeyPath<Element, [Part]>, _ keyPath: KeyPath<Part, Property>, to target: String,
-        onDelete rule: DeleteRule
+        _ array: KeyPath<Element, [Part]>, _ keyPath: KeyPath<Part, Property>, to target: String
     ) -> Self {
-        adding(ReferenceDeclaration(keyPath, to: target, rule) { try $0.storedPath(of: array, elements: keyPath) })
+        adding(ReferenceDeclaration(keyPath, to: target) { try $0.storedPath(of: array, elements: keyPath) })
     }
 
     private func adding(_ reference: ReferenceDeclaration<Element>) -> Self {
@@ -67,22 +63,17 @@ where Element.ID: Codable & Hashable & Sendable {
 /// A reference of an entity whose path is not known yet.
 struct ReferenceDeclaration<Element: Sendable> {
     let target: String
-    let rule: DeleteRule
     let targetType: any Any.Type
-    /// Whether what is stored can lose the reference.
-    let canLose: Bool
     let name: String
     let path: (Database.Collection<Element>) throws -> String
 
     init<Root, Property: ReferenceProperty>(
-        _ keyPath: KeyPath<Root, Property>, to target: String, _ rule: DeleteRule,
+        _ keyPath: KeyPath<Root, Property>, to target: String,
         path: @escaping (Database.Collection<Element>) throws -> String
     ) {
         self.target = target
-        self.rule = rule
         self.path = path
         targetType = Property.ReferenceTarget.self
-        canLose = Property.allowsNull || Property.isToMany
         name = "\(keyPath)"
     }
 }

@@ -7,8 +7,8 @@ import Tansu
 ///     Entity("authors", of: Author.self)
 ///     Entity("tags", of: Tag.self)
 ///     Entity("books", of: Book.self)
-///         .reference(\.author, to: "authors", onDelete: .cascade)
-///         .reference(\.tags, to: "tags", onDelete: .nullify)
+///         .reference(\.author, to: "authors")
+///         .reference(\.tags, to: "tags")
 /// }
 /// try db.use(model)
 /// let books = try db.collection(of: Book.self)
@@ -24,8 +24,8 @@ public struct Model: Sendable {
     /// - Parameters:
     ///   - version: The version of the app's model, greater than the last one whenever the references change.
     ///   - entities: The entities.
-    /// - Throws: `TansuError` with `.invalidArgument`: two entities have the same type or collection, a reference is to a
-    ///   collection that no entity has, or that of another type, or `.nullify` is for a property that always has a value.
+    /// - Throws: `TansuError` with `.invalidArgument`: two entities have the same type or collection, or a reference is to
+    ///   a collection that no entity has, or that of another type.
     public init(version: Int = 1, @ModelBuilder _ entities: () -> [AnyEntity]) throws {
         self.version = version
         self.entities = entities()

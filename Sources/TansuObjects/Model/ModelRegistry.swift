@@ -30,7 +30,8 @@ final class ModelRegistry: @unchecked Sendable {
         let name = String(reflecting: type)
         guard hasModel else {
             throw TansuError(
-                .invalidState, "The database has no model, so that the collection of \"\(name)\" is not known; call use(_:)",
+                .invalidState,
+                "The database has no model, so that the collection of \"\(name)\" is not known; call use(_:)",
                 context: name)
         }
         throw TansuError(

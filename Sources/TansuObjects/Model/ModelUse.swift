@@ -25,20 +25,22 @@ struct ModelUse {
             }
             return
         }
-        if try database.read({ try !changes(in: $0).isEmpty }) {
+        let isReadOnly = try database.stats()["readOnly"] == true
+        if try database.read({ try !changes(in: $0).isEmpty }), !isReadOnly {
             // Decided again in the transaction: another process or thread may have been first.
             try database.write(durability: nil, cancelledBy: flag) { transaction in
                 for change in try changes(in: transaction) { try apply(change, in: transaction) }
             }
         }
-        for entity in model.entities { try entity.ensureIndexes(database) }
+        if !isReadOnly { for entity in model.entities { try entity.ensureIndexes(database) } }
+        ReferenceTargets.of(database).set(try database.read { try targets(in: $0) })
         registry.set(model)
     }
 
     /// What has to be done in the database.
     private enum Change {
         case create(collection: String)
-        case set([StoredReference], [StoredReference], collection: String)
+        case check(StoredReference, collection: String)
         case record(BSONDocument)
     }
 
@@ -51,25 +53,17 @@ struct ModelUse {
                     + " app", context: "version \(version)")
         }
         let existing = Set(try transaction.collectionNames())
+        let known = Set(recorded?["entities"]?.arrayValue ?? [])
         var changes: [Change] = []
         var entries: [BSONValue] = []
         for entity in model.entities {
             let references = try entity.storedReferences(transaction)
             if !existing.contains(entity.collection) { changes.append(.create(collection: entity.collection)) }
-            let stored = try transaction.storedReferences(of: entity.collection)
-            if Set(stored) != Set(references) {
-                changes.append(.set(references, stored, collection: entity.collection))
+            let entry = Self.entry(entity, references)
+            if !known.contains(entry) {
+                changes += references.map { .check($0, collection: entity.collection) }
             }
-            entries.append(Self.entry(entity, references))
-        }
-        // What an earlier version of the model had declared, and this one has not.
-        let collections = Set(model.entities.map(\.collection))
-        for entry in recorded?["entities"]?.arrayValue ?? [] {
-            guard let name = entry.documentValue?["collection"]?.stringValue, !collections.contains(name),
-                existing.contains(name)
-            else { continue }
-            let stored = try transaction.storedReferences(of: name)
-            if !stored.isEmpty { changes.append(.set([], stored, collection: name)) }
+            entries.append(entry)
         }
         let record: BSONDocument = [
             "_id": Self.id, "version": BSONValue(model.version), "entities": BSONValue(entries),
@@ -78,11 +72,22 @@ struct ModelUse {
         return changes
     }
 
+    /// For each collection, the collection to which each path refers.
+    private func targets(in transaction: Database.Transaction) throws -> [String: [String: String]] {
+        var targets: [String: [String: String]] = [:]
+        for entity in model.entities {
+            for reference in try entity.storedReferences(transaction) {
+                targets[entity.collection, default: [:]][reference.path] = reference.target
+            }
+        }
+        return targets
+    }
+
     private static func entry(_ entity: AnyEntity, _ references: [StoredReference]) -> BSONValue {
         [
             "collection": .string(entity.collection), "type": .string(entity.typeName),
             "references": BSONValue(
-                references.map { ["path": .string($0.path), "to": .string($0.target), "onDelete": .string($0.rule)] }),
+                references.map { ["path": .string($0.path), "to": .string($0.target)] }),
         ]
     }
 
@@ -90,11 +95,8 @@ struct ModelUse {
         switch change {
         case .create(let collection):
             try transaction.ensureCollection(collection)
-        case .set(let references, let stored, let collection):
-            for reference in references where !stored.contains(reference) {
-                try check(reference, of: collection, in: transaction)
-            }
-            try transaction.setStoredReferences(references, of: collection)
+        case .check(let reference, let collection):
+            try check(reference, of: collection, in: transaction)
         case .record(let record):
             try transaction.collection(Self.collection).save(record)
         }
@@ -106,7 +108,9 @@ struct ModelUse {
     ) throws {
         // A document may be an _id; one with fields of its own is more likely what the reference replaces.
         let query: BSONDocument = [reference.path: ["$type": "object"]]
-        guard let document = try transaction.collection(collection).find(query).fields(["_id": 1]).first() else { return }
+        guard let document = try transaction.collection(collection).find(query).fields(["_id": 1]).first() else {
+            return
+        }
         throw TansuError(
             .invalidDocument,
             "The collection \"\(collection)\" has a document, and no id, at the reference \"\(reference.path)\"; replace it by"
@@ -120,7 +124,7 @@ extension Model {
     fileprivate var signature: [String] {
         entities.flatMap { entity in
             ["\(entity.collection) \(entity.typeName)"]
-                + entity.references.map { "\($0.name) \($0.target) \($0.rule.rawValue)" }
+                + entity.references.map { "\($0.name) \($0.target)" }
         }
     }
 }

@@ -15,7 +15,8 @@ public import Tansu
 /// let author = try book.author(in: db)
 /// ```
 ///
-/// What happens to it when the other document is removed is declared in a ``Model``.
+/// The collections of both types are declared in a ``Model``. The reference stays when the other document is removed, and
+/// then leads nowhere.
 public struct Reference<Target: Identifiable>: Codable, Hashable, Sendable
 where Target.ID: Codable & Hashable & Sendable {
     /// The id of the other document.

@@ -3,12 +3,6 @@ public protocol ReferenceProperty<ReferenceTarget>: Sendable {
     /// The type of the documents that are referred to.
     associatedtype ReferenceTarget: Identifiable where ReferenceTarget.ID: Codable & Hashable & Sendable
 
-    /// Whether it may be without a value, which is stored as null.
-    static var allowsNull: Bool { get }
-
-    /// Whether it holds several references, which are stored as an array.
-    static var isToMany: Bool { get }
-
     /// Calls a closure with the id of each reference, in their order.
     func forEachID(_ body: (ReferenceTarget.ID) -> Void)
 }
@@ -23,12 +17,6 @@ extension Reference: ToOneReference {
     /// The type of the document that it refers to.
     public typealias ReferenceTarget = Target
 
-    /// It always has a value.
-    public static var allowsNull: Bool { false }
-
-    /// It is one reference.
-    public static var isToMany: Bool { false }
-
     /// Calls the closure with its id.
     public func forEachID(_ body: (Target.ID) -> Void) {
         body(id)
@@ -38,12 +26,6 @@ extension Reference: ToOneReference {
 extension Optional: ReferenceProperty where Wrapped: ReferenceProperty {
     /// The type of the documents that are referred to.
     public typealias ReferenceTarget = Wrapped.ReferenceTarget
-
-    /// It may be without a value.
-    public static var allowsNull: Bool { true }
-
-    /// As of the wrapped value.
-    public static var isToMany: Bool { Wrapped.isToMany }
 
     /// Calls the closure with the ids of the wrapped value, if there is one.
     public func forEachID(_ body: (Wrapped.ReferenceTarget.ID) -> Void) {
@@ -58,12 +40,6 @@ extension Array: ReferenceProperty where Element: ToOneReference {
     /// The type of the documents that are referred to.
     public typealias ReferenceTarget = Element.ReferenceTarget
 
-    /// It is an array at least.
-    public static var allowsNull: Bool { false }
-
-    /// It holds several.
-    public static var isToMany: Bool { true }
-
     /// Calls the closure with the id of each element.
     public func forEachID(_ body: (Element.ReferenceTarget.ID) -> Void) {
         for element in self { element.forEachID(body) }
@@ -75,12 +51,6 @@ extension Array: ToManyReference where Element: ToOneReference {}
 extension Set: ReferenceProperty where Element: ToOneReference {
     /// The type of the documents that are referred to.
     public typealias ReferenceTarget = Element.ReferenceTarget
-
-    /// It is a set at least.
-    public static var allowsNull: Bool { false }
-
-    /// It holds several.
-    public static var isToMany: Bool { true }
 
     /// Calls the closure with the id of each element.
     public func forEachID(_ body: (Element.ReferenceTarget.ID) -> Void) {

@@ -29,6 +29,9 @@ extension Database {
             self.hops = hops
         }
 
+        /// The database that the query is for.
+        package var database: Database { names.session.database }
+
         /// A property of the value.
         public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Field<Member> {
             member(keyPath)

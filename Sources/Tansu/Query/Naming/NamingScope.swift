@@ -50,13 +50,11 @@ final class NamingScope: @unchecked Sendable {
     /// - Throws: ``TansuError`` with `.invalidQuery`.
     func referencedCollection(at place: FieldPath) throws -> String {
         let path = try FieldPath(keys: place.outer.reduce([], +) + place.keys).dotted()
-        if let reference = try session.engine.references(of: collection).first(where: { $0.path == path }) {
-            return reference.target
-        }
+        if let target = ReferenceTargets.of(session.database).target(of: collection, path) { return target }
         throw TansuError(
             .invalidQuery,
             "The collection \"\(collection)\" has no reference \"\(path)\", so that the documents that it refers to are"
-                + " not known; declare the reference", context: path)
+                + " not known; declare it in a model, and use that", context: path)
     }
 
     /// The path of a property in the value at a path.

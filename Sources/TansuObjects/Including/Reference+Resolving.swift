@@ -71,7 +71,9 @@ extension Sequence where Element: ReferenceProperty, Element.ReferenceTarget: Co
         return ids
     }
 
-    private static func byID(_ targets: [Element.ReferenceTarget]) -> [Element.ReferenceTarget.ID: Element.ReferenceTarget] {
+    private static func byID(_ targets: [Element.ReferenceTarget]) -> [Element.ReferenceTarget.ID: Element
+        .ReferenceTarget]
+    {
         Dictionary(targets.map { ($0.id, $0) }) { first, _ in first }
     }
 }

@@ -1,7 +1,7 @@
 /// A value that is stored as the `_id` of a document of another collection.
 ///
 /// In queries by key path, the properties of that document are reached through it: `$0.author.name == "Le Guin"`. The
-/// references of the collection say which collection it is in.
+/// model that the database is used with says which collection it is in (`Database.use(_:)` of the module `TansuObjects`).
 public protocol QueryReference: QueryValue {
     /// The type of the document that it refers to.
     associatedtype QueryTarget
