@@ -471,8 +471,8 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  *                         how the database was opened
  *   "sequence"            the number of the newest commit
  *   "checkpointSequence"  the number of the newest commit in the index file
- *   "collections"         [{"name", "documents", "compression" (if it has one), "indexes": [{"name",
- *                         "entries"}]}]
+ *   "collections"         [{"name", "documents", "compression" (if it has one),
+ *                         "indexes": [{"name", "entries"}]}]
  *   "logBytes", "logSegments", "deadBytes", "compactions"
  *                         the log, how much of it can be reclaimed, and how often that was done
  *   "compressedBytes", "compressedFromBytes"
