@@ -388,6 +388,13 @@ typedef struct tansu_options {
     int follow; /* with allow_writer: each read outside of a transaction, and each read
                          transaction that begins, sees the newest commit, as if tansu_refresh() was
                          called first. INVALID_ARGUMENT without allow_writer */
+    uint64_t max_pinned_bytes; /* with allow_writer: how many bytes the snapshot of this handle may
+                                  keep on the disk that nobody else needs (its copy of the index
+                                  file, and segments that were removed meanwhile). Beyond that,
+                                  reading fails with TOO_LARGE until tansu_refresh(), and in an
+                                  older transaction or cursor for good. Of a writer: the same for
+                                  each such reader. The smaller one counts; 0, the default:
+                                  no limit */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */
@@ -486,6 +493,9 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  *                         quarters of index_cache_bytes were dirty
  *   "snapshots", "oldestSnapshot"
  *                         how many older snapshots are in use, and the commit of the oldest
+ *   "readers"             who reads the database with allow_writer, if somebody does: [{"process",
+ *                         "openedAt", "sequence" (the commit of its newest snapshot), "pinnedBytes"
+ *                         (what it keeps on the disk that nobody else needs, at most)}]
  *   "indexesRebuilt"      text, if this opening rebuilt the index files: the reason
  *   "indexesDamaged"      true, if corruption of the index files was found since opening: the next
  *                         opening rebuilds them
@@ -714,7 +724,7 @@ TANSU_API tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *c
  * time. */
 typedef struct tansu_matcher tansu_matcher;
 
-/* Compiles a query without $do. Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE. */
+/* Compiles a query without $do and subqueries. Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE. */
 TANSU_API tansu_status tansu_matcher_new(tansu_document query, tansu_matcher **matcher,
                                          tansu_error *error);
 

@@ -132,6 +132,7 @@ static void write_marks(log *l) {
     /* The sessions last: a reader that has seen a cleared mark with the number of this session
      * would take the one of its clean end for the same. */
     __atomic_store_n(&file->resets, file->resets + l->end_rewritten, __ATOMIC_RELEASE);
+    __atomic_store_n(&file->max_pinned, l->max_pinned, __ATOMIC_RELAXED);
     tail_synced(l, l->synced);
     tail_written(l, l->appended);
     tail_state_is(l, TAIL_IDLE);

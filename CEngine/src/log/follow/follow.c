@@ -78,6 +78,7 @@ static tansu_status outgrow(log *l, segment *s, uint64_t size, tansu_error *erro
     }
     *old = *s;
     old->fd = -1;
+    old->allocated = 0; /* the file is that of the larger mapping */
     s->mapped = segment_map_size(size);
     tansu_status status = segment_map(l, s, false, error);
     if (status != TANSU_OK) {
@@ -246,12 +247,24 @@ tansu_status log_follow(log *l, uint64_t to, log_visitor visitor, void *context,
 
 /* retire_segment -- a retire_free for a mapping. */
 static void retire_segment(void *context, void *object) {
+    log *l = context;
+    const segment *s = object;
+    __atomic_sub_fetch(&l->retired, s->allocated, __ATOMIC_RELAXED);
     segment_close(context, object);
+}
+
+/* list_bytes -- bytes of the files of mappings. */
+static uint64_t list_bytes(const segment_list *list) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        bytes += list->items[i]->allocated;
+    return bytes;
 }
 
 tansu_status log_follow_retire(log *l, retire_list *retired, tansu_error *error) {
     if (!retire_reserve(retired, (size_t)l->superseded.count + l->outgrown.count))
         return error_memory(error);
+    __atomic_add_fetch(&l->retired, list_bytes(&l->superseded), __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < l->superseded.count; i++)
         retire_add(retired, retire_segment, l, l->superseded.items[i]);
     for (uint32_t i = 0; i < l->outgrown.count; i++)
@@ -265,4 +278,48 @@ tansu_status log_follow_retire(log *l, retire_list *retired, tansu_error *error)
 void log_follow_keep(log *l) {
     l->superseded.count = l->retiring[0];
     l->outgrown.count = l->retiring[1];
+    __atomic_sub_fetch(&l->retired, list_bytes(&l->superseded), __ATOMIC_RELAXED);
+}
+
+/* ---- What is kept on the disk ---- */
+
+log_removals log_follow_removals(const log *l) {
+    const tail_file *tail = l->tail;
+    if (tail == NULL)
+        tail = __atomic_load_n(&l->watched, __ATOMIC_ACQUIRE);
+    if (tail == NULL)
+        return (log_removals){0};
+    return (log_removals){.bytes = __atomic_load_n(&tail->removed, __ATOMIC_ACQUIRE),
+                          .sessions = __atomic_load_n(&tail->sessions, __ATOMIC_RELAXED),
+                          .limit = __atomic_load_n(&tail->max_pinned, __ATOMIC_RELAXED)};
+}
+
+/* is_removed -- whether the file of a segment has no name any more. */
+static bool is_removed(const log *l, uint32_t number) {
+    char *path = segment_path(l, number);
+    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    bool removed = path != NULL && fd < 0 && errno == ENOENT;
+    if (fd >= 0)
+        l->calls->close(fd);
+    free(path);
+    return removed;
+}
+
+/* add_bytes -- the bytes of the files of a list, and of those among them that are not there any
+ * more. */
+static void add_bytes(const log *l, const segment_list *list, uint64_t *mapped, uint64_t *removed) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const segment *s = list->items[i];
+        uint64_t size = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
+        *mapped += size;
+        if (is_removed(l, s->number))
+            *removed += size;
+    }
+}
+
+void log_follow_measure(log *l, uint64_t *mapped, uint64_t *removed) {
+    *mapped = *removed = __atomic_load_n(&l->retired, __ATOMIC_RELAXED);
+    add_bytes(l, &l->active, mapped, removed);
+    add_bytes(l, &l->inactive, mapped, removed);
+    add_bytes(l, &l->superseded, mapped, removed);
 }

@@ -56,4 +56,18 @@ tansu_status log_follow_retire(log *l, retire_list *retired, tansu_error *error)
 /* log_follow_keep -- takes back what the last call moved, when the list was dropped instead. */
 void log_follow_keep(log *l);
 
+/* What the marks say of removed segments; all zero when there are none. */
+typedef struct log_removals {
+    uint64_t bytes;    /* of the files that were removed */
+    uint64_t sessions; /* a writer that begins may have removed some before it counts */
+    uint64_t limit;    /* max_pinned_bytes of the last writer; 0: none */
+} log_removals;
+
+log_removals log_follow_removals(const log *l);
+
+/* log_follow_measure -- bytes of the files that are mapped, and of those among them that have no
+ * name any more, and so take up disk space for this reader alone. By the thread that follows the
+ * log. */
+void log_follow_measure(log *l, uint64_t *mapped, uint64_t *removed);
+
 #endif

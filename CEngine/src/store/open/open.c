@@ -108,7 +108,8 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
                                     .sparse = db->manifest.compacted,
                                     .unguarded = options->read_mode == TANSU_READ_UNGUARDED,
                                     .segment_size = options->segment_size,
-                                    .block_cache_bytes = options->block_cache_bytes};
+                                    .block_cache_bytes = options->block_cache_bytes,
+                                    .max_pinned_bytes = options->max_pinned_bytes};
         memcpy(log_settings.uuid, db->manifest.uuid, sizeof log_settings.uuid);
         status = log_open(&log_settings, &db->log, error);
         if (status == TANSU_OK && db->concurrent)
