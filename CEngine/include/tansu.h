@@ -356,7 +356,8 @@ typedef struct tansu_options {
     uint32_t interval_ms;       /* for TANSU_DURABILITY_INTERVAL; default 100 */
     uint32_t busy_timeout_ms;   /* how long to wait for the write lock; default 60000 */
     uint64_t segment_size;      /* bytes of a log segment, 1 MiB to 1 GiB; default 64 MiB */
-    uint64_t checkpoint_bytes;  /* log bytes between background checkpoints; default 64 MiB */
+    uint64_t checkpoint_bytes;  /* log bytes between background checkpoints, where a
+                                    record counts as 256 at least; default 64 MiB */
     uint64_t index_cache_bytes; /* bound of the index blocks in memory, clean and dirty together;
                                    default 64 MiB; docs/durability.md says what is not counted */
     tansu_progress progress; /* of recovery and index rebuilds, in bytes of the log; may be NULL */
