@@ -325,7 +325,7 @@ static int manifest_format(const char *path) {
 
 static void earlier_releases_refuse_the_database(void) {
     char *folder = folder_new();
-    const char *path = folder_join(folder, "db");
+    char *path = strdup(folder_join(folder, "db"));
     db = call_open(path);
     CHECK_OK(call_index(db, NULL, "c", "i", "{'a':1}", NULL), &call_error);
     CHECK_STATUS(TANSU_E_INVALID_INDEX,
@@ -335,9 +335,22 @@ static void earlier_releases_refuse_the_database(void) {
     CHECK_INT(9, manifest_format(path));
     call_close(db);
     CHECK_INT(9, manifest_format(path));
+    /* Also one that is restored, and one that is salvaged. */
     db = call_open(path);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id':1,'b':1}"), &call_error);
+    const char *copy = folder_join(folder, "backup"), *restored = folder_join(folder, "restored");
+    CHECK_OK(tansu_backup(db, copy, TANSU_BACKUP_FILE, NULL, NULL, NULL, &call_error), &call_error);
     call_close(db);
     CHECK_INT(9, manifest_format(path));
+    CHECK_OK(tansu_restore(copy, restored, NULL, NULL, NULL, &call_error), &call_error);
+    CHECK_INT(9, manifest_format(restored));
+    db = call_open(restored);
+    CHECK_INT(1, call_count(db, NULL, "c", "{'**':1,'b':1}"));
+    call_close(db);
+    const char *salvaged = folder_join(folder, "salvaged");
+    CHECK_OK(tansu_repair(path, salvaged, NULL, NULL, NULL, &call_error), &call_error);
+    CHECK_INT(9, manifest_format(salvaged));
+    free(path);
     folder_end(folder);
 }
 
