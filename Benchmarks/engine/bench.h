@@ -71,6 +71,7 @@ enum durability { DURABILITY_FULL, DURABILITY_PROCESS };
 struct settings {
     enum durability durability;
     bool sqlite_exclusive; /* PRAGMA locking_mode=EXCLUSIVE; the other engine ignores it */
+    bool follows;          /* reads while another opening writes, Tansu's only */
 };
 
 /* An open database. Each engine's own struct begins with this one. */

@@ -49,9 +49,11 @@ static int tansu_engine_open(const char *folder, const struct settings *settings
     options.path = path;
     options.durability =
         settings->durability == DURABILITY_FULL ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS;
+    options.allow_writer = options.follow = settings->follows;
     if (tansu_check(self, tansu_open(&options, &self->db, &self->error)) == 0 &&
-        tansu_check(self, tansu_collection_ensure(self->db, NULL, COLLECTION, TANSU_NO_DOCUMENT,
-                                                  &self->error)) == 0) {
+        (settings->follows ||
+         tansu_check(self, tansu_collection_ensure(self->db, NULL, COLLECTION, TANSU_NO_DOCUMENT,
+                                                   &self->error)) == 0)) {
         *store = &self->store;
         return 0;
     }

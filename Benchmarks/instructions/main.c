@@ -35,14 +35,16 @@ struct run {
 struct path {
     const char *name;
     int indexes;
+    bool follows; /* in a reader beside the store that writes */
     bool replays; /* on the database that `prepare` left, and not on one of its own */
     size_t operations;
     int (*run)(struct run *run, size_t first, size_t count);
 };
 
-/* open_store -- opens or creates the database. */
-static int open_store(struct run *run) {
-    struct settings settings = {.durability = DURABILITY_PROCESS};
+/* open_store -- opens or creates the database; `follows`: to read it, while another store of this
+ * process writes. */
+static int open_store(struct run *run, bool follows) {
+    struct settings settings = {.durability = DURABILITY_PROCESS, .follows = follows};
     return tansu_engine.open(run->folder, &settings, &run->store, run->error);
 }
 
@@ -110,7 +112,7 @@ static int remove_all(struct run *run, size_t first, size_t count) {
 static int replay(struct run *run, size_t first, size_t count) {
     (void)first;
     (void)count;
-    return open_store(run);
+    return open_store(run, false);
 }
 
 /* replay_use -- the same, and a write, for which all indexes are brought up to date. */
@@ -119,11 +121,16 @@ static int replay_use(struct run *run, size_t first, size_t count) {
 }
 
 static const struct path paths[] = {
-    {"save-0", 0, false, OPERATIONS, save_all},       {"save-2", 2, false, OPERATIONS, save_all},
-    {"commit", 0, false, OPERATIONS, commit_each},    {"get", 2, false, OPERATIONS, get_each},
-    {"equal-10", 2, false, EQUALITIES, equal_each},   {"scan", 0, false, DOCUMENTS, scan},
-    {"remove", 2, false, OPERATIONS, remove_all},     {"replay", 2, true, LOG_COMMITS, replay},
-    {"replay-use", 2, true, LOG_COMMITS, replay_use},
+    {"save-0", 0, false, false, OPERATIONS, save_all},
+    {"save-2", 2, false, false, OPERATIONS, save_all},
+    {"commit", 0, false, false, OPERATIONS, commit_each},
+    {"get", 2, false, false, OPERATIONS, get_each},
+    {"get-follow", 2, true, false, OPERATIONS, get_each},
+    {"equal-10", 2, false, false, EQUALITIES, equal_each},
+    {"scan", 0, false, false, DOCUMENTS, scan},
+    {"remove", 2, false, false, OPERATIONS, remove_all},
+    {"replay", 2, false, true, LOG_COMMITS, replay},
+    {"replay-use", 2, false, true, LOG_COMMITS, replay_use},
 };
 #define PATHS (sizeof paths / sizeof paths[0])
 
@@ -148,7 +155,7 @@ static int make_documents(struct run *run) {
 
 /* fill -- a new database with its indexes and documents. */
 static int fill(struct run *run, int indexes) {
-    if (open_store(run) != 0)
+    if (open_store(run, false) != 0)
         return -1;
     if ((indexes > 0 && tansu_engine.index_create(run->store, FIELD_NAME) != 0) ||
         (indexes > 1 && tansu_engine.index_create(run->store, FIELD_CITY) != 0) ||
@@ -165,12 +172,18 @@ static int prepare(struct run *run) {
     return fill(run, 2) != 0 ? -1 : commit_each(run, 0, LOG_COMMITS);
 }
 
+/* warm_up -- the database, and what the first operations of a kind allocate. A reader has loaded what
+ * the operations read. */
+static int warm_up(struct run *run) {
+    const struct path *path = run->path;
+    if (fill(run, path->indexes) != 0 || (path->follows && open_store(run, true) != 0))
+        return -1;
+    return path->run(run, 0, path->follows ? WARM_UP + path->operations : WARM_UP);
+}
+
 /* run_path -- sets up, warms up, and measures. */
 static int run_path(struct run *run) {
-    if (!run->path->replays &&
-        (fill(run, run->path->indexes) != 0 || run->path->run(run, 0, WARM_UP) != 0))
-        return -1;
-    if (measured(run) != 0)
+    if ((!run->path->replays && warm_up(run) != 0) || measured(run) != 0)
         return -1;
     printf("%zu\n", run->path->operations);
     return 0;

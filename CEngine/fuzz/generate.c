@@ -149,6 +149,7 @@ bson_t *fuzz_document(fuzz_bytes *bytes, int32_t id) {
 enum operand {
     VALUE,
     VALUES,
+    SUBQUERY,
     PAIR,
     TEXT,
     TEXTS,
@@ -174,7 +175,7 @@ static const struct {
     {"$strand", TEXTS},     {"$stror", TEXTS},       {"$all", VALUES},  {"$size", SIZE},
     {"$elemMatch", WITHIN}, {"$allMatch", WITHIN},   {"$exists", FLAG}, {"$type", TYPE},
     {"$mod", MOD},          {"$keyMapMatch", ICASE}, {"$not", NOT},     {"$or", EITHER},
-    {"$and", EITHER},       {"$nor", EITHER},
+    {"$and", EITHER},       {"$nor", EITHER},        {"$in", SUBQUERY}, {"$nin", SUBQUERY},
 };
 
 static void append_condition(fuzz_bytes *bytes, bson_t *doc, const char *key, int depth);
@@ -217,6 +218,18 @@ static void append_branches(fuzz_bytes *bytes, bson_t *doc, const char *key, boo
     bson_destroy(&array);
 }
 
+/* append_subquery -- of the same collection, or of none. */
+static void append_subquery(fuzz_bytes *bytes, bson_t *doc, const char *key, int depth) {
+    bson_t sub = BSON_INITIALIZER, inner = BSON_INITIALIZER;
+    append_selector(bytes, &inner, depth + 2);
+    bson_append_utf8(&sub, "$from", -1, fuzz_choose(bytes, 8) == 7 ? "none" : "c", -1);
+    bson_append_utf8(&sub, "$field", -1, pick(bytes, paths), -1);
+    bson_append_document(&sub, "$query", -1, &inner);
+    bson_append_document(doc, key, -1, &sub);
+    bson_destroy(&inner);
+    bson_destroy(&sub);
+}
+
 /* append_mod -- [divisor, remainder]. */
 static void append_mod(fuzz_bytes *bytes, bson_t *doc, const char *key) {
     bson_t array = BSON_INITIALIZER;
@@ -244,6 +257,7 @@ static void append_operator(fuzz_bytes *bytes, bson_t *doc, int depth) {
     switch (fuzz_choose(bytes, 24) == 23 ? VALUE : operators[which].operand) {
     case VALUE: append_value(bytes, doc, name, depth); break;
     case VALUES: append_list(bytes, doc, name, fuzz_choose(bytes, 4), false, depth); break;
+    case SUBQUERY: append_subquery(bytes, doc, name, depth); break;
     case PAIR: append_list(bytes, doc, name, 2, false, depth); break;
     case TEXTS:
         if (fuzz_choose(bytes, 2)) {

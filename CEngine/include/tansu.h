@@ -388,6 +388,13 @@ typedef struct tansu_options {
     int follow; /* with allow_writer: each read outside of a transaction, and each read
                          transaction that begins, sees the newest commit, as if tansu_refresh() was
                          called first. INVALID_ARGUMENT without allow_writer */
+    uint64_t max_pinned_bytes; /* with allow_writer: how many bytes the snapshot of this handle may
+                                  keep on the disk that nobody else needs (its copy of the index
+                                  file, and segments that were removed meanwhile). Beyond that,
+                                  reading fails with TOO_LARGE until tansu_refresh(), and in an
+                                  older transaction or cursor for good. Of a writer: the same for
+                                  each such reader. The smaller one counts; 0, the default:
+                                  no limit */
 } tansu_options;
 
 /* Sets all members to the defaults. No-op on NULL. */
@@ -471,7 +478,8 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  *                         how the database was opened
  *   "sequence"            the number of the newest commit
  *   "checkpointSequence"  the number of the newest commit in the index file
- *   "collections"         [{"name", "documents", "indexes": [{"name", "entries"}]}]
+ *   "collections"         [{"name", "documents", "compression" (if it has one),
+ *                         "indexes": [{"name", "entries"}]}]
  *   "logBytes", "logSegments", "deadBytes", "compactions"
  *                         the log, how much of it can be reclaimed, and how often that was done
  *   "compressedBytes", "compressedFromBytes"
@@ -485,6 +493,9 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  *                         quarters of index_cache_bytes were dirty
  *   "snapshots", "oldestSnapshot"
  *                         how many older snapshots are in use, and the commit of the oldest
+ *   "readers"             who reads the database with allow_writer, if somebody does: [{"process",
+ *                         "openedAt", "sequence" (the commit of its newest snapshot), "pinnedBytes"
+ *                         (what it keeps on the disk that nobody else needs, at most)}]
  *   "indexesRebuilt"      text, if this opening rebuilt the index files: the reason
  *   "indexesDamaged"      true, if corruption of the index files was found since opening: the next
  *                         opening rebuilds them
@@ -713,7 +724,7 @@ TANSU_API tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *c
  * time. */
 typedef struct tansu_matcher tansu_matcher;
 
-/* Compiles a query without $do. Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE. */
+/* Compiles a query without $do and subqueries. Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE. */
 TANSU_API tansu_status tansu_matcher_new(tansu_document query, tansu_matcher **matcher,
                                          tansu_error *error);
 
@@ -949,8 +960,8 @@ TANSU_API tansu_status tansu_verify(tansu_db *db, tansu_progress progress, void 
  * most 1000), "byCollection": [{"name", "documents", "unprotected", "older", "uncertain", "lost"},
  * ...], "problems": [{"file", "offset", "size", "collection", "index", "message"}, ...] (at most
  * 1000), "problemCount": n}. Returns OK also when something was lost. `progress` (may be NULL):
- * bytes. Errors: NOT_FOUND (no database at `from`), LOCKED (it is open), EXISTS (`to` exists),
- * FULL, IO, VERSION, CANCELLED.
+ * bytes. Errors: NOT_FOUND (no database at `from`), LOCKED (it is open; the message names the
+ * process, see tansu_open()), EXISTS (`to` exists), FULL, IO, VERSION, CANCELLED.
  */
 TANSU_API tansu_status tansu_repair(const char *from, const char *to, tansu_progress progress,
                                     void *context, tansu_buffer *report, tansu_error *error);

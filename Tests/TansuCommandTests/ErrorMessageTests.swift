@@ -103,6 +103,39 @@ struct ErrorMessageTests {
         #expect(try command.tansu("count", "people.tansu", "people", "--wait", "-1").status == 64)
     }
 
+    @Test(
+        "every command that needs the database for itself names the process that has it",
+        arguments: [
+            ["save", "people.tansu", "people", "{}"], ["import", "people.tansu", "file.json"],
+            ["load", "people.tansu", "file.json"],
+            ["update", "people.tansu", "people", "{}", "{\"$set\": {\"a\": 1}}"],
+            ["remove", "people.tansu", "people", "{}", "--yes"], ["index", "create", "people.tansu", "people", "name"],
+            ["index", "drop", "people.tansu", "people", "name_1"], ["compact", "people.tansu"],
+            ["demo", "--path", "people.tansu"],
+            ["collections", "create", "people.tansu", "new"], ["collections", "rename", "people.tansu", "people", "a"],
+            ["collections", "drop", "people.tansu", "people", "--yes"],
+        ])
+    func lockedForEach(words: [String]) throws {
+        let command = try Command.withPeople()
+        try command.write("file.json", "{}\n")
+        let database = try Database(path: command.path("people.tansu"))
+        let result = try command.tansu(words + ["--wait", "0.01"], input: [])
+        #expect(result.status == 75)
+        #expect(result.error.contains("is open in process \(ProcessInfo.processInfo.processIdentifier) (\""))
+        try database.close()
+    }
+
+    @Test("repairing and restoring a database that is open names the process", arguments: ["repair", "restore"])
+    func lockedSource(word: String) throws {
+        let command = try Command.withPeople()
+        let database = try Database(path: command.path("people.tansu"))
+        let result = try command.tansu(word, "people.tansu", "new.tansu")
+        #expect(result.status == 75)
+        #expect(result.error.contains("is open in process \(ProcessInfo.processInfo.processIdentifier) (\""))
+        #expect(!FileManager.default.fileExists(atPath: command.path("new.tansu")))
+        try database.close()
+    }
+
     @Test("a command that writes waits until another process closes the database")
     func waiting() throws {
         let command = try Command.withPeople()

@@ -48,7 +48,8 @@ struct HelpTests {
         // An example may use the results of the examples before it.
         let order = [
             "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create", "index list",
-            "explain", "index drop", "collections list", "collections rename", "collections drop", "stats", "backup",
+            "explain", "index drop", "collections list", "collections create", "collections rename", "collections drop",
+            "stats", "backup",
             "restore", "dump", "load", "verify", "repair", "compact", "remove",
         ]
         var seen: Set<[String]> = [["demo"]]
@@ -57,7 +58,9 @@ struct HelpTests {
             let help = try command.tansu(words + ["--help"], input: []).output
             for example in Self.examples(in: help) {
                 let result = try command.shell(example)
-                #expect(result.status == 0, "\(example): \(result.error)")
+                // The library may have been built without LZ4.
+                let isSkipped = example.contains("lz4") && result.status == 69
+                #expect(result.status == 0 || isSkipped, "\(example): \(result.error)")
             }
         }
         #expect(seen == Set(Self.commands))

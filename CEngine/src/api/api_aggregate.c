@@ -15,7 +15,7 @@ static tansu_status run(aggregation *a, tansu_db *db, tansu_txn *txn, const char
         const collection_state *state;
         status = snapshot_find(r.snapshot, collection, &state, error);
         if (status == TANSU_OK)
-            status = aggregate_run(a, &r.rctx, state, result, error);
+            status = aggregate_run(a, r.snapshot, &r.rctx, state, result, error);
         status = read_call_end(&r, status, error);
     }
     aggregate_free(a);

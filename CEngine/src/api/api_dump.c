@@ -209,7 +209,10 @@ static tansu_status put_all(dump *d, const collection_state *state, tansu_error 
 static tansu_status put_matches(dump *d, const collection_state *state, tansu_error *error) {
     int64_t count = 0;
     query_run *run = NULL;
-    tansu_status status = query_count(d->query, &d->reading->rctx, state, &count, error);
+    tansu_status status =
+        query_resolve(d->query, d->reading->snapshot, &d->reading->rctx, false, error);
+    if (status == TANSU_OK)
+        status = query_count(d->query, &d->reading->rctx, state, &count, error);
     if (status == TANSU_OK)
         status = put_collection(d, state, (uint64_t)count, error);
     if (status == TANSU_OK)

@@ -27,7 +27,7 @@ tansu_status tansu_matcher_new(tansu_document query_bson, tansu_matcher **matche
     tansu_matcher *m = calloc(1, sizeof *m);
     if (m == NULL)
         return error_memory(error);
-    status = query_compile(query_bson.data, query_bson.size, NULL, 0, NULL, &m->query, error);
+    status = query_compile_alone(query_bson.data, query_bson.size, &m->query, error);
     if (status != TANSU_OK) {
         free(m);
         return status;

@@ -33,6 +33,7 @@ static const number_member numbers[] = {
     NUMBER("compactionPercent", compaction_percent),
     NUMBER("compactionShare", compaction_share),
     NUMBER("lockTimeoutMs", lock_timeout_ms),
+    NUMBER("maxPinnedBytes", max_pinned_bytes),
     NUMBER("sortMemoryBytes", sort_memory_bytes),
     NUMBER("groupMemoryBytes", group_memory_bytes),
     NUMBER("transactionMemoryBytes", transaction_memory_bytes),

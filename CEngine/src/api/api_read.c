@@ -3,6 +3,7 @@
  */
 #include "api/slow_log.h"
 #include "store/handle.h"
+#include "store/open/state_pins.h"
 #include "store/open/states.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -126,6 +127,8 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
         const collection_state *state;
         status = snapshot_find(r.snapshot, collection, &state, error);
         if (status == TANSU_OK)
+            status = query_resolve(c->query, r.snapshot, &c->rctx, false, error);
+        if (status == TANSU_OK)
             status = query_start(c->query, r.snapshot, &c->rctx, state, &c->run, error);
         status = cursor_check(c, status, error);
     }
@@ -164,7 +167,10 @@ static tansu_status cursor_step(tansu_cursor *cursor, tansu_document *document,
                          "The savepoint of the cursor was rolled back; open a new cursor");
     if (interrupt_asked(&cursor->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "cursor", "The cursor was cancelled");
-    tansu_status status = query_next(cursor->run, document, error);
+    tansu_status status = state_pins_check(cursor->db, error);
+    if (status != TANSU_OK)
+        return status;
+    status = query_next(cursor->run, document, error);
     /* The frame of a write transaction may move at its next write, and the document in it. */
     if (status == TANSU_OK && cursor->txn != NULL && cursor->txn->wtxn != NULL) {
         if (!buffer_set(&cursor->copy, document->data, document->size))
@@ -224,13 +230,13 @@ void tansu_cursor_close(tansu_cursor *cursor) {
     handle_release(db);
 }
 
-/* with_query -- compiles, begins reading and hands over to `run`. */
+/* with_query -- compiles, begins reading and hands over to `user`. `explained`: of subqueries. */
 typedef tansu_status (*query_user)(void *context, const query *q, const read_context *v,
                                    const collection_state *collection, tansu_error *error);
 
 static tansu_status with_query(tansu_db *db, tansu_txn *txn, const char *collection,
-                               tansu_document query_bson, tansu_document hints, query_user user,
-                               void *context, tansu_error *error) {
+                               tansu_document query_bson, tansu_document hints, bool explained,
+                               query_user user, void *context, tansu_error *error) {
     if (collection == NULL)
         return null_argument("collection", error);
     query *q;
@@ -243,6 +249,8 @@ static tansu_status with_query(tansu_db *db, tansu_txn *txn, const char *collect
     if (status == TANSU_OK) {
         const collection_state *state;
         status = snapshot_find(r.snapshot, collection, &state, error);
+        if (status == TANSU_OK)
+            status = query_resolve(q, r.snapshot, &r.rctx, explained, error);
         if (status == TANSU_OK)
             status = user(context, q, &r.rctx, state, error);
         status = read_call_end(&r, status, error);
@@ -263,7 +271,7 @@ static tansu_status count_documents(tansu_db *db, tansu_txn *txn, const char *co
     if (count == NULL)
         return null_argument("count", error);
     *count = 0;
-    return with_query(db, txn, collection, query_bson, hints, count_user, count, error);
+    return with_query(db, txn, collection, query_bson, hints, false, count_user, count, error);
 }
 
 tansu_status tansu_count(tansu_db *db, tansu_txn *txn, const char *collection,
@@ -287,7 +295,7 @@ static tansu_status explain(tansu_db *db, tansu_txn *txn, const char *collection
     if (result == NULL)
         return null_argument("result", error);
     result->size = 0;
-    return with_query(db, txn, collection, query_bson, hints, explain_user, result, error);
+    return with_query(db, txn, collection, query_bson, hints, true, explain_user, result, error);
 }
 
 tansu_status tansu_explain(tansu_db *db, tansu_txn *txn, const char *collection,

@@ -5,6 +5,7 @@
 #include "bson/writer.h"
 #include "compact/compact.h"
 #include "feed/feed.h"
+#include "log/follow/follow.h"
 #include "query/plan/partial_filter.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/commit_wait.h"
@@ -12,7 +13,9 @@
 #include "store/index_files.h"
 #include "store/index_tail/index_tail.h"
 #include "store/open/states.h"
+#include "store/readers/reader_registry.h"
 #include "util/buffer.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 /* append_collections -- every collection with its indexes. */
@@ -23,6 +26,8 @@ static void append_collections(writer *w, const snapshot *v) {
         size_t one = writer_open_index(w, i, DOC_DOCUMENT);
         writer_string(w, "name", state->name);
         writer_int64(w, "documents", (int64_t)state->count);
+        if (state->codec != CODEC_NONE)
+            writer_string(w, "compression", codec_name(state->codec));
         size_t indexes = writer_open(w, "indexes", DOC_ARRAY);
         for (uint32_t k = 0; k < state->index_count; k++) {
             size_t index = writer_open_index(w, k, DOC_DOCUMENT);
@@ -45,6 +50,39 @@ static void append_snapshots(writer *w, database *db) {
     writer_int64(w, "snapshots", count);
     if (count != 0)
         writer_int64(w, "oldestSnapshot", (int64_t)oldest);
+}
+
+/* A list of readers that is being written. */
+typedef struct reader_list {
+    writer *w;
+    uint64_t removals;
+    uint32_t count;
+    size_t list;
+} reader_list;
+
+/* append_reader -- a reader_visitor. */
+static void append_reader(void *context, const reader_report *reader) {
+    reader_list *l = context;
+    if (l->count == 0)
+        l->list = writer_open(l->w, "readers", DOC_ARRAY);
+    size_t one = writer_open_index(l->w, l->count++, DOC_DOCUMENT);
+    writer_int64(l->w, "process", (int64_t)reader->process);
+    uint8_t opened[8];
+    store_u64(opened, (uint64_t)reader->opened);
+    writer_value(l->w, "openedAt", &(doc_value){opened, sizeof opened, DOC_DATE});
+    writer_int64(l->w, "sequence", (int64_t)reader->commit);
+    writer_int64(l->w, "pinnedBytes", (int64_t)reader_pinned(reader, l->removals));
+    writer_end(l->w, one);
+}
+
+/* append_readers -- who reads the database beside its writer, if somebody does. */
+static void append_readers(writer *w, const database *db) {
+    if (db->store != TANSU_STORE_PERSISTENT)
+        return;
+    reader_list l = {.w = w, .removals = log_follow_removals(db->log).bytes};
+    readers_list(db->calls, db->folder, append_reader, &l);
+    if (l.count != 0)
+        writer_end(w, l.list);
 }
 
 /* append_counter -- a number that other threads change meanwhile. */
@@ -103,6 +141,7 @@ tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_error *error)
     append_counter(&w, "writeStalls", &d->write_stalls);
     append_counter(&w, "writeStallMicroseconds", &d->write_stall_us);
     append_snapshots(&w, d);
+    append_readers(&w, d);
     if (d->rebuilt[0] != 0)
         writer_string(&w, "indexesRebuilt", d->rebuilt);
     if (index_files_damaged(d))

@@ -252,7 +252,9 @@ static tansu_status run(request *r, const write_call *w, const char *collection,
     r->context.deadline = &r->time;
     if (state != NULL) {
         read_context v = write_call_read_context(w);
-        status = query_rids(r->query, &v, state, &rids, &count, error);
+        status = query_resolve(r->query, c->next, &v, false, error);
+        if (status == TANSU_OK)
+            status = query_rids(r->query, &v, state, &rids, &count, error);
     }
     if (status == TANSU_OK && facts != NULL && facts->replaces && count > 1)
         status = error_set(error, TANSU_E_INVALID_QUERY, "update",

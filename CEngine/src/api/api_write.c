@@ -88,7 +88,9 @@ static tansu_status remove_matches(tansu_db *db, tansu_txn *txn, const char *col
     status = snapshot_find(w.wtxn->next, collection, &state, error);
     if (state != NULL) {
         read_context v = write_call_read_context(&w);
-        status = query_rids(q, &v, state, &rids, &count, error);
+        status = query_resolve(q, w.wtxn->next, &v, false, error);
+        if (status == TANSU_OK)
+            status = query_rids(q, &v, state, &rids, &count, error);
     }
     for (size_t i = 0; status == TANSU_OK && i < count; i++) {
         status = write_call_check(&w, error);

@@ -4,6 +4,7 @@
 #include "api/handles.h"
 
 #include "store/handle.h"
+#include "store/open/state_pins.h"
 #include "store/open/states.h"
 #include "store/write_lock.h"
 #include "util/error.h"
@@ -40,7 +41,7 @@ static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *e
                          "The transaction was not started; call tansu_txn_start() first");
     if (interrupt_asked(&txn->interrupt))
         return cancelled(error);
-    return TANSU_OK;
+    return state_pins_check(txn->db, error);
 }
 
 tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_error *error) {

@@ -9,6 +9,7 @@
 #include "store/manifest.h"
 #include "util/array.h"
 #include "util/error.h"
+#include "util/lock_holder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,11 +112,8 @@ static tansu_status lock_source(const fs *calls, const char *from, int *fd, tans
     if (*fd < 0 && errno == ESPIPE)
         status = error_errno(error, path, "open", errno);
     else if (*fd >= 0 && calls->lock(*fd, false) != 0)
-        status = errno == EWOULDBLOCK
-                     ? error_set(error, TANSU_E_LOCKED, from,
-                                 "The backup is open as a database in this process or another; "
-                                 "close it first")
-                     : error_errno(error, path, "lock", errno);
+        status = errno == EWOULDBLOCK ? lock_held_error(*fd, "The backup", from, error)
+                                      : error_errno(error, path, "lock", errno);
     free(path);
     return status;
 }

@@ -6,6 +6,7 @@
  * with lower numbers that begin within the commits that it covers.
  */
 #include "log/segment.h"
+#include "log/tail.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -170,9 +171,13 @@ void log_drop_inactive(log *l) {
 void log_remove_obsolete(log *l) {
     pthread_mutex_lock(&l->mutex);
     uint32_t left = 0;
-    for (uint32_t i = 0; i < l->obsolete_count; i++)
+    for (uint32_t i = 0; i < l->obsolete_count; i++) {
+        uint64_t size = l->tail != NULL ? segment_file_size(l, l->obsolete[i]) : 0;
         if (l->folder != NULL && segment_unlink(l, l->obsolete[i], NULL) != TANSU_OK)
             l->obsolete[left++] = l->obsolete[i];
+        else if (l->tail != NULL)
+            tail_removed(l, size);
+    }
     bool removed = left < l->obsolete_count;
     l->obsolete_count = left;
     pthread_mutex_unlock(&l->mutex);

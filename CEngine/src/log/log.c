@@ -157,6 +157,7 @@ tansu_status log_open(const log_options *options, log **result, tansu_error *err
     l->sparse = options->sparse;
     l->segment_size = options->segment_size;
     l->blocks.limit = options->block_cache_bytes;
+    l->max_pinned = options->max_pinned_bytes;
     memcpy(l->uuid, options->uuid, sizeof l->uuid);
     l->crc_seed = checksum(0, l->uuid, sizeof l->uuid);
     tansu_status status = TANSU_OK;

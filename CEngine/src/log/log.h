@@ -132,9 +132,11 @@ struct log {
     log_seen seen;
     segment_list outgrown;  /* mappings that were too small, which snapshots may still use */
     uint32_t retiring[2];   /* how many of `superseded` and `outgrown` log_follow_retire() moved */
+    uint64_t retired;       /* bytes of the files of mappings that only snapshots use; atomic */
     struct tail_file *tail; /* the file of marks, mapped; NULL: there is none */
     uint32_t tail_crc;
     bool tail_begun;
+    uint64_t max_pinned;   /* as in log_options */
     uint32_t sync_segment; /* the first segment that may have unsynced bytes */
 };
 
@@ -153,6 +155,7 @@ typedef struct log_options {
     bool sparse;
     uint64_t segment_size;
     uint64_t block_cache_bytes; /* bound of the blocks that nobody has pinned */
+    uint64_t max_pinned_bytes;  /* told to readers of other processes; 0: no limit */
     uint8_t uuid[16];
 } log_options;
 

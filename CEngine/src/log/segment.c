@@ -192,6 +192,18 @@ void segment_close(log *l, segment *s) {
     free(s);
 }
 
+uint64_t segment_file_size(const log *l, uint32_t number) {
+    uint64_t size = 0;
+    char *path = segment_path(l, number);
+    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    if (fd >= 0 && l->calls->size(fd, &size) != 0)
+        size = 0;
+    if (fd >= 0)
+        l->calls->close(fd);
+    free(path);
+    return size;
+}
+
 tansu_status segment_unlink(log *l, uint32_t number, tansu_error *error) {
     char *path = segment_path(l, number);
     if (path == NULL)

@@ -93,6 +93,9 @@ void segment_publish(log *l, segment *s);
 /* segment_close -- removes it from the readers' table, unmaps, closes and frees; fine on NULL. */
 void segment_close(log *l, segment *s);
 
+/* segment_file_size -- bytes of the segment's file; 0 when there is none, or that is not known. */
+uint64_t segment_file_size(const log *l, uint32_t number);
+
 /* segment_unlink -- removes the segment's file; a missing one is fine. Errors: IO. */
 tansu_status segment_unlink(log *l, uint32_t number, tansu_error *error);
 

@@ -129,11 +129,16 @@ static void write_marks(log *l) {
         memcpy(file, &fresh, offsetof(tail_file, written));
     }
     l->tail_crc = fresh.crc;
+    /* The sessions last: a reader that has seen a cleared mark with the number of this session
+     * would take the one of its clean end for the same. */
     __atomic_store_n(&file->resets, file->resets + l->end_rewritten, __ATOMIC_RELEASE);
-    __atomic_store_n(&file->sessions, file->sessions + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&file->max_pinned, l->max_pinned, __ATOMIC_RELAXED);
     tail_synced(l, l->synced);
     tail_written(l, l->appended);
     tail_state_is(l, TAIL_IDLE);
+    __atomic_store_n(&file->sessions, file->sessions + 1, __ATOMIC_RELEASE);
+    /* Who sees a byte that is appended from now on sees the resets (log_follow_intact()). */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* disk_full -- whether a call failed because the disk is full. */

@@ -30,14 +30,16 @@ typedef struct tail_file {
     uint64_t synced;  /* mark: they are on the disk up to this one */
     uint64_t state;   /* mark: an enum tail_state */
     /* For processes that read meanwhile; plain numbers. */
-    uint64_t sessions; /* writers that began; set before the marks */
-    uint64_t resets;   /* those that may have dropped commits, whose sync had not ended */
+    uint64_t sessions; /* writers that began; set after the marks */
+    uint64_t resets; /* those that may have dropped commits, whose sync had not ended; set before */
+    uint64_t removed;    /* bytes of segments whose files were removed while there was this file */
+    uint64_t max_pinned; /* log_options.max_pinned_bytes of the last writer */
 } tail_file;
 
 /* What a file has at least: earlier releases wrote no more. */
 #define TAIL_MARKS_END offsetof(tail_file, sessions)
 
-_Static_assert(sizeof(tail_file) == 136, "TAIL layout");
+_Static_assert(sizeof(tail_file) == 152, "TAIL layout");
 
 enum tail_state {
     TAIL_IDLE = 1, /* no sync is in progress, and none has failed */
@@ -85,6 +87,11 @@ static inline void tail_written(log *l, uint64_t sequence) {
                          __ATOMIC_RELEASE);
 }
 void tail_synced(log *l, uint64_t sequence);
+
+/* tail_removed -- the file of a segment of that size has been removed; with the mutex held. */
+static inline void tail_removed(log *l, uint64_t size) {
+    __atomic_add_fetch(&l->tail->removed, size, __ATOMIC_RELEASE);
+}
 void tail_state_is(log *l, enum tail_state state);
 
 #endif

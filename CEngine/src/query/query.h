@@ -8,7 +8,7 @@
  *   parse      selector and hints, as BSON, to a compiled query; everything unknown is an error
  *   plan       index bounds, access paths, candidate plans, costs
  *   exec       table scan, index scan, k-way merge, residual filter, sort, projection, joins,
- *              explain
+ *              subqueries, explain
  *   update     update operators
  *   aggregate  groups, accumulators, distinct values
  *
@@ -18,6 +18,7 @@
 #define TANSU_QUERY_QUERY_H
 
 #include "query/exec/cursor.h"
+#include "query/exec/subquery.h"
 #include "query/parse/query_compile.h"
 
 #endif

@@ -50,6 +50,15 @@ typedef struct files_stamp {
     uint64_t parts[6][2];
 } files_stamp;
 
+/* What a state keeps on the disk that nobody else needs, when that was last measured. */
+typedef struct state_pins {
+    uint64_t copied;   /* bytes of its copy of the index file */
+    uint64_t mapped;   /* bytes of the segments that it has mapped */
+    uint64_t removed;  /* of them, those that have no name any more; atomic */
+    uint64_t bytes;    /* log_removals.bytes then; atomic */
+    uint64_t sessions; /* log_removals.sessions then; atomic */
+} state_pins;
+
 struct database {
     const fs *calls;
     fork_stamp opened_in;              /* the process; its forks may not use what it had opened */
@@ -60,12 +69,14 @@ struct database {
     bool follow;     /* and each read is to see the newest commit */
     /* Of a handle that may have several states (store/open/states.h); otherwise itself. */
     struct database *root;
-    struct database *current; /* the root's: what calls read; guarded by its state_mutex */
-    struct states *states;    /* the root's; NULL in other databases */
-    uint64_t calls_inside;    /* this state; guarded by the root's state_mutex */
-    bool keeps_segments;      /* a refresh may not change which segments are active */
-    files_stamp stamp;        /* of what such a one opened */
-    bool discard;             /* closing only frees: nothing is written */
+    struct database *current;    /* the root's: what calls read; guarded by its state_mutex */
+    struct states *states;       /* the root's; NULL in other databases */
+    uint64_t calls_inside;       /* this state; guarded by the root's state_mutex */
+    bool keeps_segments;         /* a refresh may not change which segments are active */
+    struct database *next_state; /* of the root; guarded by its pins_mutex */
+    state_pins pins;             /* this state; see store/open/state_pins.h */
+    files_stamp stamp;           /* of what such a one opened */
+    bool discard;                /* closing only frees: nothing is written */
     tansu_durability durability;
     uint32_t interval_ms;
     uint32_t busy_timeout_ms;

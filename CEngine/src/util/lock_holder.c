@@ -6,9 +6,12 @@
  */
 #include "util/lock_holder.h"
 
+#include "util/error.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* printable -- keeps a program from writing what it likes into our messages. */
 static void printable(char *text) {
@@ -23,7 +26,6 @@ static void printable(char *text) {
 #include <fcntl.h>
 #include <libproc.h>
 #include <sys/param.h>
-#include <unistd.h>
 
 /* Processes that are looked at. */
 #define PIDS 64
@@ -106,3 +108,17 @@ bool lock_holder_find(int fd, lock_holder *holder) {
 }
 
 #endif
+
+tansu_status lock_held_error(int fd, const char *what, const char *path, tansu_error *error) {
+    lock_holder holder;
+    if (!lock_holder_find(fd, &holder))
+        return error_set(error, TANSU_E_LOCKED, path,
+                         "%s is already open in this process or another; close it there first",
+                         what);
+    if (holder.pid == getpid())
+        return error_set(error, TANSU_E_LOCKED, path,
+                         "%s is already open in this process; close it there first", what);
+    return error_set(error, TANSU_E_LOCKED, path,
+                     "%s is open in process %ld (\"%s\"); close it there first", what,
+                     (long)holder.pid, holder.name);
+}

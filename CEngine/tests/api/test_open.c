@@ -4,7 +4,9 @@
  */
 #include "query/plan/partial_filter.h"
 #include "store/database.h"
+#include "support/calls/backup_calls.h"
 #include "support/calls/call.h"
+#include "support/calls/maintenance_calls.h"
 #include "support/check.h"
 #include "support/fault/tail_file.h"
 #include "support/folder.h"
@@ -12,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -186,6 +189,37 @@ static void opening_waits_for_another_process(void) {
         call_close(db);
         folder_end(folder);
     }
+}
+
+static void every_call_that_needs_the_lock_names_its_holder(void) {
+    char *folder = sample_folder();
+    const char *new_folder = folder_join(folder, "new");
+    pid_t child = hold_for(folder, 0, 600000);
+    tansu_db *db = NULL;
+    char json[600];
+    CHECK_STATUS(TANSU_E_LOCKED, maintenance_repair(folder, new_folder));
+    check_holder_named(child);
+    CHECK_STATUS(TANSU_E_LOCKED, restore(folder, new_folder));
+    check_holder_named(child);
+    snprintf(json, sizeof json, "{\"path\": \"%s\", \"lockTimeoutMs\": 20}", folder);
+    CHECK_STATUS(TANSU_E_LOCKED, tansu_open_json(json, &db, &call_error));
+    check_holder_named(child);
+    tansu_options options = call_options(folder);
+    options.read_only = 1;
+    options.lock_timeout_ms = 20;
+    CHECK_STATUS(TANSU_E_LOCKED, try_open(&options));
+    check_holder_named(child);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    child = hold_for(folder, 0, 200);
+    snprintf(json, sizeof json, "{\"path\": \"%s\", \"lockTimeoutMs\": 600000}", folder);
+    CHECK_OK(tansu_open_json(json, &db, &call_error), &call_error);
+    waitpid(child, NULL, 0);
+    sample_check(db);
+    CHECK_STATUS(TANSU_E_LOCKED, maintenance_repair(folder, new_folder));
+    CHECK(strstr(call_error.message, "open in this process; ") != NULL);
+    call_close(db);
+    folder_end(folder);
 }
 
 static void one_process_at_a_time(void) {
@@ -492,6 +526,7 @@ int main(void) {
     RUN(one_handle_at_a_time);
     RUN(one_process_at_a_time);
     RUN(opening_waits_for_another_process);
+    RUN(every_call_that_needs_the_lock_names_its_holder);
     RUN(closed_while_a_process_starts);
     RUN(deleting_the_lock_file_lets_nobody_in);
     RUN(several_may_read);

@@ -2,6 +2,7 @@
  * test_refresh.c -- a reader goes to commits that another opening has made since: tansu_refresh(),
  * the option `follow`, and change feeds of a reader (docs/readers.md).
  */
+#include "log/tail.h"
 #include "query/plan/partial_filter.h"
 #include "store/database.h"
 #include "support/calls/backup_calls.h"
@@ -9,6 +10,7 @@
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
+#include "support/fault/tail_file.h"
 #include "support/folder.h"
 #include "support/model/feed_model.h"
 
@@ -239,6 +241,90 @@ static void writers_may_end_and_begin(void) {
     CHECK_INT(0, call_statistic(reader, "reopenings"));
     call_close(follower);
     call_close(reader);
+    folder_end(folder);
+}
+
+/* ---- An end of the log that is written again ---- */
+
+static void an_end_that_was_written_again_is_opened_again(void) {
+    char *folder = folder_new();
+    const char *log = folder_join(folder, "log");
+    tansu_db *db = open_writer(folder);
+    fill(db, 0);
+    tansu_db *reader = open_reader(folder, true);
+    check_filled(reader, NULL, 0);
+    call_close(db);
+    tail_file_set_state(log, TAIL_FAILED);
+    db = open_writer(folder);
+    fill(db, 1);
+    check_filled(reader, NULL, 1);
+    CHECK_INT(1, call_statistic(reader, "reopenings"));
+    fill(db, 2);
+    check_filled(reader, NULL, 2);
+    CHECK_INT(1, call_statistic(reader, "reopenings"));
+    call_close(reader);
+    call_close(db);
+    folder_end(folder);
+}
+
+/* A writer writes the end of the log again before that call, counted down to 0. */
+static int calls_before_reset;
+static const char *reset_log;
+
+static void reset_in_time(void) {
+    if (calls_before_reset > 0 && --calls_before_reset == 0)
+        tail_file_add_reset(reset_log);
+}
+
+static int size_with_reset(int fd, uint64_t *size) {
+    reset_in_time();
+    return fs_system.size(fd, size);
+}
+
+static void *map_with_reset(int fd, size_t size, bool writable) {
+    reset_in_time();
+    return fs_system.map(fd, size, writable);
+}
+
+/* What was read before and after that is not of one log, though each frame of it is valid. */
+static void an_end_that_is_written_again_meanwhile_is_not_mixed(void) {
+    char *folder = folder_new();
+    reset_log = folder_join(folder, "log");
+    fs calls = fs_system;
+    calls.size = size_with_reset;
+    calls.map = map_with_reset;
+    tansu_db *db = open_writer(folder);
+    fill(db, 0);
+    tansu_options options = writer_options(folder);
+    options.allow_writer = 1;
+    int opened = 0, refreshed = 0;
+    for (bool reached = true; reached; opened++) {
+        database *reader;
+        calls_before_reset = opened + 1;
+        CHECK_OK(database_open(&options, &calls, &query_filters, &reader, &call_error),
+                 &call_error);
+        reached = calls_before_reset == 0;
+        calls_before_reset = 0;
+        check_filled((tansu_db *)reader, NULL, 0);
+        CHECK(!refresh((tansu_db *)reader)); /* what it has is of the log that there is now */
+        CHECK_INT(0, call_statistic((tansu_db *)reader, "reopenings"));
+        call_close((tansu_db *)reader);
+    }
+    database *reader;
+    REQUIRE(database_open(&options, &calls, &query_filters, &reader, &call_error) == TANSU_OK);
+    for (bool reached = true; reached; refreshed++) {
+        fill(db, refreshed + 1);
+        calls_before_reset = refreshed + 1;
+        CHECK(refresh((tansu_db *)reader));
+        reached = calls_before_reset == 0;
+        calls_before_reset = 0;
+        check_filled((tansu_db *)reader, NULL, refreshed + 1);
+        CHECK_INT(refreshed + reached, call_statistic((tansu_db *)reader, "reopenings"));
+    }
+    CHECK(opened > 3);
+    CHECK(refreshed > 1);
+    call_close((tansu_db *)reader);
+    call_close(db);
     folder_end(folder);
 }
 
@@ -538,6 +624,8 @@ int main(void) {
     RUN(what_was_compacted_away_is_reopened);
     RUN(a_state_that_grows_is_replaced);
     RUN(writers_may_end_and_begin);
+    RUN(an_end_that_was_written_again_is_opened_again);
+    RUN(an_end_that_is_written_again_meanwhile_is_not_mixed);
     RUN(other_databases_are_as_new_as_they_can_be);
     RUN(a_follower_sees_the_newest_commit_in_each_read);
     RUN(threads_follow_together);

@@ -244,7 +244,7 @@ static void what_is_wrong_is_named(void) {
         {"{'a':{'b':{'$foo':1}}}", NULL, "INVALID_QUERY a.b.$foo"},
         {"{'$foo':1}", NULL, "INVALID_QUERY $foo"},
         {"{'a':{'$in':5}}", NULL, "INVALID_QUERY a.$in"},
-        {"{'a':{'$nin':{'x':1}}}", NULL, "INVALID_QUERY a.$nin"},
+        {"{'a':{'$nin':{'x':1}}}", NULL, "INVALID_QUERY a.$nin.x"},
         {"{'a':{'$exists':'yes'}}", NULL, "INVALID_QUERY a.$exists"},
         {"{'a':{'$begin':5}}", NULL, "INVALID_QUERY a.$begin"},
         {"{'a':{'$begin':[]}}", NULL, "INVALID_QUERY a.$begin"},

@@ -13,9 +13,9 @@
  * fail.
  */
 #include "support/check.h"
+#include "support/model/explored_states.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SEGMENTS 6
@@ -325,70 +325,18 @@ static bool sound(const files *f, const reader *r, const rules *rules) {
 
 /* ---- The search ---- */
 
-typedef struct fingerprint {
-    uint64_t a, b;
-} fingerprint;
-
 typedef struct search {
     const action *program;
     rules rules;
-    bool first;        /* ends with the first violation */
-    fingerprint *seen; /* an open hash table of the states that were met */
-    size_t capacity, count;
+    bool first; /* ends with the first violation */
+    explored_states explored;
+    size_t count;
     uint64_t accepted, rejected, violations;
 } search;
 
-/* fingerprint_of -- 128 bits of a state; never zero. */
-static fingerprint fingerprint_of(const state *one) {
-    uint64_t words[(sizeof *one + 7) / 8] = {0};
-    fingerprint f = {0x9E3779B97F4A7C15u, 0xC2B2AE3D27D4EB4Fu};
-    memcpy(words, one, sizeof *one);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        f.a = (f.a ^ words[i]) * 0xBF58476D1CE4E5B9u;
-        f.a ^= f.a >> 31;
-        f.b = (f.b + words[i]) * 0x94D049BB133111EBu;
-        f.b ^= f.b >> 29;
-    }
-    f.a |= 1;
-    return f;
-}
-
-/* slot_of -- where a fingerprint is in the table, or would be. */
-static fingerprint *slot_of(const search *s, fingerprint f) {
-    size_t at = (size_t)(f.a >> 7) & (s->capacity - 1);
-    while (s->seen[at].a != 0 && (s->seen[at].a != f.a || s->seen[at].b != f.b))
-        at = (at + 1) & (s->capacity - 1);
-    return &s->seen[at];
-}
-
-/* grow -- makes the table twice as large. */
-static void grow(search *s) {
-    search larger = {.capacity = s->capacity == 0 ? 1 << 16 : s->capacity * 2};
-    larger.seen = calloc(larger.capacity, sizeof *larger.seen);
-    REQUIRE(larger.seen != NULL);
-    for (size_t i = 0; i < s->capacity; i++)
-        if (s->seen[i].a != 0)
-            *slot_of(&larger, s->seen[i]) = s->seen[i];
-    free(s->seen);
-    s->seen = larger.seen;
-    s->capacity = larger.capacity;
-}
-
-/* mark_seen -- false when the state was met before. */
-static bool mark_seen(search *s, const state *one) {
-    if (2 * (s->count + 1) > s->capacity)
-        grow(s);
-    fingerprint f = fingerprint_of(one), *slot = slot_of(s, f);
-    if (slot->a != 0)
-        return false;
-    *slot = f;
-    s->count++;
-    return true;
-}
-
 /* go -- from a state on, each way. */
 static void go(search *s, const state *from) {
-    if ((s->first && s->violations != 0) || !mark_seen(s, from))
+    if ((s->first && s->violations != 0) || !explored_add(&s->explored, from, sizeof *from))
         return;
     state next = *from;
     if (read_step(&next.f, &next.r, &s->rules)) {
@@ -424,11 +372,11 @@ static search search_all(rules rules, bool first) {
         begin.f.block[0].slots[0] = begin.f.block[0].slots[1] = (record){1, 3, 7};
         begin.f.journals[1] = (journal){1, 1, 1, {0, 1}};
         go(&s, &begin);
-        total.count += s.count;
+        total.count += s.explored.count;
         total.accepted += s.accepted;
         total.rejected += s.rejected;
         total.violations += s.violations;
-        free(s.seen);
+        explored_free(&s.explored);
     }
     return total;
 }

@@ -552,9 +552,11 @@ static void check_names(const char *folder, const char *const *names, const char
 
 /* check_end -- nothing is lost, and nothing is left over. */
 static void check_end(void) {
-    static const char *const root[] = {"LOCK", "MANIFEST", "log", "index", "set-aside", NULL};
+    static const char *const root[] = {"LOCK",    "MANIFEST",  "log", "index",
+                                       "readers", "set-aside", NULL};
     static const char *const log[] = {"TAIL", "reserve", NULL};
     static const char *const index[] = {"blocks.tch", NULL};
+    static const char *const readers[] = {NULL};
     tansu_options options = call_options(store_path);
     random_source source = random_from(1);
     content c = {.step = 0};
@@ -568,6 +570,7 @@ static void check_end(void) {
     check_names(store_path, root, NULL);
     check_names(folder_join(store_path, "log"), log, ".seg");
     check_names(folder_join(store_path, "index"), index, NULL);
+    check_names(folder_join(store_path, "readers"), readers, NULL);
 }
 
 static void concurrent_readers_see_whole_commits(void) {

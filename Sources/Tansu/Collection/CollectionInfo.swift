@@ -1,10 +1,25 @@
 extension Database {
-    /// Name and size of a collection.
+    /// Name, size and options of a collection.
     public struct CollectionInfo: Sendable, Hashable, Decodable {
         /// Its name.
         public let name: String
 
         /// How many documents it has.
         public let documents: Int
+
+        /// How compaction stores them.
+        public let compression: CollectionCompression
+
+        /// Decodes what the engine lists.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            name = try container.decode(String.self, forKey: .name)
+            documents = try container.decode(Int.self, forKey: .documents)
+            compression = try container.decode(Options.self, forKey: .options).compression ?? .uncompressed
+        }
+
+        private enum Key: CodingKey { case name, documents, options }
+
+        private struct Options: Decodable { let compression: CollectionCompression? }
     }
 }

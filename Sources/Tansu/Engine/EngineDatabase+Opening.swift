@@ -53,6 +53,7 @@ private func engineOptions(
     if let size = options.groupMemoryBytes { choices.group_memory_bytes = UInt64(clamping: size) }
     if let size = options.transactionMemoryBytes { choices.transaction_memory_bytes = UInt64(clamping: size) }
     if let size = options.blockCacheBytes { choices.block_cache_bytes = UInt64(clamping: size) }
+    if let size = options.maxPinnedBytes { choices.max_pinned_bytes = UInt64(clamping: size) }
     if let percent = options.compactionPercent { choices.compaction_percent = UInt32(clamping: percent) }
     if let percent = options.compactionShare { choices.compaction_share = UInt32(clamping: percent) }
 

@@ -57,6 +57,11 @@ extension Database {
         /// read; the engine's 32 MiB when `nil`.
         public var blockCacheBytes: Int?
 
+        /// How many bytes a snapshot of a reader with `allowWriter` may keep on the disk that nobody else needs: of this
+        /// reader, or, for a database that is opened for writing, of each such reader. Beyond that its reads throw
+        /// `.tooLarge` until `refresh()`. No limit when `nil`.
+        public var maxPinnedBytes: Int?
+
         /// The share of dead bytes, in percent, at which a segment is compacted in the background, 1 to 100; the
         /// engine's 50 when `nil`. With 0 only `compact(progress:)` compacts.
         public var compactionPercent: Int?
@@ -91,7 +96,8 @@ extension Database {
             busyTimeout: Duration = .seconds(60), lockTimeout: Duration = .zero,
             segmentSize: Int? = nil, checkpointBytes: Int? = nil, indexCacheBytes: Int? = nil,
             sortMemoryBytes: Int? = nil, groupMemoryBytes: Int? = nil, transactionMemoryBytes: Int? = nil,
-            blockCacheBytes: Int? = nil, compactionPercent: Int? = nil, compactionShare: Int? = nil,
+            blockCacheBytes: Int? = nil, maxPinnedBytes: Int? = nil,
+            compactionPercent: Int? = nil, compactionShare: Int? = nil,
             logger: Logger? = nil, slowCallTime: Duration = .milliseconds(100),
             metrics: (any MetricsFactory)? = nil, progress: (@Sendable (Progress) throws -> Void)? = nil
         ) {
@@ -109,6 +115,7 @@ extension Database {
             self.groupMemoryBytes = groupMemoryBytes
             self.transactionMemoryBytes = transactionMemoryBytes
             self.blockCacheBytes = blockCacheBytes
+            self.maxPinnedBytes = maxPinnedBytes
             self.compactionPercent = compactionPercent
             self.compactionShare = compactionShare
             self.logger = logger

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Tansu
 
 /// The output options of every command.
 struct OutputOptions: ParsableArguments {
@@ -116,6 +117,17 @@ struct QueryOptions: ParsableArguments {
             valueName: "fields"))
     var fields: String?
 }
+
+/// The option for the compression of a collection.
+struct CompressionOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How compaction stores the collection's documents: \"lz4\", or \"none\" for uncompressed.",
+            valueName: "codec"))
+    var compression: Database.CollectionCompression?
+}
+
+extension Database.CollectionCompression: ExpressibleByArgument {}
 
 /// The option that answers a question before it is asked.
 struct ConfirmationOption: ParsableArguments {

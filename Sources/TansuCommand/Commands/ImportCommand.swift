@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Tansu
 import TansuBSON
 
 struct ImportCommand: Subcommand, DatabaseTarget {
@@ -22,6 +23,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
               tansu import people.tansu people.json.gz --collection crowd --id name
               cat people.ndjson | tansu import people.tansu - --collection crowd --drop --yes
               tansu import people.tansu towns.csv --infer-types --mode skip
+              tansu import people.tansu people.ndjson --compression lz4
             """
     )
 
@@ -49,6 +51,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
     var strict = false
     @Option(help: ArgumentHelp("The number of documents per commit.", valueName: "n"))
     var batch = 1000
+    @OptionGroup var compression: CompressionOption
     @Flag(help: "Report every commit on standard error.") var verbose = false
     @OptionGroup var confirmation: ConfirmationOption
     @OptionGroup var opening: OpeningOptions
@@ -76,8 +79,15 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             }
             var settings = ImportJob.Settings(mode: mode, batchSize: batch, idField: id, isStrict: strict)
             settings.isStaged = replacing != nil
+            let target = replacing?.temporaryName ?? name
+            let isNew = try replacing == nil && !opened.database.collectionNames().contains(name)
+            // A collection that is replaced keeps its compression.
+            if let codec = compression.compression ?? replacing?.compression {
+                try opened.database.ensureCollection(target, compression: codec)
+            }
             let job = ImportJob(
-                database: opened.database, collection: replacing?.temporaryName ?? name, settings: settings)
+                database: opened.database, collection: target, settings: settings)
+            defer { if isNew, job.imported == 0 { _ = try? opened.database.dropCollection(name) } }
             return try Interruption.handled {
                 try run(job, into: name) { try replacing?.run(job, reader) ?? job.run(reader) }
             }

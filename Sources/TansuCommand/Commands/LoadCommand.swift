@@ -9,7 +9,8 @@ struct LoadCommand: Subcommand, DatabaseTarget {
         discussion: """
             The dump is a file or standard input, and can be compressed with gzip. The command creates the \
             database if it does not exist. Plain JSON objects, one per line, need --collection. The first invalid \
-            line stops the command. Documents that are committed before it are kept, unless --atomic is given.
+            line stops the command. A dump names the compression of its collections; --compression is for plain \
+            JSON objects. Documents that are committed before it are kept, unless --atomic is given.
 
             EXAMPLES:
               tansu load copy.tansu people.dump
@@ -24,6 +25,7 @@ struct LoadCommand: Subcommand, DatabaseTarget {
     var file: String = "-"
     @Option(help: ArgumentHelp("The collection for plain JSON objects.", valueName: "name"))
     var collection: String?
+    @OptionGroup var compression: CompressionOption
     @Option(
         help: ArgumentHelp(
             "For an _id that exists already: \"insert\" fails, \"save\" replaces the document, \"skip\" keeps it.",
@@ -36,6 +38,9 @@ struct LoadCommand: Subcommand, DatabaseTarget {
     func validate() throws {
         try checkPath(database, of: "database")
         try checkPath(file, of: "dump")
+        if compression.compression != nil, collection == nil {
+            throw ValidationError("\"--compression\" needs \"--collection\"; a dump names the compression itself")
+        }
     }
 
     func execute() throws -> CommandExitCode {
@@ -43,6 +48,9 @@ struct LoadCommand: Subcommand, DatabaseTarget {
         let source = try openSource()
         let options = Database.LoadOptions(collection: collection, mode: mode, atomic: atomic)
         return try OpenDatabase.with(self, .create) { opened in
+            if let collection, let codec = compression.compression {
+                try opened.database.ensureCollection(collection, compression: codec)
+            }
             let label = file == "-" ? "standard input" : file
             let report = try ProgressBar.showing(label: label, counted: "line") { progress in
                 do {

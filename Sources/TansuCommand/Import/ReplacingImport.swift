@@ -10,9 +10,13 @@ struct ReplacingImport {
     /// drops it.
     let temporaryName: String
 
+    /// The compression of the collection.
+    let compression: Database.CollectionCompression
+
     /// - Returns: Nil when there is no such collection.
     init?(_ database: Database, of collection: String) throws {
-        guard try database.collectionNames().contains(collection) else { return nil }
+        guard let old = try database.collections().first(where: { $0.name == collection }) else { return nil }
+        compression = old.compression
         self.database = database
         self.collection = collection
         let name = collection + ".tansu-part"

@@ -10,7 +10,7 @@ enum StatisticsFormatter {
 
     private static let storedKeys: Set<String> = [
         "path", "sequence", "checkpointSequence", "collections", "logBytes", "logSegments", "deadBytes",
-        "indexFileBytes", "indexesRebuilt", "indexesDamaged",
+        "compressedBytes", "compressedFromBytes", "indexFileBytes", "indexesRebuilt", "indexesDamaged",
     ]
 
     /// The lines of the statistics: labeled values, then a table of the collections and their indexes.
@@ -29,15 +29,19 @@ enum StatisticsFormatter {
     }
 
     private static func table(_ collections: [BSONDocument]) -> TextTable {
-        var table = TextTable(headings: ["collection", "documents", "index", "entries"])
+        // Most databases have none.
+        let isCompressed = collections.contains { $0["compression"] != nil }
+        let headings = ["collection", "documents"] + (isCompressed ? ["compression"] : [])
+        var table = TextTable(headings: headings + ["index", "entries"])
         for collection in collections {
-            let head = [
+            var head = [
                 TextTable.Cell(collection["name"]?.stringValue ?? ""), number(collection["documents"]),
             ]
+            if isCompressed { head.append(TextTable.Cell(collection["compression"]?.stringValue ?? "")) }
             let indexes = collection["indexes"]?.arrayValue?.compactMap(\.documentValue) ?? []
             if indexes.isEmpty { table.rows.append(head) }
             for (position, index) in indexes.enumerated() {
-                let blank = [TextTable.Cell(""), TextTable.Cell("")]
+                let blank = head.map { _ in TextTable.Cell("") }
                 table.rows.append(
                     (position == 0 ? head : blank) + [
                         TextTable.Cell(index["name"]?.stringValue ?? ""), number(index["entries"]),

@@ -113,6 +113,27 @@ struct DatabaseTests {
         try writer.close()
     }
 
+    @Test("stats lists readers, and a reader that keeps more than it may has to refresh")
+    func readers() throws {
+        let folder = try TemporaryFolder()
+        let writer = try Database(path: folder.path("p"), options: .init(segmentSize: 1 << 20, compactionPercent: 0))
+        let notes = try writer.collection("notes")
+        let text = BSONValue(String(repeating: "x", count: 1 << 20))
+        for _ in 0..<4 { try notes.save(["_id": 1, "text": text]) }
+        let reader = try Database(path: folder.path("p"), options: .init(allowWriter: true, maxPinnedBytes: 1 << 20))
+        let listed = try #require(try writer.stats()["readers"]?.arrayValue?.first?.documentValue)
+        #expect(listed["process"] == .int64(Int64(ProcessInfo.processInfo.processIdentifier)))
+        try writer.compact()
+        try writer.checkpoint()
+        let error = #expect(throws: TansuError.self) { try reader.collection("notes").count() }
+        #expect(error?.code == .tooLarge)
+        try reader.refresh()
+        #expect(try reader.collection("notes").count() == 1)
+        try reader.close()
+        #expect(try writer.stats()["readers"] == nil)
+        try writer.close()
+    }
+
     @Test("allowWriter reads the commits before the opening, while another opening writes")
     func allowWriter() throws {
         let folder = try TemporaryFolder()

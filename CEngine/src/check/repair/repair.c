@@ -27,6 +27,7 @@
 #include "check/repair/repair_report.h"
 #include "check/repair/repair_segments.h"
 #include "util/error.h"
+#include "util/lock_holder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,10 +92,8 @@ static tansu_status lock_source(const repair *r, int *fd, tansu_error *error) {
     if (*fd < 0 && errno != ENOENT && errno != ENOTDIR)
         status = error_errno(error, path, "open", errno);
     else if (*fd >= 0 && r->calls->lock(*fd, true) != 0)
-        status = errno == EWOULDBLOCK
-                     ? error_set(error, TANSU_E_LOCKED, path,
-                                 "The database is open in this process or another; close it first")
-                     : error_errno(error, path, "lock", errno);
+        status = errno == EWOULDBLOCK ? lock_held_error(*fd, "The database", path, error)
+                                      : error_errno(error, path, "lock", errno);
     free(path);
     return status;
 }

@@ -8,6 +8,7 @@
  */
 #include "index/block_store/block_store_internal.h"
 #include "util/error.h"
+#include "util/lock_holder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,11 +103,9 @@ static tansu_status open_file(block_store *bs, unsigned how, tansu_error *error)
                    ? error_set(error, TANSU_E_NOT_FOUND, bs->path, "The index file does not exist")
                    : error_errno(error, bs->path, "open", errno);
     if (!copy && bs->calls->lock(fd, !bs->read_only) != 0) {
-        tansu_status status =
-            errno == EWOULDBLOCK
-                ? error_set(error, TANSU_E_LOCKED, bs->path,
-                            "The index file is open elsewhere; close it there first")
-                : error_errno(error, bs->path, "lock", errno);
+        tansu_status status = errno == EWOULDBLOCK
+                                  ? lock_held_error(fd, "The index file", bs->path, error)
+                                  : error_errno(error, bs->path, "lock", errno);
         (void)bs->calls->close(fd); /* the first error is the one that is reported */
         return status;
     }

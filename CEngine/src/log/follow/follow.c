@@ -47,12 +47,19 @@ bool log_follow_look(log *l, log_seen *seen, uint64_t *to) {
     *seen = l->seen;
     if (tail == NULL)
         return true;
-    /* The sessions first and the resets last: a writer that begins sets them before its marks. */
+    /* The sessions first and the resets last: a writer that begins sets the resets before its marks
+     * and the sessions after them. */
     seen->sessions = __atomic_load_n(&tail->sessions, __ATOMIC_ACQUIRE);
     seen->written = __atomic_load_n(&tail->written, __ATOMIC_ACQUIRE);
     seen->resets = __atomic_load_n(&tail->resets, __ATOMIC_ACQUIRE);
     *to = tail_number(tail->crc, offsetof(tail_file, written), seen->written);
     return seen->resets == l->seen.resets;
+}
+
+bool log_follow_intact(const log *l) {
+    const tail_file *tail = l->watched;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was read was read before */
+    return tail == NULL || __atomic_load_n(&tail->resets, __ATOMIC_RELAXED) == l->seen.resets;
 }
 
 void log_follow_seen(log *l, const log_seen *seen) {
@@ -71,6 +78,7 @@ static tansu_status outgrow(log *l, segment *s, uint64_t size, tansu_error *erro
     }
     *old = *s;
     old->fd = -1;
+    old->allocated = 0; /* the file is that of the larger mapping */
     s->mapped = segment_map_size(size);
     tansu_status status = segment_map(l, s, false, error);
     if (status != TANSU_OK) {
@@ -230,7 +238,7 @@ tansu_status log_follow(log *l, uint64_t to, log_visitor visitor, void *context,
         else if (status == TANSU_OK)
             status = append_next(l, &found, error);
     }
-    *reached = found;
+    *reached = found && log_follow_intact(l);
     l->obsolete_count = 0; /* the files are the writer's */
     return log_check(l, faults, status, error);
 }
@@ -239,12 +247,24 @@ tansu_status log_follow(log *l, uint64_t to, log_visitor visitor, void *context,
 
 /* retire_segment -- a retire_free for a mapping. */
 static void retire_segment(void *context, void *object) {
+    log *l = context;
+    const segment *s = object;
+    __atomic_sub_fetch(&l->retired, s->allocated, __ATOMIC_RELAXED);
     segment_close(context, object);
+}
+
+/* list_bytes -- bytes of the files of mappings. */
+static uint64_t list_bytes(const segment_list *list) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        bytes += list->items[i]->allocated;
+    return bytes;
 }
 
 tansu_status log_follow_retire(log *l, retire_list *retired, tansu_error *error) {
     if (!retire_reserve(retired, (size_t)l->superseded.count + l->outgrown.count))
         return error_memory(error);
+    __atomic_add_fetch(&l->retired, list_bytes(&l->superseded), __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < l->superseded.count; i++)
         retire_add(retired, retire_segment, l, l->superseded.items[i]);
     for (uint32_t i = 0; i < l->outgrown.count; i++)
@@ -258,4 +278,48 @@ tansu_status log_follow_retire(log *l, retire_list *retired, tansu_error *error)
 void log_follow_keep(log *l) {
     l->superseded.count = l->retiring[0];
     l->outgrown.count = l->retiring[1];
+    __atomic_sub_fetch(&l->retired, list_bytes(&l->superseded), __ATOMIC_RELAXED);
+}
+
+/* ---- What is kept on the disk ---- */
+
+log_removals log_follow_removals(const log *l) {
+    const tail_file *tail = l->tail;
+    if (tail == NULL)
+        tail = __atomic_load_n(&l->watched, __ATOMIC_ACQUIRE);
+    if (tail == NULL)
+        return (log_removals){0};
+    return (log_removals){.bytes = __atomic_load_n(&tail->removed, __ATOMIC_ACQUIRE),
+                          .sessions = __atomic_load_n(&tail->sessions, __ATOMIC_RELAXED),
+                          .limit = __atomic_load_n(&tail->max_pinned, __ATOMIC_RELAXED)};
+}
+
+/* is_removed -- whether the file of a segment has no name any more. */
+static bool is_removed(const log *l, uint32_t number) {
+    char *path = segment_path(l, number);
+    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    bool removed = path != NULL && fd < 0 && errno == ENOENT;
+    if (fd >= 0)
+        l->calls->close(fd);
+    free(path);
+    return removed;
+}
+
+/* add_bytes -- the bytes of the files of a list, and of those among them that are not there any
+ * more. */
+static void add_bytes(const log *l, const segment_list *list, uint64_t *mapped, uint64_t *removed) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        const segment *s = list->items[i];
+        uint64_t size = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
+        *mapped += size;
+        if (is_removed(l, s->number))
+            *removed += size;
+    }
+}
+
+void log_follow_measure(log *l, uint64_t *mapped, uint64_t *removed) {
+    *mapped = *removed = __atomic_load_n(&l->retired, __ATOMIC_RELAXED);
+    add_bytes(l, &l->active, mapped, removed);
+    add_bytes(l, &l->inactive, mapped, removed);
+    add_bytes(l, &l->superseded, mapped, removed);
 }

@@ -31,13 +31,17 @@ static inline bool log_follow_unchanged(const log *l) {
  * end. One thread at a time, here and below. */
 bool log_follow_look(log *l, log_seen *seen, uint64_t *to);
 
+/* log_follow_intact -- whether what has been read of the log's end is of one log: no writer has
+ * rewritten it since log_open(), or since a log_follow_look() that found so. */
+bool log_follow_intact(const log *l);
+
 /* log_follow_seen -- everything up to what log_follow_look() returned has been read. */
 void log_follow_seen(log *l, const log_seen *seen);
 
 /* log_follow -- calls the visitor for the frames after the last one up to commit `to`, which the
  * log contains; maps the segments that they are in. *reached: false when one of them is not there
- * any more. Snapshots that are held are not affected. Errors: CORRUPT, IO, MEMORY, and the
- * visitor's; then the log is fit for closing only. */
+ * any more, or a writer rewrote the log's end meanwhile. Snapshots that are held are not affected.
+ * Errors: CORRUPT, IO, MEMORY, and the visitor's; then the log is fit for closing only. */
 tansu_status log_follow(log *l, uint64_t to, log_visitor visitor, void *context, bool *reached,
                         tansu_error *error);
 
@@ -51,5 +55,19 @@ tansu_status log_follow_retire(log *l, retire_list *retired, tansu_error *error)
 
 /* log_follow_keep -- takes back what the last call moved, when the list was dropped instead. */
 void log_follow_keep(log *l);
+
+/* What the marks say of removed segments; all zero when there are none. */
+typedef struct log_removals {
+    uint64_t bytes;    /* of the files that were removed */
+    uint64_t sessions; /* a writer that begins may have removed some before it counts */
+    uint64_t limit;    /* max_pinned_bytes of the last writer; 0: none */
+} log_removals;
+
+log_removals log_follow_removals(const log *l);
+
+/* log_follow_measure -- bytes of the files that are mapped, and of those among them that have no
+ * name any more, and so take up disk space for this reader alone. By the thread that follows the
+ * log. */
+void log_follow_measure(log *l, uint64_t *mapped, uint64_t *removed);
 
 #endif

@@ -34,10 +34,10 @@ void aggregate_free(aggregation *a);
 
 /*
  * aggregate_run -- appends {"groups": […]}, or {"values": […]}, or with $explain the plan. May be
- * called once. `collection` NULL is an empty one. Errors: MEMORY, TOO_LARGE, IO, CORRUPT, and those
- * of a query's run.
+ * called once. `collection` NULL is an empty one; `snapshot` has those of subqueries. Errors:
+ * MEMORY, TOO_LARGE, IO, CORRUPT, and those of a query's run.
  */
-tansu_status aggregate_run(aggregation *a, const read_context *rctx,
+tansu_status aggregate_run(aggregation *a, const snapshot *snapshot, const read_context *rctx,
                            const collection_state *collection, tansu_buffer *result,
                            tansu_error *error);
 

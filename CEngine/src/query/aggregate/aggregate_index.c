@@ -305,13 +305,15 @@ static tansu_status run_extreme(aggregation *a, const query *q, const group_fiel
 }
 
 /* find_extreme -- $min or $max by the order of an index; *done is false when none provides it, or
- * when the query cannot be nested in another one. */
+ * when the query has subqueries or cannot be nested in another one. */
 static tansu_status find_extreme(aggregation *a, const group_field *field, accumulator *to,
                                  bool *done) {
     tansu_buffer selector = TANSU_BUFFER_INIT, hints = TANSU_BUFFER_INIT;
     query *q = NULL;
     *done = false;
     tansu_status status = TANSU_OK;
+    if (a->q->subqueries)
+        return TANSU_OK; /* they would run again */
     if (!write_selector(a, field->path, &selector) ||
         !write_hints(a, field->path, field->kind == ACCUMULATE_MAX, &hints))
         status = error_memory(a->error);

@@ -5,6 +5,7 @@
  * equal values do not depend on an index.
  */
 #include "query/aggregate/aggregate_internal.h"
+#include "query/exec/subquery.h"
 #include "util/clock.h"
 #include <stdlib.h>
 
@@ -281,6 +282,7 @@ static void write_explanation(const aggregation *a, int64_t count, double millis
     writer_int64(w, "keysExamined", (int64_t)a->keys_examined);
     writer_int64(w, "documentsExamined", (int64_t)a->documents_examined);
     writer_double(w, "milliseconds", milliseconds);
+    explain_subqueries(a->q, w);
 }
 
 /* make_groups -- makes all groups in memory: from an index, or from documents. */
@@ -325,7 +327,7 @@ static tansu_status run_once(aggregation *a, tansu_buffer *result) {
     return status == TANSU_OK && w.failed ? error_memory(a->error) : status;
 }
 
-tansu_status aggregate_run(aggregation *a, const read_context *rctx,
+tansu_status aggregate_run(aggregation *a, const snapshot *snapshot, const read_context *rctx,
                            const collection_state *collection, tansu_buffer *result,
                            tansu_error *error) {
     size_t before = result->size;
@@ -333,10 +335,13 @@ tansu_status aggregate_run(aggregation *a, const read_context *rctx,
     a->rctx = rctx;
     a->collection = collection;
     a->error = error;
+    tansu_status status = query_resolve(a->q, snapshot, rctx, a->explain, error);
+    if (status != TANSU_OK)
+        return status;
     a->memory_limit = hints_group_memory(&a->q->hints, rctx);
     a->deadline = deadline_begin(rctx->interrupt, a->q->hints.max_milliseconds);
     deadline_shorten(&a->deadline, a->q->spent);
-    tansu_status status = run_once(a, result);
+    status = run_once(a, result);
     if (!a->retry_sorted)
         return status == TANSU_OK ? deadline_check(&a->deadline, error) : status;
     /* The groups, or the whole result, exceed the memory limit. */

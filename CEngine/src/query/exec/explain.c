@@ -3,12 +3,14 @@
  * {kind, index, path (of a wildcard index), direction, ranges: {path: [{operator: value}, …]},
  * rangeCount, exact, sort, merged, covered}, candidates: [{kind, index, path, sort, merged,
  * covered, keys, cost, chosen}, …], skipped, keysExamined, documentsExamined, returned,
- * milliseconds, suggestion}.
+ * milliseconds, suggestion, subqueries: [{path, collection, field, values, and the plan document of
+ * the subquery}, …]}.
  */
 #include "bson/writer.h"
 #include "index/definition.h"
 #include "query/exec/join.h"
 #include "query/exec/run.h"
+#include "query/parse/subquery_spec.h"
 #include "util/error.h"
 
 #include <math.h>
@@ -205,6 +207,26 @@ static void write_suggestion(writer *w, const query_run *run) {
     writer_end(w, start);
 }
 
+void explain_subqueries(const query *q, writer *w) {
+    if (!q->subqueries)
+        return;
+    uint32_t number = 0;
+    size_t array = writer_open(w, "subqueries", DOC_ARRAY);
+    for (const subquery *s = q->subqueries; s; s = s->next) {
+        size_t one = writer_open_index(w, number++, DOC_DOCUMENT);
+        writer_string(w, "path", s->context);
+        writer_string(w, "collection", s->collection);
+        writer_string(w, "field", s->field->text);
+        writer_int64(w, "values", s->count);
+        doc_iter iter;
+        bool valid = s->plan.size != 0 && doc_iter_init(&iter, s->plan.data, s->plan.size);
+        while (valid && doc_iter_next(&iter))
+            writer_value(w, iter.key, &iter.value);
+        writer_end(w, one);
+    }
+    writer_end(w, array);
+}
+
 tansu_status explain_write(const query_run *run, double milliseconds, tansu_buffer *result,
                            tansu_error *error) {
     writer w = {.out = result};
@@ -219,6 +241,7 @@ tansu_status explain_write(const query_run *run, double milliseconds, tansu_buff
     writer_double(&w, "milliseconds", round(milliseconds * 1000) / 1000);
     join_explain(run->q->hints.joins, &w);
     write_suggestion(&w, run);
+    explain_subqueries(run->q, &w);
     writer_end(&w, start);
     return w.failed ? error_memory(error) : TANSU_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef TANSU_QUERY_EXEC_RUN_H
 #define TANSU_QUERY_EXEC_RUN_H
 
+#include "bson/writer.h"
 #include "query/exec/hit_list.h"
 #include "query/exec/merge.h"
 #include "query/exec/sort.h"
@@ -108,6 +109,10 @@ static inline tansu_status run_step(query_run *run, tansu_error *error) {
 static inline tansu_status run_read(query_run *run, uint32_t size, tansu_error *error) {
     return run_work(run, size / RUN_BYTES, error);
 }
+
+/* explain_subqueries -- appends "subqueries": [{"path": ..., "collection": ..., "field": ...,
+ * "values": n, and the members of the plan document}, ...]; nothing without subqueries. */
+void explain_subqueries(const query *q, writer *w);
 
 /* explain_write -- appends the plan document of a completed run. */
 tansu_status explain_write(const query_run *run, double milliseconds, tansu_buffer *result,

@@ -20,6 +20,15 @@ static int compare_operands(const void *a, const void *b) {
     return value_compare(a, b);
 }
 
+/* is_sorted -- whether the operands are sorted and distinct already, as those of a subquery are. */
+static bool is_sorted(const test *t) {
+    for (uint32_t i = 1; i < t->operand_count; i++) {
+        if (value_compare(&t->operands[i - 1], &t->operands[i]) >= 0)
+            return false;
+    }
+    return true;
+}
+
 /* reduce_test -- negates a test. Sorts the values of $in; an $in without values is a constant. */
 static node *reduce_test(node *n, bool negate) {
     test *t = n->test;
@@ -28,6 +37,8 @@ static node *reduce_test(node *n, bool negate) {
         return n;
     if (t->operand_count == 0)
         return constant(n, negate);
+    if (is_sorted(t))
+        return n;
     qsort(t->operands, t->operand_count, sizeof *t->operands, compare_operands);
     uint32_t kept = 1;
     for (uint32_t i = 1; i < t->operand_count; i++) {

@@ -14,8 +14,7 @@ static const collation without_case = {.fold = true};
 
 /* ---- Operands ---- */
 
-/* collate -- replaces a value by the collated one, which lives as long as the query. */
-static tansu_status collate(parser *p, const collation *by, doc_value *value) {
+tansu_status parse_collate(parser *p, const collation *by, doc_value *value) {
     doc_value collated;
     if (!collation_value(by, &p->scratch, value, &collated))
         return error_memory(p->error);
@@ -40,7 +39,7 @@ static tansu_status set_operand(parser *p, test *t, const doc_value *value) {
         return TANSU_OK;
     t->collation = p->collation;
     t->special = true;
-    return collate(p, p->collation, &t->operand);
+    return parse_collate(p, p->collation, &t->operand);
 }
 
 /* is_operator_document -- whether a value is a document that begins with an operator. No stored
@@ -51,8 +50,7 @@ static bool is_operator_document(const doc_value *value) {
            iter.key[0] == '$' && strcmp(iter.key, "$ref") != 0;
 }
 
-/* check_operand -- rejects conditions, and inside $icase everything but strings. */
-static tansu_status check_operand(parser *p, const char *name, const doc_value *operand) {
+tansu_status parse_check_operand(parser *p, const char *name, const doc_value *operand) {
     if (is_operator_document(operand))
         return parse_bad(p, name,
                          "Operand must be a value, not a condition; use \"$not\" or \"$and\" to "
@@ -86,7 +84,7 @@ static enum test_op number_range(enum test_op op, const doc_value *operand) {
 static tansu_status add_compare(parser *p, node *parent, enum test_op op, const char *name,
                                 const doc_value *operand) {
     test *t;
-    tansu_status status = check_operand(p, name, operand);
+    tansu_status status = parse_check_operand(p, name, operand);
     if (status == TANSU_OK && op != TEST_EQ)
         status = refuse_regex(p, name, operand);
     if (status == TANSU_OK)
@@ -145,7 +143,7 @@ static tansu_status read_between(parser *p, node *parent, const char *name,
     bool valid = doc_iter_value(&iter, operand);
     for (int i = 0; i < 2 && valid && doc_iter_next(&iter); i++) {
         ends[i] = iter.value;
-        tansu_status status = check_operand(p, name, &ends[i]);
+        tansu_status status = parse_check_operand(p, name, &ends[i]);
         if (status != TANSU_OK)
             return status;
     }
@@ -168,7 +166,7 @@ static tansu_status read_between(parser *p, node *parent, const char *name,
     t->operands[0] = ends[1];
     status = set_operand(p, t, &ends[0]);
     if (status == TANSU_OK && t->collation)
-        status = collate(p, t->collation, &t->operands[0]);
+        status = parse_collate(p, t->collation, &t->operands[0]);
     if (status == TANSU_OK && value_compare(&t->operand, &t->operands[0]) > 0) {
         doc_value upper = t->operand;
         t->operand = t->operands[0];
@@ -248,45 +246,6 @@ tansu_status parse_regex_value(parser *p, node *parent, const char *name,
     return add_regex(p, parent, name, pattern, size, pattern + size + 1);
 }
 
-/* read_in -- one of the values of an array; a regex among them stands for its matches. */
-static tansu_status read_in(parser *p, node *parent, const char *name, const doc_value *operand) {
-    uint32_t count;
-    doc_iter iter;
-    if (!doc_array_size(operand, &count) || !doc_iter_value(&iter, operand))
-        return parse_bad(p, name, "Operand must be an array of values");
-    node *any;
-    test *t;
-    tansu_status status = parse_add(p, parent, NODE_OR, &any);
-    if (status == TANSU_OK)
-        status = parse_add_test(p, any, TEST_IN, name, &t);
-    if (status != TANSU_OK)
-        return status;
-    t->operands = arena_alloc(&p->q->memory, count * sizeof *t->operands);
-    if (!t->operands)
-        return error_memory(p->error);
-    while (status == TANSU_OK && doc_iter_next(&iter)) {
-        if (iter.value.type == DOC_REGEX) {
-            status = parse_regex_value(p, any, name, &iter.value);
-            continue;
-        }
-        doc_value *value = &t->operands[t->operand_count++];
-        *value = iter.value;
-        status = check_operand(p, name, value);
-        if (status == TANSU_OK && p->collation && collation_applies(value)) {
-            t->collation = p->collation;
-            t->special = true;
-            status = collate(p, p->collation, value);
-        }
-    }
-    return status;
-}
-
-/* read_nin -- everything that $in does not select (rule 5). */
-static tansu_status read_nin(parser *p, node *parent, const char *name, const doc_value *operand) {
-    tansu_status status = parse_add_not(p, &parent);
-    return status == TANSU_OK ? read_in(p, parent, name, operand) : status;
-}
-
 /* ---- Strings ---- */
 
 /* copy_strings -- copies the operand, a string or an array of strings, to the test's operands. */
@@ -310,7 +269,7 @@ static tansu_status copy_strings(parser *p, test *t, const char *name, const doc
         if (t->operands[i].type != DOC_STRING)
             return parse_bad(p, name, wrong);
         if (p->ignore_case)
-            status = collate(p, &without_case, &t->operands[i]);
+            status = parse_collate(p, &without_case, &t->operands[i]);
     }
     if (status == TANSU_OK && t->op != TEST_TOKEN)
         strings_sort(t);
@@ -538,8 +497,8 @@ static const struct field_operator {
     {"$gte", read_gte},
     {"$lt", read_lt},
     {"$lte", read_lte},
-    {"$in", read_in},
-    {"$nin", read_nin},
+    {"$in", parse_in},
+    {"$nin", parse_nin},
     {"$exists", parse_exists},
     {"$begin", read_begin},
     {"$beginsWith", read_begin},

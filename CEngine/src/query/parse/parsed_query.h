@@ -21,6 +21,15 @@ struct query {
     bool stored;       /* the partial filter of an existing index: query_compile_stored() */
     path_link *paths;
     regex *regexes;
+    struct query *outer;             /* of a subquery: the query that it is part of */
+    struct subquery *subqueries;     /* in the order of the selector (subquery_spec.h) */
+    struct subquery *last_subquery;  /* NULL: none */
+    const struct subquery *resolved; /* the next one whose values the parser takes; NULL: it makes
+                                        subqueries */
+    uint32_t subquery_total;         /* at any depth */
+    bool takes_subqueries;
+    bool all_resolved;
+    doc_value selector;         /* to be parsed again with their values */
     bool exact_documents;       /* a nested document without operators is compared as a whole */
     const collation *collation; /* $collation; NULL: strings compare by their bytes */
     node *root;
@@ -41,6 +50,15 @@ tansu_status query_path_keys(query *q, const char *text, size_t size, const char
 /* query_wild_path -- the same for a path that may be "*" or "**". */
 tansu_status query_wild_path(query *q, const char *text, size_t size, const char *context,
                              const path **result, tansu_error *error);
+
+/* query_compile_inner -- compiles the selector of a subquery, with hints. Errors: as
+ * query_compile(). */
+tansu_status query_compile_inner(query *outer, const doc_value *selector, const tansu_buffer *hints,
+                                 query **result, tansu_error *error);
+
+/* query_compile_resolved -- compiles the selector again, with the values of all subqueries. `d`:
+ * the deadline of the run. Errors: as query_compile(). */
+tansu_status query_compile_resolved(query *q, const deadline *d, tansu_error *error);
 
 /* query_free_members -- frees what the struct owns, but not the struct. */
 void query_free_members(query *q);

@@ -6,6 +6,7 @@
 #include "query/match/regex.h"
 #include "query/parse/join_spec.h"
 #include "query/parse/selector.h"
+#include "query/parse/subquery_spec.h"
 #include "util/error.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,18 +105,25 @@ static tansu_status extract_joins(query *q, const uint8_t **selector, size_t *si
     return status;
 }
 
+/* finish -- normal form and matcher. */
+static tansu_status finish(query *q, tansu_error *error) {
+    q->root = normalise(q->root);
+    q->matcher = matcher_compile(&q->memory, q->root);
+    return q->matcher ? deadline_check(&q->deadline, error) : error_memory(error);
+}
+
 /* compile -- runs all stages. */
 static tansu_status compile(query *q, const uint8_t *selector, size_t selector_size,
                             const uint8_t *hints, size_t hints_size, tansu_error *error) {
     static const uint8_t empty[5] = {5};
-    const uint8_t *copy, *hints_copy = NULL;
+    const uint8_t *copy = NULL, *hints_copy = NULL;
     q->hints.max = UINT64_MAX;
     if (!selector) {
         selector = empty;
         selector_size = sizeof empty;
     }
     tansu_status status = keep_document(q, selector, selector_size, &copy, error);
-    if (status == TANSU_OK)
+    if (status == TANSU_OK && !q->outer)
         status = extract_joins(q, &copy, &selector_size, error);
     if (status == TANSU_OK && hints)
         status = keep_document(q, hints, hints_size, &hints_copy, error);
@@ -125,15 +133,15 @@ static tansu_status compile(query *q, const uint8_t *selector, size_t selector_s
     }
     if (status == TANSU_OK)
         status = selector_parse(q, copy, selector_size, error);
+    q->selector = (doc_value){copy, (uint32_t)selector_size, DOC_DOCUMENT};
+    q->takes_subqueries = false; /* $fields has conditions, too */
     if (status == TANSU_OK && hints)
         status = hints_parse(q, hints_copy, hints_size, error);
     if (status == TANSU_OK)
         status = join_check_projection(q, error);
     if (status != TANSU_OK)
         return status;
-    q->root = normalise(q->root);
-    q->matcher = matcher_compile(&q->memory, q->root);
-    status = q->matcher ? deadline_check(&q->deadline, error) : error_memory(error);
+    status = finish(q, error);
     q->spent = deadline_spent(&q->deadline);
     return status;
 }
@@ -152,7 +160,7 @@ static tansu_status compile_new(query *q, const uint8_t *selector, size_t select
                                 const uint8_t *hints, size_t hints_size, const interrupt *stop,
                                 query **result, tansu_error *error) {
     q->memory.limit = QUERY_MEMORY;
-    q->deadline = deadline_begin(stop, 0);
+    q->deadline = q->outer ? q->outer->deadline : deadline_begin(stop, 0);
     tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
     status = query_too_large(q, status, error);
     q->deadline.interrupt = NULL; /* it may be shorter-lived than the query */
@@ -170,7 +178,37 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
     query *q = calloc(1, sizeof *q);
     if (!q)
         return error_memory(error);
+    q->takes_subqueries = true;
     return compile_new(q, selector, selector_size, hints, hints_size, stop, result, error);
+}
+
+tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **result,
+                                 tansu_error *error) {
+    query *q = calloc(1, sizeof *q);
+    if (!q)
+        return error_memory(error);
+    return compile_new(q, selector, size, NULL, 0, NULL, result, error);
+}
+
+tansu_status query_compile_inner(query *outer, const doc_value *selector, const tansu_buffer *hints,
+                                 query **result, tansu_error *error) {
+    query *q = calloc(1, sizeof *q);
+    if (!q)
+        return error_memory(error);
+    q->outer = outer;
+    q->takes_subqueries = true;
+    return compile_new(q, selector->data, selector->size, hints->data, hints->size, NULL, result,
+                       error);
+}
+
+tansu_status query_compile_resolved(query *q, const deadline *d, tansu_error *error) {
+    q->deadline = *d;
+    q->resolved = q->subqueries;
+    tansu_status status = selector_parse(q, q->selector.data, q->selector.size, error);
+    if (status == TANSU_OK)
+        status = finish(q, error);
+    q->deadline.interrupt = NULL; /* it may be shorter-lived than the query */
+    return query_too_large(q, status, error);
 }
 
 tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
@@ -193,6 +231,12 @@ tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **
 }
 
 void query_free_members(query *q) {
+    for (subquery *s = q->subqueries; s; s = s->next) {
+        query_free(s->inner);
+        free(s->values);
+        arena_free(&s->memory);
+        tansu_buffer_free(&s->plan);
+    }
     for (path_link *link = q->paths; link; link = link->next)
         path_free(&link->path);
     regex_free_all(q->regexes);

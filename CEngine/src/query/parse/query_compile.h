@@ -6,7 +6,8 @@
 
 #include "query/match/match_context.h"
 
-/* A validated and compiled query. Immutable: it may be run many times and by many threads. */
+/* A validated and compiled query. Immutable: it may be run many times and by many threads; with
+ * subqueries only once query_resolve() has been called, and for its snapshot. */
 typedef struct query query;
 
 /* The memory limit of a compiled query. */
@@ -21,6 +22,11 @@ typedef struct query query;
 tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
                            size_t hints_size, const struct interrupt *stop, query **result,
                            tansu_error *error);
+
+/* query_compile_alone -- the same without hints for a query that is evaluated where no collection
+ * can be read: subqueries are INVALID_QUERY. */
+tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **result,
+                                 tansu_error *error);
 
 /* query_compile_filter -- the same for an array filter: a nested document without operators is
  * compared as a whole. */

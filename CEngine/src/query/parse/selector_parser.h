@@ -1,7 +1,7 @@
 /*
  * query/parse/selector_parser.h -- the parser of selectors, split into selector.c (structure),
- * operators_value.c (comparisons and strings), operators_field.c (arrays, types, keys) and
- * operators_bits.c. Private to these.
+ * operators_value.c (comparisons and strings), operators_in.c, operators_field.c (arrays, types,
+ * keys) and operators_bits.c. Private to these.
  */
 #ifndef TANSU_QUERY_PARSE_SELECTOR_PARSER_H
 #define TANSU_QUERY_PARSE_SELECTOR_PARSER_H
@@ -66,9 +66,17 @@ tansu_status parse_eq(parser *p, node *parent, const char *name, const doc_value
 /* parse_regex_value -- a BSON regex as an operand. */
 tansu_status parse_regex_value(parser *p, node *parent, const char *name, const doc_value *operand);
 
+/* parse_collate -- replaces a value by the collated one, which lives as long as the query. */
+tansu_status parse_collate(parser *p, const collation *by, doc_value *value);
+
+/* parse_check_operand -- rejects conditions, and inside $icase everything but strings. */
+tansu_status parse_check_operand(parser *p, const char *name, const doc_value *operand);
+
 /* Parsers of operators, for the table in operators_value.c. */
 typedef tansu_status (*operator_parser)(parser *p, node *parent, const char *name,
                                         const doc_value *operand);
+tansu_status parse_in(parser *p, node *parent, const char *name, const doc_value *operand);
+tansu_status parse_nin(parser *p, node *parent, const char *name, const doc_value *operand);
 tansu_status parse_exists(parser *p, node *parent, const char *name, const doc_value *operand);
 tansu_status parse_all(parser *p, node *parent, const char *name, const doc_value *operand);
 tansu_status parse_size(parser *p, node *parent, const char *name, const doc_value *operand);

@@ -57,7 +57,7 @@ static tansu_status compile(const uint8_t *selector, size_t size, void **filter,
 static tansu_status compile_new(const uint8_t *selector, size_t size, void **filter,
                                 tansu_error *error) {
     query *q;
-    tansu_status status = query_compile(selector, size, NULL, 0, NULL, &q, error);
+    tansu_status status = query_compile_alone(selector, size, &q, error);
     if (status == TANSU_E_INVALID_QUERY)
         error_prefix(error, "partialFilter");
     return status == TANSU_OK ? take(q, filter, error) : status;

@@ -8,6 +8,7 @@
 #include "store/index_files.h"
 #include "store/index_tail/index_tail.h"
 #include "store/memory.h"
+#include "store/readers/reader_registry.h"
 #include "util/error.h"
 #include "util/file_size_limit.h"
 
@@ -137,6 +138,8 @@ tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
     memory_checkpoint_started(db);
     tansu_status status = write_visible(db, error);
     memory_checkpoint_ended(db, status == TANSU_OK);
+    if (db->store == TANSU_STORE_PERSISTENT)
+        readers_list(db->calls, db->folder, NULL, NULL); /* removes entries that are left over */
     memory_relieve(db);
     return status;
 }

@@ -74,19 +74,8 @@ static int open_lock(database *db, const char *path) {
 
 /* lock_error -- what a lock that could not be had means. */
 static tansu_status lock_error(const char *path, int fd, int number, tansu_error *error) {
-    lock_holder holder;
-    if (number != EWOULDBLOCK)
-        return error_errno(error, path, "lock", number);
-    if (!lock_holder_find(fd, &holder))
-        return error_set(error, TANSU_E_LOCKED, path,
-                         "The database is already open in this process or another; close it there "
-                         "first");
-    if (holder.pid == getpid())
-        return error_set(error, TANSU_E_LOCKED, path,
-                         "The database is already open in this process; close it there first");
-    return error_set(error, TANSU_E_LOCKED, path,
-                     "The database is open in process %ld (\"%s\"); close it there first",
-                     (long)holder.pid, holder.name);
+    return number == EWOULDBLOCK ? lock_held_error(fd, "The database", path, error)
+                                 : error_errno(error, path, "lock", number);
 }
 
 /* lock_folder -- locks the folder itself as well, for the LOCK file may be deleted while it is

@@ -108,7 +108,8 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
                                     .sparse = db->manifest.compacted,
                                     .unguarded = options->read_mode == TANSU_READ_UNGUARDED,
                                     .segment_size = options->segment_size,
-                                    .block_cache_bytes = options->block_cache_bytes};
+                                    .block_cache_bytes = options->block_cache_bytes,
+                                    .max_pinned_bytes = options->max_pinned_bytes};
         memcpy(log_settings.uuid, db->manifest.uuid, sizeof log_settings.uuid);
         status = log_open(&log_settings, &db->log, error);
         if (status == TANSU_OK && db->concurrent)
@@ -123,6 +124,10 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     if (status == TANSU_OK)
         status = db->store == TANSU_STORE_MEMORY ? recovery_start_empty(db, error)
                                                  : recovery_run(db, options, error);
+    if (db->concurrent && db->log != NULL && !log_follow_intact(db->log))
+        status = error_set(error, TANSU_E_BUSY, db->folder,
+                           "The process that writes the database wrote the end of its log again "
+                           "while it was opened; try again");
     if (status != TANSU_OK) {
         /* What is wrong may be that the files were not those of one point in time. */
         if (db->concurrent && db->folder != NULL && files_stamp_check(db, NULL) == TANSU_E_BUSY)

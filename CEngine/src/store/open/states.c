@@ -5,7 +5,7 @@
  * state counts one of its own handles for all calls and for being the current one, and the root one
  * for each state.
  */
-#include "store/open/states.h"
+#include "store/open/states_internal.h"
 
 #include "log/follow/follow.h"
 #include "log/scan.h"
@@ -13,6 +13,7 @@
 #include "store/files_stamp.h"
 #include "store/handle.h"
 #include "store/open/open.h"
+#include "store/open/state_pins.h"
 #include "store/recovery/recovery.h"
 #include "util/error.h"
 #include "util/file_size_limit.h"
@@ -24,21 +25,12 @@
 #define DIRTY_PART 2
 #define DIRTY_LEAST ((uint64_t)1024 * 1024)
 
-/* What a root has that other databases do not. */
-struct states {
-    tansu_options options; /* of the next state */
-    pthread_mutex_t mutex; /* one refresh at a time; guards the following */
-    bool unusable;         /* the current state cannot be continued */
-    uint64_t dirty_limit;  /* in bytes: then it is examined whether there is a newer checkpoint */
-    uint64_t refreshes;    /* that found commits; atomic */
-    uint64_t replacements; /* of the state; atomic */
-};
-
 /* ---- States ---- */
 
 /* close_state -- a state that nobody uses any more. */
 static tansu_status close_state(database *state, tansu_error *error) {
     database *root = state->root;
+    state_pins_remove(state);
     tansu_status status = database_close(state, error);
     handle_release(root);
     return status;
@@ -51,10 +43,10 @@ static bool install(database *root, database *state) {
     database *old = root->current;
     bool taken = state == NULL || !__atomic_load_n(&root->closing, __ATOMIC_RELAXED);
     if (taken && state != NULL) {
-        state->root = root;
         state->close = close_state;
         state->handles = 1;
         root->handles++;
+        root->states->expired = false;
     }
     bool unused = taken && old != NULL && old->calls_inside == 0;
     if (taken)
@@ -70,7 +62,33 @@ static bool install(database *root, database *state) {
     return taken;
 }
 
-/* pin -- the current state, until states_leave(); NULL when the handle is being closed. */
+/* expire -- gives up a state that keeps too much on the disk, if it is the current one still: its
+ * last user frees it. */
+static void expire(database *root, database *state) {
+    pthread_mutex_lock(&root->state_mutex);
+    if (root->current == state) {
+        root->current = NULL;
+        root->states->expired = true;
+        root->states->expired_commit = state->head->sequence;
+        pthread_mutex_lock(&state->state_mutex);
+        __atomic_store_n(&state->closing, true, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&state->state_mutex);
+    }
+    pthread_mutex_unlock(&root->state_mutex);
+}
+
+/* no_state -- the error for a call that finds none. */
+static tansu_status no_state(database *root, tansu_error *error) {
+    tansu_status status = handle_check_open(root, error);
+    if (status == TANSU_OK)
+        status = error_set(error, TANSU_E_TOO_LARGE, "max_pinned_bytes",
+                           "The snapshot was given up, because it kept more on the disk than "
+                           "max_pinned_bytes; refresh the database");
+    return status;
+}
+
+/* pin -- the current state, until states_leave(); NULL when the handle is being closed, or the
+ * state was given up. */
 static database *pin(database *root) {
     pthread_mutex_lock(&root->state_mutex);
     database *state = __atomic_load_n(&root->closing, __ATOMIC_RELAXED) ? NULL : root->current;
@@ -81,17 +99,27 @@ static database *pin(database *root) {
 }
 
 tansu_status states_enter(database *root, database **state, tansu_error *error) {
-    bool looked = false;
+    bool looked = !root->follow;
     for (;;) {
         database *d = pin(root);
-        if (d == NULL)
-            return handle_check_open(root, error);
-        *state = d;
-        if (looked || !root->follow || log_follow_unchanged(d->log))
-            return TANSU_OK;
+        tansu_status status = TANSU_OK;
+        if (d == NULL && looked)
+            return no_state(root, error);
+        if (d != NULL && (looked || log_follow_unchanged(d->log))) {
+            *state = d;
+            status = state_pins_check(d, error);
+            if (status == TANSU_OK)
+                return TANSU_OK;
+            expire(root, d);
+            states_leave(d);
+            if (looked)
+                return status;
+            continue; /* one that follows goes to a newer state */
+        }
         looked = true;
-        tansu_status status = states_refresh(root, NULL, NULL, error);
-        states_leave(d);
+        status = states_refresh(root, NULL, NULL, error);
+        if (d != NULL)
+            states_leave(d);
         if (status != TANSU_OK)
             return status;
     }
@@ -119,6 +147,8 @@ tansu_status database_enter_handle(database *db, database **state, tansu_error *
 
 uint64_t states_handles(const database *root) {
     database *state = root->current;
+    if (state == NULL)
+        return root->handles;
     pthread_mutex_lock(&state->state_mutex);
     uint64_t handles = root->handles + state->handles - 2;
     pthread_mutex_unlock(&state->state_mutex);
@@ -136,10 +166,23 @@ states_statistics states_measure(const database *root) {
 /* free_root -- the root's database_close(), when it has no state any more. */
 static tansu_status free_root(database *root, tansu_error *error) {
     (void)error;
+    state_pins_leave(root);
+    pthread_mutex_destroy(&root->states->pins_mutex);
     pthread_mutex_destroy(&root->states->mutex);
     free(root->states);
     root->states = NULL;
     return database_close(root, NULL);
+}
+
+/* add -- a state of the root; on failure it is closed. */
+static tansu_status add(database *root, database *state, tansu_error *error) {
+    state->root = root;
+    tansu_status status = state_pins_add(root, state, error);
+    if (status != TANSU_OK) {
+        state->root = state;
+        database_close(state, NULL);
+    }
+    return status;
 }
 
 tansu_status states_open(const tansu_options *options, const fs *calls,
@@ -151,7 +194,8 @@ tansu_status states_open(const tansu_options *options, const fs *calls,
     root->discard = true;
     root->filters = filters;
     struct states *r = calloc(1, sizeof *r);
-    if (r == NULL || pthread_mutex_init(&r->mutex, NULL) != 0) {
+    if (r == NULL || pthread_mutex_init(&r->mutex, NULL) != 0 ||
+        pthread_mutex_init(&r->pins_mutex, NULL) != 0) {
         free(r);
         database_close(root, NULL);
         return error_memory(error);
@@ -173,13 +217,23 @@ tansu_status states_open(const tansu_options *options, const fs *calls,
     r->options.path = root->folder;
     r->options.progress = NULL;
     root->current = NULL;
+    status = add(root, state, error);
+    if (status != TANSU_OK) {
+        free_root(root, NULL);
+        return status;
+    }
     install(root, state);
+    state_pins_enter(root);
     *result = root;
     return TANSU_OK;
 }
 
 void states_close(database *root) {
+    pthread_mutex_lock(&root->state_mutex);
+    root->handles++; /* where there is no state, nobody else's end frees the root */
+    pthread_mutex_unlock(&root->state_mutex);
     install(root, NULL);
+    handle_release(root);
 }
 
 void states_end(database *root) {
@@ -197,13 +251,18 @@ static tansu_status replace(database *root, database *old, tansu_error *error) {
     limit_enter(&guard);
     tansu_status status = open_concurrent(&r->options, root->calls, root->filters, &fresh, error);
     limit_leave(&guard);
+    if (status == TANSU_OK)
+        status = add(root, fresh, error);
     if (status != TANSU_OK)
         return status;
     r->unusable = false;
     r->dirty_limit = 0;
     __atomic_add_fetch(&r->replacements, 1, __ATOMIC_RELAXED);
-    commit_wait_wake(old); /* its feeds go on in the new one */
+    if (old != NULL)
+        commit_wait_wake(old); /* its feeds go on in the new one */
     if (!install(root, fresh)) {
+        state_pins_remove(fresh);
+        fresh->root = fresh;
         database_close(fresh, NULL);
         return handle_check_open(root, error);
     }
@@ -310,17 +369,19 @@ static tansu_status refresh_counted(database *root, bool *changed, uint64_t *seq
     pthread_mutex_lock(&r->mutex);
     database *state = pin(root);
     tansu_status status = state == NULL ? handle_check_open(root, error) : TANSU_OK;
-    if (state != NULL) {
-        uint64_t before = newest(state);
+    if (status == TANSU_OK) {
+        uint64_t before = state == NULL ? r->expired_commit : newest(state);
         *sequence = before;
-        status = refresh(root, state, error);
+        status = state == NULL ? replace(root, NULL, error) : refresh(root, state, error);
         database *after = pin(root);
         if (after != NULL) {
             *sequence = newest(after);
+            state_pins_refreshed(root, after, *sequence);
             states_leave(after);
         }
         *changed = *sequence != before;
-        states_leave(state);
+        if (state != NULL)
+            states_leave(state);
     }
     pthread_mutex_unlock(&r->mutex);
     if (*changed)

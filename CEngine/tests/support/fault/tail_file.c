@@ -75,3 +75,10 @@ void tail_file_set_state(const char *log_folder, uint64_t state) {
     file.state = tail_mark(file.crc, offsetof(tail_file, state), state);
     file_patch(path_of(log_folder), 0, &file, sizeof file);
 }
+
+void tail_file_add_reset(const char *log_folder) {
+    tail_file file;
+    REQUIRE(load(log_folder, &file));
+    file.resets++;
+    file_patch(path_of(log_folder), offsetof(tail_file, resets), &file.resets, sizeof file.resets);
+}

@@ -1,0 +1,35 @@
+/*
+ * store/open/state_pins.h -- what the states of a reader keep on the disk that nobody else needs:
+ * copies of the index file, and segments that the writer has removed. It is told to other processes
+ * (store/readers/reader_registry.h), and may be limited (max_pinned_bytes).
+ */
+#ifndef TANSU_STORE_OPEN_STATE_PINS_H
+#define TANSU_STORE_OPEN_STATE_PINS_H
+
+#include "store/database_internal.h"
+
+/* state_pins_enter, state_pins_leave -- the root's entry in the registry. */
+void state_pins_enter(database *root);
+void state_pins_leave(database *root);
+
+/* state_pins_add -- a new state, which is the root's. Errors: TOO_LARGE (its copy alone exceeds the
+ * limit). */
+tansu_status state_pins_add(database *root, database *state, tansu_error *error);
+
+/* state_pins_remove -- before one that was added is closed. */
+void state_pins_remove(database *state);
+
+/* state_pins_refreshed -- the root's current state, which the caller is in, has that commit. The
+ * mutex of the root's states is held. */
+void state_pins_refreshed(database *root, database *state, uint64_t commit);
+
+/* state_pins_exceeded -- state_pins_check() for a state of a root with states. */
+tansu_status state_pins_exceeded(database *state, tansu_error *error);
+
+/* state_pins_check -- TOO_LARGE when what a state keeps on the disk exceeds the limit. Of a
+ * database without states, one comparison; without a limit, some loads. */
+static inline tansu_status state_pins_check(database *state, tansu_error *error) {
+    return state->root == state ? TANSU_OK : state_pins_exceeded(state, error);
+}
+
+#endif
