@@ -356,7 +356,8 @@ typedef struct tansu_options {
     uint32_t interval_ms;       /* for TANSU_DURABILITY_INTERVAL; default 100 */
     uint32_t busy_timeout_ms;   /* how long to wait for the write lock; default 60000 */
     uint64_t segment_size;      /* bytes of a log segment, 1 MiB to 1 GiB; default 64 MiB */
-    uint64_t checkpoint_bytes;  /* log bytes between background checkpoints; default 64 MiB */
+    uint64_t checkpoint_bytes;  /* log bytes between background checkpoints, where a
+                                    record counts as 256 at least; default 64 MiB */
     uint64_t index_cache_bytes; /* bound of the index blocks in memory, clean and dirty together;
                                    default 64 MiB; docs/durability.md says what is not counted */
     tansu_progress progress; /* of recovery and index rebuilds, in bytes of the log; may be NULL */
@@ -780,8 +781,13 @@ TANSU_API tansu_status tansu_aggregate(tansu_db *db, tansu_txn *txn, const char 
  *   partialFilter: {...}   a selector of comparisons, $in, $nin, $exists, $type and $begin, joined
  *                          by $and, $or, $nor and $not: other documents have no entry. A query uses
  *                          the index when its conditions imply the filter
+ *   only: [path, ...]      of a wildcard index: it has values at these paths and below them
+ *   except: [path, ...]    likewise: it has none at these paths and below them
  *   maxEntries: n          a document whose arrays would make more entries in it is refused; 1 to
  *                          TANSU_MAX_INDEX_ENTRIES, TANSU_DEFAULT_INDEX_ENTRIES without it
+ * The path "**" makes a wildcard index, with entries for the values of all paths, and "path.**" one
+ * for those at a path and below it (docs/query-language.md#wildcard-indexes). It has no other path,
+ * the direction 1, and neither `unique` nor `sparse`.
  * The same index again is no error. A NULL or empty name becomes "path_1_other_-1" from the keys.
  *
  * Without `txn` other threads read and write while the index is built: a snapshot of the collection
@@ -819,8 +825,8 @@ TANSU_API tansu_status tansu_index_drop(tansu_db *db, tansu_txn *txn, const char
                                         const char *name, tansu_error *error);
 
 /* Lists the indexes: {"indexes": [{"name", "keys": {...}, "unique": bool, "multikey": bool,
- * "entries": n}, ...]}, with "sparse": true, "caseInsensitive": true, "partialFilter": {...} and
- * "maxEntries": n where they were given. Errors: NOT_FOUND. */
+ * "entries": n}, ...]}, with "sparse": true, "caseInsensitive": true, "partialFilter": {...},
+ * "maxEntries": n, "only": [...] and "except": [...] where they were given. Errors: NOT_FOUND. */
 TANSU_API tansu_status tansu_index_list(tansu_db *db, tansu_txn *txn, const char *collection,
                                         tansu_buffer *result, tansu_error *error);
 

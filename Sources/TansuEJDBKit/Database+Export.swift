@@ -114,10 +114,7 @@ extension Database.Transaction {
             count += 1
         }
         for index in meta["indexes"]?.arrayValue?.compactMap(\.documentValue).map(Database.IndexInfo.init) ?? [] {
-            try collection.ensureIndex(
-                index.name, on: index.keys, unique: index.isUnique, sparse: index.isSparse,
-                caseInsensitive: index.isCaseInsensitive, partialFilter: index.partialFilter,
-                maxEntries: index.maxEntries)
+            try collection.ensureIndex(like: index)
         }
         if let schema = meta["schema"]?.documentValue {
             try session.setSchema(DocumentSchema(schema), for: name)

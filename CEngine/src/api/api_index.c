@@ -26,19 +26,11 @@ static tansu_status read_definition(const char *collection, const char *name, ta
     if (status == TANSU_OK && name != NULL && name[0] != 0)
         status = name_check(name, "index", error);
     if (status == TANSU_OK)
-        status = index_definition_parse(name, keys.data, keys.size, options.data, options.size,
-                                        definition, error);
+        status = index_definition_parse_new(name, keys.data, keys.size, options.data, options.size,
+                                            definition, error);
     if (status != TANSU_OK)
         return status;
-    for (uint32_t i = 0; status == TANSU_OK && i < (*definition)->path_count; i++) {
-        const char *text = (*definition)->paths[i].text;
-        if (path_has_wildcard(text, strlen(text)))
-            status = error_set(error, TANSU_E_INVALID_INDEX, text,
-                               "Path of the index has a part of asterisks only; write a key of "
-                               "that name with a backslash, \\*");
-    }
-    if (status == TANSU_OK)
-        status = index_definition_compile(*definition, &query_new_filters, error);
+    status = index_definition_compile(*definition, &query_new_filters, error);
     if (status != TANSU_OK)
         index_definition_free(*definition);
     return status;
@@ -203,6 +195,7 @@ static void append_index(writer *w, uint32_t number, const collection_index *ind
         writer_document(w, "partialFilter", definition->filter_bson, definition->filter_size);
     if (definition->max_entries != TANSU_DEFAULT_INDEX_ENTRIES)
         writer_int32(w, "maxEntries", (int32_t)definition->max_entries);
+    index_definition_scope(definition, w);
     writer_bool(w, "multikey", index->multikey);
     writer_int64(w, "entries", (int64_t)index->entries.count);
     writer_end(w, one);

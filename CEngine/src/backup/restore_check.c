@@ -6,6 +6,7 @@
  */
 #include "backup/restore_check.h"
 
+#include "bson/document.h"
 #include "log/compressed/codec.h"
 #include "log/compressed/compressed_segment.h"
 #include "log/scan.h"
@@ -24,7 +25,20 @@ typedef struct checking {
     tansu_error *error;
     bool compacted; /* some segment */
     bool options;   /* some segment is compressed, or has the options of a collection */
+    bool wildcard;  /* some segment has the definition of a wildcard index */
 } checking;
+
+/* is_wildcard -- whether a record defines a wildcard index. */
+static bool is_wildcard(const record_header *record) {
+    const uint8_t *payload = record_payload(record);
+    doc_value options, flag;
+    bool given = false;
+    return record->type == RECORD_INDEX_CREATE &&
+           doc_find(payload, record->size - record_front(record), "options", 7, &options) &&
+           options.type == DOC_DOCUMENT &&
+           doc_find(options.data, options.size, "wildcard", 8, &flag) &&
+           doc_as_bool(&flag, &given) && given;
+}
 
 /* check_frame -- the records of a frame with a valid checksum. */
 static tansu_status check_frame(checking *c, const frame_header *frame, const char *name,
@@ -37,6 +51,7 @@ static tansu_status check_frame(checking *c, const frame_header *frame, const ch
                             "The backup is corrupt: a record %s (\"log/%s\", offset %llu)", wrong,
                             name, (unsigned long long)(offset + at));
         c->options = c->options || record->type == RECORD_COLLECTION_OPTIONS;
+        c->wildcard = c->wildcard || is_wildcard(record);
         at += record->size;
     }
     return TANSU_OK;
@@ -142,6 +157,7 @@ tansu_status restore_check(const staging *staged, manifest *m, tansu_error *erro
         c.status = error_errno(error, folder, "list", errno);
     m->compacted = m->compacted || c.compacted;
     m->compressed = m->compressed || c.options;
+    m->wildcard = m->wildcard || c.wildcard;
     free(folder);
     return c.status;
 }

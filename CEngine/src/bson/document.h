@@ -126,8 +126,12 @@ static inline bool doc_iter_next(doc_iter *iter) {
         size += own;
         if (size < 5)
             goto malformed;
-    } else if ((rule & DOC_SIZE_ODD) && !doc_odd_value_size(type, data, end, &size)) {
-        goto malformed;
+    } else if (rule & DOC_SIZE_ODD) {
+        /* A variable of its own: `size`, whose address nobody takes, stays in a register. */
+        uint32_t odd;
+        if (!doc_odd_value_size(type, data, end, &odd))
+            goto malformed;
+        size = odd;
     }
     if (size > left)
         goto malformed;

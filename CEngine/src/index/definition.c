@@ -28,7 +28,7 @@ static tansu_status check_path(const path *path, tansu_error *error) {
     if (path->count == 1 && (strcmp(path->text, "*") == 0 || strcmp(path->text, "**") == 0))
         return error_set(
             error, TANSU_E_INVALID_INDEX, path->text,
-            "An index needs the path of a field; \"*\" and \"**\" are for queries only");
+            "An index needs the path of a field, or \"**\"; \"*\" is for queries only");
     for (uint32_t i = 0; i < path->count; i++) {
         const char *name = path->parts[i].name;
         bool reference = i > 0 && (strcmp(name, "$ref") == 0 || strcmp(name, "$id") == 0 ||
@@ -39,6 +39,33 @@ static tansu_status check_path(const path *path, tansu_error *error) {
                 "A path that begins with \"$\" can't be indexed; no stored field begins with it");
     }
     return TANSU_OK;
+}
+
+/* parse_path -- path_parse() with the errors of an index. */
+static tansu_status parse_path(path *path, const char *text, size_t size, tansu_error *error) {
+    tansu_status status = path_parse(path, text, size, error);
+    if (status != TANSU_E_INVALID_QUERY)
+        return status;
+    if (error != NULL)
+        error->code = TANSU_E_INVALID_INDEX;
+    return TANSU_E_INVALID_INDEX;
+}
+
+/* read_wildcard -- the path of a wildcard index. Its last part becomes one that no key is equal to,
+ * so that nothing takes the index for one of a field. */
+static tansu_status read_wildcard(index_definition *definition, path *path, size_t base,
+                                  tansu_error *error) {
+    path_part *last = &path->parts[path->count - 1];
+    *last = (path_part){"\0", 1, -1};
+    wildcard_path *scope = &definition->scope.base;
+    if (base == 0)
+        return TANSU_OK;
+    tansu_status status = parse_path(&scope->path, path->text, base, error);
+    if (status == TANSU_OK)
+        status = check_path(&scope->path, error);
+    if (status == TANSU_OK && !wildcard_put_path(&scope->bytes, &scope->path))
+        status = error_memory(error);
+    return status;
 }
 
 /* read_key -- adds one path with its direction. */
@@ -53,13 +80,13 @@ static tansu_status read_key(index_definition *definition, const doc_iter *key,
         return error_set(error, TANSU_E_INVALID_INDEX, key->key,
                          "The direction of an index path must be 1 (ascending) or -1 (descending)");
     path *path = &definition->paths[definition->path_count];
-    tansu_status status = path_parse(path, key->key, key->key_size, error);
-    if (status != TANSU_OK) {
-        if (status == TANSU_E_INVALID_QUERY && error != NULL)
-            error->code = TANSU_E_INVALID_INDEX;
-        return status == TANSU_E_INVALID_QUERY ? TANSU_E_INVALID_INDEX : status;
-    }
+    tansu_status status = parse_path(path, key->key, key->key_size, error);
+    if (status != TANSU_OK)
+        return status;
     definition->descending[definition->path_count++] = direction < 0;
+    size_t base;
+    if (definition->wildcard && wildcard_text(key->key, key->key_size, &base))
+        return read_wildcard(definition, path, base, error);
     for (uint32_t i = 0; i + 1 < definition->path_count; i++) {
         if (paths_equal(&definition->paths[i], path))
             return error_set(error, TANSU_E_INVALID_INDEX, path->text,
@@ -114,6 +141,78 @@ static tansu_status read_max_entries(index_definition *definition, const doc_val
     return TANSU_OK;
 }
 
+/* read_scope_path -- one path of `only` or `except`. */
+static tansu_status read_scope_path(const char *option, const doc_value *value, wildcard_path *path,
+                                    tansu_error *error) {
+    if (value->type != DOC_STRING)
+        return error_set(error, TANSU_E_INVALID_INDEX, option,
+                         "The option \"%s\" must be an array of paths, such as [\"address\"]",
+                         option);
+    size_t size;
+    const char *text = doc_string(value, &size);
+    if (path_has_wildcard(text, size))
+        return error_set(error, TANSU_E_INVALID_INDEX, option,
+                         "Path in the option \"%s\" has a part of asterisks only; name the path "
+                         "alone, which includes everything below it",
+                         option);
+    tansu_status status = parse_path(&path->path, text, size, error);
+    if (status == TANSU_OK)
+        status = check_path(&path->path, error);
+    if (status == TANSU_OK && !wildcard_put_path(&path->bytes, &path->path))
+        status = error_memory(error);
+    return status;
+}
+
+/* read_scope -- parses `only` or `except`. */
+static tansu_status read_scope(const doc_iter *option, wildcard_path **list, uint32_t *count,
+                               tansu_error *error) {
+    uint32_t paths = 0;
+    if (option->value.type != DOC_ARRAY || !doc_array_size(&option->value, &paths) || paths == 0 ||
+        paths > WILDCARD_MAX_PATHS)
+        return error_set(error, TANSU_E_INVALID_INDEX, option->key,
+                         "The option \"%s\" must be an array of 1 to %d paths", option->key,
+                         WILDCARD_MAX_PATHS);
+    *list = calloc(paths, sizeof **list);
+    if (*list == NULL)
+        return error_memory(error);
+    tansu_status status = TANSU_OK;
+    doc_iter iter;
+    doc_iter_value(&iter, &option->value);
+    while (status == TANSU_OK && *count < paths && doc_iter_next(&iter))
+        status = read_scope_path(option->key, &iter.value, &(*list)[(*count)++], error);
+    return status;
+}
+
+/* check_wildcard -- refuses what a wildcard index does not have, and its options for others. */
+static tansu_status check_wildcard(const index_definition *definition, tansu_error *error) {
+    const path *path = &definition->paths[0];
+    bool any = false;
+    for (uint32_t i = 0; i < definition->path_count; i++)
+        any = any || definition->paths[i].parts[definition->paths[i].count - 1].name[0] == 0;
+    if (!any && (definition->wildcard || definition->scope.only || definition->scope.except))
+        return error_set(error, TANSU_E_INVALID_INDEX, path->text,
+                         "The options \"wildcard\", \"only\" and \"except\" are for wildcard "
+                         "indexes; write the path as \"**\" or \"path.**\"");
+    if (!any)
+        return TANSU_OK;
+    if (definition->path_count > 1)
+        return error_set(error, TANSU_E_INVALID_INDEX, path->text,
+                         "A wildcard index has no other path; create an index of its own for the "
+                         "others, and the planner uses both");
+    if (definition->descending[0])
+        return error_set(error, TANSU_E_INVALID_INDEX, path->text,
+                         "The direction of a wildcard index must be 1; it is read in both");
+    if (definition->unique)
+        return error_set(error, TANSU_E_INVALID_INDEX, "unique",
+                         "A wildcard index can't be unique; create a unique index on each path "
+                         "that needs one");
+    if (definition->sparse)
+        return error_set(
+            error, TANSU_E_INVALID_INDEX, "sparse",
+            "A wildcard index never has what is missing; remove the option \"sparse\"");
+    return TANSU_OK;
+}
+
 /* read_option -- parses one option. */
 static tansu_status read_option(index_definition *definition, const doc_iter *option,
                                 tansu_error *error) {
@@ -122,8 +221,15 @@ static tansu_status read_option(index_definition *definition, const doc_iter *op
         return read_filter(definition, &option->value, error);
     if (strcmp(option->key, "maxEntries") == 0)
         return read_max_entries(definition, &option->value, error);
+    if (strcmp(option->key, "only") == 0)
+        return read_scope(option, &definition->scope.only, &definition->scope.only_count, error);
+    if (strcmp(option->key, "except") == 0)
+        return read_scope(option, &definition->scope.except, &definition->scope.except_count,
+                          error);
     if (strcmp(option->key, "unique") == 0)
         flag = &definition->unique;
+    else if (strcmp(option->key, "wildcard") == 0)
+        flag = &definition->wildcard;
     else if (strcmp(option->key, "sparse") == 0)
         flag = &definition->sparse;
     else if (strcmp(option->key, "caseInsensitive") == 0)
@@ -131,7 +237,8 @@ static tansu_status read_option(index_definition *definition, const doc_iter *op
     if (flag == NULL)
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
                          "There is no such index option; use \"unique\", \"sparse\", "
-                         "\"caseInsensitive\", \"maxEntries\" or \"partialFilter\"");
+                         "\"caseInsensitive\", \"maxEntries\", \"partialFilter\", \"only\" or "
+                         "\"except\"");
     if (!doc_as_bool(&option->value, flag))
         return error_set(error, TANSU_E_INVALID_INDEX, option->key,
                          "The option \"%s\" must be true or false", option->key);
@@ -203,17 +310,52 @@ static tansu_status read_name(index_definition *definition, const char *name, ta
     return TANSU_OK;
 }
 
-/* index_definition_parse -- reads keys and options. */
-tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
-                                    const uint8_t *options, size_t options_size,
-                                    index_definition **result, tansu_error *error) {
+/* has_wildcard -- whether a path of the keys is that of a wildcard index. */
+static bool has_wildcard(const uint8_t *keys, size_t size) {
+    doc_iter iter;
+    size_t base;
+    bool found = false;
+    if (keys == NULL || doc_check(keys, size, DOC_CHECK_BSON, NULL) != TANSU_OK ||
+        !doc_iter_init(&iter, keys, size))
+        return false;
+    while (!found && doc_iter_next(&iter))
+        found = wildcard_text(iter.key, iter.key_size, &base);
+    return found;
+}
+
+/* check_asterisks -- refuses paths that name a key of asterisks only without a backslash. */
+static tansu_status check_asterisks(const index_definition *definition, tansu_error *error) {
+    for (uint32_t i = 0; i < definition->path_count; i++) {
+        const char *text = definition->paths[i].text;
+        size_t size = strlen(text), base;
+        if (wildcard_text(text, size, &base))
+            size = base;
+        if (path_has_wildcard(text, size))
+            return error_set(error, TANSU_E_INVALID_INDEX, text,
+                             "Path of the index has a part of asterisks only; write a key of that "
+                             "name with a backslash, \\*");
+    }
+    return TANSU_OK;
+}
+
+/* parse -- reads keys and options; `given`: as users give them. */
+static tansu_status parse(const char *name, const uint8_t *keys, size_t keys_size,
+                          const uint8_t *options, size_t options_size, bool given,
+                          index_definition **result, tansu_error *error) {
     index_definition *definition = calloc(1, sizeof *definition);
     if (definition == NULL)
         return error_memory(error);
     definition->max_entries = TANSU_DEFAULT_INDEX_ENTRIES;
-    tansu_status status = read_keys(definition, keys, keys_size, error);
+    /* The options first: one says what the keys mean. */
+    tansu_status status = read_options(definition, options, options_size, error);
+    if (status == TANSU_OK) {
+        definition->wildcard = definition->wildcard || (given && has_wildcard(keys, keys_size));
+        status = read_keys(definition, keys, keys_size, error);
+    }
+    if (status == TANSU_OK && given)
+        status = check_asterisks(definition, error);
     if (status == TANSU_OK)
-        status = read_options(definition, options, options_size, error);
+        status = check_wildcard(definition, error);
     if (status == TANSU_OK)
         status = read_name(definition, name, error);
     if (status != TANSU_OK) {
@@ -222,6 +364,19 @@ tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_
     }
     *result = definition;
     return TANSU_OK;
+}
+
+/* index_definition_parse -- as stored. */
+tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
+                                    const uint8_t *options, size_t options_size,
+                                    index_definition **result, tansu_error *error) {
+    return parse(name, keys, keys_size, options, options_size, false, result, error);
+}
+
+tansu_status index_definition_parse_new(const char *name, const uint8_t *keys, size_t keys_size,
+                                        const uint8_t *options, size_t options_size,
+                                        index_definition **result, tansu_error *error) {
+    return parse(name, keys, keys_size, options, options_size, true, result, error);
 }
 
 /* index_definition_free -- frees a definition; fine on NULL. */
@@ -233,6 +388,7 @@ void index_definition_free(index_definition *definition) {
     if (definition->filter != NULL)
         definition->filter_calls->free(definition->filter);
     free(definition->filter_bson);
+    wildcard_scope_free(&definition->scope);
     free(definition);
 }
 
@@ -256,7 +412,8 @@ tansu_status index_definition_compile(index_definition *definition, const index_
 bool index_definition_equal(const index_definition *a, const index_definition *b) {
     if (a->path_count != b->path_count || a->unique != b->unique || a->sparse != b->sparse ||
         a->fold != b->fold || a->max_entries != b->max_entries ||
-        a->filter_size != b->filter_size ||
+        a->filter_size != b->filter_size || a->wildcard != b->wildcard ||
+        !wildcard_scope_equal(&a->scope, &b->scope) ||
         (a->filter_size != 0 && memcmp(a->filter_bson, b->filter_bson, a->filter_size) != 0))
         return false;
     for (uint32_t i = 0; i < a->path_count; i++) {
@@ -273,6 +430,26 @@ void index_definition_keys(const index_definition *definition, writer *w) {
     writer_end(w, document);
 }
 
+/* write_scope_paths -- a list of paths. */
+static void write_scope_paths(writer *w, const char *name, const wildcard_path *list,
+                              uint32_t count) {
+    char key[12];
+    if (count == 0)
+        return;
+    size_t array = writer_open(w, name, DOC_ARRAY);
+    for (uint32_t i = 0; i < count; i++) {
+        snprintf(key, sizeof key, "%u", i);
+        writer_string(w, key, list[i].path.text);
+    }
+    writer_end(w, array);
+}
+
+void index_definition_scope(const index_definition *definition, writer *w) {
+    const wildcard_scope *scope = &definition->scope;
+    write_scope_paths(w, "only", scope->only, scope->only_count);
+    write_scope_paths(w, "except", scope->except, scope->except_count);
+}
+
 void index_definition_options(const index_definition *definition, writer *w) {
     size_t document = writer_begin(w);
     if (definition->unique)
@@ -285,6 +462,9 @@ void index_definition_options(const index_definition *definition, writer *w) {
         writer_document(w, "partialFilter", definition->filter_bson, definition->filter_size);
     if (definition->max_entries != TANSU_DEFAULT_INDEX_ENTRIES)
         writer_int32(w, "maxEntries", (int32_t)definition->max_entries);
+    if (definition->wildcard)
+        writer_bool(w, "wildcard", true);
+    index_definition_scope(definition, w);
     writer_end(w, document);
 }
 

@@ -13,6 +13,7 @@
 #include "bson/path.h"
 #include "bson/writer.h"
 #include "index/tree/rid_suffix.h"
+#include "index/wildcard.h"
 
 /* How a partial filter is compiled and evaluated. Selectors belong to the query parts, which this
  * part may not call: whoever opens a database passes this table (query/plan/partial_filter.h). */
@@ -31,6 +32,8 @@ typedef struct index_definition {
     bool unique;
     bool sparse; /* documents in which no path yields a value have no entry */
     bool fold; /* caseInsensitive: keys are those of the values' case foldings (bson/case_fold.h) */
+    bool wildcard;        /* "**": paths[0] is its path, but equal to no path of a query */
+    wildcard_scope scope; /* of a wildcard index */
     uint8_t *filter_bson; /* partialFilter: only documents that match have entries; NULL: all */
     uint32_t filter_size;
     uint32_t max_entries; /* of one document */
@@ -44,14 +47,22 @@ typedef struct index_definition {
 
 /*
  * index_definition_parse -- reads keys {path: 1 | -1, …} and options ({unique: bool, sparse: bool,
- * caseInsensitive: bool, partialFilter: {…}, maxEntries: n}; NULL is none). An empty name is made
- * from the keys ("name_1_age_-1"). Errors: INVALID_INDEX (no path, a direction other than 1 or -1,
- * a path twice, a path that no stored document has, an unknown option), INVALID_NAME, INVALID_BSON,
- * TOO_LARGE, MEMORY.
+ * caseInsensitive: bool, partialFilter: {…}, maxEntries: n, wildcard: bool, only: […],
+ * except: […]}; NULL is none). An empty name is made from the keys ("name_1_age_-1"). Only with
+ * `wildcard`, "**" at the end of a path means everything below it: earlier releases stored indexes
+ * on keys of that name. Errors: INVALID_INDEX (no path, a direction other than 1 or -1, a path
+ * twice, a path that no stored document has, an unknown option, what a wildcard index does not
+ * have), INVALID_NAME, INVALID_BSON, TOO_LARGE, MEMORY.
  */
 tansu_status index_definition_parse(const char *name, const uint8_t *keys, size_t keys_size,
                                     const uint8_t *options, size_t options_size,
                                     index_definition **result, tansu_error *error);
+
+/* index_definition_parse_new -- the same for keys and options as users give them: "**" at the end
+ * of a path makes a wildcard index, and other parts of asterisks only are rejected. */
+tansu_status index_definition_parse_new(const char *name, const uint8_t *keys, size_t keys_size,
+                                        const uint8_t *options, size_t options_size,
+                                        index_definition **result, tansu_error *error);
 void index_definition_free(index_definition *definition);
 
 /* index_definition_compile -- compiles the partial filter, if there is one; called before entries
@@ -73,6 +84,9 @@ void index_definition_keys(const index_definition *definition, writer *w);
 /* index_definition_options -- appends the options document likewise, without those that are off. */
 void index_definition_options(const index_definition *definition, writer *w);
 
+/* index_definition_scope -- appends the elements "only" and "except" of a wildcard index. */
+void index_definition_scope(const index_definition *definition, writer *w);
+
 /* index_definition_elements -- appends the elements "name", "keys" and "options". */
 void index_definition_elements(const index_definition *definition, writer *w);
 
@@ -91,6 +105,7 @@ typedef struct index_entries {
     bool multikey;        /* an array is on a path, at its end or before */
     tansu_buffer scratch; /* of index_entries_make() alone, as are the following */
     tansu_buffer folded;
+    tansu_buffer path;
     struct index_entry *keys;
     uint32_t key_count;
     uint32_t key_capacity;
@@ -112,8 +127,8 @@ void index_entries_free(index_entries *entries);
  * unique index, for each value of path_walk_positions() if there are any: documents in an array
  * that lack a position as a key would share null otherwise. A sparse index has no entry of a
  * document whose paths all yield nothing or DOC_MISSING only, a partial one none of a document
- * that does not match. Errors: TOO_LARGE (more than the index's maxEntries, or 64 MiB of them;
- * context names the index), MEMORY.
+ * that does not match. A wildcard index has those of index/wildcard.h. Errors: TOO_LARGE (more than
+ * the index's maxEntries, or 64 MiB of them; context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
                                 const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error);

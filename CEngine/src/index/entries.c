@@ -23,6 +23,7 @@ void index_entries_free(index_entries *entries) {
     tansu_buffer_free(&entries->bytes);
     tansu_buffer_free(&entries->scratch);
     tansu_buffer_free(&entries->folded);
+    tansu_buffer_free(&entries->path);
     free(entries->list);
     free(entries->keys);
     *entries = (index_entries){.list = NULL};
@@ -134,6 +135,12 @@ static bool gather(void *context, const doc_value *value) {
 
 /* too_many -- the error for a document with too many entries. */
 static tansu_status too_many(const index_definition *definition, tansu_error *error) {
+    if (definition->wildcard)
+        return error_set(error, TANSU_E_TOO_LARGE, definition->name,
+                         "The document would make more than %u entries, or more than %zu bytes of "
+                         "them, in this wildcard index; leave paths out with the option "
+                         "\"except\", or have more entries with \"maxEntries\", up to %d",
+                         definition->max_entries, MAX_ENTRY_BYTES, TANSU_MAX_INDEX_ENTRIES);
     return error_set(error, TANSU_E_TOO_LARGE, definition->name,
                      "The document's arrays would make more than %u entries, or more than %zu "
                      "bytes of them, in this index; an index can have more with the option "
@@ -269,6 +276,117 @@ static bool make_plain(index_entries *entries, const index_definition *definitio
     return !*failed;
 }
 
+/* ---- Wildcard indexes ---- */
+
+/* What a walk through a document gathers. The path that it is at is in entries->path. */
+typedef struct leaf_walk {
+    index_entries *entries;
+    const index_definition *definition;
+    uint64_t rid;
+    bool scoped; /* not all paths have entries */
+    bool failed; /* out of memory */
+    bool full;   /* more bytes of entries than are allowed */
+} leaf_walk;
+
+static bool walk_fields(leaf_walk *w, const uint8_t *doc, size_t size, uint32_t depth);
+
+/* add_leaf -- the entry of a value at the current path; NULL: that an array is there. */
+static bool add_leaf(leaf_walk *w, const doc_value *value) {
+    index_entries *entries = w->entries;
+    size_t start = entries->bytes.size;
+    w->full = start > MAX_ENTRY_BYTES;
+    if (w->full)
+        return false;
+    bool added = buffer_append(&entries->bytes, entries->path.data, entries->path.size) &&
+                 buffer_append_byte(&entries->bytes, value ? WILDCARD_VALUE : WILDCARD_ARRAY) &&
+                 (!value || put_key(entries, w->definition, &entries->bytes, value, false)) &&
+                 add_entry(entries, start, w->rid, 0);
+    w->failed = !added;
+    return added;
+}
+
+/* has_leaf -- whether values at the current path have entries. */
+static bool has_leaf(const leaf_walk *w) {
+    const tansu_buffer *path = &w->entries->path;
+    return !w->scoped || wildcard_has(&w->definition->scope, path->data, path->size, false);
+}
+
+/* is_empty -- whether a document has no fields. */
+static bool is_empty(const doc_value *value) {
+    return value->size == 5;
+}
+
+/* walk_array -- the array at the current path, whose elements are at the same path. */
+static bool walk_array(leaf_walk *w, const doc_value *array, uint32_t depth) {
+    index_entries *entries = w->entries;
+    size_t before = entries->path.size;
+    doc_iter iter;
+    entries->multikey = true;
+    if (!add_leaf(w, NULL))
+        return false;
+    if (depth >= TANSU_MAX_DEPTH || !doc_iter_value(&iter, array))
+        return true;
+    bool leaf = has_leaf(w);
+    while (doc_iter_next(&iter)) {
+        const doc_value *element = &iter.value;
+        if (element->type == DOC_ARRAY) {
+            w->failed = !wildcard_put_element(&entries->path);
+            if (w->failed || !walk_array(w, element, depth + 1))
+                return false;
+            entries->path.size = before;
+        } else if (element->type == DOC_DOCUMENT && !is_empty(element)) {
+            if (!walk_fields(w, element->data, element->size, depth + 1))
+                return false;
+        } else if (leaf && !add_leaf(w, element)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* walk_fields -- the fields of a document at the current path. The validated depth of the document
+ * bounds the recursion. */
+static bool walk_fields(leaf_walk *w, const uint8_t *doc, size_t size, uint32_t depth) {
+    index_entries *entries = w->entries;
+    size_t before = entries->path.size;
+    doc_iter iter;
+    if (depth >= TANSU_MAX_DEPTH || !doc_iter_init(&iter, doc, size))
+        return true;
+    for (; doc_iter_next(&iter); entries->path.size = before) {
+        const doc_value *value = &iter.value;
+        bool nested = value->type == DOC_ARRAY || (value->type == DOC_DOCUMENT && !is_empty(value));
+        if (before == 0 && !nested && !w->definition->fold && strcmp(iter.key, "_id") == 0)
+            continue;
+        w->failed = !wildcard_put_key(&entries->path, iter.key, iter.key_size);
+        if (w->failed)
+            return false;
+        if (w->scoped &&
+            !wildcard_leads_to(&w->definition->scope, entries->path.data, entries->path.size))
+            continue;
+        if (!nested                    ? has_leaf(w) && !add_leaf(w, value)
+            : value->type == DOC_ARRAY ? !walk_array(w, value, depth + 1)
+                                       : !walk_fields(w, value->data, value->size, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+/* make_wildcard -- the entries of one document in a wildcard index. */
+static tansu_status make_wildcard(index_entries *entries, const index_definition *definition,
+                                  const uint8_t *doc, size_t size, uint64_t rid,
+                                  tansu_error *error) {
+    leaf_walk w = {.entries = entries,
+                   .definition = definition,
+                   .rid = rid,
+                   .scoped = !wildcard_has_all(&definition->scope)};
+    entries->path.size = 0;
+    if (!walk_fields(&w, doc, size, 0))
+        return w.failed ? error_memory(error) : too_many(definition, error);
+    sort_keys(entries->bytes.data, entries->list, entries->count);
+    entries->count = remove_repeats(entries->bytes.data, entries->list, entries->count);
+    return entries->count > definition->max_entries ? too_many(definition, error) : TANSU_OK;
+}
+
 /* index_entries_make -- the entries of one document in one index. */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
                                 const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error) {
@@ -279,6 +397,8 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
     if (definition->filter != NULL &&
         !definition->filter_calls->matches(definition->filter, doc, size))
         return TANSU_OK;
+    if (definition->wildcard)
+        return make_wildcard(entries, definition, doc, size, rid, error);
     if (make_plain(entries, definition, doc, size, rid, &failed))
         return TANSU_OK;
     if (failed)

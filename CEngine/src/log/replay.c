@@ -2,6 +2,7 @@
  * log/replay.c -- replaying the log at opening, and deciding where it ends.
  */
 #include "log/frame.h"
+#include "log/scan.h"
 #include "log/segment_reader.h"
 #include "log/set_aside.h"
 #include "log/tail.h"
@@ -27,7 +28,8 @@ static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, ui
             offset = SEGMENT_HEADER_SIZE;
             continue;
         }
-        while (offset + FRAME_HEADER_SIZE <= s->allocated) {
+        while ((offset = scan_zeros(s->base, s->allocated, offset)) + FRAME_HEADER_SIZE <=
+               s->allocated) {
             if (frame_magic_known(load_u32(s->base + offset))) {
                 const frame_header *frame = frame_at(l, s, offset);
                 if (frame != NULL && frame->sequence > sequence &&

@@ -11,6 +11,9 @@
 
 #include <stdlib.h>
 
+/* Zeros are skipped by so many bytes, a cache line. */
+#define ZEROS_STEP 64u
+
 const frame_header *scan_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t size,
                                uint64_t offset) {
     if (offset % 8 != 0 || offset > size || size - offset < FRAME_HEADER_SIZE)
@@ -22,6 +25,21 @@ const frame_header *scan_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t
     /* The CRC last: it costs most, and few false headers pass the checks before it. */
     uint32_t crc = checksum(crc_seed, bytes + offset + 8, frame->size - 8);
     return crc == frame->crc ? frame : NULL;
+}
+
+uint64_t scan_zeros(const uint8_t *bytes, uint64_t size, uint64_t offset) {
+    if (offset + 8 > size || load_u64(bytes + offset) != 0)
+        return offset;
+    for (; offset + ZEROS_STEP <= size; offset += ZEROS_STEP) {
+        uint64_t words = 0;
+        for (unsigned i = 0; i < ZEROS_STEP; i += 8)
+            words |= load_u64(bytes + offset + i);
+        if (words != 0)
+            break;
+    }
+    while (offset + 8 <= size && load_u64(bytes + offset) == 0)
+        offset += 8;
+    return offset;
 }
 
 uint64_t scan_find(uint32_t crc_seed, const uint8_t *bytes, uint64_t size, uint64_t offset,

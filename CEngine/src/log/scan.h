@@ -15,6 +15,11 @@
 const frame_header *scan_frame(uint32_t crc_seed, const uint8_t *bytes, uint64_t size,
                                uint64_t offset);
 
+/* scan_zeros -- skips words of eight bytes that are zero: the offset of the first one that is not,
+ * from `offset` on, or where less than eight bytes are left. After its last commit a segment has
+ * up to megabytes of zeros, which opening reads. */
+uint64_t scan_zeros(const uint8_t *bytes, uint64_t size, uint64_t offset);
+
 /* scan_find -- the offset of the first frame from `offset` on that is valid and whose number is at
  * least `least`; `size` when there is none. */
 uint64_t scan_find(uint32_t crc_seed, const uint8_t *bytes, uint64_t size, uint64_t offset,

@@ -17,10 +17,7 @@
 #define NAMES_MOST 1000
 
 bool bytes_not_zero(const uint8_t *bytes, uint64_t size, uint64_t offset) {
-    for (; offset + 8 <= size; offset += 8)
-        if (load_u64(bytes + offset) != 0)
-            return true;
-    for (; offset < size; offset++)
+    for (offset = scan_zeros(bytes, size, offset); offset < size; offset++)
         if (bytes[offset] != 0)
             return true;
     return false;

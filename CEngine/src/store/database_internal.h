@@ -163,7 +163,7 @@ struct database {
      * can be written to the block store */
     uint64_t installed_sequence;
     uint64_t checkpoint_at; /* log_written at the last request of a checkpoint; atomic */
-    uint64_t log_written;   /* bytes of commits since opening; atomic */
+    uint64_t log_written;   /* by commits since opening, as worker.c counts bytes; atomic */
 
     /* Those that wait for a commit to become visible (store/commit_wait.h). */
     pthread_mutex_t commit_mutex;

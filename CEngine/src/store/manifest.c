@@ -17,6 +17,7 @@
 
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
+#define MANIFEST_NEWEST (MANIFEST_FORMAT_COMPRESSED + MANIFEST_FORMAT_WILDCARD)
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);
@@ -62,11 +63,12 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
         status = corrupt(path, error);
         goto end;
     }
-    if (format > MANIFEST_FORMAT_COMPRESSED) {
+    if (format > MANIFEST_NEWEST ||
+        (format > MANIFEST_FORMAT_COMPRESSED && format <= MANIFEST_FORMAT_WILDCARD)) {
         status = error_set(
             error, TANSU_E_VERSION, path,
             "The database has format %u and this library reads up to %u; use a newer library",
-            format, MANIFEST_FORMAT_COMPRESSED);
+            format, MANIFEST_NEWEST);
         goto end;
     }
     snprintf(line, sizeof line, "\ncrc %08x\n", checksum(0, text.data, (size_t)(mark + 1 - body)));
@@ -80,6 +82,8 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
     m->end_sequence = sequence;
     m->index_open = strcmp(state, "clean") != 0;
     m->index_damaged = strcmp(state, "damaged") == 0;
+    m->wildcard = format > MANIFEST_FORMAT_WILDCARD;
+    format -= m->wildcard ? MANIFEST_FORMAT_WILDCARD : 0;
     m->compacted = format >= MANIFEST_FORMAT_COMPACTED;
     m->compressed = format >= MANIFEST_FORMAT_COMPRESSED;
 end:
@@ -88,16 +92,21 @@ end:
     return status;
 }
 
+/* format_of -- the lowest format that says all that the database may hold. */
+static unsigned format_of(const manifest *m) {
+    unsigned format = m->compressed  ? MANIFEST_FORMAT_COMPRESSED
+                      : m->compacted ? MANIFEST_FORMAT_COMPACTED
+                                     : MANIFEST_FORMAT;
+    return m->wildcard ? format + MANIFEST_FORMAT_WILDCARD : format;
+}
+
 tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
                             tansu_error *error) {
     char uuid[33], text[512];
     for (int i = 0; i < 16; i++)
         snprintf(uuid + 2 * i, 3, "%02x", m->uuid[i]);
     int length = snprintf(text, sizeof text, "tansu %u\nuuid %s\nindex %s\nboot %s\nend %llu\n",
-                          m->compressed  ? MANIFEST_FORMAT_COMPRESSED
-                          : m->compacted ? MANIFEST_FORMAT_COMPACTED
-                                         : MANIFEST_FORMAT,
-                          uuid,
+                          format_of(m), uuid,
                           m->index_damaged ? "damaged"
                           : m->index_open  ? "open"
                                            : "clean",
@@ -107,14 +116,16 @@ tansu_status manifest_write(const fs *calls, const char *folder, const manifest 
     return fs_write_file(calls, folder, MANIFEST_NAME, text, (size_t)length, error);
 }
 
-/* mark -- raises the format of a database's MANIFEST if it is lower. */
-static tansu_status mark(database *db, bool compressed, tansu_error *error) {
+/* mark -- replaces a database's MANIFEST by one with more marks of what it may hold. */
+static tansu_status mark(database *db, const manifest *marks, tansu_error *error) {
     tansu_status status = TANSU_OK;
     pthread_mutex_lock(&db->checkpoint_mutex);
     manifest m = db->manifest;
-    m.compacted = true;
-    m.compressed = m.compressed || compressed;
-    if (m.compacted != db->manifest.compacted || m.compressed != db->manifest.compressed) {
+    m.compacted = m.compacted || marks->compacted;
+    m.compressed = m.compressed || marks->compressed;
+    m.wildcard = m.wildcard || marks->wildcard;
+    if (m.compacted != db->manifest.compacted || m.compressed != db->manifest.compressed ||
+        m.wildcard != db->manifest.wildcard) {
         if (db->folder != NULL)
             status = manifest_write(db->calls, db->folder, &m, error);
         if (status == TANSU_OK)
@@ -125,9 +136,13 @@ static tansu_status mark(database *db, bool compressed, tansu_error *error) {
 }
 
 tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
-    return mark(db, false, error);
+    return mark(db, &(manifest){.compacted = true}, error);
 }
 
 tansu_status manifest_mark_compressed(database *db, tansu_error *error) {
-    return mark(db, true, error);
+    return mark(db, &(manifest){.compacted = true, .compressed = true}, error);
+}
+
+tansu_status manifest_mark_wildcard(database *db, tansu_error *error) {
+    return mark(db, &(manifest){.wildcard = true}, error);
 }

@@ -20,6 +20,7 @@ typedef struct manifest {
     uint8_t uuid[16];
     bool compacted;     /* the log may hold compacted segments: format 2 */
     bool compressed;    /* it may hold compressed segments, and options of collections: format 4 */
+    bool wildcard;      /* it may hold wildcard indexes: 8 more than the format without them */
     bool index_open;    /* index files were being written and may not be whole on the disk */
     bool index_damaged; /* they were found to be damaged: the next opening rebuilds them */
     char boot[64];      /* of the machine's start when they were */
@@ -31,6 +32,7 @@ typedef struct manifest {
 #define MANIFEST_FORMAT 1u
 #define MANIFEST_FORMAT_COMPACTED 2u
 #define MANIFEST_FORMAT_COMPRESSED 4u
+#define MANIFEST_FORMAT_WILDCARD 8u /* added to one of the others */
 
 /* manifest_read -- Errors: NOT_FOUND, CORRUPT, VERSION, IO. */
 tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tansu_error *error);
@@ -45,6 +47,9 @@ tansu_status manifest_new(manifest *m, tansu_error *error);
 /* manifest_mark_compacted -- records in a database's MANIFEST that compaction runs, or ran: the log
  * may hold compacted segments, and their numbers have gaps. Errors: FULL, IO. */
 tansu_status manifest_mark_compacted(database *db, tansu_error *error);
+
+/* manifest_mark_wildcard -- records that there may be wildcard indexes. Errors: FULL, IO. */
+tansu_status manifest_mark_wildcard(database *db, tansu_error *error);
 
 /* manifest_mark_compressed -- records that collections may be compressed. Errors: FULL, IO. */
 tansu_status manifest_mark_compressed(database *db, tansu_error *error);

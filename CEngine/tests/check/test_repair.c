@@ -547,7 +547,7 @@ static void newer_formats_are_refused_and_damaged_ones_are_not(void) {
     char *name = strdup(folder_join(folder, "MANIFEST"));
     tansu_buffer bytes = TANSU_BUFFER_INIT;
     file_read(name, &bytes);
-    bytes.data[6] = '9';
+    bytes.data[6] = '8';
     file_write(name, bytes.data, bytes.size);
     tansu_db *db = salvaged(folder, other);
     sample_check(db);

@@ -117,12 +117,13 @@ static void remove_counted(tree_writer *writer, tree *t, model *m, uint32_t n) {
     CHECK_INT(model_remove(m, key, size), was);
 }
 
-/* neighbours_step -- some keys that ascend by few, from somewhere or from the end on; or one
- * removal; or a tree of its own comes and goes. */
+/* neighbours_step -- some keys that ascend by few, from somewhere or from the end on; some that are
+ * removed, of which a few are inserted again; or one removal; or a tree of its own comes and goes.
+ */
 static void neighbours_step(random_source *random, tree_writer *writer, tree *t, model *m,
                             uint32_t *end) {
     uint32_t n = (uint32_t)random_below(random, *end + 1);
-    switch (random_below(random, 8)) {
+    switch (random_below(random, 9)) {
     case 0:
         remove_counted(writer, t, m, random_chance(random, 50) && *end > 0 ? *end - 1 : n);
         break;
@@ -141,6 +142,13 @@ static void neighbours_step(random_source *random, tree_writer *writer, tree *t,
     case 4:
         for (uint64_t i = random_below(random, 400); i > 0; i--, *end += 1 + i % 3)
             insert_counted(writer, t, m, *end);
+        break;
+    case 5:
+        for (uint64_t i = random_below(random, 300); i > 0 && n < *end; i--, n += 1 + i % 2) {
+            remove_counted(writer, t, m, n);
+            if (i % 5 == 0)
+                insert_counted(writer, t, m, n + (uint32_t)(i % 3));
+        }
         break;
     default:
         for (uint64_t i = random_below(random, 200); i > 0; i--, n += 1 + i % 2)

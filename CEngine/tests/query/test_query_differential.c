@@ -1,9 +1,10 @@
 /*
  * test_query_differential.c -- an index never changes an answer, nor its order. Random documents,
- * indexes (compound, unique, sparse, partial, case-insensitive; created among the documents) and
- * queries with hints, also after documents were replaced, removed and saved again: the engine with
- * the plan that it chooses, without an index and with each index, against the reference model of
- * query_model.h, which also says what unique indexes refuse. Indexes are dropped and rebuilt;
+ * indexes (compound, unique, sparse, partial, case-insensitive, wildcard; created among the
+ * documents) and queries with hints, also after documents were replaced, removed and saved again:
+ * the engine with the plan that it chooses, without an index and with each index, against the
+ * reference model of query_model.h, which also says what unique indexes refuse. Indexes are dropped
+ * and rebuilt;
  * some databases are in folders and are asked again after they were closed and opened, and after
  * their indexes were deleted and made again from the log.
  *
@@ -146,6 +147,7 @@ static void every_plan_gives_the_same_answer(void) {
     /* What the run is for was in it. */
     CHECK(counts.lacking > counts.refused && counts.refused > 0);
     CHECK(counts.folded > 0);
+    CHECK(counts.wildcard > 0);
     CHECK(counts.unique > 0 && counts.unique_refused > 0 && counts.saves_refused > 0);
     CHECK(counts.reopened > 0 && counts.rebuilt > 0 && counts.remade > 0);
 }
@@ -153,8 +155,10 @@ static void every_plan_gives_the_same_answer(void) {
 int main(void) {
     RUN(every_plan_gives_the_same_answer);
     check_note("%" PRIu64 " answers compared; sparse and partial indexes were of use in %" PRIu64
-               " of %" PRIu64 " cases; %" PRIu64 " answered from ranges of case-insensitive ones",
-               counts.answers, counts.lacking - counts.refused, counts.lacking, counts.folded);
+               " of %" PRIu64 " cases; %" PRIu64
+               " answered from ranges of case-insensitive ones, %" PRIu64 " of wildcard ones",
+               counts.answers, counts.lacking - counts.refused, counts.lacking, counts.folded,
+               counts.wildcard);
     check_note("%" PRIu64 " unique indexes, %" PRIu64 " refused, and %" PRIu64
                " documents; %" PRIu64 " databases reopened, %" PRIu64 " made from the log, %" PRIu64
                " indexes made again",

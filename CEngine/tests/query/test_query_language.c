@@ -433,7 +433,9 @@ static void asterisks_are_no_keys(void) {
         snprintf(expected, sizeof expected, "INVALID_QUERY $set.%s", path);
         CHECK_TEXT(expected, update_text(db, NULL, NULL, text, NULL));
         snprintf(text, sizeof text, "{'%s':1}", path);
-        CHECK_STATUS(TANSU_E_INVALID_INDEX, call_index(db, NULL, "c", "i", text, NULL));
+        /* "**" is a wildcard index (test_wildcard_index.c). */
+        if (i < 6)
+            CHECK_STATUS(TANSU_E_INVALID_INDEX, call_index(db, NULL, "c", "i", text, NULL));
     }
     /* A key of that name has a backslash before it. */
     CHECK_TEXT("1", find_ids(db, "{'\\\\*':5,'a.\\\\*':6,'a.a*':7}", NULL));

@@ -339,7 +339,32 @@ static void a_manifest_that_cannot_be_written_stops_no_commit(void) {
     folder_end(folder);
 }
 
+/* Small commits are checkpointed before they are many bytes: what opening replays after a kill is
+ * bounded by its number of records as well. */
+static void many_small_commits_cause_a_checkpoint(void) {
+    char *folder = folder_new();
+    tansu_options options = call_options(folder);
+    options.checkpoint_bytes = 256 * 2000;
+    tansu_db *db = NULL;
+    REQUIRE(CHECK_OK(tansu_open(&options, &db, &call_error), &call_error));
+    char text[32];
+    for (int i = 0; i < 1900; i++) {
+        snprintf(text, sizeof text, "{'_id': %d}", i);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, text), &call_error);
+    }
+    CHECK_INT(0, call_statistic(db, "checkpointSequence"));
+    for (int i = 0; i < 200; i++)
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1}"), &call_error);
+    /* The background thread makes it. */
+    for (int i = 0; i < 6000 && call_statistic(db, "checkpointSequence") == 0; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    CHECK(call_statistic(db, "checkpointSequence") >= 1900);
+    call_close(db);
+    folder_end(folder);
+}
+
 int main(void) {
+    RUN(many_small_commits_cause_a_checkpoint);
     RUN(only_full_commits_wait_for_the_disk);
     RUN(interval_commits_are_synced_in_time);
     RUN(a_failed_sync_ends_writing_but_not_reading);

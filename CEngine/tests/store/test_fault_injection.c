@@ -141,6 +141,30 @@ static tansu_status create_one_index(tansu_db *db) {
                               NULL, &call_error);
 }
 
+static tansu_status create_wildcard_index(tansu_db *db) {
+    bson_t *keys = BCON_NEW("**", BCON_INT32(1));
+    bson_t *options = BCON_NEW("except", "[", "u", "]");
+    tansu_status status = tansu_index_create(db, NULL, "c", "all", document_of(keys),
+                                             document_of(options), NULL, NULL, &call_error);
+    bson_destroy(keys);
+    bson_destroy(options);
+    return status;
+}
+
+/* count_anywhere -- by the paths of the wildcard index. */
+static tansu_status count_anywhere(tansu_db *db) {
+    int64_t n = 0;
+    bson_t *query = BCON_NEW("**", "s3");
+    bson_t *hints = BCON_NEW("$index", "w");
+    tansu_status status =
+        tansu_count(db, NULL, "c", document_of(query), document_of(hints), &n, &call_error);
+    bson_destroy(query);
+    bson_destroy(hints);
+    if (status == TANSU_OK)
+        CHECK_INT(8, n);
+    return status;
+}
+
 static tansu_status create_index_inside(tansu_db *db) {
     tansu_txn *txn;
     tansu_status status =
@@ -318,6 +342,7 @@ static const tried all[] = {
     {.name = "remove one", .run = remove_one},
     {.name = "transaction", .run = transaction},
     {.name = "create index", .run = create_one_index},
+    {.name = "create wildcard index", .run = create_wildcard_index},
     {.name = "create index inside", .run = create_index_inside},
     {.name = "drop index", .run = drop_index},
     {.name = "ensure", .run = ensure},
@@ -333,6 +358,7 @@ static const tried all[] = {
     {.name = "distinct", .run = distinct},
     {.name = "explain", .run = explain},
     {.name = "count", .run = count},
+    {.name = "count anywhere", .run = count_anywhere},
     {.name = "stats", .run = statistics},
     {.name = "feed", .run = read_feed},
     {.name = "command", .run = command},
@@ -355,6 +381,7 @@ static void fill(tansu_db *db) {
     char text[200];
     CHECK_OK(call_index(db, NULL, "c", "n", "{'n': 1}", NULL), &call_error);
     CHECK_OK(call_index(db, NULL, "c", "u", "{'u': 1}", "{'unique': true}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "w", "{'**': 1}", NULL), &call_error);
     for (int i = 0; i < 40; i++) {
         snprintf(text, sizeof text, "{'_id': %d, 'n': %d, 'u': %d, 's': 's%d'}", i, i, i, i % 5);
         CHECK_OK(call_save(db, NULL, i % 8 == 7 ? "d" : "c", TANSU_SAVE, text), &call_error);

@@ -59,6 +59,8 @@ static void check_value(const model *m, tansu_txn *txn, unsigned value) {
     CHECK_INT(expected, call_count(db, txn, "c", text));
     snprintf(text, sizeof text, "{'t': 'y%u'}", value);
     CHECK_INT(expected, call_count(db, txn, "c", text));
+    snprintf(text, sizeof text, "{'**': 'x%u'}", value);
+    CHECK_INT(expected, call_count(db, txn, "c", text));
     snprintf(text, sizeof text, "{'u': %u}", some);
     CHECK_INT(some < IDS, call_count(db, txn, "c", text));
 }
@@ -72,6 +74,7 @@ static void create_indexes(tansu_txn *txn) {
     CHECK_OK(call_index(db, txn, "c", "a", "{'a': 1}", NULL), &call_error);
     CHECK_OK(call_index(db, txn, "c", "t", "{'t': 1}", NULL), &call_error);
     CHECK_OK(call_index(db, txn, "c", "u", "{'u': 1}", "{'unique': true}"), &call_error);
+    CHECK_OK(call_index(db, txn, "c", "w", "{'**': 1}", NULL), &call_error);
 }
 
 /* savepoint -- some work of which all or nothing stays. */

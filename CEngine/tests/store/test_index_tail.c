@@ -113,6 +113,7 @@ static void make(const char *path) {
     CHECK_OK(call_index(db, NULL, "c", "t", "{'t': 1}", NULL), &call_error);
     CHECK_OK(call_index(db, NULL, "c", "u", "{'u': 1}", "{'unique': true}"), &call_error);
     CHECK_OK(call_index(db, NULL, "c", "s", "{'s': 1}", "{'sparse': true}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "w", "{'**': 1}", NULL), &call_error);
     CHECK_OK(
         call_index(db, NULL, "c", "p", "{'u': 1, 'a': 1}", "{'partialFilter': {'a': {'$lt': 5}}}"),
         &call_error);

@@ -120,12 +120,18 @@ static void changes_meanwhile_are_caught_up_with(void) {
     m = (meddler){.calls = 0};
     CHECK_OK(build("tags", "{'tags':1,'n':-1}", NULL, meddle, &m), &error);
     check_same("tags", "tags");
+    m = (meddler){.calls = 0};
+    CHECK_OK(build("all", "{'**':1}", NULL, meddle, &m), &error);
+    check_same("all", "n");
+    check_same("all", "tags");
+    check_same("all", "**");
     CHECK_INT(2000 - 500 + 500, count_matches(db, "{}", NULL));
     /* The index goes on being kept. */
     CHECK_STATUS(TANSU_OK, put(1, 3, 1));
     CHECK_STATUS(TANSU_OK, remove_id(4));
     check_same("n", "n");
     check_same("tags", "tags");
+    check_same("all", "**");
     memory_db_close(db);
 }
 

@@ -22,6 +22,12 @@ extension Database {
         /// How many entries one document may have; `nil` when it is the default, 10,000.
         public let maxEntries: Int?
 
+        /// The paths that a wildcard index has, with all below them; all paths when empty.
+        public let only: [String]
+
+        /// The paths that a wildcard index leaves out, with all below them.
+        public let except: [String]
+
         /// Whether a document has several entries, because an array is indexed by element.
         public let isMultikey: Bool
 
@@ -36,6 +42,8 @@ extension Database {
             isCaseInsensitive = document["caseInsensitive"]?.boolValue ?? false
             partialFilter = document["partialFilter"]?.documentValue
             maxEntries = document["maxEntries"]?.intValue
+            only = document["only"]?.arrayValue?.compactMap(\.stringValue) ?? []
+            except = document["except"]?.arrayValue?.compactMap(\.stringValue) ?? []
             isMultikey = document["multikey"]?.boolValue ?? false
             entries = document["entries"]?.intValue ?? 0
         }

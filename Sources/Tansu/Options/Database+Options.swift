@@ -35,7 +35,7 @@ extension Database {
         /// The size of one segment of the log in bytes, 1 MiB to 1 GiB; the engine's 64 MiB when `nil`.
         public var segmentSize: Int?
 
-        /// Bytes of log between background checkpoints; the engine's 64 MiB when `nil`.
+        /// Bytes of log between background checkpoints, where a record counts as 256 at least; the engine's 64 MiB when `nil`.
         public var checkpointBytes: Int?
 
         /// The limit of index blocks in memory, in bytes; the engine's 64 MiB when `nil`.

@@ -91,9 +91,8 @@ struct IndexCommand: ParsableCommand {
                     writeError("tansu: Collection \"\(target.collection)\" has no indexes")
                 } else {
                     // Optional properties have a column only when an index has one of them.
-                    let options = ["sparse", "caseInsensitive", "partialFilter", "maxEntries"].filter { option in
-                        indexes.contains { $0[option] != nil }
-                    }
+                    let options = ["sparse", "caseInsensitive", "partialFilter", "maxEntries", "only", "except"]
+                        .filter { option in indexes.contains { $0[option] != nil } }
                     try printTable(indexes, columns: ["name", "keys", "unique", "entries"] + options)
                 }
                 return indexes.isEmpty ? .incomplete : .success

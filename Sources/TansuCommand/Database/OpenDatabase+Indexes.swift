@@ -58,6 +58,8 @@ extension OpenDatabase {
             if index.isCaseInsensitive { document["caseInsensitive"] = true }
             if let filter = index.partialFilter { document["partialFilter"] = .document(filter) }
             document["maxEntries"] = index.maxEntries.map { BSONValue($0) }
+            if !index.only.isEmpty { document["only"] = BSONValue(index.only.map { .string($0) }) }
+            if !index.except.isEmpty { document["except"] = BSONValue(index.except.map { .string($0) }) }
             return document
         }
     }

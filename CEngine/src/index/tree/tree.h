@@ -70,8 +70,8 @@ void tree_release(tree_store *store, tree *t);
 
 /* ---- Writing ---- */
 
-/* Where a writer inserted last: the way to that leaf, which neighbours and greater keys need not
- * search for again. Zeroed, it is nowhere. Private to index/tree. */
+/* Where a writer inserted or removed last: the way to that leaf, which neighbours and greater keys
+ * need not search for again. Zeroed, it is nowhere. Private to index/tree. */
 #define TREE_FINGER_HEIGHT 6
 typedef struct tree_finger {
     tree_block *root; /* of the tree; NULL: nowhere */

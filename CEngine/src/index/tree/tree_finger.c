@@ -1,5 +1,5 @@
 /*
- * index/tree/tree_finger.c -- the way to where a writer inserted last.
+ * index/tree/tree_finger.c -- the way to where a writer changed an entry last.
  */
 #include "index/tree/tree_finger.h"
 

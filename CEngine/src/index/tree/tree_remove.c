@@ -109,12 +109,12 @@ tansu_status tree_remove(tree_writer *writer, tree *t, const uint8_t *key, size_
     if (t->root == NULL || size == 0)
         return TANSU_OK;
     tree_way way;
-    tansu_status status = way_find(writer, t, key, size, &way, error);
+    bool near = finger_find(writer, t, key, size, &way);
+    tansu_status status = near ? TANSU_OK : way_find(writer, t, key, size, &way, error);
     if (status == TANSU_OK && !way.exact)
         way_leave(&way);
     if (status != TANSU_OK || !way.exact)
         return status;
-    finger_away(writer);
     uint32_t last = way.height - 1;
     tree_page *page = leaf_page(way.step[last].content);
     if (way.owned && page->count > 1 && (last == 0 || page_live(page) >= LEAF_SPARSE)) {
@@ -122,8 +122,13 @@ tansu_status tree_remove(tree_writer *writer, tree *t, const uint8_t *key, size_
         for (uint32_t i = 0; i < last; i++)
             inner_of(way.step[i].content)->count[way.step[i].slot]--;
         t->count--;
+        if (near)
+            writer->finger.count--;
+        else
+            finger_set(writer, t, &way);
         way_leave(&way);
     } else {
+        finger_away(writer);
         tree_change change;
         tree_block *root = t->root;
         status = change_begin(&change, writer, &way, error);

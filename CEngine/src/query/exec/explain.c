@@ -1,9 +1,10 @@
 /*
  * query/exec/explain.c -- the plan of a run as a document, in terms of the query language: {plan:
- * {kind, index, direction, ranges: {path: [{operator: value, …}, …], …}, rangeCount, exact, sort,
- * merged, covered}, candidates: [{kind, index, sort, merged, covered, keys, cost, chosen}, …],
- * skipped, keysExamined, documentsExamined, returned, milliseconds, suggestion, subqueries: [{path,
- * collection, field, values, and the plan document of the subquery}, …]}.
+ * {kind, index, path (of a wildcard index), direction, ranges: {path: [{operator: value}, …]},
+ * rangeCount, exact, sort, merged, covered}, candidates: [{kind, index, path, sort, merged,
+ * covered, keys, cost, chosen}, …], skipped, keysExamined, documentsExamined, returned,
+ * milliseconds, suggestion, subqueries: [{path, collection, field, values, and the plan document of
+ * the subquery}, …]}.
  */
 #include "bson/writer.h"
 #include "index/definition.h"
@@ -42,6 +43,8 @@ static void write_interval(writer *w, uint32_t number, const interval *i) {
 /* write_access -- the index and the bounds of its paths. */
 static void write_access(writer *w, const access_path *a) {
     writer_string(w, "index", a->name);
+    if (a->wildcard)
+        writer_string(w, "path", a->paths[0].text);
     size_t ranges = writer_open(w, "ranges", DOC_DOCUMENT);
     for (uint32_t p = 0; p < a->bound_paths; p++) {
         const interval_list *list = &a->bounds[p];
@@ -95,6 +98,8 @@ static void write_candidates(writer *w, const planner *p) {
         writer_string(w, "kind", kind_name(c->kind));
         if (c->kind == PLAN_INDEX)
             writer_string(w, "index", c->accesses[0]->name);
+        if (c->kind == PLAN_INDEX && c->accesses[0]->wildcard)
+            writer_string(w, "path", c->accesses[0]->paths[0].text);
         write_capabilities(w, c);
         writer_int64(w, "keys", (int64_t)c->keys);
         writer_double(w, "cost", c->cost);

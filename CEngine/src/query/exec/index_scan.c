@@ -121,7 +121,7 @@ static tansu_status seek_entry(index_scan *scan, tansu_error *error) {
 
 /* set_group -- sets the group to that of the current entry. */
 static tansu_status set_group(index_scan *scan, tansu_error *error) {
-    size_t size = 0;
+    size_t size = scan->access->key_prefix;
     for (uint32_t i = 0; i < scan->group_paths; i++) {
         size_t one = value_key_size(scan->key.data + size, scan->key.size - size,
                                     scan->access->descending[i]);

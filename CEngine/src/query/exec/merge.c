@@ -10,7 +10,7 @@
 /* fixed_size -- the size of the keys of the first paths in a range; 0 when these are not valid
  * keys. */
 static size_t fixed_size(const access_path *a, const key_range *range, uint32_t paths) {
-    size_t size = 0;
+    size_t size = a->key_prefix;
     for (uint32_t i = 0; i < paths; i++) {
         size_t one = value_key_size(range->low + size, range->low_size - size, a->descending[i]);
         if (one == 0)

@@ -100,6 +100,8 @@ tansu_status rid_list_add_access(rid_list *list, const query_run *run, const acc
     tansu_status status = TANSU_OK;
     for (uint32_t i = 0; status == TANSU_OK && !list->full && i < a->range_count; i++)
         status = rid_list_add_range(list, run, a, &a->ranges[i], error);
+    if (status == TANSU_OK && !list->full && a->ids)
+        status = rid_list_add_access(list, run, a->ids, error);
     return status;
 }
 

@@ -158,19 +158,27 @@ static bool visit(void *context, const doc_value *value) {
     return !holds_at(v->test, v->context, value);
 }
 
-/* find_part -- replaces a document by the value of one of its keys. */
-static inline bool find_part(const path_part *part, doc_value *value) {
+/* find_key -- the first value of a key in a document; false when there is none. Nothing here takes
+ * the address of the iterator, so all of it is in registers: this loop is most of what a collection
+ * scan does. */
+static inline bool find_key(const char *key, uint32_t key_size, const uint8_t *doc, size_t size,
+                            doc_value *value) {
     doc_iter iter;
-    if (!doc_iter_value(&iter, value))
+    if (!doc_iter_init(&iter, doc, size))
         return false;
     while (doc_iter_next(&iter)) {
-        if (iter.key_size == part->size && iter.key[0] == part->name[0] &&
-            memcmp(iter.key, part->name, part->size) == 0) {
+        if (iter.key_size == key_size && iter.key[0] == key[0] &&
+            memcmp(iter.key, key, key_size) == 0) {
             *value = iter.value;
             return true;
         }
     }
     return false;
+}
+
+/* find_part -- replaces a document by the value of one of its keys. */
+static inline bool find_part(const path_part *part, doc_value *value) {
+    return find_key(part->name, part->size, value->data, value->size, value);
 }
 
 /* holds -- whether a test holds, disregarding its negation, given the value of the path's first
@@ -373,12 +381,23 @@ static bool many_pass(const matcher *m, match_context *c, const uint8_t *doc, si
     return passes && left == 0;
 }
 
+/* one_passes -- evaluates the field of a conjunction that has no other. */
+static bool one_passes(const match_field *field, match_context *c, const uint8_t *doc,
+                       size_t size) {
+    doc_value value;
+    return find_key(field->key, field->key_size, doc, size, &value)
+               ? field_passes(field, c, &value, doc, size)
+               : field->passes_missing;
+}
+
 /* fields_pass -- evaluates all fields of a conjunction in one pass over the document. */
 static bool fields_pass(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
     if (m->field_count > MAX_PENDING)
         return many_pass(m, c, doc, size);
     if (!match_read(c, size))
         return false;
+    if (m->field_count == 1)
+        return one_passes(m->fields, c, doc, size);
     uint64_t pending = UINT64_MAX >> (64 - m->field_count);
     doc_iter iter;
     bool valid = doc_iter_init(&iter, doc, size);
@@ -388,7 +407,8 @@ static bool fields_pass(const matcher *m, match_context *c, const uint8_t *doc, 
             if (iter.key_size != field->key_size || iter.key[0] != field->key[0] ||
                 memcmp(iter.key, field->key, field->key_size) != 0)
                 continue;
-            if (!field_passes(field, c, &iter.value, doc, size))
+            doc_value value = iter.value; /* a copy, so that the iterator stays in registers */
+            if (!field_passes(field, c, &value, doc, size))
                 return false;
             pending &= ~(left & -left);
             if (pending == 0)

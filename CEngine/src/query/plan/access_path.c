@@ -11,6 +11,7 @@
  * several paths of a compound index are exact for arrays as well.
  */
 #include "query/match/collation.h"
+#include "query/plan/access_bounds.h"
 #include "query/plan/partial_filter.h"
 #include "query/plan/plan.h"
 
@@ -90,6 +91,8 @@ static bool tests_field(const node *n, const path *path) {
 bool access_path_concerns(const planner *p, uint32_t number) {
     const path *paths = access_path_first(p->collection, number);
     const index_definition *d = number == 0 ? NULL : p->collection->indexes[number - 1].definition;
+    if (d && d->wildcard)
+        return p->q->root->kind != NODE_TRUE && p->q->root->kind != NODE_FALSE;
     /* Without a condition a covering index may be read instead of the documents. */
     if ((p->purpose == PLAN_PROJECTED && p->q->root->kind == NODE_TRUE) ||
         (d && (d->sparse || d->filter)))
@@ -147,8 +150,8 @@ static bool finds_value(planner *p, const conjunction *c, const access_path *a) 
     return false;
 }
 
-/* is_complete -- whether the index has an entry for every match. */
-static bool is_complete(planner *p, const conjunction *c, const access_path *a) {
+/* access_complete -- whether the index has an entry for every match. */
+bool access_complete(planner *p, const conjunction *c, const access_path *a) {
     const index_definition *d = a->definition;
     if (!d || !a->subset)
         return true;
@@ -161,9 +164,9 @@ static bool is_complete(planner *p, const conjunction *c, const access_path *a) 
     return !d->sparse || finds_value(p, c, a);
 }
 
-/* implied_by_index -- whether all documents in the index pass a test, so that it is redundant: the
+/* access_implied -- whether all documents in the index pass a test, so that it is redundant: the
  * partial filter implies it, or it is $exists on the only path of a sparse index. */
-static bool implied_by_index(planner *p, const access_path *a, const test *t) {
+bool access_implied(planner *p, const access_path *a, const test *t) {
     const index_definition *d = a->definition;
     if (!d || !t->path)
         return false;
@@ -196,11 +199,15 @@ static bool is_collated(const test *t) {
     }
 }
 
-/* same_collation -- whether the index has strings collated as the test compares them. */
-static bool same_collation(const access_path *a, const test *t) {
+/* access_collated -- whether the index has strings collated as the test compares them. */
+bool access_collated(const access_path *a, const test *t) {
     bool by_bytes = t->collation == NULL;
     bool folded = t->collation != NULL && t->collation->fold && !t->collation->numeric;
     return (a->fold ? folded : by_bytes) || !is_collated(t);
+}
+
+bool access_wildcard_has(const interval_list *list) {
+    return bounds_are_scalar(list) && !bounds_include_missing(list);
 }
 
 /* test_bounds -- bounds_of_test() for an index. A unique one does not have every missing value at a
@@ -208,10 +215,13 @@ static bool same_collation(const access_path *a, const test *t) {
 static bool test_bounds(planner *p, const access_path *a, const test *t, interval_list *list,
                         bool *usable, bool *exact) {
     *usable = false;
-    if (same_collation(a, t) && !bounds_of_test(&p->memory, t, !a->multikey, list, usable, exact))
+    if (access_collated(a, t) && !bounds_of_test(&p->memory, t, !a->multikey, list, usable, exact))
         return false;
     if (*usable && a->unique && a->multikey && path_has_positions(t->path) &&
         bounds_include_missing(list))
+        *usable = false;
+    /* Of several values each clause is used by itself; of one, all together. */
+    if (*usable && a->wildcard && a->multikey && !access_wildcard_has(list))
         *usable = false;
     return true;
 }
@@ -278,10 +288,9 @@ static int selectivity(const conjunction *c, uint32_t clause) {
     }
 }
 
-/* path_bounds -- the bounds of one path; *found is false when no clause has any. Clauses for which
- * they are exact are marked in `used`. */
-static tansu_status path_bounds(planner *p, const conjunction *c, const access_path *a,
-                                uint32_t which, bool *used, interval_list *result, bool *found) {
+/* access_bounds -- of several values only one clause can be used, and the most selective is. */
+tansu_status access_bounds(planner *p, const conjunction *c, const access_path *a, uint32_t which,
+                           bool *used, interval_list *result, bool *found) {
     uint32_t best = 0;
     bool best_exact = false;
     *found = false;
@@ -327,8 +336,8 @@ static const uint8_t *concatenate(planner *p, const uint8_t *a, size_t a_size, c
     return both;
 }
 
-/* set_prefix_range -- sets the upper bound to the first key that does not begin with `low`. */
-static tansu_status set_prefix_range(planner *p, key_range *range) {
+/* access_prefix_range -- sets the upper bound to the first key that does not begin with `low`. */
+tansu_status access_prefix_range(planner *p, key_range *range) {
     tansu_buffer *scratch = &p->memory.scratch;
     range->high = NULL;
     range->high_size = 0;
@@ -341,8 +350,8 @@ static tansu_status set_prefix_range(planner *p, key_range *range) {
     return range->high ? TANSU_OK : error_memory(p->error);
 }
 
-/* extend -- appends the intervals of the next path to each range, which is a point so far. */
-static tansu_status extend(planner *p, access_path *a, const interval_list *list) {
+/* access_extend -- a range that is not a point can't be followed by another path. */
+tansu_status access_extend(planner *p, access_path *a, const interval_list *list) {
     size_t count = (size_t)a->range_count * list->count;
     key_range *ranges = arena_alloc(p->memory.arena, (count == 0 ? 1 : count) * sizeof *ranges);
     if (!ranges)
@@ -357,7 +366,7 @@ static tansu_status extend(planner *p, access_path *a, const interval_list *list
             if (!range->low)
                 return error_memory(p->error);
             if (next->point) {
-                tansu_status status = set_prefix_range(p, range);
+                tansu_status status = access_prefix_range(p, range);
                 if (status != TANSU_OK)
                     return status;
             } else if (next->high) {
@@ -377,8 +386,8 @@ static tansu_status extend(planner *p, access_path *a, const interval_list *list
     return TANSU_OK;
 }
 
-/* all_points -- whether all intervals are points. */
-static bool all_points(const interval_list *list) {
+/* access_all_points -- whether all intervals are points. */
+bool access_all_points(const interval_list *list) {
     for (uint32_t i = 0; i < list->count; i++) {
         if (!list->items[i].point)
             return false;
@@ -389,8 +398,8 @@ static bool all_points(const interval_list *list) {
 /* set_properties -- derives what the plan needs to know from the ranges. */
 static void set_properties(planner *p, access_path *a, const conjunction *c, bool points) {
     for (uint32_t i = 0; i < c->count; i++)
-        a->used[i] = a->used[i] || implied_by_index(p, a, c->tests[i]);
-    a->complete = is_complete(p, c, a);
+        a->used[i] = a->used[i] || access_implied(p, a, c->tests[i]);
+    a->complete = access_complete(p, c, a);
     a->exact = c->whole && a->complete;
     for (uint32_t i = 0; i < c->count + c->disjunction_count; i++)
         a->exact = a->exact && a->used[i];
@@ -414,7 +423,7 @@ tansu_status access_path_bind(planner *p, const conjunction *c, access_path *a) 
         interval_list list, inverted;
         bool found, kept[MAX_CLAUSES];
         memcpy(kept, a->used, clauses);
-        tansu_status status = path_bounds(p, c, a, i, kept, &list, &found);
+        tansu_status status = access_bounds(p, c, a, i, kept, &list, &found);
         if (status != TANSU_OK)
             return status;
         if (!found || (uint64_t)a->range_count * list.count > MAX_RANGES)
@@ -426,11 +435,11 @@ tansu_status access_path_bind(planner *p, const conjunction *c, access_path *a) 
                 return error_memory(p->error);
             list = inverted;
         }
-        status = extend(p, a, &list);
+        status = access_extend(p, a, &list);
         if (status != TANSU_OK)
             return status;
         a->bound_paths++;
-        points = all_points(&list);
+        points = access_all_points(&list);
     }
     set_properties(p, a, c, points);
     return TANSU_OK;
@@ -472,6 +481,10 @@ tansu_status access_path_measure(const read_context *rctx, access_path *a, bool 
         total += count;
     }
     a->keys = measured == 0 ? 0 : total * a->range_count / measured;
-    a->counted = !a->estimated;
-    return TANSU_OK;
+    a->counted = !a->estimated && !a->ids;
+    if (!a->ids)
+        return TANSU_OK;
+    tansu_status status = access_path_measure(rctx, a->ids, exactly, deadline, error);
+    a->keys += a->ids->keys;
+    return status;
 }

@@ -30,6 +30,10 @@ typedef struct access_path {
     bool complete; /* it has every match; of sparse and partial indexes this must be proven */
     bool subset;   /* sparse or partial: it leaves documents out, so even a full scan may help */
 
+    bool wildcard;           /* `paths` are the one path that this is used for */
+    uint32_t key_prefix;     /* bytes before the key of the first path in every range */
+    struct access_path *ids; /* ranges of the index on `_id` that belong to these, or NULL */
+
     key_range *ranges; /* ascending and disjoint */
     uint32_t range_count;
     uint32_t bound_paths;                        /* leading paths that have bounds */
@@ -87,6 +91,24 @@ void access_path_begin(const collection_state *collection, uint32_t number, acce
 /* access_path_bind -- sets the ranges for a conjunction. With bound_paths 0 it is the whole index.
  * The access path may be used only if `complete` is true. Errors: TIMEOUT, CANCELLED, MEMORY. */
 tansu_status access_path_bind(planner *p, const conjunction *c, access_path *a);
+
+/* What a wildcard index can be used for: the values at one path, or anywhere. */
+#define MAX_WILDCARD_USES 16
+typedef struct wildcard_uses {
+    access_path *list[MAX_WILDCARD_USES];
+    uint32_t count;
+} wildcard_uses;
+
+/* access_path_wildcard -- the access paths of the wildcard index with that number, with ranges: one
+ * for each path that the clauses test, as far as the index has every match. Errors: TIMEOUT,
+ * CANCELLED, MEMORY, IO, CORRUPT. */
+tansu_status access_path_wildcard(planner *p, const conjunction *c, uint32_t number,
+                                  wildcard_uses *uses);
+
+/* access_path_is_wildcard -- whether the index with that number is a wildcard index. */
+static inline bool access_path_is_wildcard(const collection_state *collection, uint32_t number) {
+    return number != 0 && collection->indexes[number - 1].definition->wildcard;
+}
 
 /* access_path_measure -- counts the entries in the ranges: exactly, or in a sample of them. Errors:
  * those of the deadline (NULL: none), IO, CORRUPT. */

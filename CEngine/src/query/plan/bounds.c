@@ -398,6 +398,17 @@ bool bounds_include_missing(const interval_list *list) {
     return false;
 }
 
+bool bounds_are_scalar(const interval_list *list) {
+    static const uint8_t low = KIND_DOCUMENT, high = KIND_ARRAY + 1; /* the one follows the other */
+    for (uint32_t n = 0; n < list->count; n++) {
+        const interval *i = &list->items[n];
+        if (bounds_compare(i->low, i->low_size, &high, 1) < 0 &&
+            (!i->high || bounds_compare(&low, 1, i->high, i->high_size) < 0))
+            return false;
+    }
+    return true;
+}
+
 /* One pass over both lists. */
 bool bounds_intersect(bounds_memory *memory, const interval_list *a, const interval_list *b,
                       interval_list *result) {

@@ -65,6 +65,9 @@ bool bounds_within(const interval_list *a, const interval_list *b);
  * through an empty array. */
 bool bounds_include_missing(const interval_list *list);
 
+/* bounds_are_scalar -- whether the list has no keys of documents and arrays. */
+bool bounds_are_scalar(const interval_list *list);
+
 /* bounds_intersect -- the keys that are in both lists. */
 bool bounds_intersect(bounds_memory *memory, const interval_list *a, const interval_list *b,
                       interval_list *result);

@@ -12,6 +12,7 @@
 #define COST_FETCH 110.0     /* in record id order, nearly sequential in the log */
 #define COST_FETCH_FAR 180.0 /* in key order */
 #define COST_SEEK 300.0
+#define COST_WILDCARD 20.0 /* longer keys: an index on the path itself is preferred */
 #define COST_KEY 4.0
 #define COST_SORT_RID 12.0
 #define COST_GROUP 700.0   /* two seeks for each group of equal values */
@@ -76,8 +77,11 @@ static double cost_of(const planner *p, const plan *c) {
         bool counted = p->purpose == PLAN_COUNT && c->exact;
         return counted ? 0 : cost + COST_SCAN_DOCUMENT * examined(p, documents, sorted_later);
     }
-    for (uint32_t i = 0; i < c->access_count; i++)
-        cost += COST_SEEK * c->accesses[i]->range_count;
+    for (uint32_t i = 0; i < c->access_count; i++) {
+        const access_path *a = c->accesses[i];
+        cost += COST_SEEK * (a->range_count + (a->ids ? a->ids->range_count : 0));
+        cost += a->wildcard ? COST_WILDCARD : 0;
+    }
     if (p->purpose == PLAN_COUNT && c->exact && c->kind == PLAN_INDEX && c->accesses[0]->distinct)
         return cost;
     double rows = examined(p, keys, sorted_later);
@@ -147,26 +151,10 @@ static tansu_status add_ordered(planner *p, access_path *a, const index_order *o
     return TANSU_OK;
 }
 
-/* consider_index -- adds the candidates that use one index. */
-static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number, bool named) {
-    tansu_status waited = TANSU_OK;
-    if (index_waits(p->collection, number)) {
-        if (!named && !access_path_concerns(p, number))
-            return TANSU_OK;
-        waited = index_current(p->collection, number, p->error);
-    }
-    if (waited != TANSU_OK)
-        return waited;
-    access_path *a = arena_alloc(p->memory.arena, sizeof *a);
-    if (!a)
-        return error_memory(p->error);
-    access_path_begin(p->collection, number, a);
-    tansu_status status = access_path_bind(p, c, a);
+/* consider_access -- adds the candidates that read an access path. */
+static tansu_status consider_access(planner *p, access_path *a, bool named) {
     const bool *covered = NULL;
-    if (status == TANSU_OK && !a->complete)
-        return named ? bad_index(p, a) : TANSU_OK;
-    if (status == TANSU_OK)
-        status = plan_covering(p, a, &covered);
+    tansu_status status = plan_covering(p, a, &covered);
     if (status != TANSU_OK)
         return status;
     index_order order;
@@ -183,7 +171,7 @@ static tansu_status consider_index(planner *p, const conjunction *c, uint32_t nu
         status = add_ordered(p, a, &order, covered);
     if (status != TANSU_OK || (!selective && !named && !(covered && sorted)))
         return status;
-    if (selective)
+    if (selective && p->selective_count < sizeof p->selective / sizeof *p->selective)
         p->selective[p->selective_count++] = a;
     plan *candidate;
     status = add_index(p, a, &candidate);
@@ -195,6 +183,53 @@ static tansu_status consider_index(planner *p, const conjunction *c, uint32_t nu
     if (candidate->sort == PLAN_SORT_NONE)
         candidate->covered = covered;
     return TANSU_OK;
+}
+
+/* consider_wildcard -- adds the candidates that use a wildcard index. */
+static tansu_status consider_wildcard(planner *p, const conjunction *c, uint32_t number,
+                                      bool named) {
+    wildcard_uses uses;
+    tansu_status status = access_path_wildcard(p, c, number, &uses);
+    for (uint32_t i = 0; status == TANSU_OK && i < uses.count; i++)
+        status = consider_access(p, uses.list[i], named);
+    if (status != TANSU_OK || uses.count != 0 || !named)
+        return status;
+    return error_set(p->error, TANSU_E_INVALID_QUERY, "hints.$index",
+                     "Index \"%.120s\" is a wildcard index and may lack documents that the query "
+                     "selects; add a condition on a value that it has, or remove the hint",
+                     access_path_name(p->collection, number));
+}
+
+/* consider_index -- adds the candidates that use one index. */
+static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number, bool named) {
+    tansu_status waited = TANSU_OK;
+    if (index_waits(p->collection, number)) {
+        if (!named && !access_path_concerns(p, number))
+            return TANSU_OK;
+        waited = index_current(p->collection, number, p->error);
+    }
+    if (waited != TANSU_OK)
+        return waited;
+    if (access_path_is_wildcard(p->collection, number))
+        return consider_wildcard(p, c, number, named);
+    access_path *a = arena_alloc(p->memory.arena, sizeof *a);
+    if (!a)
+        return error_memory(p->error);
+    access_path_begin(p->collection, number, a);
+    tansu_status status = access_path_bind(p, c, a);
+    if (status == TANSU_OK && !a->complete)
+        return named ? bad_index(p, a) : TANSU_OK;
+    return status == TANSU_OK ? consider_access(p, a, named) : status;
+}
+
+/* keep_better -- sets *best to an access path, if that is complete and more selective. */
+static tansu_status keep_better(planner *p, access_path *a, access_path **best) {
+    if (!a->complete || (a->bound_paths == 0 && !a->subset))
+        return TANSU_OK;
+    tansu_status status = access_path_measure(p->rctx, a, false, p->deadline, p->error);
+    if (status == TANSU_OK && (!*best || a->keys < (*best)->keys))
+        *best = a;
+    return status;
 }
 
 /* best_access -- the most selective access path for a branch, or NULL. */
@@ -213,18 +248,20 @@ static tansu_status best_access(planner *p, const node *branch, access_path **re
         tansu_status status = index_current(p->collection, i, p->error);
         if (status != TANSU_OK)
             return status;
-        access_path *a = arena_alloc(p->memory.arena, sizeof *a);
-        if (!a)
-            return error_memory(p->error);
-        access_path_begin(p->collection, i, a);
-        status = access_path_bind(p, c, a);
-        bool selective = a->complete && (a->bound_paths != 0 || a->subset);
-        if (status == TANSU_OK && selective)
-            status = access_path_measure(p->rctx, a, false, p->deadline, p->error);
+        wildcard_uses uses = {.count = 1};
+        if (access_path_is_wildcard(p->collection, i)) {
+            status = access_path_wildcard(p, c, i, &uses);
+        } else {
+            access_path *a = uses.list[0] = arena_alloc(p->memory.arena, sizeof *a);
+            if (!a)
+                return error_memory(p->error);
+            access_path_begin(p->collection, i, a);
+            status = access_path_bind(p, c, a);
+        }
+        for (uint32_t k = 0; status == TANSU_OK && k < uses.count; k++)
+            status = keep_better(p, uses.list[k], result);
         if (status != TANSU_OK)
             return status;
-        if (selective && (!*result || a->keys < (*result)->keys))
-            *result = a;
     }
     return TANSU_OK;
 }

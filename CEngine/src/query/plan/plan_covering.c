@@ -34,7 +34,8 @@ static tansu_status probe(planner *p, const access_path *a, bool *restorable) {
 
 tansu_status plan_covering(planner *p, const access_path *a, const bool **result) {
     *result = NULL;
-    if (p->purpose != PLAN_PROJECTED || !a->exact || a->range_count == 0)
+    /* The entries of wildcard indexes have no type tags. */
+    if (p->purpose != PLAN_PROJECTED || !a->exact || a->range_count == 0 || a->wildcard)
         return TANSU_OK;
     bool *covered = arena_alloc(p->memory.arena, a->path_count * sizeof *covered);
     bool restorable;

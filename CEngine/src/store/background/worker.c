@@ -10,6 +10,11 @@
 #include "util/clock.h"
 #include "util/file_size_limit.h"
 
+/* A record counts as so many bytes at least: replaying one takes about as long whatever its size.
+ * Without that, opening a killed database after 700,000 commits of 72 bytes took nine times as
+ * long. */
+#define REPLAY_LEAST 256u
+
 /* sync_interval -- makes what was committed survive power loss. A failure shows at the next
  * write. */
 static void sync_interval(database *db) {
@@ -86,8 +91,10 @@ void worker_stop(database *db) {
     pthread_mutex_unlock(&db->state_mutex);
 }
 
-void worker_note_commit(database *db, uint64_t bytes, bool sync_later) {
+void worker_note_commit(database *db, uint64_t bytes, uint64_t records, bool sync_later) {
     bool memory = db->store == TANSU_STORE_MEMORY;
+    if (!memory && bytes < records * REPLAY_LEAST)
+        bytes = records * REPLAY_LEAST;
     if (!memory && sync_later && !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED) &&
         !request(db, &db->sync_wanted))
         sync_interval(db); /* sooner than promised */

@@ -9,8 +9,8 @@
 /* worker_stop -- ends the thread, which the first request of worker_note_commit() starts. */
 void worker_stop(database *db);
 
-/* worker_note_commit -- called by the writer after each commit of that many log bytes.
- * `sync_later`: the commit must be on the disk within the sync interval. */
-void worker_note_commit(database *db, uint64_t bytes, bool sync_later);
+/* worker_note_commit -- called by the writer after each commit of that many log bytes
+ * and records. `sync_later`: the commit must be on the disk within the sync interval. */
+void worker_note_commit(database *db, uint64_t bytes, uint64_t records, bool sync_later);
 
 #endif

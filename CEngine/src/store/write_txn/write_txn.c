@@ -225,7 +225,7 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
         return status;
     }
     uint64_t number = wtxn->replay ? wtxn->next->sequence : wtxn->sequence;
-    uint64_t bytes = wtxn->frame_size;
+    uint64_t bytes = wtxn->frame_size, records = wtxn->records;
     log_location frame = 0;
     if (!wtxn->replay)
         status = log_commit(db->log, number, &frame, error);
@@ -252,7 +252,7 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     write_txn_end(wtxn);
     if (replay)
         return TANSU_OK;
-    worker_note_commit(db, bytes, durability == TANSU_DURABILITY_INTERVAL);
+    worker_note_commit(db, bytes, records, durability == TANSU_DURABILITY_INTERVAL);
     if (sequence != NULL)
         *sequence = number;
     if (!wait)

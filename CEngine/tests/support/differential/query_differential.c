@@ -294,9 +294,19 @@ static bool ask_one(differential *w, const bson_t *query, const bson_t *hints, c
     return same;
 }
 
+/* is_wildcard -- whether an index is over all paths, or all below one. */
+static bool is_wildcard(const differential_index *index) {
+    bson_iter_t iter;
+    size_t size;
+    if (!bson_iter_init(&iter, index->keys) || !bson_iter_next(&iter))
+        return false;
+    size = strlen(bson_iter_key(&iter));
+    return size >= 2 && strcmp(bson_iter_key(&iter) + size - 2, "**") == 0;
+}
+
 /* lacks -- whether an index leaves documents out, so that a query may be refused it. */
 static bool lacks(const differential_index *index) {
-    return bson_has_field(index->options, "sparse") ||
+    return is_wildcard(index) || bson_has_field(index->options, "sparse") ||
            bson_has_field(index->options, "partialFilter");
 }
 
@@ -349,6 +359,7 @@ static bool ask_with(differential *w, const bson_t *query, const bson_t *hints, 
         bson_append_utf8(forced, "$index", -1, index ? index->name : "_id", -1);
     if (!index || !lacks(index) || !refused_index(w, query, forced)) {
         w->counts->folded += index && is_folded(index, hints) && is_bounded(w, query, forced);
+        w->counts->wildcard += index && is_wildcard(index);
         same = ask_one(w, query, forced, expected, count);
     }
     bson_destroy(forced);

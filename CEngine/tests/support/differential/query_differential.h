@@ -29,6 +29,7 @@ typedef struct differential_mismatch {
 typedef struct differential_counts {
     uint64_t answers;          /* compared */
     uint64_t lacking, refused; /* asked of sparse or partial indexes; the engine would not use it */
+    uint64_t wildcard;         /* answered from ranges of a wildcard index */
     uint64_t folded;           /* answered from ranges of a case-insensitive index, under such a
                                    collation */
     uint64_t unique, unique_refused, saves_refused; /* unique indexes, and what they kept out */

@@ -1,6 +1,6 @@
 /*
  * support/model/store_model.h -- the reference model of a store, in a plain struct: a few
- * collections of documents {_id, n, u, s, tags, pad} with up to four indexes each. Random
+ * collections of documents {_id, n, u, s, tags, pad} with up to five indexes each. Random
  * operations change database and model alike. The same random source changes a model alone in the
  * same way, so that a test knows what a killed process had written.
  */
@@ -12,7 +12,8 @@
 
 #define STORE_MODEL_COLLECTIONS 4
 #define STORE_MODEL_IDS 96
-#define STORE_MODEL_INDEXES 4 /* {n: 1}, {u: 1} unique, {n: -1, s: 1}, {tags: 1} */
+#define STORE_MODEL_INDEXES \
+    5 /* {n: 1}, {u: 1} unique, {n: -1, s: 1}, {tags: 1}, {"**": 1} except pad */
 
 typedef struct store_model_document {
     uint64_t order; /* of first insertion; 0: not there */

@@ -304,8 +304,8 @@ void random_selector(random_source *r, bson_t *doc, int depth) {
     uint64_t count = random_below(r, 4);
     for (uint64_t i = 0; i < count; i++)
         put_condition(r, doc, pick_path(r), 2);
-    if (random_chance(r, 8))
-        put_condition(r, doc, random_chance(r, 50) ? "*" : "**", 0);
+    if (random_chance(r, 12))
+        put_condition(r, doc, random_chance(r, 30) ? "*" : "**", 0);
     if (depth == 0 || random_chance(r, 55))
         return;
     static const char *const logic[] = {"$or", "$or", "$and", "$nor"};
@@ -372,6 +372,30 @@ static void put_filter(random_source *r, bson_t *options) {
     bson_append_document_end(options, &filter);
 }
 
+/* put_scope -- an option of a wildcard index with paths. */
+static void put_scope(random_source *r, bson_t *options, const char *name) {
+    bson_t list;
+    char key[12];
+    bson_append_array_begin(options, name, -1, &list);
+    for (uint32_t i = 0, count = 1 + (uint32_t)random_below(r, 3); i < count; i++) {
+        snprintf(key, sizeof key, "%u", i);
+        bson_append_utf8(&list, key, -1, pick_path(r), -1);
+    }
+    bson_append_array_end(options, &list);
+}
+
+/* put_wildcard -- a wildcard index, of the whole documents or of a part. */
+static void put_wildcard(random_source *r, bson_t *keys, bson_t *options) {
+    char path[64] = "**";
+    if (random_chance(r, 20))
+        snprintf(path, sizeof path, "%s.**", pick_path(r));
+    bson_append_int32(keys, path, -1, 1);
+    if (random_chance(r, 15))
+        put_scope(r, options, "only");
+    if (random_chance(r, 20))
+        put_scope(r, options, "except");
+}
+
 /* random_index -- Most have no options; unique ones are mostly over marks, for
  * else no collection allows them. */
 void random_index(random_source *r, bson_t **keys, bson_t **options) {
@@ -380,13 +404,16 @@ void random_index(random_source *r, bson_t **keys, bson_t **options) {
     static const char *const marks[] = {"u", "u", "u", "u.0", "u.0.n", "u.1.n"};
     const char *mark = marks[random_below(r, 6)];
     bool marked = random_chance(r, 15);
+    bool wildcard = !marked && random_chance(r, 25);
+    if (wildcard)
+        put_wildcard(r, *keys, *options);
     if (marked)
         bson_append_int32(*keys, mark, -1, random_chance(r, 50) ? 1 : -1);
-    if (bson_empty(*keys) || random_chance(r, 30))
+    if (bson_empty(*keys) || (!wildcard && random_chance(r, 30)))
         put_paths(r, *keys, 3);
-    if (random_chance(r, marked ? 60 : 5))
+    if (!wildcard && random_chance(r, marked ? 60 : 5))
         bson_append_bool(*options, "unique", -1, true);
-    if (random_chance(r, 25))
+    if (!wildcard && random_chance(r, 25))
         bson_append_bool(*options, "sparse", -1, true);
     if (random_chance(r, 20))
         bson_append_bool(*options, "caseInsensitive", -1, true);

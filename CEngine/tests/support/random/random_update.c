@@ -50,6 +50,7 @@ const char *random_update_index(unsigned number, const char **options) {
         {"{'a.b':1,'s':1}", "{'sparse':true}"},
         {"{'c':-1}", "{'partialFilter':{'a':{'$gt':0}}}"},
         {"{'k.u':1,'b':1}", NULL},
+        {"{'**':1}", NULL},
     };
     if (number >= COUNT(indexes))
         return NULL;

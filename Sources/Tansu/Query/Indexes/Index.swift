@@ -18,6 +18,9 @@ extension Database {
         private let isSparse: Bool
         private let isCaseInsensitive: Bool
         private let maxEntries: Int?
+        /// The paths of a wildcard index: those that it has, all when empty, and those that it leaves out.
+        private let only: [String]
+        private let except: [String]
         /// Whether the paths were given as text, so that they may be names of properties.
         private let isByText: Bool
         private let paths: (Collection<Element>) throws -> [IndexKey]
@@ -68,12 +71,14 @@ extension Database {
 
         init(
             _ name: String?, unique: Bool, sparse: Bool, caseInsensitive: Bool, maxEntries: Int?, isByText: Bool,
+            only: [String] = [], except: [String] = [],
             paths: @escaping (Collection<Element>) throws -> [IndexKey],
             filter: @escaping (Collection<Element>) throws -> BSONDocument?
         ) {
             self.name = name
             (isUnique, isSparse, isCaseInsensitive) = (unique, sparse, caseInsensitive)
             self.maxEntries = maxEntries
+            (self.only, self.except) = (only, except)
             self.isByText = isByText
             (self.paths, self.filter) = (paths, filter)
         }
@@ -97,12 +102,23 @@ extension Database {
                 options["partialFilter"] = .document(collection.codec.strategies.stored(filter))
             }
             if let maxEntries { options["maxEntries"] = BSONValue(maxEntries) }
+            if !only.isEmpty { options["only"] = BSONValue(only.map { .string($0) }) }
+            if !except.isEmpty { options["except"] = BSONValue(except.map { .string($0) }) }
             return IndexDefinition(name: name, keys: document, options: options)
         }
     }
 }
 
 extension Database.Collection {
+    /// Creates an index as its description says.
+    package func ensureIndex(like info: Database.IndexInfo) throws {
+        let index = Database.Index<Element>(
+            info.name, unique: info.isUnique, sparse: info.isSparse, caseInsensitive: info.isCaseInsensitive,
+            maxEntries: info.maxEntries, isByText: true, only: info.only, except: info.except,
+            paths: { _ in info.keys }, filter: { _ in info.partialFilter })
+        try ensure(index.definition(in: self), declares: false)
+    }
+
     /// Creates an index unless it exists.
     ///
     /// - Parameter declares: Whether it is created whenever the collection is, and now only if the collection exists.
