@@ -74,6 +74,7 @@ let package = Package(
                 "Tansu",
                 "TansuBSON",
                 "TansuEJDBKit",
+                "TansuObjects",
                 "TansuTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),

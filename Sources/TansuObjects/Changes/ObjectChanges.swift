@@ -48,7 +48,7 @@ extension Database {
     }
 }
 
-/// An endless sequence of events, one for each commit: see ``Tansu/Database/objectChanges(since:)``.
+/// An endless sequence of events, one for each commit: see `objectChanges(since:)` of a database.
 public struct ObjectChangeSequence: AsyncSequence, Sendable {
     private let changes: Database.Changes<BSONDocument>
     private let registry: ModelRegistry

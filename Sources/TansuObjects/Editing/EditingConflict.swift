@@ -63,7 +63,7 @@ extension EditingConflictError: CustomStringConvertible {
     /// How many documents, which of them first, and what to do.
     public var description: String {
         let names = conflicts.prefix(3).map(\.key.description).joined(separator: ", ")
-        return "\(conflicts.count) documents were changed by someone else since they were fetched, first: \(names);"
+        return "Documents were changed by someone else since they were fetched: \(conflicts.count), first \(names);"
             + " save with another conflict policy, or reload"
     }
 }

@@ -35,7 +35,7 @@ extension Database {
 }
 
 extension Database.Transaction {
-    /// Saves values of several types; see ``Tansu/Database/save(graph:)``.
+    /// Saves values of several types; see `save(graph:)` of a database.
     ///
     /// - Parameter objects: The values, of types of the model.
     /// - Returns: How many documents were saved.

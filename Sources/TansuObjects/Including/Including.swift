@@ -45,7 +45,7 @@ extension Including {
 
     /// The first result, or `nil` when there is none.
     ///
-    /// - Throws: As ``all()``.
+    /// - Throws: As `all()`.
     public func first() throws -> Value? {
         try limited().all().first
     }

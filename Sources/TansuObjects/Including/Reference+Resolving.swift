@@ -3,7 +3,7 @@ import Tansu
 extension Reference where Target: Codable & Sendable {
     /// The document that it refers to; `nil` where there is none.
     ///
-    /// For many references, ``Swift/Sequence/resolved(in:)`` is one batch.
+    /// For many references, `resolved(in:)` of a sequence is one batch.
     ///
     /// - Parameter source: A database or a transaction, used with a ``Model`` that has the type.
     /// - Throws: As `get` of a collection; `TansuError` with `.invalidState` (no model) or `.invalidArgument` (the model does
@@ -23,7 +23,7 @@ extension Reference where Target: Codable & Sendable {
     /// The document that it refers to: `try book.author(in: db)`.
     ///
     /// - Parameter source: A database or a transaction.
-    /// - Throws: As ``resolve(in:)``.
+    /// - Throws: As `resolve(in:)`.
     public func callAsFunction(in source: some ObjectSource) throws -> Target? {
         try resolve(in: source)
     }
