@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "Tansu", targets: ["Tansu"]),
         .library(name: "TansuBSON", targets: ["TansuBSON"]),
         .library(name: "TansuEJDBKit", targets: ["TansuEJDBKit"]),
+        .library(name: "TansuObjects", targets: ["TansuObjects"]),
         .executable(name: "tansu", targets: ["TansuCommand"]),
     ],
     dependencies: [
@@ -40,6 +41,7 @@ let package = Package(
             ]
         ),
         .target(name: "TansuEJDBKit", dependencies: ["Tansu"]),
+        .target(name: "TansuObjects", dependencies: ["Tansu"]),
         // The command line reads .gz files with it. Target names are unique across all packages of a build: a
         // plain "CZlib" would forbid that name to every package that depends on this one.
         .systemLibrary(
@@ -72,6 +74,7 @@ let package = Package(
                 "Tansu",
                 "TansuBSON",
                 "TansuEJDBKit",
+                "TansuObjects",
                 "TansuTestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -83,6 +86,10 @@ let package = Package(
         .testTarget(
             name: "TansuEJDBKitTests",
             dependencies: ["TansuEJDBKit", "Tansu", "TansuTestSupport"]
+        ),
+        .testTarget(
+            name: "TansuObjectsTests",
+            dependencies: ["TansuObjects", "Tansu", "TansuTestSupport"]
         ),
         .testTarget(
             name: "TansuCommandTests",

@@ -84,7 +84,7 @@ extension Database.Collection {
 
 extension BSONDocument {
     /// This document with the differences between two others applied; fields that neither of them has stay.
-    func applying(changesFrom before: BSONDocument, to after: BSONDocument) -> BSONDocument {
+    package func applying(changesFrom before: BSONDocument, to after: BSONDocument) -> BSONDocument {
         if before == after { return self }
         if before == self { return after }
         var result = self

@@ -7,6 +7,13 @@ extension Session {
         return Database.Collection(session: self, name: name, codec: codec)
     }
 
+    /// A collection of values of a Codable type.
+    package func typedCollection<Element: Codable & Sendable>(
+        _ name: String, of type: Element.Type, coding: BSONCodingStrategies
+    ) throws -> Database.Collection<Element> {
+        try collection(name, .codable(coding))
+    }
+
     func collections() throws -> [Database.CollectionInfo] {
         try BSONDecoder().decode(CollectionList.self, from: engine.collectionList()).collections
     }

@@ -2,7 +2,7 @@
 /// transaction; and on which threads their async variants do.
 package struct Session: Sendable {
     /// Whether a call may have to wait for the write transaction under way.
-    enum Access {
+    package enum Access {
         case read
         case write
     }
@@ -43,7 +43,7 @@ package struct Session: Sendable {
 
     /// Runs `body` in a transaction: one of its own, or a savepoint of the one that there is. When `body` throws, what
     /// it did is rolled back.
-    func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    package func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard let transaction else {
             return try database.write(durability: nil, cancelledBy: nil) { try body($0.session) }
         }
@@ -51,7 +51,7 @@ package struct Session: Sendable {
     }
 
     /// Runs `body` in one snapshot: of a transaction of its own, or of the one that there is.
-    func inSnapshot<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    package func inSnapshot<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard transaction == nil else { return try body(self) }
         return try database.read { try body($0.session) }
     }
@@ -65,7 +65,7 @@ package struct Session: Sendable {
     }
 
     /// The same for a call that may run long: it stops when the task is cancelled meanwhile, and then keeps nothing.
-    func runCancellable<Result: Sendable>(
+    package func runCancellable<Result: Sendable>(
         _ access: Access, _ body: @escaping @Sendable (Session) throws -> Result
     ) async throws -> Result {
         try await run(access) { flag in try cancellable(access, flag, body) }

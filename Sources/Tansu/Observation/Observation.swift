@@ -106,7 +106,9 @@ extension Database {
 extension Database.Query {
     /// The options of the feed: the collection that determines the result, or all when others are joined.
     fileprivate var observedCollections: BSONDocument {
-        hints["$do"] != nil || filter["$do"] != nil ? [:] : ["collections": [BSONValue(collection)]]
+        let readsOthers =
+            hints["$do"] != nil || filter["$do"] != nil || !BSONValue.document(filter).subqueryCollections.isEmpty
+        return readsOthers ? [:] : ["collections": [BSONValue(collection)]]
     }
 
     /// Runs it at the newest commit.

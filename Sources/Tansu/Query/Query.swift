@@ -15,9 +15,9 @@ extension Database {
         /// Options: order, range, fields.
         public internal(set) var hints: BSONDocument
 
-        let session: Session
-        let collection: String
-        let codec: DocumentCodec<Element>
+        package let session: Session
+        package let collection: String
+        package let codec: DocumentCodec<Element>
 
         init(
             session: Session, collection: String, codec: DocumentCodec<Element>, filter: BSONDocument,
@@ -39,8 +39,11 @@ extension Database {
             return reader
         }
 
+        /// The same query in a transaction.
+        package func inTransaction(_ transaction: Database.Transaction) -> Self { using(transaction.session) }
+
         /// The same query in another session.
-        func using(_ session: Session) -> Self {
+        package func using(_ session: Session) -> Self {
             Self(session: session, collection: collection, codec: codec, filter: filter, hints: hints)
         }
     }

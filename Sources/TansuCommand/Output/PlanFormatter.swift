@@ -23,9 +23,9 @@ struct PlanFormatter {
         values.append(
             (
                 "Examined",
-                "\(count("keysExamined", "index key")), \(count("documentsExamined", "document"))"
+                "\(number("keysExamined", "index key")), \(number("documentsExamined", "document"))"
             ))
-        values.append(("Returned", count("returned", "document")))
+        values.append(("Returned", number("returned", "document")))
         if let spilled = report["spilledBytes"]?.intValue {
             values.append(("Spilled", "\(NumberFormat.count(spilled, "byte")) to temporary files"))
         }
@@ -114,7 +114,7 @@ struct PlanFormatter {
         return others.isEmpty ? nil : others.joined(separator: ", ")
     }
 
-    private func count(_ field: String, _ noun: String) -> String {
+    private func number(_ field: String, _ noun: String) -> String {
         NumberFormat.count(report[field]?.intValue ?? 0, noun)
     }
 }

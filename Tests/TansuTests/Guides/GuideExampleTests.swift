@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The examples of all guides: the documentation catalogues of Tansu and TansuEJDBKit, and the README. The files of
+/// The examples of all guides: the documentation catalogues of Tansu, TansuEJDBKit and TansuObjects, and the README. The files of
 /// this folder have every example with its exact words, compile it and run it.
 @Suite("The examples of the guides")
 struct GuideExampleTests {
@@ -9,7 +9,7 @@ struct GuideExampleTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     private static var catalogues: [URL] {
-        ["Tansu", "TansuEJDBKit"].map { root.appendingPathComponent("Sources/\($0)/\($0).docc") }
+        ["Tansu", "TansuEJDBKit", "TansuObjects"].map { root.appendingPathComponent("Sources/\($0)/\($0).docc") }
     }
 
     private static func files(of folder: URL, _ ending: String) throws -> [URL] {
@@ -22,7 +22,7 @@ struct GuideExampleTests {
         let here = try Self.files(of: URL(fileURLWithPath: #filePath).deletingLastPathComponent(), "swift")
             .map { words(try String(contentsOf: $0, encoding: .utf8)) }
         let pages = try Self.catalogues.flatMap { try Self.files(of: $0, "md") }
-        #expect(pages.count == 13)
+        #expect(pages.count == 14)
         for page in pages {
             let examples = try blocks(of: page)
             #expect(!examples.isEmpty, "\(page.lastPathComponent) has no example")

@@ -17,6 +17,11 @@ extension Database {
             Condition(query.isEmpty ? .constant(true) : .document(query))
         }
 
+        /// A condition that cannot be made: the query throws the error.
+        package static func failing(_ error: any Error) -> Condition {
+            Condition(.failure(error as? TansuError ?? TansuError(.invalidQuery, "\(error)")))
+        }
+
         /// Both hold.
         public static func && (a: Condition, b: Condition) -> Condition { Condition(a.clause && b.clause) }
 

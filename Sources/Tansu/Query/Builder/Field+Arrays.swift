@@ -25,7 +25,7 @@ extension Database.Field where Value: QueryArray {
 
     /// The number of elements, which can be compared with at most 100.
     public var count: Database.ElementCount {
-        Database.ElementCount(path: path)
+        Database.ElementCount(array: field { $0 })
     }
 
     private func element(of array: FieldPath) -> Database.Field<Value.QueryElement> {
@@ -52,7 +52,8 @@ where Value: QueryArray, Value.QueryElement: RawRepresentable & Encodable, Value
 extension Database {
     /// The number of elements of an array in a query; nil where there is no array.
     public struct ElementCount: Sendable {
-        let path: Result<FieldPath, TansuError>
+        /// The array, of elements of any type.
+        let array: Field<Never>
 
         /// The number is equal.
         public static func == (count: Self, number: Int) -> Condition { count.compare(.equal, number) }
@@ -73,7 +74,7 @@ extension Database {
         public static func >= (count: Self, number: Int) -> Condition { count.compare(.greaterOrEqual, number) }
 
         private func compare(_ relation: Relation, _ number: Int) -> Condition {
-            Condition(Clause { .count(try path.get(), relation, number) })
+            array.condition { .count($0, relation, number) }
         }
     }
 }

@@ -30,14 +30,14 @@ extension Database.Field where Value: QueryText {
 
     /// The text for comparisons that ignore case, by Unicode case folding: `$0.name.ignoringCase == "MIKE"`.
     public var ignoringCase: Database.CaselessText {
-        Database.CaselessText(path: path)
+        Database.CaselessText(text: field { $0 })
     }
 }
 
 extension Database {
     /// A text field in a query that is compared case-insensitively.
     public struct CaselessText: Sendable {
-        let path: Result<FieldPath, TansuError>
+        let text: Field<Never>
 
         /// The text equals another; false where there is none.
         public static func == (text: Self, value: String) -> Condition { text.condition(.string(value)) }
@@ -55,7 +55,7 @@ extension Database {
         public func contains(_ part: String) -> Condition { condition(["$contains": .string(part)]) }
 
         private func condition(_ operand: BSONValue) -> Condition {
-            Condition(Clause { .test(try path.get(), ["$icase": operand]) })
+            text.condition { .test($0, ["$icase": operand]) }
         }
     }
 }

@@ -16,15 +16,21 @@ extension Database {
     public struct Field<Value>: Sendable {
         let path: Result<FieldPath, TansuError>
         let names: NamingScope
+        /// The references that lead to the document in which the path begins.
+        let hops: [ReferenceHop]
 
         init(_ path: FieldPath, _ names: NamingScope) {
-            self.init(.success(path), names)
+            self.init(.success(path), names, hops: [])
         }
 
-        private init(_ path: Result<FieldPath, TansuError>, _ names: NamingScope) {
+        init(_ path: Result<FieldPath, TansuError>, _ names: NamingScope, hops: [ReferenceHop]) {
             self.path = path
             self.names = names
+            self.hops = hops
         }
+
+        /// The database that the query is for.
+        package var database: Database { names.session.database }
 
         /// A property of the value.
         public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Field<Member> {
@@ -45,17 +51,18 @@ extension Database {
             member(keyPath)
         }
 
-        private func member<Root, Member, Found>(_ keyPath: KeyPath<Root, Member>) -> Field<Found> {
+        func member<Root, Member, Found>(_ keyPath: KeyPath<Root, Member>) -> Field<Found> {
             field { try names.path(of: keyPath, in: $0) }
         }
 
         /// The field that the closure finds from the path of this one.
         func field<Found>(_ path: (FieldPath) throws -> FieldPath) -> Field<Found> {
-            Field<Found>(self.path.flatMap { place in Result(catchingTansuError: { try path(place) }) }, names)
+            Field<Found>(
+                self.path.flatMap { place in Result(catchingTansuError: { try path(place) }) }, names, hops: hops)
         }
 
         func condition(_ clause: (FieldPath) throws -> Clause) -> Condition {
-            Condition(Clause { try clause(try path.get()) })
+            Condition(Clause { try hops.reversed().reduce(clause(path.get())) { try $1.clause(through: $0) } })
         }
     }
 }

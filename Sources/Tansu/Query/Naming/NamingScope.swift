@@ -18,9 +18,11 @@ final class NamingScope: @unchecked Sendable {
     /// For the names of all scopes: few queries have one that is not settled, and each query has a scope.
     private static let lock = NSLock()
 
-    private let session: Session
+    let session: Session
     private let collection: String
     private var unsettled: [Unsettled] = []
+    /// The scopes of the collections that the query reaches by references.
+    private var others: [NamingScope] = []
 
     /// A scope with the documents of a collection.
     init(_ session: Session, _ collection: String) {
@@ -34,6 +36,25 @@ final class NamingScope: @unchecked Sendable {
         var found: [BSONDocument] = []
         try? session.engine.forEach(filter, hints: hints, in: collection) { found.append($0) }
         return found
+    }
+
+    /// The names of another collection, in the same query.
+    func scope(of collection: String) -> NamingScope {
+        let scope = NamingScope(session, collection)
+        Self.lock.withLock { others.append(scope) }
+        return scope
+    }
+
+    /// The collection of the documents to which the references at a path refer.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidQuery`.
+    func referencedCollection(at place: FieldPath) throws -> String {
+        let path = try FieldPath(keys: place.outer.reduce([], +) + place.keys).dotted()
+        if let target = ReferenceTargets.of(session.database).target(of: collection, path) { return target }
+        throw TansuError(
+            .invalidQuery,
+            "The collection \"\(collection)\" has no reference \"\(path)\", so that the documents that it refers to are"
+                + " not known; declare it in a model, and use that", context: path)
     }
 
     /// The path of a property in the value at a path.
@@ -71,7 +92,8 @@ final class NamingScope: @unchecked Sendable {
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`: a property is stored in another form.
     func verify(_ filter: BSONDocument) throws {
-        let names = Self.lock.withLock { unsettled }
+        let (names, others) = Self.lock.withLock { (self.unsettled, self.others) }
+        for scope in others { try scope.verify([:]) }
         guard !names.isEmpty else { return }
         var found = documents(filter, Self.fewDocuments)
         if found.isEmpty && !filter.isEmpty { found = documents([:], Self.fewDocuments) }

@@ -1,0 +1,180 @@
+import Tansu
+
+extension EditingContext {
+    /// Saves all unsaved changes in one commit.
+    ///
+    /// - Returns: How many documents were saved or removed.
+    /// - Throws: ``EditingConflictError``, and what the closure of ``EditingConflictPolicy/ask(_:)`` throws; `TansuError` with
+    ///   `.notUnique` or `.invalidDocument`, or what a commit can throw; `CancellationError`. Then nothing is
+    ///   saved, and the context keeps its changes.
+    @discardableResult
+    public func save() async throws -> Int {
+        await enterSave()
+        defer { leaveSave() }
+        autosaveTask?.cancel()
+        autosaveTask = nil
+        var resolutions: [EditingConflict: EditingConflict.Resolution] = [:]
+        while true {
+            let attempt = try await write(resolutions)
+            if attempt.open.isEmpty { return adopt(attempt) }
+            guard case .ask(let decide) = policy else { throw EditingConflictError(conflicts: attempt.open) }
+            for conflict in attempt.open { resolutions[conflict] = try await decide(conflict) }
+        }
+    }
+
+    /// What one attempt to save has done.
+    private struct Attempt: Sendable {
+        /// The conflicts without a resolution; when there are some, nothing was saved.
+        var open: [EditingConflict] = []
+        /// What was written: the context's versions, and what is stored now.
+        var written: [(key: ObjectKey, mine: BSONDocument?, stored: BSONDocument?)] = []
+        /// How many changes were made when it was written.
+        var changes = 0
+        var count = 0
+    }
+
+    /// Rolls an attempt back.
+    private struct OpenConflicts: Error {
+        let attempt: Attempt
+    }
+
+    private func write(_ resolutions: [EditingConflict: EditingConflict.Resolution]) async throws -> Attempt {
+        guard hasChanges else { return Attempt(changes: unsavedChanges) }
+        do {
+            return try await database.write(isolation: self) { transaction in
+                let attempt = try self.write(resolutions, in: transaction)
+                if !attempt.open.isEmpty { throw OpenConflicts(attempt: attempt) }
+                return attempt
+            }
+        } catch let open as OpenConflicts {
+            return open.attempt
+        }
+    }
+
+    private func write(
+        _ resolutions: [EditingConflict: EditingConflict.Resolution], in transaction: Database.Transaction
+    ) throws -> Attempt {
+        var attempt = Attempt()
+        attempt.changes = unsavedChanges
+        let keys = changed { _ in true }
+        // Removals come first: what is inserted may have a unique value of theirs.
+        for isRemoval in [true, false] {
+            for key in keys {
+                guard let entry = entries[key], (entry.current == nil) == isRemoval else { continue }
+                let theirs = try transaction.collection(key.collection).get(key.id)
+                var document = entry.current
+                if theirs != entry.stored {
+                    let conflict = EditingConflict(key: key, base: entry.stored, mine: entry.current, theirs: theirs)
+                    guard let resolution = resolve(conflict, resolutions) else {
+                        attempt.open.append(conflict)
+                        continue
+                    }
+                    document = try resolution.document(of: conflict)
+                }
+                if document != theirs {
+                    try save(document, key, in: transaction)
+                    attempt.count += 1
+                }
+                attempt.written.append((key, entry.current, document))
+            }
+        }
+        return attempt
+    }
+
+    private func save(_ document: BSONDocument?, _ key: ObjectKey, in transaction: Database.Transaction) throws {
+        let collection = try transaction.collection(key.collection)
+        if let document {
+            try collection.save(document)
+        } else {
+            try collection.remove(id: key.id)
+        }
+    }
+
+    private func resolve(
+        _ conflict: EditingConflict, _ resolutions: [EditingConflict: EditingConflict.Resolution]
+    ) -> EditingConflict.Resolution? {
+        // Both sides did the same.
+        if conflict.mine == conflict.theirs { return .theirs }
+        return switch policy {
+        case .fail: nil
+        case .mine: .mine
+        case .theirs: .theirs
+        case .mergeFields: conflict.merged().map { .merged($0) }
+        case .ask: resolutions[conflict]
+        }
+    }
+
+    /// Notes what is stored now. Changes that were made while the commit was under way stay unsaved.
+    private func adopt(_ attempt: Attempt) -> Int {
+        for (key, mine, stored) in attempt.written {
+            guard var entry = entries[key] else {
+                // It was undone to nothing meanwhile.
+                continue
+            }
+            let isChangedSince = entry.current != mine
+            entry.stored = stored
+            if !isChangedSince { entry.current = stored }
+            entries[key] = entry.stored == nil && entry.current == nil ? nil : entry
+        }
+        unsavedChanges -= attempt.changes
+        autosaveError = nil
+        return attempt.count
+    }
+
+    /// One save at a time: another one would take what this one commits for the change of someone else.
+    private func enterSave() async {
+        if isSaving { await withCheckedContinuation { waitingSaves.append($0) } }
+        isSaving = true
+    }
+
+    private func leaveSave() {
+        if waitingSaves.isEmpty {
+            isSaving = false
+        } else {
+            waitingSaves.removeFirst().resume()
+        }
+    }
+}
+
+extension EditingConflict.Resolution {
+    /// What is to be stored.
+    fileprivate func document(of conflict: EditingConflict) throws -> BSONDocument? {
+        switch self {
+        case .mine: return conflict.mine
+        case .theirs: return conflict.theirs
+        case .merged(let document):
+            guard document["_id"] == conflict.key.id else {
+                throw TansuError(
+                    .invalidID, "The merged document has another _id; keep that of the conflict",
+                    context: conflict.key.description)
+            }
+            return document
+        }
+    }
+}
+
+extension EditingContext {
+    /// Saves after a change, if the context does so by itself and it is time.
+    func saveIfDue() async throws {
+        switch autosave {
+        case .never: break
+        case .every(let count):
+            if unsavedChanges >= max(count, 1), groupDepth == 0 { try await save() }
+        case .after(let duration):
+            guard autosaveTask == nil, hasChanges else { return }
+            autosaveTask = Task { [weak self] in
+                guard (try? await Task.sleep(for: duration)) != nil else { return }
+                await self?.autosaveNow()
+            }
+        }
+    }
+
+    private func autosaveNow() async {
+        autosaveTask = nil
+        do {
+            try await save()
+        } catch {
+            autosaveError = error
+        }
+    }
+}

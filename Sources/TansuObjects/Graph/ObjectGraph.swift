@@ -1,0 +1,97 @@
+import Tansu
+
+/// Values of several types that are saved together.
+struct ObjectGraph: Sendable {
+    private struct Node: Sendable {
+        let entity: AnyEntity
+        let document: BSONDocument
+    }
+
+    private let nodes: [Node]
+
+    /// Encodes the values.
+    init(_ objects: [any Codable & Identifiable & Sendable], _ registry: ModelRegistry) throws {
+        nodes = try objects.map { object in
+            let entity = try registry.entity(of: type(of: object))
+            return Node(entity: entity, document: try entity.document(object))
+        }
+    }
+
+    /// Saves what has changed, and returns how many documents that were.
+    func save(in transaction: Database.Transaction) throws -> Int {
+        var count = 0
+        for node in nodes {
+            let collection = try transaction.collection(node.entity.collection)
+            if let id = node.document["_id"], try collection.get(id) == node.document { continue }
+            try collection.save(node.document)
+            count += 1
+        }
+        try checkReferences(in: transaction)
+        return count
+    }
+
+    private func checkReferences(in transaction: Database.Transaction) throws {
+        /// Those that are known to exist.
+        var known = Set(
+            nodes.compactMap { node in
+                node.document["_id"].map { ObjectKey(collection: node.entity.collection, id: $0) }
+            })
+        var rules: [String: [StoredReference]] = [:]
+        for node in nodes {
+            let name = node.entity.collection
+            let references = try rules[name] ?? node.entity.storedReferences(transaction)
+            rules[name] = references
+            for reference in references {
+                for id in node.document.values(atPath: reference.path) where id != .null {
+                    let key = ObjectKey(collection: reference.target, id: id)
+                    guard !known.contains(key) else { continue }
+                    guard try transaction.collection(key.collection).count(["_id": id]) > 0 else {
+                        throw TansuError(
+                            .notFound,
+                            "The reference \"\(reference.path)\" of a document of \"\(name)\" leads nowhere; save what it refers"
+                                + " to as well", context: key.description)
+                    }
+                    known.insert(key)
+                }
+            }
+        }
+    }
+}
+
+extension BSONDocument {
+    /// The values at a dotted path; of arrays on the way and at its end, those of each element.
+    fileprivate func values(atPath path: String) -> [BSONValue] {
+        var values = [BSONValue.document(self)]
+        for key in path.pathKeys {
+            values = values.flatMap(\.elements).compactMap { $0.documentValue?[key] }
+        }
+        return values.flatMap(\.elements)
+    }
+}
+
+extension BSONValue {
+    fileprivate var elements: [BSONValue] {
+        if case .array(let elements) = self { Array(elements) } else { [self] }
+    }
+}
+
+extension String {
+    /// The keys of a dotted path, in which a backslash is before a dot that belongs to a key.
+    fileprivate var pathKeys: [String] {
+        var keys = [""]
+        var isEscaped = false
+        for character in self {
+            if isEscaped {
+                keys[keys.count - 1].append(character)
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else if character == "." {
+                keys.append("")
+            } else {
+                keys[keys.count - 1].append(character)
+            }
+        }
+        return keys
+    }
+}

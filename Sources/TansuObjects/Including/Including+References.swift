@@ -1,0 +1,96 @@
+public import Tansu
+
+extension Including {
+    /// The same results with the document that a property refers to; `nil` where that does not exist, or there is no
+    /// reference.
+    ///
+    /// - Parameter keyPath: The property.
+    public func including<each Part: Sendable, Property: ToOneReference>(
+        _ keyPath: KeyPath<Root, Property>
+    ) -> Including<Root, (repeat each Part, Property.ReferenceTarget?)>
+    where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
+        adding(Associated.referenced(keyPath, .roots).mapped { $0.first })
+    }
+
+    /// The same results with the document that a property refers to, and with what is included for that:
+    /// `books.find().including(\.author) { $0.including(\.country) }`.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property.
+    ///   - further: What is included for the other document.
+    public func including<each Part: Sendable, Property: ToOneReference, Result: Sendable>(
+        _ keyPath: KeyPath<Root, Property>,
+        _ further: (Including<Property.ReferenceTarget, Property.ReferenceTarget>) -> Including<
+            Property.ReferenceTarget, Result
+        >
+    ) -> Including<Root, (repeat each Part, Result?)>
+    where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
+        let target = Including<Property.ReferenceTarget, Property.ReferenceTarget>.start
+        return adding(Associated.referenced(keyPath, further(target).loading).mapped { $0.first })
+    }
+
+    /// The same results with the documents that a property refers to, in the order of the references. Those that do not
+    /// exist are left out.
+    ///
+    /// - Parameter keyPath: The property, an array or a set.
+    public func including<each Part: Sendable, Property: ToManyReference>(
+        all keyPath: KeyPath<Root, Property>
+    ) -> Including<Root, (repeat each Part, [Property.ReferenceTarget])>
+    where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
+        adding(Associated.referenced(keyPath, .roots))
+    }
+
+    /// The same results with the documents that a property refers to, and with what is included for each of them.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property, an array or a set.
+    ///   - further: What is included for each of the other documents.
+    public func including<each Part: Sendable, Property: ToManyReference, Result: Sendable>(
+        all keyPath: KeyPath<Root, Property>,
+        _ further: (Including<Property.ReferenceTarget, Property.ReferenceTarget>) -> Including<
+            Property.ReferenceTarget, Result
+        >
+    ) -> Including<Root, (repeat each Part, [Result])>
+    where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
+        let target = Including<Property.ReferenceTarget, Property.ReferenceTarget>.start
+        return adding(Associated.referenced(keyPath, further(target).loading))
+    }
+}
+
+extension Including where Root: Identifiable, Root.ID: Codable & Hashable & Sendable {
+    /// The same results with the documents that refer to them by a property of another type:
+    /// `authors.find().including(all: \Book.author)`.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property of the other type.
+    ///   - refine: The order of the other documents, or a condition on them: `{ try $0.sorted(by: \.year) }`.
+    public func including<each Part: Sendable, Other: Codable & Sendable, Property: ReferenceProperty<Root>>(
+        all keyPath: KeyPath<Other, Property>,
+        _ refine: @escaping @Sendable (Database.Query<Other>) throws -> Database.Query<Other> = { $0 }
+    ) -> Including<Root, (repeat each Part, [Other])> where Value == (repeat each Part) {
+        adding(Associated.referring(keyPath, .roots, refine))
+    }
+
+    /// The same results with the documents that refer to them, and with what is included for each of those.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property of the other type.
+    ///   - further: What is included for each of the other documents.
+    public func including<
+        each Part: Sendable, Other: Codable & Sendable, Property: ReferenceProperty<Root>, Result: Sendable
+    >(
+        all keyPath: KeyPath<Other, Property>, _ further: (Including<Other, Other>) -> Including<Other, Result>
+    ) -> Including<Root, (repeat each Part, [Result])> where Value == (repeat each Part) {
+        adding(Associated.referring(keyPath, further(Including<Other, Other>.start).loading) { $0 })
+    }
+
+    /// The same results with a number, or another aggregate, of the documents that refer to them:
+    /// `authors.find().annotated(with: .count(\Book.author))`.
+    ///
+    /// - Parameter annotation: What is computed.
+    public func annotated<each Part: Sendable, Result: Sendable>(
+        with annotation: Annotation<Root, Result>
+    ) -> Including<Root, (repeat each Part, Result)> where Value == (repeat each Part) {
+        adding(annotation.loading)
+    }
+}

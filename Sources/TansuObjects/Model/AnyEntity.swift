@@ -1,0 +1,95 @@
+import Tansu
+
+/// An ``Entity`` of any type, in the list of a ``Model``.
+public struct AnyEntity: Sendable {
+    let collection: String
+    let type: ObjectIdentifier
+    let typeName: String
+    let references: [AnyReferenceDeclaration]
+
+    /// The references with their stored paths.
+    let storedReferences: @Sendable (Database.Transaction) throws -> [StoredReference]
+    /// Creates the indexes that are missing.
+    let ensureIndexes: @Sendable (Database) throws -> Void
+    /// The document of a value of the type.
+    let document: @Sendable (any Sendable) throws -> BSONDocument
+    /// The value of a document.
+    let value: @Sendable (BSONDocument) throws -> any Sendable
+    /// A `Database.Collection` of the type, in a session.
+    let makeCollection: @Sendable (Session) throws -> any Sendable
+
+    init<Element>(_ entity: Entity<Element>) {
+        let (name, coding) = (entity.collection, entity.coding)
+        collection = name
+        type = ObjectIdentifier(Element.self)
+        typeName = String(reflecting: Element.self)
+        references = entity.references.map {
+            AnyReferenceDeclaration(
+                name: $0.name, target: $0.target, targetType: ObjectIdentifier($0.targetType),
+                targetTypeName: String(reflecting: $0.targetType))
+        }
+        // Key paths to stored properties hold no values, so that a declaration may go to other threads.
+        nonisolated(unsafe) let declared = entity
+        storedReferences = { transaction in
+            let elements = try transaction.collection(name, of: Element.self, coding: coding)
+            return try declared.references.map {
+                StoredReference(path: try $0.path(elements), target: $0.target)
+            }
+        }
+        ensureIndexes = { database in
+            let elements = try database.collection(name, of: Element.self, coding: coding, indexes: declared.indexes)
+            // What queries from the other side, and including by it, look up.
+            for reference in declared.references {
+                try elements.ensureIndex(on: [reference.path(elements): .ascending])
+            }
+        }
+        makeCollection = { try $0.typedCollection(name, of: Element.self, coding: coding) }
+        value = { document in
+            var decoder = BSONDecoder()
+            decoder.strategies = coding
+            return try decoder.decode(Element.self, from: document)
+        }
+        document = { value in
+            guard let value = value as? Element else {
+                throw TansuError(
+                    .invalidArgument, "A value has another type than its entity; report this error", context: name)
+            }
+            var encoder = BSONEncoder()
+            encoder.strategies = coding
+            return try encoder.encode(value)
+        }
+    }
+}
+
+/// A reference of an entity of any type.
+struct AnyReferenceDeclaration: Sendable {
+    let name: String
+    let target: String
+    let targetType: ObjectIdentifier
+    let targetTypeName: String
+
+    /// Throws when it does not fit the model.
+    func check(in entity: AnyEntity, _ collections: [String: AnyEntity]) throws {
+        guard let target = collections[target] else {
+            throw TansuError(
+                .invalidArgument,
+                "A reference is to the collection \"\(self.target)\", which the model does not have; add its entity",
+                context: name)
+        }
+        guard target.type == targetType else {
+            throw TansuError(
+                .invalidArgument,
+                "A reference to \"\(targetTypeName)\" is to the collection \"\(target.collection)\", which has"
+                    + " \"\(target.typeName)\"; name the collection of its type",
+                context: name)
+        }
+    }
+}
+
+/// A reference of an entity.
+struct StoredReference: Sendable, Hashable {
+    /// Its dotted path, through arrays and documents.
+    let path: String
+    /// The collection of the documents that it refers to.
+    let target: String
+}

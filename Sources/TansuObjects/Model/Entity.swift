@@ -1,0 +1,79 @@
+public import Tansu
+
+/// The collection in which the values of a type are stored, with its references and indexes, for a ``Model``.
+///
+/// ```swift
+/// Entity("books", of: Book.self, indexes: [Database.Index(on: \.title)])
+///     .reference(\.author, to: "authors")
+///     .reference(\.tags, to: "tags")
+/// ```
+public struct Entity<Element: Codable & Sendable & Identifiable>
+where Element.ID: Codable & Hashable & Sendable {
+    let collection: String
+    let coding: BSONCodingStrategies
+    let indexes: [Database.Index<Element>]
+    var references: [ReferenceDeclaration<Element>] = []
+
+    /// A type and its collection.
+    ///
+    /// - Parameters:
+    ///   - collection: The collection's name, 1 to 120 bytes. It is created if need be.
+    ///   - type: The type of its documents.
+    ///   - coding: How dates and other values are stored; see `Database.Collection.coding(_:)`.
+    ///   - indexes: Its indexes; references have one without being listed.
+    public init(
+        _ collection: String, of type: Element.Type, coding: BSONCodingStrategies = BSONCodingStrategies(),
+        indexes: [Database.Index<Element>] = []
+    ) {
+        self.collection = collection
+        self.coding = coding
+        self.indexes = indexes
+    }
+
+    /// The same with a property that holds references.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The property.
+    ///   - target: The collection of the documents that it refers to, which the model has as well.
+    public func reference<Property: ReferenceProperty>(
+        _ keyPath: KeyPath<Element, Property>, to target: String
+    ) -> Self {
+        adding(ReferenceDeclaration(keyPath, to: target) { try $0.storedPath(of: keyPath) })
+    }
+
+    /// The same with a property of the elements of an array: `.reference(\.lines, \.product, to: "products")`.
+    ///
+    /// - Parameters:
+    ///   - array: The array.
+    ///   - keyPath: The property of its elements.
+    ///   - target: The collection of the documents that it refers to, which the model has as well.
+    public func reference<Part, Property: ReferenceProperty>(
+        _ array: KeyPath<Element, [Part]>, _ keyPath: KeyPath<Part, Property>, to target: String
+    ) -> Self {
+        adding(ReferenceDeclaration(keyPath, to: target) { try $0.storedPath(of: array, elements: keyPath) })
+    }
+
+    private func adding(_ reference: ReferenceDeclaration<Element>) -> Self {
+        var entity = self
+        entity.references.append(reference)
+        return entity
+    }
+}
+
+/// A reference of an entity whose path is not known yet.
+struct ReferenceDeclaration<Element: Sendable> {
+    let target: String
+    let targetType: any Any.Type
+    let name: String
+    let path: (Database.Collection<Element>) throws -> String
+
+    init<Root, Property: ReferenceProperty>(
+        _ keyPath: KeyPath<Root, Property>, to target: String,
+        path: @escaping (Database.Collection<Element>) throws -> String
+    ) {
+        self.target = target
+        self.path = path
+        targetType = Property.ReferenceTarget.self
+        name = "\(keyPath)"
+    }
+}

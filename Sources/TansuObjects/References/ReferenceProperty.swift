@@ -1,0 +1,61 @@
+/// What a property that holds references may be: ``Reference``, an optional one, or an array or a set of them.
+public protocol ReferenceProperty<ReferenceTarget>: Sendable {
+    /// The type of the documents that are referred to.
+    associatedtype ReferenceTarget: Identifiable where ReferenceTarget.ID: Codable & Hashable & Sendable
+
+    /// Calls a closure with the id of each reference, in their order.
+    func forEachID(_ body: (ReferenceTarget.ID) -> Void)
+}
+
+/// A property that holds one reference, or none.
+public protocol ToOneReference<ReferenceTarget>: ReferenceProperty {}
+
+/// A property that holds several references.
+public protocol ToManyReference<ReferenceTarget>: ReferenceProperty {}
+
+extension Reference: ToOneReference {
+    /// The type of the document that it refers to.
+    public typealias ReferenceTarget = Target
+
+    /// Calls the closure with its id.
+    public func forEachID(_ body: (Target.ID) -> Void) {
+        body(id)
+    }
+}
+
+extension Optional: ReferenceProperty where Wrapped: ReferenceProperty {
+    /// The type of the documents that are referred to.
+    public typealias ReferenceTarget = Wrapped.ReferenceTarget
+
+    /// Calls the closure with the ids of the wrapped value, if there is one.
+    public func forEachID(_ body: (Wrapped.ReferenceTarget.ID) -> Void) {
+        self?.forEachID(body)
+    }
+}
+
+extension Optional: ToOneReference where Wrapped: ToOneReference {}
+extension Optional: ToManyReference where Wrapped: ToManyReference {}
+
+extension Array: ReferenceProperty where Element: ToOneReference {
+    /// The type of the documents that are referred to.
+    public typealias ReferenceTarget = Element.ReferenceTarget
+
+    /// Calls the closure with the id of each element.
+    public func forEachID(_ body: (Element.ReferenceTarget.ID) -> Void) {
+        for element in self { element.forEachID(body) }
+    }
+}
+
+extension Array: ToManyReference where Element: ToOneReference {}
+
+extension Set: ReferenceProperty where Element: ToOneReference {
+    /// The type of the documents that are referred to.
+    public typealias ReferenceTarget = Element.ReferenceTarget
+
+    /// Calls the closure with the id of each element.
+    public func forEachID(_ body: (Element.ReferenceTarget.ID) -> Void) {
+        for element in self { element.forEachID(body) }
+    }
+}
+
+extension Set: ToManyReference where Element: ToOneReference {}

@@ -1,0 +1,58 @@
+import Foundation
+import TansuObjects
+import Testing
+
+// The catalogue of TansuObjects.
+
+extension GuideExampleTests {
+    @Test func objects() async throws {
+        var printed = Printed()
+        func print(_ items: Any...) { printed.add(items) }
+
+        let db = try Database(.memory)
+        struct Writer: Codable, Sendable, Identifiable { var id = ObjectID(); var name: String }
+        struct Genre: Codable, Sendable, Identifiable { var id: String; var title: String }
+        struct Novel: Codable, Sendable, Identifiable {
+            var id = ObjectID()
+            var title: String
+            var year: Int
+            var writer: Reference<Writer>
+            var genres: [Reference<Genre>] = []
+        }
+        let model = try Model {
+            Entity("writers", of: Writer.self)
+            Entity("genres", of: Genre.self)
+            Entity("novels", of: Novel.self, indexes: [Database.Index(on: \.title)])
+                .reference(\.writer, to: "writers")
+                .reference(\.genres, to: "genres")
+        }
+        try await db.use(model)
+        let (writers, novels) = (try db.collection(of: Writer.self), try db.collection(of: Novel.self))
+
+        let ursula = Writer(name: "Ursula K. Le Guin"), science = Genre(id: "sf", title: "Science fiction")
+        let dispossessed = Novel(
+            title: "The Dispossessed", year: 1974, writer: Reference(to: ursula), genres: [Reference(to: science)])
+        try await db.save(graph: [ursula, science, dispossessed])
+
+        print(try await novels.find { $0.writer.name.hasPrefix("Ursula") && $0.year > 1970 }.count())  // 1
+        print(try await novels.find { $0.genres.contains { $0.title == "Science fiction" } }.count())  // 1
+        print(try await writers.find { $0.inverse(\Novel.writer).contains { $0.year < 1970 } }.count())  // 0
+
+        for (novel, writer, genres) in try await novels.find().including(\.writer).including(all: \.genres).all() {
+            print(novel.title, writer?.name ?? "", genres.map(\.id))  // The Dispossessed Ursula K. Le Guin ["sf"]
+        }
+        let shelves = try await writers.find().including(all: \Novel.writer)
+            .annotated(with: .count(\Novel.writer)).all()
+        for (writer, works, count) in shelves {
+            print(writer.name, works.map(\.year), count)  // Ursula K. Le Guin [1974] 1
+        }
+
+        let context = EditingContext(db, conflicts: .mergeFields)
+        try await context.update(Novel.self, id: dispossessed.id) { $0.year = 1975 }
+        print(try await context.fetch(novels.find { $0.year == 1975 }).count)  // 1
+        print(try await novels.find { $0.year == 1975 }.count())  // 0
+        try await context.undo()
+        print(await context.hasChanges)  // false
+        #expect(printed.lines == (try shown(by: "TansuObjects")))
+    }
+}
