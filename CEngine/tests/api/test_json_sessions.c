@@ -268,8 +268,10 @@ typedef struct waiter {
 static void *wait_for_changes(void *context) {
     waiter *w = context;
     __atomic_store_n(&w->began, true, __ATOMIC_RELEASE);
-    snprintf(w->response, sizeof w->response, "%s",
-             run(w->db, "{'op': 'nextChanges', 'feed': %d, 'timeoutMs': 60000}", w->feed));
+    do /* the other thread may be inside at this moment */
+        snprintf(w->response, sizeof w->response, "%s",
+                 run(w->db, "{'op': 'nextChanges', 'feed': %d, 'timeoutMs': 60000}", w->feed));
+    while (is_error(w->response, "BUSY"));
     tansu_free(last);
     return NULL;
 }
