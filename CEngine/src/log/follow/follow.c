@@ -306,19 +306,21 @@ static bool is_removed(const log *l, uint32_t number) {
 }
 
 /* add_bytes -- the bytes of the files of a list, and of those among them that are not there any
- * more. */
+ * more, unless `removed` is NULL. */
 static void add_bytes(const log *l, const segment_list *list, uint64_t *mapped, uint64_t *removed) {
     for (uint32_t i = 0; i < list->count; i++) {
         const segment *s = list->items[i];
         uint64_t size = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
         *mapped += size;
-        if (is_removed(l, s->number))
+        if (removed != NULL && is_removed(l, s->number))
             *removed += size;
     }
 }
 
 void log_follow_measure(log *l, uint64_t *mapped, uint64_t *removed) {
-    *mapped = *removed = __atomic_load_n(&l->retired, __ATOMIC_RELAXED);
+    *mapped = __atomic_load_n(&l->retired, __ATOMIC_RELAXED);
+    if (removed != NULL)
+        *removed = *mapped;
     add_bytes(l, &l->active, mapped, removed);
     add_bytes(l, &l->inactive, mapped, removed);
     add_bytes(l, &l->superseded, mapped, removed);

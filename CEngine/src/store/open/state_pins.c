@@ -75,7 +75,6 @@ void state_pins_enter(database *root) {
     s->report.process = (uint64_t)getpid();
     s->report.opened = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     s->entry = reader_enter(root->calls, root->folder, &s->report);
-    report(s);
     pthread_mutex_unlock(&s->pins_mutex);
 }
 
@@ -132,7 +131,10 @@ void state_pins_refreshed(database *root, database *state, uint64_t commit) {
     if (!changed && clock_now() - s->reported < REPORT_INTERVAL)
         return;
     pthread_mutex_lock(&s->pins_mutex);
-    measure(state);
+    if (changed)
+        measure(state);
+    else /* it may have mapped more */
+        log_follow_measure(state->log, &state->pins.mapped, NULL);
     s->report.commit = commit;
     report(s);
     pthread_mutex_unlock(&s->pins_mutex);
