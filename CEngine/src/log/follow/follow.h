@@ -66,8 +66,8 @@ typedef struct log_removals {
 log_removals log_follow_removals(const log *l);
 
 /* log_follow_measure -- bytes of the files that are mapped, and of those among them that have no
- * name any more, and so take up disk space for this reader alone. With NULL for `removed` no file is
- * looked for. By the thread that follows the log. */
+ * name any more, and so take up disk space for this reader alone. With NULL for `removed` no file
+ * is looked for. By the thread that follows the log. */
 void log_follow_measure(log *l, uint64_t *mapped, uint64_t *removed);
 
 #endif
