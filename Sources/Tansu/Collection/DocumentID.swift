@@ -58,7 +58,7 @@ extension BSONValue {
     /// What an id of any type is stored as.
     ///
     /// - Throws: ``TansuError`` with `.invalidID`.
-    init(id: some Encodable) throws {
+    package init(id: some Encodable) throws {
         do {
             self = try BSONEncoder().encodeValue(id)
         } catch {

@@ -43,7 +43,7 @@ package struct Session: Sendable {
 
     /// Runs `body` in a transaction: one of its own, or a savepoint of the one that there is. When `body` throws, what
     /// it did is rolled back.
-    package func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard let transaction else {
             return try database.write(durability: nil, cancelledBy: nil) { try body($0.session) }
         }

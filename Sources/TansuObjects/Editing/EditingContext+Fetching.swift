@@ -126,14 +126,7 @@ extension EditingContext {
         for key in changed({ _ in true }) {
             guard let entry = entries[key] else { continue }
             do {
-                try transaction.savepoint {
-                    let collection = try transaction.collection(key.collection)
-                    if let current = entry.current {
-                        try collection.save(current)
-                    } else {
-                        try collection.remove(id: key.id)
-                    }
-                }
+                try transaction.savepoint { try save(entry.current, key, in: transaction) }
             } catch let error as TansuError where error.code != .cancelled && error.code != .closed {
                 // It will fail when it is saved; until then it is not stored.
             }
@@ -149,12 +142,6 @@ private struct Undone: Error {
 extension ObjectKey {
     /// The key of a value with an id.
     init(_ entity: AnyEntity, _ id: some Encodable) throws {
-        var encoded = BSONValue.null
-        do {
-            encoded = try BSONEncoder().encodeValue(id)
-        } catch {
-            throw TansuError(.invalidID, "The id cannot be stored: \(error)", context: "\(id)")
-        }
-        self.init(collection: entity.collection, id: encoded)
+        self.init(collection: entity.collection, id: try BSONValue(id: id))
     }
 }

@@ -81,7 +81,8 @@ extension EditingContext {
         return attempt
     }
 
-    private func save(_ document: BSONDocument?, _ key: ObjectKey, in transaction: Database.Transaction) throws {
+    /// Saves a document, or removes it where there is none.
+    func save(_ document: BSONDocument?, _ key: ObjectKey, in transaction: Database.Transaction) throws {
         let collection = try transaction.collection(key.collection)
         if let document {
             try collection.save(document)

@@ -32,10 +32,7 @@ where Root.ID: Codable & Hashable & Sendable {
         nonisolated(unsafe) let keyPath = keyPath
         return Self(
             loading: Loading { session, roots in
-                let others = try ModelRegistry.of(session.database).collection(of: Other.self, in: session)
-                let path = try others.storedPath(of: keyPath)
-                let ids = try roots.map { try BSONEncoder().encodeValue($0.id) }
-                let groups = try others.find([path: ["$in": BSONValue(ids)]]).groups(
+                let groups = try Associated.referrers(to: roots, by: keyPath, in: session).groups(
                     by: .value(keyPath), computing: aggregate)
                 var results: [Root.ID: Result] = [:]
                 for (property, result) in groups { property.forEachID { results[$0] = result } }

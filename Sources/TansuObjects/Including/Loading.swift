@@ -63,6 +63,15 @@ enum Associated {
             return references.map { own in own.compactMap { byNumber[$0] } }
         }
     }
+    /// A query for the documents that refer to some of the values by a property.
+    static func referrers<Root: Identifiable, Property, Other: Codable & Sendable>(
+        to roots: [Root], by keyPath: KeyPath<Other, Property>, in session: Session
+    ) throws -> Database.Query<Other> where Root.ID: Codable & Hashable & Sendable {
+        let others = try ModelRegistry.of(session.database).collection(of: Other.self, in: session)
+        let ids = try roots.map { try BSONValue(id: $0.id) }
+        return others.find([try others.storedPath(of: keyPath): ["$in": BSONValue(ids)]])
+    }
+
     /// The documents that refer to each value by a property, with what is included for each.
     static func referring<
         Root: Codable & Sendable & Identifiable, Property: ReferenceProperty, Other: Codable & Sendable,
@@ -75,10 +84,7 @@ enum Associated {
         return Loading<Root, [Result]> { session, roots in
             var numbers: [Root.ID: Int] = [:]
             for (number, root) in roots.enumerated() { numbers[root.id] = number }
-            let others = try ModelRegistry.of(session.database).collection(of: Other.self, in: session)
-            let path = try others.storedPath(of: keyPath)
-            let ids = try roots.map { try BSONEncoder().encodeValue($0.id) }
-            let found = try refine(others.find([path: ["$in": BSONValue(ids)]])).all()
+            let found = try refine(referrers(to: roots, by: keyPath, in: session)).all()
             let results = try loading.load(session, found)
             var byRoot = [[Result]](repeating: [], count: roots.count)
             for (other, result) in zip(found, results) {

@@ -12,7 +12,7 @@ extension Database.Query where Element: Codable {
         _ keyPath: KeyPath<Element, Property>
     ) -> Including<Element, (Element, Property.ReferenceTarget?)>
     where Property.ReferenceTarget: Codable & Sendable {
-        start.adding(Associated.referenced(keyPath, .roots).mapped { $0.first })
+        start.including(keyPath)
     }
 
     /// The documents, each with the one that a property refers to, and with what is included for that:
@@ -28,8 +28,7 @@ extension Database.Query where Element: Codable {
         >
     ) -> Including<Element, (Element, Result?)>
     where Property.ReferenceTarget: Codable & Sendable {
-        let target = Including<Property.ReferenceTarget, Property.ReferenceTarget>.start
-        return start.adding(Associated.referenced(keyPath, further(target).loading).mapped { $0.first })
+        start.including(keyPath, further)
     }
 
     /// The documents with those that a property refers to, in the order of the references. Those that do not
@@ -40,7 +39,7 @@ extension Database.Query where Element: Codable {
         all keyPath: KeyPath<Element, Property>
     ) -> Including<Element, (Element, [Property.ReferenceTarget])>
     where Property.ReferenceTarget: Codable & Sendable {
-        start.adding(Associated.referenced(keyPath, .roots))
+        start.including(all: keyPath)
     }
 
     /// The documents with those that a property refers to, and with what is included for each of them.
@@ -55,8 +54,7 @@ extension Database.Query where Element: Codable {
         >
     ) -> Including<Element, (Element, [Result])>
     where Property.ReferenceTarget: Codable & Sendable {
-        let target = Including<Property.ReferenceTarget, Property.ReferenceTarget>.start
-        return start.adding(Associated.referenced(keyPath, further(target).loading))
+        start.including(all: keyPath, further)
     }
 }
 
@@ -71,7 +69,7 @@ extension Database.Query where Element: Codable & Identifiable, Element.ID: Coda
         all keyPath: KeyPath<Other, Property>,
         _ refine: @escaping @Sendable (Database.Query<Other>) throws -> Database.Query<Other> = { $0 }
     ) -> Including<Element, (Element, [Other])> {
-        start.adding(Associated.referring(keyPath, .roots, refine))
+        start.including(all: keyPath, refine)
     }
 
     /// The documents with those that refer to them, and with what is included for each of those.
@@ -84,7 +82,7 @@ extension Database.Query where Element: Codable & Identifiable, Element.ID: Coda
     >(
         all keyPath: KeyPath<Other, Property>, _ further: (Including<Other, Other>) -> Including<Other, Result>
     ) -> Including<Element, (Element, [Result])> {
-        start.adding(Associated.referring(keyPath, further(Including<Other, Other>.start).loading) { $0 })
+        start.including(all: keyPath, further)
     }
 
     /// The documents with a number, or another aggregate, of the documents that refer to them:
@@ -94,6 +92,6 @@ extension Database.Query where Element: Codable & Identifiable, Element.ID: Coda
     public func annotated<Result: Sendable>(
         with annotation: Annotation<Element, Result>
     ) -> Including<Element, (Element, Result)> {
-        start.adding(annotation.loading)
+        start.annotated(with: annotation)
     }
 }

@@ -37,11 +37,13 @@ public struct AnyEntity: Sendable {
             }
         }
         ensureIndexes = { database in
-            let elements = try database.collection(name, of: Element.self, coding: coding, indexes: declared.indexes)
+            let elements = try database.collection(name, of: Element.self, coding: coding)
             // What queries from the other side, and including by it, look up.
-            for reference in declared.references {
-                try elements.ensureIndex(on: [reference.path(elements): .ascending])
+            let references = try declared.references.map {
+                Database.Index<Element>(on: [try $0.path(elements): .ascending])
             }
+            _ = try database.collection(
+                name, of: Element.self, coding: coding, indexes: declared.indexes + references)
         }
         makeCollection = { try $0.typedCollection(name, of: Element.self, coding: coding) }
         value = { document in

@@ -25,14 +25,17 @@ struct ModelUse {
             }
             return
         }
-        let isReadOnly = try database.stats()["readOnly"] == true
-        if try database.read({ try !changes(in: $0).isEmpty }), !isReadOnly {
-            // Decided again in the transaction: another process or thread may have been first.
-            try database.write(durability: nil, cancelledBy: flag) { transaction in
-                for change in try changes(in: transaction) { try apply(change, in: transaction) }
+        if try database.read({ try !changes(in: $0).isEmpty }) {
+            do {
+                // Decided again in the transaction: another process or thread may have been first.
+                try database.write(durability: nil, cancelledBy: flag) { transaction in
+                    for change in try changes(in: transaction) { try apply(change, in: transaction) }
+                }
+            } catch let error as TansuError where error.code == .readOnly {
+                // It is used as it is.
             }
         }
-        if !isReadOnly { for entity in model.entities { try entity.ensureIndexes(database) } }
+        for entity in model.entities { try entity.ensureIndexes(database) }
         ReferenceTargets.of(database).set(try database.read { try targets(in: $0) })
         registry.set(model)
     }
