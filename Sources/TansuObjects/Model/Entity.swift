@@ -13,6 +13,8 @@ where Element.ID: Codable & Hashable & Sendable {
     let coding: BSONCodingStrategies
     let indexes: [Database.Index<Element>]
     var references: [ReferenceDeclaration<Element>] = []
+    var timestamps: Database.Timestamps?
+    var indexesTimestamps = false
 
     /// A type and its collection.
     ///
@@ -56,6 +58,20 @@ where Element.ID: Codable & Hashable & Sendable {
         onDelete rule: Database.DeleteRule = .ignore
     ) -> Self {
         adding(ReferenceDeclaration(keyPath, to: target, rule) { try $0.storedPath(of: array, elements: keyPath) })
+    }
+
+    /// The same with documents that the engine dates.
+    ///
+    /// - Parameters:
+    ///   - timestamps: The names of the fields; a property may have such a name.
+    ///   - isIndexed: Whether there is an index for each of them.
+    public func timestamps(
+        _ timestamps: Database.Timestamps = Database.Timestamps(), isIndexed: Bool = true
+    ) -> Self {
+        var entity = self
+        entity.timestamps = timestamps
+        entity.indexesTimestamps = isIndexed
+        return entity
     }
 
     private func adding(_ reference: ReferenceDeclaration<Element>) -> Self {
