@@ -80,6 +80,40 @@ struct IncludingTests {
         #expect(found?.2.map(\.id) == [1, 2])
     }
 
+    @Test("What is included is what Swift finds, on random data with references that lead nowhere or are there twice")
+    func random() throws {
+        var random = SystemRandomNumberGenerator()
+        let tags = (1...6).map { Tag(id: $0, name: "tag \($0)") }
+        let people = (0..<5).map { Author(name: "author \($0)") }
+        let all = (0..<50).map { number in
+            Book(
+                title: "book \(number)", year: number, author: Reference(to: people.randomElement(using: &random)!),
+                editor: [nil, Reference(to: people[0]), Reference(id: ObjectID())].randomElement(using: &random)!,
+                tags: (0..<Int.random(in: 0...5)).map { _ in Reference(id: Int.random(in: 1...8)) })
+        }
+        let (tagCollection, stored) = (try db.collection(of: Tag.self), Array(all.prefix(40)))
+        try books.remove([:])
+        try tagCollection.remove([:])
+        try authors.save(people)
+        try tagCollection.save(tags)
+        try books.save(stored)
+
+        let found = try books.find().including(\.author).including(\.editor).including(all: \.tags).all()
+        #expect(found.map(\.0) == stored)
+        #expect(found.map(\.1) == stored.map { book in people.first { $0.id == book.author.id } })
+        #expect(found.map(\.2) == stored.map { book in people.first { $0.id == book.editor?.id } })
+        #expect(
+            found.map(\.3) == stored.map { book in book.tags.compactMap { tag in tags.first { $0.id == tag.id } } })
+
+        let byTag = try tagCollection.find().sorted(by: \.id).including(all: \Book.tags) { $0.including(\.editor) }
+            .all()
+        #expect(byTag.map(\.0) == tags)
+        #expect(
+            byTag.map { $0.1.map(\.0) }
+                == tags.map { tag in stored.filter { $0.tags.contains(Reference(to: tag)) } })
+        #expect(byTag.flatMap(\.1).allSatisfy { book, editor in editor == people.first { $0.id == book.editor?.id } })
+    }
+
     @Test("Everything is read in one snapshot")
     func snapshot() throws {
         let (books, db, ursula) = (books, db, ursula)
