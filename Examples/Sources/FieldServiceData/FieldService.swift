@@ -29,15 +29,18 @@ package struct FieldService: Sendable {
     }
 
     /// What is stored, and what refers to what. The wildcard indexes serve ``search(_:)``.
+    ///
+    /// A customer is removed with their sites, but not while there are orders, and neither is a technician with visits. A part
+    /// or a supplier may always be removed: the lines of orders keep text and price.
     static func model() throws -> Model {
         try Model {
             Entity("customers", of: Customer.self, indexes: [.wildcard(caseInsensitive: true)])
             Entity("sites", of: Site.self, indexes: [.wildcard(caseInsensitive: true)])
-                .reference(\.customer, to: "customers")
+                .reference(\.customer, to: "customers", onDelete: .cascade)
             Entity("technicians", of: Technician.self)
             Entity("suppliers", of: Supplier.self)
             Entity("parts", of: Part.self, indexes: [.wildcard(caseInsensitive: true)])
-                .reference(\.suppliers, to: "suppliers")
+                .reference(\.suppliers, to: "suppliers", onDelete: .nullify)
             Entity(
                 "orders", of: WorkOrder.self,
                 indexes: [
@@ -45,9 +48,9 @@ package struct FieldService: Sendable {
                     Database.Index(on: \.finished), .wildcard(caseInsensitive: true),
                 ]
             )
-            .reference(\.site, to: "sites")
-            .reference(\.visit?.technician, to: "technicians")
-            .reference(\.lines, \.part, to: "parts")
+            .reference(\.site, to: "sites", onDelete: .deny)
+            .reference(\.visit?.technician, to: "technicians", onDelete: .deny)
+            .reference(\.lines, \.part, to: "parts", onDelete: .nullify)
         }
     }
 }

@@ -125,6 +125,20 @@ struct Day {
         check(delivered > 2, "\(delivered) parts are delivered by the supplier")
     }
 
+    /// At the end of the day records are cleaned up.
+    func cleanUp(_ order: WorkOrder) async throws {
+        let customer = samples.customers[7]
+        let denied = await failure { try await service.customers.remove(id: customer.id) } as? TansuError
+        check(denied?.code == .referenced, "a customer with orders stays")
+        try await service.suppliers.remove(id: samples.suppliers[3].id)
+        try await service.parts.remove(id: "P-99")
+        let suppliers = try await service.parts.find().distinct(\.suppliers)
+        check(!suppliers.contains(Reference(to: samples.suppliers[3])), "no part refers to the supplier who is gone")
+        let dangling = try await service.db.danglingReferences()
+        check(dangling.references.isEmpty, "no reference dangles")
+        print("customers with orders stay, a supplier and a part were removed")
+    }
+
     private func failure(_ body: () async throws -> Void) async -> (any Error)? {
         do {
             try await body()

@@ -19,6 +19,7 @@ struct FieldServiceDay {
         try await day.edit(order)
         try await day.work(order)
         try await day.orderParts()
+        try await day.cleanUp(order)
         try await service.db.close()
 
         let reopened = try await FieldService(path: folder.path)

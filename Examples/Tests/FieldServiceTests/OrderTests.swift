@@ -139,4 +139,54 @@ struct OrderTests {
         let event = try #require(try await events.next())
         #expect(event.inserted == ["orders": 1] && event.updated == [:] && event.deleted == [:])
     }
+
+    @Test("A customer is removed with the sites, but not while there are orders")
+    func removingCustomers() async throws {
+        let fixture = try await Fixture(orders: 20)
+        let (service, samples) = (fixture.service, fixture.samples)
+        for customer in samples.customers {
+            let sites = samples.sites.filter { $0.customer.id == customer.id }.map(\.id)
+            let orders = samples.orders.filter { sites.contains($0.site.id) }
+            if orders.isEmpty {
+                #expect(try await service.customers.remove(id: customer.id))
+                #expect(try await service.sites.find { $0.id.in(sites) }.count() == 0)
+            } else {
+                let error = await #expect(throws: TansuError.self) {
+                    try await service.customers.remove(id: customer.id)
+                }
+                #expect(error?.code == .referenced && error?.context == "orders")
+                #expect(try await service.sites.find { $0.id.in(sites) }.count() == sites.count)
+            }
+        }
+        #expect(try await service.orders.count() == 20)
+        #expect(try await service.db.danglingReferences().references.isEmpty)
+    }
+
+    @Test("Lines keep what they cost when a part is removed, parts lose a supplier, technicians with visits stay")
+    func removingParts() async throws {
+        let fixture = try await Fixture()
+        let (service, samples) = (fixture.service, fixture.samples)
+        let (part, supplier) = (samples.parts[0], samples.suppliers[0])
+        let before = try await service.revenueByMonth()
+        #expect(try await service.parts.remove(id: part.id))
+        #expect(try await service.suppliers.remove(id: supplier.id))
+        #expect(
+            try await service.orders.find().sorted(by: \.number).all()
+                == samples.orders.map { order in
+                    var order = order
+                    for index in order.lines.indices where order.lines[index].part?.id == part.id {
+                        order.lines[index].part = nil
+                    }
+                    return order
+                })
+        #expect(try await service.revenueByMonth().map(\.revenue) == before.map(\.revenue))
+        #expect(
+            try await service.parts.find().sorted(by: \.id).all()
+                == samples.parts.dropFirst().map { part in
+                    var part = part
+                    part.suppliers.remove(Reference(to: supplier))
+                    return part
+                })
+        await #expect(throws: TansuError.self) { try await service.technicians.remove(id: samples.technicians[0].id) }
+    }
 }

@@ -38,8 +38,13 @@ final class Subject: @unchecked Sendable {
         return peer
     }
 
+    func openEmptyLibrary() throws -> any LibraryPeer {
+        try FileManager.default.createDirectory(atPath: emptyFolder, withIntermediateDirectories: true)
+        return try libraryType.init(folder: emptyFolder)
+    }
+
     /// Closes it, if it is open, and removes its files.
-    func removeEmpty(_ peer: (any Peer)?) throws {
+    func removeEmpty(_ peer: (any Closable)?) throws {
         try peer?.close()
         try FileManager.default.removeItem(atPath: emptyFolder)
     }

@@ -132,6 +132,11 @@ final class GRDBLibrary: LibraryPeer {
         return { Checksum.sum(of: found) { $0.add($1) } }
     }
 
+    func removeAuthors() throws -> Int {
+        try pool.write { _ = try Author.deleteAll($0) }
+        return try pool.read { try BookRecord.fetchCount($0) }
+    }
+
     func checkpoint() throws { _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
     func close() throws { try pool.close() }
 }

@@ -11,7 +11,7 @@ struct Library: Sendable {
     let tags: [Tag]
     let books: [Book]
 
-    init(books count: Int) {
+    init(books count: Int, tagsPerBook: Int = Library.tagsPerBook) {
         var random = Random(state: 7)
         let authorCount = count / Self.booksPerAuthor
         let tagCount = max(count / 100, Self.tagsPerBook)
@@ -25,7 +25,7 @@ struct Library: Sendable {
         let writers = (0..<count).map { $0 / Self.booksPerAuthor }.shuffled(using: &random)
         books = writers.enumerated().map { number, writer in
             var tags: Set<Int> = []
-            while tags.count < Self.tagsPerBook { tags.insert(Int.random(in: 1...tagCount, using: &random)) }
+            while tags.count < tagsPerBook { tags.insert(Int.random(in: 1...tagCount, using: &random)) }
             return Book(
                 id: number + 1, title: "The book of number \(1_000_000 + number)",
                 year: firstYears[writer] + Int.random(in: 0..<30, using: &random),

@@ -2,7 +2,7 @@
 typealias Answer = () -> Int
 
 /// A library under test, with a database of books, authors and tags; durability `process`.
-protocol LibraryPeer: AnyObject, Sendable {
+protocol LibraryPeer: Closable, AnyObject, Sendable {
     init(folder: String) throws
     /// Saves all in one transaction.
     func load(_ library: Library) throws
@@ -14,8 +14,9 @@ protocol LibraryPeer: AnyObject, Sendable {
     func books(byAuthor name: String) throws -> Answer
     /// The authors of a book of a year or later.
     func authors(since year: Int) throws -> Answer
+    /// Removes all authors, and with them their books, in one commit. Returns how many books are left.
+    func removeAuthors() throws -> Int
     func checkpoint() throws
-    func close() throws
 }
 
 /// Adds what can be compared.

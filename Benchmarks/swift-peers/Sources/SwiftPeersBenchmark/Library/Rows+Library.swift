@@ -1,3 +1,5 @@
+import Foundation
+
 /// Asks so often in the loaded library; the answers are compared after the clock has stopped.
 private func asks(
     _ times: Int, in unit: Double = 1, _ body: @escaping @Sendable (any LibraryPeer, Library, Int) throws -> Answer
@@ -12,6 +14,27 @@ private func asks(
         }
         return Outcome(value: time / unit, check: answers.reduce(0) { $0 &* 31 &+ $1() })
     }
+}
+
+/// Milliseconds of processor time of the process, its other threads included.
+private func processorTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+}
+
+/// Removes all authors of a library that has as many books as there are people in the other rows.
+private let cascade: @Sendable (Fixture, Subject) async throws -> Outcome = { fixture, subject in
+    let library = Library(books: fixture.people.all.count, tagsPerBook: 0)
+    let peer = try subject.openEmptyLibrary()
+    try peer.load(library)
+    try peer.checkpoint()
+    let start = processorTime()
+    let left = try peer.removeAuthors()
+    let time = processorTime() - start
+    try require(left == 0, "\(left) books have no author")
+    try subject.removeEmpty(peer)
+    return Outcome(value: time, check: left)
 }
 
 let libraryRows = [
@@ -29,4 +52,5 @@ let libraryRows = [
     Row(
         key: "by-inverse", title: "authors with a book since a year", unit: "us",
         run: asks(30) { peer, _, number in try peer.authors(since: 1970 + number % 45) }),
+    Row(key: "cascade", title: "removing all authors with their books", unit: "ms", run: cascade),
 ]

@@ -13,8 +13,8 @@ final class TansuLibrary: LibraryPeer {
                 Entity("authors", of: Author.self, indexes: [Database.Index(on: \.name)])
                 Entity("tags", of: Tag.self)
                 Entity("books", of: Book.self, indexes: [Database.Index(on: \.year)])
-                    .reference(\.author, to: "authors")
-                    .reference(\.tags, to: "tags")
+                    .reference(\.author, to: "authors", onDelete: .cascade)
+                    .reference(\.tags, to: "tags", onDelete: .nullify)
             })
         authors = try database.collection(of: Author.self)
         books = try database.collection(of: Book.self)
@@ -57,6 +57,11 @@ final class TansuLibrary: LibraryPeer {
     func authors(since year: Int) throws -> Answer {
         let found = try authors.find { $0.inverse(\Book.author).contains { $0.year >= year } }.all()
         return { Checksum.sum(of: found) { $0.add($1) } }
+    }
+
+    func removeAuthors() throws -> Int {
+        try authors.remove(authors.find())
+        return try books.count()
     }
 
     func checkpoint() throws { try database.checkpoint() }
