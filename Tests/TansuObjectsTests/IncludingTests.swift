@@ -114,6 +114,47 @@ struct IncludingTests {
         #expect(byTag.flatMap(\.1).allSatisfy { book, editor in editor == people.first { $0.id == book.editor?.id } })
     }
 
+    @Test("What the elements of an array refer to, each once, in their order")
+    func elements() throws {
+        struct Line: Codable, Sendable, Hashable {
+            var tag: Reference<Tag>?
+            var others: [Reference<Tag>] = []
+        }
+        struct List: Codable, Sendable, Identifiable, Hashable {
+            var id: Int
+            var lines: [Line]
+            var author: Reference<Author>?
+        }
+        let db = try Database(.memory)
+        try db.use(
+            Model {
+                Entity("tags", of: Tag.self)
+                Entity("countries", of: Country.self)
+                Entity("authors", of: Author.self).reference(\.country, to: "countries")
+                Entity("lists", of: List.self)
+                    .reference(\.lines, \.tag, to: "tags")
+                    .reference(\.lines, \.others, to: "tags")
+                    .reference(\.author, to: "authors")
+            })
+        let tags = (1...4).map { Tag(id: $0, name: "tag \($0)") }
+        try db.collection(of: Tag.self).save(tags)
+        try db.collection(of: Author.self).save(ursula)
+        func line(_ tag: Int?, _ others: Int...) -> Line {
+            Line(tag: tag.map { Reference(id: $0) }, others: others.map { Reference(id: $0) })
+        }
+        let lists = try db.collection(of: List.self)
+        try lists.save([
+            List(
+                id: 1, lines: [line(3), line(nil, 1), line(9), line(1, 4, 4), line(3)], author: Reference(to: ursula)),
+            List(id: 2, lines: []), List(id: 3, lines: [line(nil)]),
+        ])
+        let all = try lists.find().including(all: \.lines, \.tag).including(\.author)
+            .including(all: \.lines, \.others).all()
+        #expect(all.map { $0.1.map(\.id) } == [[3, 1], [], []])
+        #expect(all.map(\.2) == [ursula, nil, nil])
+        #expect(all.map { $0.3.map(\.id) } == [[1, 4], [], []])
+    }
+
     @Test("Everything is read in one snapshot")
     func snapshot() throws {
         let (books, db, ursula) = (books, db, ursula)

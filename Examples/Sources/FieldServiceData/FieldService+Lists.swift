@@ -4,6 +4,16 @@ import TansuObjects
 /// An order as a list or a map shows it.
 package typealias OrderAtSite = (order: WorkOrder, site: Site?, customer: Customer?)
 
+/// What a technician takes along.
+package struct WorkSheet: Hashable, Sendable {
+    package var order: WorkOrder
+    package var site: Site?
+    package var customer: Customer?
+    package var technician: Technician?
+    /// The parts of the lines, each once.
+    package var parts: [Part]
+}
+
 extension FieldService {
     /// The orders that are not finished, the most urgent first.
     package func board() throws -> Database.Query<WorkOrder> {
@@ -20,6 +30,18 @@ extension FieldService {
         .including(\.site) { $0.including(\.customer) }
         .all()
         return found.map { order, place in (order, place?.0, place?.1) }
+    }
+
+    /// An order as it is printed: who goes where, with which parts.
+    package func sheet(of id: WorkOrder.ID) async throws -> WorkSheet? {
+        let found = try await orders.find { $0.id == id }
+            .including(\.site) { $0.including(\.customer) }
+            .including(\.visit?.technician)
+            .including(all: \.lines, \.part)
+            .first()
+        return found.map { order, place, technician, parts in
+            WorkSheet(order: order, site: place?.0, customer: place?.1, technician: technician, parts: parts)
+        }
     }
 
     /// The orders of a customer, of all sites, the newest first.

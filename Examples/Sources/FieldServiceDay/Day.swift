@@ -81,6 +81,9 @@ struct Day {
         let total = parts.reduce(3 * 58) { $0 + 2 * $1.price }
         check(stored?.total == total, "\(String(describing: stored?.total)) is the total, not \(total)")
 
+        let sheet = try await service.sheet(of: order.id)
+        check(sheet?.parts == parts && sheet?.customer == samples.customers[7], "the work sheet is complete")
+
         // Now both change the notes.
         try await editor.edit { $0.notes += "\nThe pump is loud." }
         try await service.orders.update(id: order.id) { $0.notes += "\nCall before you come." }

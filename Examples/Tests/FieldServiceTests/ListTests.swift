@@ -29,6 +29,21 @@ struct ListTests {
         }
     }
 
+    @Test("A work sheet has everything that the order refers to")
+    func sheet() async throws {
+        let fixture = try await Fixture(orders: 60)
+        for order in fixture.samples.orders {
+            let sheet = try #require(try await fixture.service.sheet(of: order.id))
+            var numbers: [String] = []
+            for case let part? in order.lines.map(\.part) where !numbers.contains(part.id) { numbers.append(part.id) }
+            #expect(sheet.order == order && sheet.site == fixture.site(order.site.id))
+            #expect(sheet.customer == fixture.customer(of: order))
+            #expect(sheet.technician == fixture.samples.technicians.first { $0.id == order.visit?.technician.id })
+            #expect(sheet.parts == numbers.compactMap { number in fixture.samples.parts.first { $0.id == number } })
+        }
+        #expect(try await fixture.service.sheet(of: ObjectID()) == nil)
+    }
+
     @Test("The orders of a customer, through their sites")
     func history() async throws {
         let fixture = try await Fixture()

@@ -55,6 +55,19 @@ extension Including {
         let target = Including<Property.ReferenceTarget, Property.ReferenceTarget>.start
         return adding(Associated.referenced(keyPath, further(target).loading))
     }
+
+    /// The same results with the documents that the elements of an array refer to, each once, in the order of the
+    /// elements: `orders.find().including(all: \.lines, \.product)`. Those that do not exist are left out.
+    ///
+    /// - Parameters:
+    ///   - array: The array.
+    ///   - keyPath: The property of its elements.
+    public func including<each Part: Sendable, Line, Property: ReferenceProperty>(
+        all array: KeyPath<Root, [Line]>, _ keyPath: KeyPath<Line, Property>
+    ) -> Including<Root, (repeat each Part, [Property.ReferenceTarget])>
+    where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
+        adding(Associated.referenced(array, keyPath))
+    }
 }
 
 extension Including where Root: Identifiable, Root.ID: Codable & Hashable & Sendable {

@@ -42,7 +42,8 @@ enum Associated {
     >(
         _ keyPath: KeyPath<Root, Property>, _ loading: Loading<Target, Result>
     ) -> Loading<Root, Result?> where Property.ReferenceTarget == Target {
-        loadingTargets(of: keyPath, loading) { $0.first(of: $1) }
+        nonisolated(unsafe) let keyPath = keyPath
+        return loadingTargets(loading, { $0[keyPath: keyPath].forEachID($1) }, { $0.first(of: $1) })
     }
 
     /// What the references of a property are to, in their order, with what is included for each.
@@ -51,24 +52,41 @@ enum Associated {
     >(
         _ keyPath: KeyPath<Root, Property>, _ loading: Loading<Target, Result>
     ) -> Loading<Root, [Result]> where Property.ReferenceTarget == Target {
-        loadingTargets(of: keyPath, loading) { $0.all(of: $1) }
+        nonisolated(unsafe) let keyPath = keyPath
+        return loadingTargets(loading, { $0[keyPath: keyPath].forEachID($1) }, { $0.all(of: $1) })
+    }
+
+    /// What the references of a property of an array's elements are to, each document once, in the order of the first
+    /// reference to it.
+    static func referenced<
+        Root: Codable & Sendable, Part, Property: ReferenceProperty, Target: Codable & Sendable
+    >(
+        _ array: KeyPath<Root, [Part]>, _ keyPath: KeyPath<Part, Property>
+    ) -> Loading<Root, [Target]> where Property.ReferenceTarget == Target {
+        nonisolated(unsafe) let (array, keyPath) = (array, keyPath)
+        return loadingTargets(
+            .roots,
+            { root, body in
+                var seen: Set<Target.ID> = []
+                for part in root[keyPath: array] {
+                    part[keyPath: keyPath].forEachID { if seen.insert($0).inserted { body($0) } }
+                }
+            }, { $0.all(of: $1) })
     }
 
     private static func loadingTargets<
-        Root: Codable & Sendable, Property: ReferenceProperty, Target: Codable & Sendable, Result: Sendable,
-        Gathered: Sendable
+        Root: Codable & Sendable, Target: Codable & Sendable & Identifiable, Result: Sendable, Gathered: Sendable
     >(
-        of keyPath: KeyPath<Root, Property>, _ loading: Loading<Target, Result>,
+        _ loading: Loading<Target, Result>, _ forEachID: @escaping @Sendable (Root, (Target.ID) -> Void) -> Void,
         _ gather: @escaping @Sendable (Membership, [Result]) -> [Gathered]
-    ) -> Loading<Root, Gathered> where Property.ReferenceTarget == Target {
-        nonisolated(unsafe) let keyPath = keyPath
-        return Loading<Root, Gathered> { session, roots in
+    ) -> Loading<Root, Gathered> where Target.ID: Codable & Hashable & Sendable {
+        Loading<Root, Gathered> { session, roots in
             // Each id once, whatever number of references there is.
             var numbers: [Target.ID: Int] = [:]
             var ids: [Target.ID] = []
             var membership = Membership(owners: roots.count)
             for root in roots.indices {
-                roots[root][keyPath: keyPath].forEachID { id in
+                forEachID(roots[root]) { id in
                     let number = numbers[id] ?? ids.count
                     if number == ids.count {
                         numbers[id] = number
