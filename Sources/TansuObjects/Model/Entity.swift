@@ -97,7 +97,9 @@ struct ReferenceDeclaration<Element: Sendable> {
         self.target = target
         self.rule = rule
         self.path = path
-        canBeNullified = Property.canBeNullified
+        // Of an optional on the way there may be none, but where there is one, the reference must be there.
+        let declared = StoredProperty.declaredType(of: keyPath) as? any ReferenceProperty.Type
+        canBeNullified = declared?.canBeNullified ?? Property.canBeNullified
         targetType = Property.ReferenceTarget.self
         name = "\(keyPath)"
     }
