@@ -14,7 +14,7 @@ extension Session {
         try collection(name, .codable(coding))
     }
 
-    func collections() throws -> [Database.CollectionInfo] {
+    package func collections() throws -> [Database.CollectionInfo] {
         try BSONDecoder().decode(CollectionList.self, from: engine.collectionList()).collections
     }
 
