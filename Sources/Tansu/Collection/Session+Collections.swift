@@ -24,7 +24,7 @@ extension Session {
         try engine.ensureCollection(name, options: compression.map { ["compression": .string($0.rawValue)] } ?? [:])
     }
 
-    func setReferences(_ references: [Database.CollectionReference], of name: String) throws {
+    package func setReferences(_ references: [Database.CollectionReference], of name: String) throws {
         try name.checkName()
         try name.rejectOwnCollection()
         try checkMayWrite()

@@ -79,17 +79,6 @@ tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *
     return TANSU_OK;
 }
 
-tansu_status write_txn_put_document(write_txn *wtxn, enum record_type type, uint32_t collection,
-                                    writer *payload, size_t start, tansu_error *error) {
-    uint64_t at;
-    tansu_status status = writer_finish(payload, start)
-                              ? write_txn_record(wtxn, type, 0, collection, 0, 0,
-                                                 payload->out->data, payload->out->size, &at, error)
-                              : error_memory(error);
-    tansu_buffer_free(payload->out);
-    return status;
-}
-
 /* create_declared -- creates the declared indexes of a new collection. The step that creates the
  * collection undoes them, too. */
 static tansu_status create_declared(write_txn *wtxn, const char *collection, tansu_error *error) {
@@ -173,7 +162,7 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
         return snapshot_missing(name, error);
     dropped_collection *dropped = malloc(sizeof *dropped);
     if (dropped == NULL || !reserve_dropped(wtxn, state->index_count + 1) ||
-        !retire_reserve(&wtxn->retired, state->index_count + 2) ||
+        !retire_reserve(&wtxn->retired, state->index_count + 3) ||
         !reserve_dropped_locations(wtxn->db)) {
         free(dropped);
         return error_memory(error);
@@ -193,6 +182,8 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
     }
     if (state->references != NULL)
         retire_add(&wtxn->retired, reference_list_retire, NULL, (void *)state->references);
+    if (state->timestamps != NULL)
+        retire_add(&wtxn->retired, retire_memory, NULL, (void *)state->timestamps);
     bool found;
     uint32_t slot = snapshot_slot(wtxn->next, name, &found);
     wtxn->next->count--;
