@@ -7,6 +7,7 @@ public struct AnyEntity: Sendable {
     let typeName: String
     let references: [AnyReferenceDeclaration]
     let timestamps: Database.Timestamps?
+    let coding: BSONCodingStrategies
 
     /// The references with their stored paths.
     let storedReferences: @Sendable (Database.Transaction) throws -> [Database.CollectionReference]
@@ -22,6 +23,7 @@ public struct AnyEntity: Sendable {
     init<Element>(_ entity: Entity<Element>) {
         let (name, coding) = (entity.collection, entity.coding)
         collection = name
+        self.coding = coding
         type = ObjectIdentifier(Element.self)
         typeName = String(reflecting: Element.self)
         timestamps = entity.timestamps
