@@ -237,11 +237,10 @@ static tansu_status best_access(planner *p, const node *branch, access_path **re
     tansu_status stopped = plan_step(p, 16);
     if (stopped != TANSU_OK)
         return stopped;
-    conjunction *c = arena_alloc(p->memory.arena, sizeof *c);
-    if (!c)
-        return error_memory(p->error);
+    conjunction clauses; /* as in plan_choose() */
+    const conjunction *c = &clauses;
     *result = NULL;
-    conjunction_of(branch, c);
+    conjunction_of(branch, &clauses);
     for (uint32_t i = 0; i < access_path_count(p->collection); i++) {
         if (index_waits(p->collection, i) && !access_path_concerns(p, i))
             continue;
@@ -467,11 +466,11 @@ tansu_status plan_choose(planner *p) {
         p->candidates->sort = PLAN_SORT_NONE;
         p->candidates->exact = true;
     } else {
-        conjunction *c = arena_alloc(p->memory.arena, sizeof *c);
-        if (!c)
-            return error_memory(p->error);
-        conjunction_of(p->q->root, c);
-        status = named ? consider_named(p, c) : consider_all(p, c);
+        /* No plan keeps it. In the arena its 2 KiB would be cleared, and need a chunk that malloc
+         * searches for. */
+        conjunction c;
+        conjunction_of(p->q->root, &c);
+        status = named ? consider_named(p, &c) : consider_all(p, &c);
     }
     if (status != TANSU_OK)
         return status;
