@@ -15,10 +15,12 @@
  * later_frame_exists -- searches after the end of the log for a valid frame that was written when
  * commit `sequence` was already on the disk: then the invalid frame is corruption, not a torn end.
  * While the page cache is the same, any later frame proves that: a process that crashes leaves all
- * that it wrote.
+ * that it wrote. *zeros: all bytes of the first segment from `offset` on are zero.
  */
-static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, uint64_t sequence) {
-    for (; index < l->active.count; index++) {
+static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, uint64_t sequence,
+                               bool *zeros) {
+    *zeros = false;
+    for (uint32_t first = index; index < l->active.count; index++) {
         const segment *s = l->active.items[index];
         if (s->last != 0 && s->first > sequence) /* made of commits that were on the disk */
             return true;
@@ -28,8 +30,10 @@ static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, ui
             offset = SEGMENT_HEADER_SIZE;
             continue;
         }
-        while ((offset = scan_zeros(s->base, s->allocated, offset)) + FRAME_HEADER_SIZE <=
-               s->allocated) {
+        bool begins = index == first;
+        for (; (offset = scan_zeros(s->base, s->allocated, offset)) + FRAME_HEADER_SIZE <=
+               s->allocated;
+             begins = false) {
             if (frame_magic_known(load_u32(s->base + offset))) {
                 const frame_header *frame = frame_at(l, s, offset);
                 if (frame != NULL && frame->sequence > sequence &&
@@ -38,6 +42,7 @@ static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, ui
             }
             offset += 8;
         }
+        *zeros = *zeros || (begins && offset == s->allocated);
         offset = SEGMENT_HEADER_SIZE;
     }
     return false;
@@ -83,9 +88,10 @@ static tansu_status remove_after(log *l, uint32_t index, uint64_t due, bool *cha
     return remove_headerless(l, due, error);
 }
 
-/* cut -- truncates the log at an offset: the bytes after it read as zero and later segments are
- * removed. */
-static tansu_status cut(log *l, uint32_t index, uint64_t offset, uint64_t due, tansu_error *error) {
+/* cut -- truncates the log at an offset: the bytes after it read as zero (`zeros`: they are known
+ * to) and later segments are removed. */
+static tansu_status cut(log *l, uint32_t index, uint64_t offset, bool zeros, uint64_t due,
+                        tansu_error *error) {
     bool changed = false;
     tansu_status status = remove_after(l, index, due, &changed, error);
     if (status != TANSU_OK)
@@ -95,7 +101,7 @@ static tansu_status cut(log *l, uint32_t index, uint64_t offset, uint64_t due, t
     if (l->read_only)
         return TANSU_OK;
     /* A compressed segment ends where its frames do. */
-    bool holds = s->compressed == NULL &&
+    bool holds = s->compressed == NULL && !zeros &&
                  (bytes_not_zero(s->base, s->allocated, offset) || s->allocated % 8 != 0);
     if ((holds || changed) && segment_descriptor(l, s) < 0)
         return error_errno(error, l->folder, "open", errno);
@@ -123,6 +129,7 @@ typedef struct replay {
     uint64_t offset;
     uint64_t expected; /* the next commit */
     uint64_t synced;   /* the last commit that one of the frames knew to be on the disk */
+    bool zeros;        /* the segment's bytes from the end of the log on */
     uint64_t done;     /* bytes of segments before */
     uint64_t total;
     log_visitor visitor;
@@ -292,15 +299,17 @@ static uint64_t required_end(const log *l, uint64_t sure_sequence) {
  * process may be appending: unless it has become valid by now, for frames do so in their order. */
 static bool passed_over(const replay *w) {
     const log *l = w->l;
-    if (l->active.count == 0 || !later_frame_exists(l, w->index, w->offset, w->expected))
+    bool zeros;
+    if (l->active.count == 0 || !later_frame_exists(l, w->index, w->offset, w->expected, &zeros))
         return false;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     const frame_header *frame = frame_at(l, l->active.items[w->index], w->offset);
     return frame == NULL || frame->sequence != w->expected;
 }
 
-/* check_end -- whether the log may end where the scan did. */
-static tansu_status check_end(const replay *w, uint64_t sure_sequence, tansu_error *error) {
+/* check_end -- whether the log may end where the scan did. Notes whether zeros follow, so that they
+ * are read once. */
+static tansu_status check_end(replay *w, uint64_t sure_sequence, tansu_error *error) {
     log *l = w->l;
     bool damaged = w->expected <= required_end(l, sure_sequence);
     uint32_t number = l->active.count == 0 ? 0 : l->active.items[w->index]->number;
@@ -316,8 +325,8 @@ static tansu_status check_end(const replay *w, uint64_t sure_sequence, tansu_err
             return status;
         damaged = content.damaged;
     }
-    if (!damaged &&
-        (l->active.count == 0 || !later_frame_exists(l, w->index, w->offset, w->expected)))
+    if (!damaged && (l->active.count == 0 ||
+                     !later_frame_exists(l, w->index, w->offset, w->expected, &w->zeros)))
         return TANSU_OK;
     /* The one without a header should continue where the one before it ends. */
     uint32_t headerless = headerless_after(l, number);
@@ -397,7 +406,7 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
     if (status != TANSU_OK)
         return status;
     status = empty ? remove_headerless(l, w.expected, error)
-                   : cut(l, w.index, w.offset, w.expected, error);
+                   : cut(l, w.index, w.offset, w.zeros, w.expected, error);
     if (status == TANSU_OK && !empty)
         status = segment_open_for_writing(l, l->active.items[w.index], error);
     if (status == TANSU_OK) {

@@ -78,6 +78,9 @@ typedef struct block_store_words {
     size_t count;
 } block_store_words;
 
+/* words_reserve -- reserves slots so that as many calls of words_set() cannot fail, at once instead
+ * of by doubling. False when memory is exhausted. */
+bool words_reserve(block_store_words *words, size_t more);
 /* words_set -- false when memory is exhausted. */
 bool words_set(block_store_words *words, uint64_t offset, uint64_t value);
 const uint64_t *words_find(const block_store_words *words, uint64_t offset);

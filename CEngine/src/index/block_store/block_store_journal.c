@@ -182,6 +182,8 @@ static bool word_right(const block_store *bs, uint64_t offset, uint64_t value, u
 static tansu_status take_words(block_store *bs, const tansu_buffer *bytes, tansu_error *error) {
     uint64_t count = load_u64(bytes->data + 40), end = load_u64(bytes->data + 32);
     const uint8_t *at = bytes->data + JOURNAL_HEAD;
+    if (!words_reserve(&bs->pending, (size_t)count))
+        return error_memory(error);
     for (uint64_t i = 0; i < count; i++, at += 16) {
         uint64_t offset = load_u64(at), value = load_u64(at + 8);
         /* A word of a record that was at the file's end and is no more leads nowhere. */

@@ -16,8 +16,7 @@ static uint64_t *slot_of(const block_store_words *words, uint64_t offset) {
     return &words->pairs[2 * at];
 }
 
-/* words_reserve -- reserves slots so that as many calls of words_set() cannot fail. */
-static bool words_reserve(block_store_words *words, size_t more) {
+bool words_reserve(block_store_words *words, size_t more) {
     size_t capacity = words->capacity == 0 ? WORDS_LEAST : words->capacity;
     while ((words->count + more) * 4 > capacity * 3)
         capacity *= 2;

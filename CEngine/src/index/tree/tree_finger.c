@@ -25,15 +25,25 @@ bool tree_exceeds(const tree_writer *writer, const tree *t, const uint8_t *key, 
     return page != NULL && page_compare(page, page->count - 1, key, size) < 0;
 }
 
+/* slot_after -- whether the key belongs directly after the slot that was changed last, as it mostly
+ * does when changes come in the order of their keys. */
+static inline bool slot_after(const tree_page *page, uint32_t slot, const uint8_t *key,
+                              size_t size) {
+    return slot + 1 < page->count && page_compare(page, slot, key, size) < 0 &&
+           page_compare(page, slot + 1, key, size) > 0;
+}
+
 bool finger_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t size,
                  tree_way *way) {
-    const tree_finger *finger = &writer->finger;
+    tree_finger *finger = &writer->finger;
     const tree_page *page = finger_fits(writer, t) ? finger_page(finger) : NULL;
     if (page == NULL)
         return false;
     uint32_t leaf = finger->height - 1, slot = page->count;
     way->exact = false;
-    if (page_compare(page, slot - 1, key, size) >= 0) {
+    if (slot_after(page, finger->step[leaf].slot, key, size)) {
+        slot = finger->step[leaf].slot + 1;
+    } else if (page_compare(page, slot - 1, key, size) >= 0) {
         if (page_compare(page, 0, key, size) > 0)
             return false;
         slot = page_search(page, key, size, &way->exact);
@@ -46,7 +56,7 @@ bool finger_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t 
         way->step[i].content = finger->step[i].content;
         way->step[i].slot = finger->step[i].slot;
     }
-    way->step[leaf].slot = slot;
+    way->step[leaf].slot = finger->step[leaf].slot = slot;
     way->owned = true;
     atomic_fetch_add_explicit(&way->step[leaf].block->pins, 1, memory_order_relaxed);
     return true;

@@ -435,6 +435,20 @@ static tansu_status consider_named(planner *p, const conjunction *c) {
                      name);
 }
 
+/* consider_waiting_count -- has an index that is not current answer a count. *done: there is a
+ * plan, whose entries are counted. */
+static tansu_status consider_waiting_count(planner *p, const conjunction *c, bool *done) {
+    for (uint32_t i = 0; i < access_path_count(p->collection); i++) {
+        access_path *a = plan_waiting_count(p, c, i);
+        plan *found;
+        if (!a)
+            continue;
+        *done = true;
+        return add_index(p, a, &found);
+    }
+    return TANSU_OK;
+}
+
 /* consider_all -- considers a table scan and every index that helps. */
 static tansu_status consider_all(planner *p, const conjunction *c) {
     tansu_status status = TANSU_OK;
@@ -470,7 +484,12 @@ tansu_status plan_choose(planner *p) {
          * searches for. */
         conjunction c;
         conjunction_of(p->q->root, &c);
-        status = named ? consider_named(p, &c) : consider_all(p, &c);
+        bool done = false;
+        if (p->purpose == PLAN_COUNT && p->collection->tail && h->index_choice == INDEX_ANY &&
+            !h->explain)
+            status = consider_waiting_count(p, &c, &done);
+        if (status == TANSU_OK && !done)
+            status = named ? consider_named(p, &c) : consider_all(p, &c);
     }
     if (status != TANSU_OK)
         return status;

@@ -95,4 +95,10 @@ bool plan_order(const planner *p, const access_path *a, index_order *order);
  * projection has; NULL when it does not cover. Errors: MEMORY, IO, CORRUPT. */
 tansu_status plan_covering(planner *p, const access_path *a, const bool **covered);
 
+/* ---- plan_waiting_count.c ---- */
+
+/* plan_waiting_count -- the access path of the index with that number, whose entries are counted
+ * and are all matches, although the index is not current; otherwise NULL. */
+access_path *plan_waiting_count(planner *p, const conjunction *c, uint32_t number);
+
 #endif

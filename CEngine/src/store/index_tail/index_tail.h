@@ -27,6 +27,25 @@ static inline tansu_status index_current(const collection_state *state, uint32_t
                                                     : index_tail_apply(state, number, error);
 }
 
+/* What entries of an index are counted. */
+typedef struct tail_counting {
+    /* Counts them in the tree of the index, which nobody changes meanwhile; *usable: they can be
+     * counted so. */
+    tansu_status (*stored)(void *context, bool *usable, uint64_t *count, tansu_error *error);
+    /* Whether an entry is one of them. */
+    bool (*inside)(const void *context, const uint8_t *entry, uint32_t size);
+    void *context;
+} tail_counting;
+
+/* index_tail_count -- counts entries of an index that is not current without bringing it up to
+ * date: those in the tree as of the checkpoint, without those that documents lost, and with those
+ * that they got since. That reads each changed document, but makes, sorts and inserts nothing. Only
+ * the first count of each index is answered so, for the second one would read them again. False:
+ * the index is current, or to be brought up to date: also because the documents make it multikey,
+ * or because anything failed, which happens again then and is reported. Any number of threads. */
+bool index_tail_count(const collection_state *state, uint32_t number, const tail_counting *counting,
+                      uint64_t *count);
+
 /* indexes_current -- brings all indexes of a collection up to date. */
 tansu_status indexes_current(const collection_state *state, tansu_error *error);
 

@@ -130,16 +130,21 @@ static tansu_status add_change(application *a, const tail_change *change, tansu_
     return status == TANSU_OK && !added ? error_memory(error) : status;
 }
 
+/* prefetch -- asks for the documents of a change some places ahead. */
+static void prefetch(const application *a, const tail_changes *changes, size_t at) {
+    if (at + PREFETCH_AHEAD >= changes->count)
+        return;
+    const tail_change *ahead = &changes->items[at + PREFETCH_AHEAD];
+    if (ahead->from != 0)
+        log_prefetch(a->log, ahead->from, PREFETCH_LINES);
+    log_prefetch(a->log, ahead->to, PREFETCH_LINES);
+}
+
 /* apply -- makes all changes in one index. */
 static tansu_status apply(application *a, const tail_changes *changes, tansu_error *error) {
     tansu_status status = TANSU_OK;
     for (size_t i = 0; status == TANSU_OK && i < changes->count; i++) {
-        if (i + PREFETCH_AHEAD < changes->count) {
-            const tail_change *ahead = &changes->items[i + PREFETCH_AHEAD];
-            if (ahead->from != 0)
-                log_prefetch(a->log, ahead->from, PREFETCH_LINES);
-            log_prefetch(a->log, ahead->to, PREFETCH_LINES);
-        }
+        prefetch(a, changes, i);
         status = add_change(a, &changes->items[i], error);
         if (status == TANSU_OK && index_batch_memory(&a->batch) >= BATCH_BYTES)
             status = index_batch_apply(&a->batch, a->writer, a->entries, error);
@@ -163,6 +168,43 @@ tansu_status tail_changes_apply(const tail_changes *changes, const log *l, tree_
                      .entries = entries,
                      .multikey = multikey};
     return apply(&a, changes, error);
+}
+
+/* count_inside -- how many of a document's entries are counted. */
+static int64_t count_inside(const index_entries *made, const tail_counting *counting) {
+    int64_t count = 0;
+    for (uint32_t i = 0; i < made->count; i++)
+        count += counting->inside(counting->context, made->bytes.data + made->list[i].offset,
+                                  made->list[i].size);
+    return count;
+}
+
+tansu_status tail_changes_count(const tail_changes *changes, const log *l,
+                                const collection_state *state, uint32_t number,
+                                const tail_counting *counting, int64_t *more, bool *usable,
+                                tansu_error *error) {
+    application a = {.log = l,
+                     .collection = state->id,
+                     .definition = number == 0 ? NULL : state->indexes[number - 1].definition};
+    tansu_status status = TANSU_OK;
+    *more = 0;
+    *usable = true;
+    for (size_t i = 0; status == TANSU_OK && *usable && i < changes->count; i++) {
+        const tail_change *change = &changes->items[i];
+        prefetch(&a, changes, i);
+        if (change->from != 0) {
+            status = make_entries(&a, &a.was, change->rid, change->from, error);
+            *more -= count_inside(&a.was, counting);
+        }
+        if (status == TANSU_OK)
+            status = make_entries(&a, &a.now, change->rid, change->to, error);
+        *more += count_inside(&a.now, counting);
+        *usable = !a.now.multikey;
+    }
+    log_pins_release(&a.pins);
+    index_entries_free(&a.was);
+    index_entries_free(&a.now);
+    return status;
 }
 
 tansu_status tail_changes_apply_all(tail_changes *changes, const log *l, tree_writer *writer,

@@ -6,6 +6,7 @@
 #define TANSU_STORE_INDEX_TAIL_TAIL_CHANGES_H
 
 #include "log/log.h"
+#include "store/index_tail/index_tail.h"
 #include "store/snapshot.h"
 
 /* One document that was changed. */
@@ -40,6 +41,14 @@ void tail_changes_sort(tail_changes *changes);
 tansu_status tail_changes_apply(const tail_changes *changes, const log *l, tree_writer *writer,
                                 const collection_state *state, uint32_t number, tree *entries,
                                 bool *multikey, tansu_error *error);
+
+/* tail_changes_count -- how many more of the entries that are counted an index has after sorted
+ * changes. *usable becomes false when the changes make the index multikey. Errors: MEMORY, IO,
+ * CORRUPT, TOO_LARGE. */
+tansu_status tail_changes_count(const tail_changes *changes, const log *l,
+                                const collection_state *state, uint32_t number,
+                                const tail_counting *counting, int64_t *more, bool *usable,
+                                tansu_error *error);
 
 /* tail_changes_apply_all -- sorts changes, makes them in all indexes of a state of the writer's
  * own, and forgets them. */
