@@ -202,10 +202,11 @@ typedef enum tansu_status {
     TANSU_E_TOO_LARGE = 31,        /* over one of the limits above */
     TANSU_E_CANCELLED = 32,        /* cancelled by the caller */
     TANSU_E_TIMEOUT = 33,          /* the deadline has passed */
-    TANSU_E_SYNC_FAILED = 34,  /* an fsync failed, of this commit or an earlier one: the database is
+    TANSU_E_SYNC_FAILED = 34, /* an fsync failed, of this commit or an earlier one: the database is
                                  read-only until it is opened again */
-    TANSU_E_UNSUPPORTED = 35,  /* understood, but not in this version of the library */
-    TANSU_E_INVALID_STATE = 36 /* the state of the handle forbids the call */
+    TANSU_E_UNSUPPORTED = 35, /* understood, but not in this version of the library */
+    TANSU_E_INVALID_STATE = 36, /* the state of the handle forbids the call */
+    TANSU_E_REFERENCED = 37     /* documents refer to what would be removed, by the rule "deny" */
 } tansu_status;
 
 /* What went wrong, for people (message, context) and for programs (code, context, offset). */
@@ -573,20 +574,29 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
 
 /* ---- Collections ---------------------------------------------------------------------------- */
 
-/* Creates the collection unless it exists. `options`: {local: bool, compression: text}. The
- * compression, "lz4" or "none", is that of the documents in compacted segments, from the next
- * compaction on; it is the one option that is changed when the collection exists. Errors:
- * INVALID_NAME, INVALID_QUERY (an unknown option), EXISTS (with another value of "local"),
- * UNSUPPORTED (the library was built without LZ4), INVALID_STATE (the compression of an existing
- * collection is changed in a savepoint), and a commit's. */
+/* Creates the collection unless it exists. `options`: {local: bool, compression: text, references:
+ * array}. The compression, "lz4" or "none", is that of the documents in compacted segments, from
+ * the next compaction on. The references are [{path: text, to: text, onDelete: text}, ...]: the
+ * values at the path (elements of arrays, and paths through arrays, too) are `_id`s of documents of
+ * the collection `to`, and onDelete says what the removal of such a document does to a document
+ * that refers to it: "cascade" removes it as well, "nullify" makes the value null or takes it out
+ * of its array, "deny" forbids the removal (REFERENCED), "ignore" (the default) leaves it. This
+ * holds for every way of removing documents, dropping a collection included, in one commit and over
+ * any number of references. An index on each path makes removals quick. The compression and the
+ * references are also changed when the collection exists; `references` replaces all that there are.
+ * Errors: INVALID_NAME, INVALID_QUERY (an unknown option, an invalid reference), EXISTS (with
+ * another value of "local"), UNSUPPORTED (the library was built without LZ4), INVALID_STATE (an
+ * option of an existing collection is changed in a savepoint), and a commit's. */
 TANSU_API tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
                                                tansu_document options, tansu_error *error);
 
-/* Drops the collection, its documents and its indexes. Errors: NOT_FOUND, and a commit's. */
+/* Drops the collection, its documents and its indexes. Errors: NOT_FOUND, REFERENCED, and a
+ * commit's. */
 TANSU_API tansu_status tansu_collection_drop(tansu_db *db, tansu_txn *txn, const char *name,
                                              tansu_error *error);
 
-/* Renames the collection. Errors: NOT_FOUND, EXISTS, INVALID_NAME, and a commit's. */
+/* Renames the collection; references to it follow. Errors: NOT_FOUND, EXISTS, INVALID_NAME, and a
+ * commit's. */
 TANSU_API tansu_status tansu_collection_rename(tansu_db *db, tansu_txn *txn, const char *name,
                                                const char *new_name, tansu_error *error);
 
@@ -595,6 +605,20 @@ TANSU_API tansu_status tansu_collection_rename(tansu_db *db, tansu_txn *txn, con
  */
 TANSU_API tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *result,
                                              tansu_error *error);
+
+/*
+ * Finds references that lead to no document: removals keep the rules, but a document may be stored
+ * with any value, and may have been removed before its collection had references. `options`:
+ * {collection: text (only what it holds), limit: number (of those that are listed; 1000), repair:
+ * bool}. The result is {"references": [{"collection", "_id", "path", "to", "value"}, ...], "count":
+ * n, "documents": n (that hold them)}; with repair, which writes, {"nullified": n, "removed": n}:
+ * the rule of each reference was applied; those with "deny" and "ignore" stay. Reads every document
+ * of the collections that have references. Errors: NOT_FOUND (the collection), INVALID_QUERY (an
+ * option); with repair REFERENCED, and a commit's.
+ */
+TANSU_API tansu_status tansu_dangling_references(tansu_db *db, tansu_txn *txn,
+                                                 tansu_document options, tansu_buffer *result,
+                                                 tansu_error *error);
 
 /* ---- Writing documents ---------------------------------------------------------------------- */
 
@@ -655,16 +679,19 @@ TANSU_API tansu_status tansu_find_and_modify(tansu_db *db, tansu_txn *txn, const
 
 /*
  * Removes the matching documents in one commit. *removed (may be NULL): how many. A collection that
- * does not exist is empty.
+ * does not exist is empty. The delete rules of references to them are kept in the same commit
+ * (tansu_collection_ensure()); what they remove or change is not counted.
  * Errors: INVALID_BSON, INVALID_QUERY, TOO_LARGE (a sort over its memory, and $allowDiskUse is
- * false), FULL and IO (of its temporary file), TIMEOUT, CANCELLED, and a commit's.
+ * false), FULL and IO (of its temporary file), REFERENCED (context: the collection that refers to
+ * one of them), TIMEOUT, CANCELLED, and a commit's.
  */
 TANSU_API tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
                                     tansu_document query, tansu_document hints, int64_t *removed,
                                     tansu_error *error);
 
 /* Removes the document whose id is the first value of `id`, a document such as {"_id": 7}. *removed
- * (may be NULL): 1, or 0 when there is none. Errors: INVALID_BSON, INVALID_ID, and a commit's. */
+ * (may be NULL): 1, or 0 when there is none. Errors: INVALID_BSON, INVALID_ID, REFERENCED, and a
+ * commit's. */
 TANSU_API tansu_status tansu_remove_id(tansu_db *db, tansu_txn *txn, const char *collection,
                                        tansu_document id, int *removed, tansu_error *error);
 

@@ -8,6 +8,7 @@
 #include "store/handle.h"
 #include "store/open/options.h"
 #include "store/open/states.h"
+#include "store/references/reference_list.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -92,6 +93,14 @@ static tansu_status copy_index(const cloning *c, const char *name, const index_d
     return end(to, write_txn_index_create(to, name, definition, NULL, error), error);
 }
 
+/* copy_references -- those of one collection. */
+static tansu_status copy_references(write_txn *to, const collection_state *state,
+                                    tansu_error *error) {
+    reference_list *list = reference_list_copy(state->references);
+    return list == NULL ? error_memory(error)
+                        : write_txn_collection_refer(to, state->name, list, error);
+}
+
 /* copy_collection -- options, documents in their order, indexes. */
 static tansu_status copy_collection(const cloning *c, const collection_state *state,
                                     tansu_error *error) {
@@ -102,6 +111,8 @@ static tansu_status copy_collection(const cloning *c, const collection_state *st
     status = write_txn_collection_ensure(to, state->name, state->local, true, error);
     if (status == TANSU_OK)
         status = write_txn_collection_compress(to, state->name, state->codec, error);
+    if (status == TANSU_OK && state->references != NULL)
+        status = copy_references(to, state, error);
     status = end(to, status, error);
     log_pins pins = {.next = 0};
     read_context v = {.log = c->from->log,

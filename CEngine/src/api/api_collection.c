@@ -3,8 +3,10 @@
  */
 #include "api/handles.h"
 #include "bson/writer.h"
+#include "rules/delete_rules.h"
 #include "store/collection.h"
 #include "store/name_check.h"
+#include "store/references/reference_list.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -14,6 +16,8 @@ typedef struct collection_options {
     bool compares_local; /* an existing collection must have the same */
     bool compresses;     /* `codec` was given */
     enum codec codec;
+    bool refers; /* `references` was given */
+    reference_list *references;
 } collection_options;
 
 /* read_option -- one of them. */
@@ -26,10 +30,15 @@ static tansu_status read_option(collection_options *o, const doc_iter *iter, tan
                    : error_set(error, TANSU_E_INVALID_QUERY, iter->key,
                                "The collection option \"local\" must be true or false");
     }
+    if (strcmp(iter->key, "references") == 0) {
+        reference_list_free(o->references);
+        o->refers = true;
+        return reference_list_parse(&iter->value, &o->references, error);
+    }
     if (strcmp(iter->key, "compression") != 0)
         return error_set(error, TANSU_E_INVALID_QUERY, iter->key,
-                         "\"%s\" is not a collection option; there are \"local\" and "
-                         "\"compression\"",
+                         "\"%s\" is not a collection option; there are \"local\", "
+                         "\"compression\" and \"references\"",
                          iter->key);
     o->compresses = true;
     return iter->value.type == DOC_STRING &&
@@ -39,7 +48,8 @@ static tansu_status read_option(collection_options *o, const doc_iter *iter, tan
                            "The collection option \"compression\" must be \"lz4\" or \"none\"");
 }
 
-/* read_options -- reads {local: bool, compression: text}. */
+/* read_options -- reads {local: bool, compression: text, references: array}. The references are the
+ * caller's, also after an error. */
 static tansu_status read_options(tansu_document options, collection_options *o,
                                  tansu_error *error) {
     *o = (collection_options){.local = false};
@@ -50,22 +60,27 @@ static tansu_status read_options(tansu_document options, collection_options *o,
     for (doc_iter_init(&iter, options.data, options.size);
          status == TANSU_OK && doc_iter_next(&iter);)
         status = read_option(o, &iter, error);
-    o->compares_local = o->compares_local || !o->compresses;
+    o->compares_local = o->compares_local || !(o->compresses || o->refers);
     return status;
 }
 
 /* ensure -- creates the collection, and sets what can be changed of an existing one. */
-static tansu_status ensure(const write_call *w, const char *name, const collection_options *o,
+static tansu_status ensure(const write_call *w, const char *name, collection_options *o,
                            bool any_options, tansu_error *error) {
     const collection_state *there = snapshot_collection(w->wtxn->next, name);
     tansu_status status = write_txn_collection_ensure(w->wtxn, name, o->local,
                                                       any_options && o->compares_local, error);
-    if (status != TANSU_OK || !o->compresses)
-        return status;
-    if (there != NULL && there->codec != o->codec)
+    if (status == TANSU_OK && there != NULL &&
+        ((o->compresses && there->codec != o->codec) ||
+         (o->refers && !reference_list_equal(there->references, o->references))))
         status = write_call_check_savepoint(w, error);
-    return status == TANSU_OK ? write_txn_collection_compress(w->wtxn, name, o->codec, error)
-                              : status;
+    if (status == TANSU_OK && o->compresses)
+        status = write_txn_collection_compress(w->wtxn, name, o->codec, error);
+    if (status != TANSU_OK || !o->refers)
+        return status;
+    reference_list *list = o->references;
+    o->references = NULL;
+    return write_txn_collection_refer(w->wtxn, name, list, error);
 }
 
 tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
@@ -77,10 +92,10 @@ tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *n
     write_call w;
     if (status == TANSU_OK)
         status = write_call_begin(&w, db, txn, error);
-    if (status != TANSU_OK)
-        return status;
-    status = ensure(&w, name, &o, options.data != NULL, error);
-    return write_call_end(&w, status, error);
+    if (status == TANSU_OK)
+        status = write_call_end(&w, ensure(&w, name, &o, options.data != NULL, error), error);
+    reference_list_free(o.references);
+    return status;
 }
 
 tansu_status tansu_collection_drop(tansu_db *db, tansu_txn *txn, const char *name,
@@ -92,8 +107,9 @@ tansu_status tansu_collection_drop(tansu_db *db, tansu_txn *txn, const char *nam
     if (status != TANSU_OK)
         return status;
     status = write_call_check_savepoint(&w, error);
+    const deadline time = deadline_begin(w.interrupt, 0);
     if (status == TANSU_OK)
-        status = write_txn_collection_drop(w.wtxn, name, error);
+        status = delete_rules_drop(w.wtxn, name, &time, error);
     return write_call_end(&w, status, error);
 }
 
@@ -131,6 +147,8 @@ tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *r
         writer_bool(&w, "local", state->local);
         if (state->codec != CODEC_NONE)
             writer_string(&w, "compression", codec_name(state->codec));
+        if (state->references != NULL)
+            reference_list_write(state->references, &w);
         writer_end(&w, options);
         writer_end(&w, one);
     }

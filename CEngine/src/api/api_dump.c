@@ -7,6 +7,7 @@
 #include "bson/json/json.h"
 #include "bson/writer.h"
 #include "store/handle.h"
+#include "store/references/reference_list.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -163,6 +164,8 @@ static tansu_status put_collection(dump *d, const collection_state *state, uint6
     writer_bool(&w, "local", state->local);
     if (state->codec != CODEC_NONE)
         writer_string(&w, "compression", codec_name(state->codec));
+    if (state->references != NULL)
+        reference_list_write(state->references, &w);
     writer_end(&w, options);
     writer_int64(&w, "documents", (int64_t)documents);
     size_t list = writer_open(&w, "indexes", DOC_ARRAY);

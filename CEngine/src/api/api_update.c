@@ -5,6 +5,7 @@
 
 #include "bson/writer.h"
 #include "query/update/update.h"
+#include "rules/delete_rules.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -180,7 +181,12 @@ static void outcome_free(outcome *o) {
     tansu_buffer_free(&o->after);
 }
 
-/* update_match -- updates one document, or removes it. */
+/* removes -- whether the matches go. */
+static bool removes(const request *r) {
+    return r->update == NULL || update_get_facts(r->update)->drops;
+}
+
+/* update_match -- updates one document, or notes one that is to be removed. */
 static tansu_status update_match(const request *r, write_txn *c, const char *collection,
                                  uint64_t rid, outcome *o, tansu_error *error) {
     /* Any save may have moved the collection's state. */
@@ -195,9 +201,9 @@ static tansu_status update_match(const request *r, write_txn *c, const char *col
     if (o->keep_before && !buffer_set(&o->before, doc, size))
         return error_memory(error);
     o->matched++;
-    if (r->update == NULL || update_get_facts(r->update)->drops) {
+    if (removes(r)) {
         o->removed++;
-        return write_txn_remove(c, collection, rid, error);
+        return TANSU_OK;
     }
     status = update_apply(r->update, doc, size, &r->how, &o->after, error);
     if (status != TANSU_OK)
@@ -268,6 +274,8 @@ static tansu_status run(request *r, const write_call *w, const char *collection,
         if (status == TANSU_OK)
             status = update_match(r, c, collection, rids[i], o, error);
     }
+    if (status == TANSU_OK && removes(r))
+        status = delete_rules_remove(c, collection, rids, count, &r->time, error);
     free(rids);
     if (status == TANSU_OK && count == 0 && facts != NULL && facts->inserts)
         status = insert(r, c, collection, o, error);

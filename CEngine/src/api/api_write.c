@@ -4,6 +4,7 @@
 #include "api/slow_log.h"
 #include "bson/writer.h"
 #include "query/update/update.h"
+#include "rules/delete_rules.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -92,13 +93,8 @@ static tansu_status remove_matches(tansu_db *db, tansu_txn *txn, const char *col
         if (status == TANSU_OK)
             status = query_rids(q, &v, state, &rids, &count, error);
     }
-    for (size_t i = 0; status == TANSU_OK && i < count; i++) {
-        status = write_call_check(&w, error);
-        if (status == TANSU_OK && i % CHANGE_STEP == 0)
-            status = deadline_check(&time, error);
-        if (status == TANSU_OK)
-            status = write_txn_remove(w.wtxn, collection, rids[i], error);
-    }
+    if (status == TANSU_OK)
+        status = delete_rules_remove(w.wtxn, collection, rids, count, &time, error);
     if (status == TANSU_OK)
         status = deadline_check(&time, error);
     free(rids);
@@ -140,8 +136,11 @@ static tansu_status remove_id(tansu_db *db, tansu_txn *txn, const char *collecti
     if (state != NULL)
         status =
             write_txn_find_id(w.wtxn->db->trees, state, &value, &w.wtxn->key, &found, &rid, error);
+    if (status == TANSU_OK && found && delete_rules_concern(w.wtxn->next, collection))
+        status = write_txn_flush(w.wtxn, error);
+    const deadline time = deadline_begin(w.interrupt, 0);
     if (status == TANSU_OK && found)
-        status = write_txn_remove(w.wtxn, collection, rid, error);
+        status = delete_rules_remove(w.wtxn, collection, &rid, 1, &time, error);
     status = write_call_end(&w, status, error);
     if (status == TANSU_OK && removed != NULL)
         *removed = found;

@@ -23,9 +23,10 @@ typedef struct checking {
     uint32_t seed;
     tansu_status status;
     tansu_error *error;
-    bool compacted; /* some segment */
-    bool options;   /* some segment is compressed, or has the options of a collection */
-    bool wildcard;  /* some segment has the definition of a wildcard index */
+    bool compacted;  /* some segment */
+    bool compressed; /* some segment is, or has the compression of a collection */
+    bool wildcard;   /* some segment has the definition of a wildcard index */
+    bool references; /* some segment has references of a collection */
 } checking;
 
 /* is_wildcard -- whether a record defines a wildcard index. */
@@ -40,6 +41,14 @@ static bool is_wildcard(const record_header *record) {
            doc_as_bool(&flag, &given) && given;
 }
 
+/* sets_option -- whether a record sets that option of a collection. */
+static bool sets_option(const record_header *record, const char *option) {
+    doc_value value;
+    return record->type == RECORD_COLLECTION_OPTIONS &&
+           doc_find(record_payload(record), record->size - record_front(record), option,
+                    strlen(option), &value);
+}
+
 /* check_frame -- the records of a frame with a valid checksum. */
 static tansu_status check_frame(checking *c, const frame_header *frame, const char *name,
                                 uint64_t offset, tansu_error *error) {
@@ -50,7 +59,8 @@ static tansu_status check_frame(checking *c, const frame_header *frame, const ch
             return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(offset + at),
                             "The backup is corrupt: a record %s (\"log/%s\", offset %llu)", wrong,
                             name, (unsigned long long)(offset + at));
-        c->options = c->options || record->type == RECORD_COLLECTION_OPTIONS;
+        c->compressed = c->compressed || sets_option(record, "compression");
+        c->references = c->references || sets_option(record, "references");
         c->wildcard = c->wildcard || is_wildcard(record);
         at += record->size;
     }
@@ -104,7 +114,7 @@ static tansu_status check_compressed(checking *c, const uint8_t *bytes, uint64_t
         next += h->size;
         at += align8(BLOCK_HEADER_SIZE + (uint64_t)h->stored);
     }
-    c->options = c->compacted = true;
+    c->compressed = c->compacted = true;
     if (status == TANSU_OK)
         status = check_mapped(c, image, end, name, error);
     free(image);
@@ -156,8 +166,9 @@ tansu_status restore_check(const staging *staged, manifest *m, tansu_error *erro
     if (staged->calls->list(folder, check_name, &c) != 0 && c.status == TANSU_OK)
         c.status = error_errno(error, folder, "list", errno);
     m->compacted = m->compacted || c.compacted;
-    m->compressed = m->compressed || c.options;
+    m->compressed = m->compressed || c.compressed;
     m->wildcard = m->wildcard || c.wildcard;
+    m->references = m->references || c.references;
     free(folder);
     return c.status;
 }

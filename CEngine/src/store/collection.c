@@ -4,6 +4,7 @@
 #include "store/collection.h"
 
 #include "bson/document.h"
+#include "store/references/reference_list.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -47,5 +48,6 @@ void collection_release(tree_store *trees, collection_state *state) {
         index_definition_free((index_definition *)state->indexes[i].definition);
     }
     locations_free(state->locations);
+    reference_list_free((reference_list *)state->references);
     free(state);
 }

@@ -17,7 +17,8 @@
 
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
-#define MANIFEST_NEWEST (MANIFEST_FORMAT_COMPRESSED + MANIFEST_FORMAT_WILDCARD)
+#define MANIFEST_ADDED (MANIFEST_FORMAT_WILDCARD + MANIFEST_FORMAT_REFERENCES)
+#define MANIFEST_NEWEST (MANIFEST_FORMAT_COMPRESSED + MANIFEST_ADDED)
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
     memset(m, 0, sizeof *m);
@@ -63,8 +64,8 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
         status = corrupt(path, error);
         goto end;
     }
-    if (format > MANIFEST_NEWEST ||
-        (format > MANIFEST_FORMAT_COMPRESSED && format <= MANIFEST_FORMAT_WILDCARD)) {
+    unsigned base = format & ~MANIFEST_ADDED;
+    if (base > MANIFEST_FORMAT_COMPRESSED || (base == 0 && format != 0)) {
         status = error_set(
             error, TANSU_E_VERSION, path,
             "The database has format %u and this library reads up to %u; use a newer library",
@@ -82,10 +83,10 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
     m->end_sequence = sequence;
     m->index_open = strcmp(state, "clean") != 0;
     m->index_damaged = strcmp(state, "damaged") == 0;
-    m->wildcard = format > MANIFEST_FORMAT_WILDCARD;
-    format -= m->wildcard ? MANIFEST_FORMAT_WILDCARD : 0;
-    m->compacted = format >= MANIFEST_FORMAT_COMPACTED;
-    m->compressed = format >= MANIFEST_FORMAT_COMPRESSED;
+    m->wildcard = (format & MANIFEST_FORMAT_WILDCARD) != 0;
+    m->references = (format & MANIFEST_FORMAT_REFERENCES) != 0;
+    m->compacted = base >= MANIFEST_FORMAT_COMPACTED;
+    m->compressed = base >= MANIFEST_FORMAT_COMPRESSED;
 end:
     tansu_buffer_free(&text);
     free(path);
@@ -97,7 +98,8 @@ static unsigned format_of(const manifest *m) {
     unsigned format = m->compressed  ? MANIFEST_FORMAT_COMPRESSED
                       : m->compacted ? MANIFEST_FORMAT_COMPACTED
                                      : MANIFEST_FORMAT;
-    return m->wildcard ? format + MANIFEST_FORMAT_WILDCARD : format;
+    return format + (m->wildcard ? MANIFEST_FORMAT_WILDCARD : 0) +
+           (m->references ? MANIFEST_FORMAT_REFERENCES : 0);
 }
 
 tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
@@ -124,8 +126,9 @@ static tansu_status mark(database *db, const manifest *marks, tansu_error *error
     m.compacted = m.compacted || marks->compacted;
     m.compressed = m.compressed || marks->compressed;
     m.wildcard = m.wildcard || marks->wildcard;
+    m.references = m.references || marks->references;
     if (m.compacted != db->manifest.compacted || m.compressed != db->manifest.compressed ||
-        m.wildcard != db->manifest.wildcard) {
+        m.wildcard != db->manifest.wildcard || m.references != db->manifest.references) {
         if (db->folder != NULL)
             status = manifest_write(db->calls, db->folder, &m, error);
         if (status == TANSU_OK)
@@ -141,6 +144,10 @@ tansu_status manifest_mark_compacted(database *db, tansu_error *error) {
 
 tansu_status manifest_mark_compressed(database *db, tansu_error *error) {
     return mark(db, &(manifest){.compacted = true, .compressed = true}, error);
+}
+
+tansu_status manifest_mark_references(database *db, tansu_error *error) {
+    return mark(db, &(manifest){.references = true}, error);
 }
 
 tansu_status manifest_mark_wildcard(database *db, tansu_error *error) {

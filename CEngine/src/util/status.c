@@ -38,6 +38,7 @@ const char *tansu_status_name(tansu_status status) {
     case TANSU_E_SYNC_FAILED: return "SYNC_FAILED";
     case TANSU_E_UNSUPPORTED: return "UNSUPPORTED";
     case TANSU_E_INVALID_STATE: return "INVALID_STATE";
+    case TANSU_E_REFERENCED: return "REFERENCED";
     }
     return "UNKNOWN";
 }

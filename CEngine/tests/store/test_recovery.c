@@ -115,7 +115,7 @@ static void a_missing_segment_is_reported(void) {
 
 static void a_newer_format_is_refused_and_left_alone(void) {
     char *folder = crashed_database(true, 10);
-    crashed_set_manifest(folder, "tansu", "16");
+    crashed_set_manifest(folder, "tansu", "64");
     uint64_t before = crashed_checksum(folder);
     tansu_options options = call_options(folder);
     tansu_db *db = NULL;

@@ -387,6 +387,18 @@ tansu_status command_collections(command *c, tansu_error *error) {
 
 /* ---- The database ---- */
 
+/* command_dangling_references -- finds or repairs references that lead to no document. */
+tansu_status command_dangling_references(command *c, tansu_error *error) {
+    const doc_value *options = &c->given[MEMBER_OPTIONS];
+    tansu_buffer result = TANSU_BUFFER_INIT;
+    tansu_status status =
+        tansu_dangling_references(c->db, c->txn, value_document(options), &result, error);
+    if (status == TANSU_OK)
+        status = put_members(c, &result, error);
+    tansu_buffer_free(&result);
+    return status;
+}
+
 /* command_stats -- statistics. */
 tansu_status command_stats(command *c, tansu_error *error) {
     tansu_buffer stats = TANSU_BUFFER_INIT;

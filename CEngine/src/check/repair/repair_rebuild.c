@@ -8,6 +8,7 @@
 #include "bson/json/json.h"
 #include "check/repair/repair_read.h"
 #include "store/database_internal.h"
+#include "store/references/reference_list.h"
 #include "store/write_lock.h"
 #include "store/write_txn/online_index_build.h"
 #include "util/error.h"
@@ -331,6 +332,30 @@ static tansu_status list_suspects(transfer *t, tansu_error *error) {
     return status;
 }
 
+/* transfer_references -- sets the references of the collection. Those that are invalid are a
+ * problem. */
+static tansu_status transfer_references(transfer *t, tansu_error *error) {
+    const tansu_buffer *payload = &t->c->references->payload;
+    doc_value array;
+    reference_list *list = NULL;
+    doc_find(payload->data, payload->size, "references", 10, &array);
+    tansu_error fault;
+    tansu_status status = reference_list_parse(&array, &list, &fault);
+    if (status == TANSU_E_MEMORY)
+        return error_memory(error);
+    if (status == TANSU_OK)
+        status = write_txn_collection_refer(t->wtxn, t->c->name, list, &fault);
+    if (status != TANSU_E_INVALID_QUERY && status != TANSU_E_INVALID_NAME) {
+        if (status != TANSU_OK && error != NULL)
+            *error = fault;
+        return status;
+    }
+    problem_location where = {.offset = -1, .size = -1, .collection = t->c->name};
+    problem_list_add(&t->r->problems, &where, "References of the collection are left out: %s",
+                     fault.message);
+    return TANSU_OK;
+}
+
 /* transfer_collection -- creates a collection and saves its documents. */
 static tansu_status transfer_collection(repair *r, repair_collection *c, pending_slot *slots,
                                         uint64_t count, tansu_error *error) {
@@ -340,6 +365,8 @@ static tansu_status transfer_collection(repair *r, repair_collection *c, pending
         status = write_txn_collection_ensure(t.wtxn, c->name, c->local, true, error);
     if (status == TANSU_OK && codec_available(c->codec))
         status = write_txn_collection_compress(t.wtxn, c->name, c->codec, error);
+    if (status == TANSU_OK && c->references != NULL)
+        status = transfer_references(&t, error);
     for (uint64_t i = 0; status == TANSU_OK && i < count; i++) {
         pending_slot slot = slots[i]; /* those that are saved move to the front */
         status = transfer_document(&t, &slot, error);

@@ -7,6 +7,7 @@
 #include "store/checkpoint/log_state.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
+#include "store/references/reference_list.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -103,6 +104,19 @@ static tansu_status load_index(database *db, const doc_value *part, collection_i
     return tree_open(db->trees, block, count, &index->entries, error);
 }
 
+/* load_references -- the references of a collection; without the member there are none. */
+static tansu_status load_references(const doc_value *part, collection_state *state,
+                                    tansu_error *error) {
+    doc_value references;
+    reference_list *list;
+    if (!doc_find(part->data, part->size, "references", 10, &references))
+        return TANSU_OK;
+    tansu_status status = reference_list_parse(&references, &list, error);
+    if (status == TANSU_OK)
+        state->references = list;
+    return status == TANSU_E_MEMORY || status == TANSU_OK ? status : TANSU_E_CORRUPT;
+}
+
 /* load_collection -- one collection, appended to the snapshot. */
 static tansu_status load_collection(database *db, snapshot *v, const doc_value *part,
                                     tansu_error *error) {
@@ -139,7 +153,9 @@ static tansu_status load_collection(database *db, snapshot *v, const doc_value *
     state->count = count;
     memcpy(state->name, text, length < TANSU_MAX_NAME ? length : TANSU_MAX_NAME);
     v->collections[v->count++] = state;
-    tansu_status status = locations_new(state->id, db->bs, next_rid, &state->locations, error);
+    tansu_status status = load_references(part, state, error);
+    if (status == TANSU_OK)
+        status = locations_new(state->id, db->bs, next_rid, &state->locations, error);
     if (status == TANSU_OK)
         status = locations_gaps_read(state->locations, gaps.data + 5, gaps.size - 5, error);
     if (status == TANSU_OK &&

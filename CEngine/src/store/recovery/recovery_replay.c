@@ -23,6 +23,7 @@
 #include "store/database_internal.h"
 #include "store/index_tail/index_tail.h"
 #include "store/index_tail/tail_changes.h"
+#include "store/references/reference_list.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -316,6 +317,30 @@ static tansu_status before_catalog_change(replaying *r, const record_header *rec
     return status;
 }
 
+/* replay_options -- the options of a collection that a record sets. */
+static tansu_status replay_options(write_txn *wtxn, const collection_state *state,
+                                   const uint8_t *payload, uint32_t size, log_location location,
+                                   tansu_error *error) {
+    const char *compression = text_of(payload, size, "compression");
+    doc_value references;
+    reference_list *list;
+    tansu_status status = TANSU_OK;
+    if (compression != NULL) {
+        enum codec codec;
+        (void)codec_of_name(compression, &codec); /* an unknown one is none */
+        status = write_txn_set_codec(wtxn, state->name, codec, error);
+    }
+    if (status != TANSU_OK || !doc_find(payload, size, "references", 10, &references))
+        return status;
+    status = reference_list_parse(&references, &list, error);
+    if (status == TANSU_E_MEMORY)
+        return status;
+    if (status != TANSU_OK)
+        return damaged(location, "There are invalid references of a collection", error);
+    state = write_txn_collection_by_id(wtxn, state->id); /* setting the codec may have moved it */
+    return write_txn_set_references(wtxn, state->name, list, error);
+}
+
 /* replay_catalog -- a change of collections or indexes. */
 static tansu_status replay_catalog(replaying *r, const record_header *record, log_location location,
                                    tansu_error *error) {
@@ -349,14 +374,8 @@ static tansu_status replay_catalog(replaying *r, const record_header *record, lo
         return to == NULL ? damaged(location, "There is a rename without a new name", error)
                           : write_txn_move_collection(wtxn, name, to, error);
     }
-    case RECORD_COLLECTION_OPTIONS: {
-        const char *compression = text_of(payload, size, "compression");
-        enum codec codec;
-        if (compression == NULL)
-            return TANSU_OK;
-        (void)codec_of_name(compression, &codec); /* an unknown one is none */
-        return write_txn_set_codec(wtxn, state->name, codec, error);
-    }
+    case RECORD_COLLECTION_OPTIONS:
+        return replay_options(wtxn, state, payload, size, location, error);
     case RECORD_INDEX_CREATE: {
         index_definition *definition;
         tansu_status status = index_of(wtxn, payload, size, &definition, error);

@@ -136,6 +136,12 @@ tansu_status write_txn_find_id(tree_store *trees, const collection_state *collec
 tansu_status write_txn_collection_compress(write_txn *wtxn, const char *name, enum codec codec,
                                            tansu_error *error);
 
+/* write_txn_collection_refer -- replaces the references of a collection (NULL: none). Owns `list`
+ * whatever the result. Errors: NOT_FOUND, INVALID_NAME (a target), and those of a record. */
+struct reference_list;
+tansu_status write_txn_collection_refer(write_txn *wtxn, const char *name,
+                                        struct reference_list *list, tansu_error *error);
+
 /* ---- Collections and indexes (write_txn_catalog.c) ---- */
 
 tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool local,

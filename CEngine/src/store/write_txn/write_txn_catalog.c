@@ -10,6 +10,7 @@
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
 #include "store/name_check.h"
+#include "store/references/reference_list.h"
 #include "store/write_txn/unique_conflict.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -78,10 +79,8 @@ tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *
     return TANSU_OK;
 }
 
-/* put_record -- appends a record whose payload is the document that begins at `start`; frees its
- * buffer. */
-static tansu_status put_record(write_txn *wtxn, enum record_type type, uint32_t collection,
-                               writer *payload, size_t start, tansu_error *error) {
+tansu_status write_txn_put_document(write_txn *wtxn, enum record_type type, uint32_t collection,
+                                    writer *payload, size_t start, tansu_error *error) {
     uint64_t at;
     tansu_status status = writer_finish(payload, start)
                               ? write_txn_record(wtxn, type, 0, collection, 0, 0,
@@ -104,42 +103,6 @@ static tansu_status create_declared(write_txn *wtxn, const char *collection, tan
             return status;
     }
     return status == TANSU_DONE ? TANSU_OK : status;
-}
-
-tansu_status write_txn_set_codec(write_txn *wtxn, const char *name, enum codec codec,
-                                 tansu_error *error) {
-    collection_state *state;
-    tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
-    if (status == TANSU_OK && state == NULL)
-        return snapshot_missing(name, error);
-    if (status == TANSU_OK)
-        state->codec = codec;
-    return status;
-}
-
-tansu_status write_txn_collection_compress(write_txn *wtxn, const char *name, enum codec codec,
-                                           tansu_error *error) {
-    const collection_state *there = snapshot_collection(wtxn->next, name);
-    if (there == NULL)
-        return snapshot_missing(name, error);
-    if (there->codec == codec)
-        return TANSU_OK;
-    if (!codec_available(codec))
-        return codec_missing("The compression of a collection", codec, error);
-    tansu_status status = manifest_mark_compressed(wtxn->db, error);
-    /* Makes the private copy first: what follows the record cannot fail. */
-    if (status == TANSU_OK)
-        status = write_txn_set_codec(wtxn, name, there->codec, error);
-    if (status != TANSU_OK)
-        return status;
-    there = snapshot_collection(wtxn->next, name);
-    tansu_buffer payload = TANSU_BUFFER_INIT;
-    writer w = {.out = &payload};
-    size_t document = writer_begin(&w);
-    writer_string(&w, "name", name);
-    writer_string(&w, "compression", codec_name(codec));
-    status = put_record(wtxn, RECORD_COLLECTION_OPTIONS, there->id, &w, document, error);
-    return status == TANSU_OK ? write_txn_set_codec(wtxn, name, codec, error) : status;
 }
 
 tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool local,
@@ -169,7 +132,7 @@ tansu_status write_txn_collection_ensure(write_txn *wtxn, const char *name, bool
     size_t document = writer_begin(&w);
     writer_string(&w, "name", name);
     writer_bool(&w, "local", local);
-    status = put_record(wtxn, RECORD_COLLECTION_CREATE, id, &w, document, error);
+    status = write_txn_put_document(wtxn, RECORD_COLLECTION_CREATE, id, &w, document, error);
     if (status != TANSU_OK)
         return status;
     status = write_txn_add_collection(wtxn, id, name, local, error);
@@ -210,7 +173,7 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
         return snapshot_missing(name, error);
     dropped_collection *dropped = malloc(sizeof *dropped);
     if (dropped == NULL || !reserve_dropped(wtxn, state->index_count + 1) ||
-        !retire_reserve(&wtxn->retired, state->index_count + 1) ||
+        !retire_reserve(&wtxn->retired, state->index_count + 2) ||
         !reserve_dropped_locations(wtxn->db)) {
         free(dropped);
         return error_memory(error);
@@ -228,6 +191,8 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
         wtxn->dropped[wtxn->dropped_count++] = state->indexes[i].entries;
         retire_add(&wtxn->retired, free_definition, NULL, (void *)state->indexes[i].definition);
     }
+    if (state->references != NULL)
+        retire_add(&wtxn->retired, reference_list_retire, NULL, (void *)state->references);
     bool found;
     uint32_t slot = snapshot_slot(wtxn->next, name, &found);
     wtxn->next->count--;
@@ -246,7 +211,7 @@ static tansu_status name_record(write_txn *wtxn, enum record_type type, uint32_t
     writer_string(&w, "name", name);
     if (to != NULL)
         writer_string(&w, "to", to);
-    return put_record(wtxn, type, collection, &w, document, error);
+    return write_txn_put_document(wtxn, type, collection, &w, document, error);
 }
 
 tansu_status write_txn_collection_drop(write_txn *wtxn, const char *name, tansu_error *error) {
@@ -295,6 +260,8 @@ tansu_status write_txn_collection_rename(write_txn *wtxn, const char *name, cons
     status = name_record(wtxn, RECORD_COLLECTION_RENAME, state->id, name, to, error);
     if (status == TANSU_OK) {
         status = write_txn_move_collection(wtxn, name, to, error);
+        if (status == TANSU_OK)
+            status = write_txn_move_references(wtxn, name, to, error);
         wtxn->broken = wtxn->broken || status != TANSU_OK;
     }
     return status;
@@ -417,7 +384,7 @@ static tansu_status index_record(write_txn *wtxn, uint32_t collection,
     size_t document = writer_begin(&w);
     writer_int64(&w, "id", definition->id);
     index_definition_elements(definition, &w);
-    return put_record(wtxn, RECORD_INDEX_CREATE, collection, &w, document, error);
+    return write_txn_put_document(wtxn, RECORD_INDEX_CREATE, collection, &w, document, error);
 }
 
 /* record_index -- writes the record and adds the index, built here, until `control` cancels it, or

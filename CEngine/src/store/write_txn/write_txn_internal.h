@@ -5,6 +5,7 @@
 #ifndef TANSU_STORE_WRITE_TXN_WRITE_TXN_INTERNAL_H
 #define TANSU_STORE_WRITE_TXN_WRITE_TXN_INTERNAL_H
 
+#include "bson/writer.h"
 #include "store/write_txn/write_txn.h"
 
 /* write_txn_collection -- the private state of a collection, NULL when there is none (*status OK)
@@ -18,6 +19,11 @@ collection_state *write_txn_collection_by_id(write_txn *wtxn, uint32_t id);
 tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t flags,
                               uint32_t collection, uint64_t rid, uint64_t previous,
                               const void *bytes, size_t size, uint64_t *at, tansu_error *error);
+
+/* write_txn_put_document -- the same with the document that begins at `start` of the payload's
+ * buffer, which is freed. */
+tansu_status write_txn_put_document(write_txn *wtxn, enum record_type type, uint32_t collection,
+                                    writer *payload, size_t start, tansu_error *error);
 
 /* write_txn_step_add -- notes a step; the capacity was reserved with write_txn_step_reserve(). */
 bool write_txn_step_reserve(write_txn *wtxn);
@@ -43,10 +49,18 @@ tansu_status write_txn_batch(write_txn *wtxn, collection_state *state, uint32_t 
                              const uint8_t *entry, uint32_t size, bool removes, tansu_error *error);
 void write_txn_batches_free(write_txn *wtxn);
 
-/* write_txn_add_collection / write_txn_remove_collection -- puts a state into the private snapshot,
- * or takes it out. */
+/* write_txn_set_codec, write_txn_set_references -- set an option in the private snapshot; the list
+ * is owned whatever the result. write_txn_move_references -- has the references to a collection
+ * that was renamed follow it, with records of their own. */
 tansu_status write_txn_set_codec(write_txn *wtxn, const char *name, enum codec codec,
                                  tansu_error *error);
+tansu_status write_txn_set_references(write_txn *wtxn, const char *name,
+                                      struct reference_list *list, tansu_error *error);
+tansu_status write_txn_move_references(write_txn *wtxn, const char *name, const char *to,
+                                       tansu_error *error);
+
+/* write_txn_add_collection / write_txn_remove_collection -- puts a state into the private snapshot,
+ * or takes it out. */
 tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *name, bool local,
                                       tansu_error *error);
 tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tansu_error *error);
