@@ -10,16 +10,24 @@ extension Database {
         /// How compaction stores them.
         public let compression: CollectionCompression
 
+        /// Where its documents refer to others.
+        public let references: [CollectionReference]
+
         /// Decodes what the engine lists.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)
             name = try container.decode(String.self, forKey: .name)
             documents = try container.decode(Int.self, forKey: .documents)
-            compression = try container.decode(Options.self, forKey: .options).compression ?? .uncompressed
+            let options = try container.decode(Options.self, forKey: .options)
+            compression = options.compression ?? .uncompressed
+            references = options.references ?? []
         }
 
         private enum Key: CodingKey { case name, documents, options }
 
-        private struct Options: Decodable { let compression: CollectionCompression? }
+        private struct Options: Decodable {
+            let compression: CollectionCompression?
+            let references: [CollectionReference]?
+        }
     }
 }

@@ -24,6 +24,39 @@ extension Session {
         try engine.ensureCollection(name, options: compression.map { ["compression": .string($0.rawValue)] } ?? [:])
     }
 
+    func setReferences(_ references: [Database.CollectionReference], of name: String) throws {
+        try name.checkName()
+        try name.rejectOwnCollection()
+        try checkMayWrite()
+        let list = references.map { reference in
+            BSONValue.document([
+                "path": .string(reference.path), "to": .string(reference.collection),
+                "onDelete": .string(reference.onDelete.rawValue),
+            ])
+        }
+        try engine.ensureCollection(name, options: ["references": BSONValue(list)])
+    }
+
+    func danglingReferences(of name: String?, limit: Int) throws -> Database.DanglingReferences {
+        try name?.checkName()
+        return try BSONDecoder().decode(
+            Database.DanglingReferences.self,
+            from: engine.danglingReferences(danglingOptions(name, ["limit": BSONValue(limit)])))
+    }
+
+    func repairDanglingReferences(of name: String?) throws -> Database.ReferenceRepair {
+        try name?.checkName()
+        try checkMayWrite()
+        return try BSONDecoder().decode(
+            Database.ReferenceRepair.self, from: engine.danglingReferences(danglingOptions(name, ["repair": true])))
+    }
+
+    private func danglingOptions(_ name: String?, _ options: BSONDocument) -> BSONDocument {
+        var options = options
+        if let name { options["collection"] = .string(name) }
+        return options
+    }
+
     func renameCollection(_ name: String, to newName: String) throws {
         try name.checkName()
         try newName.checkName()

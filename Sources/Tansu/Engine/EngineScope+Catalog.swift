@@ -14,6 +14,13 @@ extension EngineScope {
         }
     }
 
+    /// Finds or repairs references that lead to no document.
+    func danglingReferences(_ options: BSONDocument) throws -> BSONDocument {
+        try options.withUnsafeBytes { options in
+            try document { tansu_dangling_references($0, $1, tansu_document(options), $2, $3) }
+        }
+    }
+
     /// Renames a collection.
     func renameCollection(_ name: String, to newName: String) throws {
         try call { tansu_collection_rename($0, $1, name, newName, $2) }

@@ -110,6 +110,10 @@ extension TansuError.Code {
     /// the transaction ended.
     public static let invalidState = Self(TANSU_E_INVALID_STATE)
 
+    /// Documents refer to what would be removed, by a reference whose delete rule is `deny`; the context is their
+    /// collection. Remove or change them first.
+    public static let referenced = Self(TANSU_E_REFERENCED)
+
     private init(_ status: tansu_status) {
         self.init(rawValue: UInt32(status.rawValue))
     }

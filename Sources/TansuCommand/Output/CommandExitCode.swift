@@ -65,7 +65,7 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
             switch errorCode {
             case "INVALID_NAME", "INVALID_BSON", "INVALID_DOCUMENT", "INVALID_ID", "INVALID_QUERY",
                 "INVALID_INDEX", "INVALID_JSON", "INVALID_COMMAND", "TOO_LARGE", "NOT_UNIQUE",
-                "EXISTS":
+                "EXISTS", "REFERENCED":
                 .invalidInput
             case "NOT_FOUND": .noInput
             case "UNSUPPORTED": .unavailable

@@ -56,29 +56,71 @@ extension EditingContext {
     ) throws -> Attempt {
         var attempt = Attempt()
         attempt.changes = unsavedChanges
-        let keys = changed { _ in true }
-        // Removals come first: what is inserted may have a unique value of theirs.
-        for isRemoval in [true, false] {
-            for key in keys {
-                guard let entry = entries[key], (entry.current == nil) == isRemoval else { continue }
-                let theirs = try transaction.collection(key.collection).get(key.id)
-                var document = entry.current
-                if theirs != entry.stored {
-                    let conflict = EditingConflict(key: key, base: entry.stored, mine: entry.current, theirs: theirs)
-                    guard let resolution = resolve(conflict, resolutions) else {
-                        attempt.open.append(conflict)
-                        continue
-                    }
-                    document = try resolution.document(of: conflict)
+        var changes: [Change] = []
+        // All conflicts are found before anything is written: delete rules change documents as well.
+        for key in changed({ _ in true }) {
+            guard let entry = entries[key] else { continue }
+            let theirs = try transaction.collection(key.collection).get(key.id)
+            var document = entry.current
+            if theirs != entry.stored {
+                let conflict = EditingConflict(key: key, base: entry.stored, mine: entry.current, theirs: theirs)
+                guard let resolution = resolve(conflict, resolutions) else {
+                    attempt.open.append(conflict)
+                    continue
                 }
-                if document != theirs {
-                    try save(document, key, in: transaction)
-                    attempt.count += 1
-                }
-                attempt.written.append((key, entry.current, document))
+                document = try resolution.document(of: conflict)
             }
+            attempt.written.append((key, entry.current, document))
+            if document != theirs { changes.append(Change(key: key, document: document, exists: theirs != nil)) }
         }
+        guard attempt.open.isEmpty else { return attempt }
+        attempt.count = changes.count
+        try apply(changes, in: transaction)
+        if changes.contains(where: { $0.document == nil }) { try noteDeleteRules(&attempt, in: transaction) }
         return attempt
+    }
+
+    /// What is to be written of one document.
+    private struct Change {
+        let key: ObjectKey
+        let document: BSONDocument?
+        let exists: Bool
+    }
+
+    /// Writes changes in an order in which all can be written, if there is one: an inserted document may have a unique value
+    /// of one that is removed, and a removed one may be in the way of another by a delete rule.
+    private func apply(_ changes: [Change], in transaction: Database.Transaction) throws {
+        // Documents that do not refer to a removed one any more are not to be removed with it.
+        var left =
+            changes.filter { $0.document != nil && $0.exists } + changes.filter { $0.document == nil }
+            + changes.filter { $0.document != nil && !$0.exists }
+        while !left.isEmpty {
+            var postponed: [Change] = []
+            var fault: (any Error)?
+            for change in left {
+                do {
+                    try save(change.document, change.key, in: transaction)
+                } catch let error as TansuError where error.code == .notUnique || error.code == .referenced {
+                    fault = fault ?? error
+                    postponed.append(change)
+                }
+            }
+            if let fault, postponed.count == left.count { throw fault }
+            left = postponed
+        }
+    }
+
+    /// Reads what the delete rules have made of the documents that the context knows.
+    private func noteDeleteRules(_ attempt: inout Attempt, in transaction: Database.Transaction) throws {
+        guard try transaction.collections().contains(where: { $0.references.contains { $0.onDelete != .ignore } })
+        else { return }
+        for (index, written) in attempt.written.enumerated() {
+            attempt.written[index].stored = try transaction.collection(written.key.collection).get(written.key.id)
+        }
+        for (key, entry) in entries where !entry.isChanged {
+            let stored = try transaction.collection(key.collection).get(key.id)
+            if stored != entry.stored { attempt.written.append((key, entry.current, stored)) }
+        }
     }
 
     /// Saves a document, or removes it where there is none.

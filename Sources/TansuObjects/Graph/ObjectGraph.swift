@@ -36,14 +36,14 @@ struct ObjectGraph: Sendable {
             nodes.compactMap { node in
                 node.document["_id"].map { ObjectKey(collection: node.entity.collection, id: $0) }
             })
-        var rules: [String: [StoredReference]] = [:]
+        var rules: [String: [Database.CollectionReference]] = [:]
         for node in nodes {
             let name = node.entity.collection
             let references = try rules[name] ?? node.entity.storedReferences(transaction)
             rules[name] = references
             for reference in references {
                 for id in node.document.values(atPath: reference.path) where id != .null {
-                    let key = ObjectKey(collection: reference.target, id: id)
+                    let key = ObjectKey(collection: reference.collection, id: id)
                     guard !known.contains(key) else { continue }
                     guard try transaction.collection(key.collection).count(["_id": id]) > 0 else {
                         throw TansuError(

@@ -8,7 +8,7 @@ public struct AnyEntity: Sendable {
     let references: [AnyReferenceDeclaration]
 
     /// The references with their stored paths.
-    let storedReferences: @Sendable (Database.Transaction) throws -> [StoredReference]
+    let storedReferences: @Sendable (Database.Transaction) throws -> [Database.CollectionReference]
     /// Creates the indexes that are missing.
     let ensureIndexes: @Sendable (Database) throws -> Void
     /// The document of a value of the type.
@@ -26,14 +26,15 @@ public struct AnyEntity: Sendable {
         references = entity.references.map {
             AnyReferenceDeclaration(
                 name: $0.name, target: $0.target, targetType: ObjectIdentifier($0.targetType),
-                targetTypeName: String(reflecting: $0.targetType))
+                targetTypeName: String(reflecting: $0.targetType), rule: $0.rule,
+                canBeNullified: $0.canBeNullified)
         }
         // Key paths to stored properties hold no values, so that a declaration may go to other threads.
         nonisolated(unsafe) let declared = entity
         storedReferences = { transaction in
             let elements = try transaction.collection(name, of: Element.self, coding: coding)
             return try declared.references.map {
-                StoredReference(path: try $0.path(elements), target: $0.target)
+                Database.CollectionReference(try $0.path(elements), to: $0.target, onDelete: $0.rule)
             }
         }
         ensureIndexes = { database in
@@ -69,6 +70,8 @@ struct AnyReferenceDeclaration: Sendable {
     let target: String
     let targetType: ObjectIdentifier
     let targetTypeName: String
+    let rule: Database.DeleteRule
+    let canBeNullified: Bool
 
     /// Throws when it does not fit the model.
     func check(in entity: AnyEntity, _ collections: [String: AnyEntity]) throws {
@@ -85,13 +88,11 @@ struct AnyReferenceDeclaration: Sendable {
                     + " \"\(target.typeName)\"; name the collection of its type",
                 context: name)
         }
+        if rule == .nullify, !canBeNullified {
+            throw TansuError(
+                .invalidArgument,
+                "A reference that must be there has the delete rule nullify; make the property optional, or use another rule",
+                context: name)
+        }
     }
-}
-
-/// A reference of an entity.
-struct StoredReference: Sendable, Hashable {
-    /// Its dotted path, through arrays and documents.
-    let path: String
-    /// The collection of the documents that it refers to.
-    let target: String
 }

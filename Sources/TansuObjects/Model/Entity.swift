@@ -4,8 +4,8 @@ public import Tansu
 ///
 /// ```swift
 /// Entity("books", of: Book.self, indexes: [Database.Index(on: \.title)])
-///     .reference(\.author, to: "authors")
-///     .reference(\.tags, to: "tags")
+///     .reference(\.author, to: "authors", onDelete: .cascade)
+///     .reference(\.tags, to: "tags", onDelete: .nullify)
 /// ```
 public struct Entity<Element: Codable & Sendable & Identifiable>
 where Element.ID: Codable & Hashable & Sendable {
@@ -35,10 +35,12 @@ where Element.ID: Codable & Hashable & Sendable {
     /// - Parameters:
     ///   - keyPath: The property.
     ///   - target: The collection of the documents that it refers to, which the model has as well.
+    ///   - rule: What the removal of such a document does to one that refers to it. `.nullify` is for optional properties,
+    ///     arrays and sets.
     public func reference<Property: ReferenceProperty>(
-        _ keyPath: KeyPath<Element, Property>, to target: String
+        _ keyPath: KeyPath<Element, Property>, to target: String, onDelete rule: Database.DeleteRule = .ignore
     ) -> Self {
-        adding(ReferenceDeclaration(keyPath, to: target) { try $0.storedPath(of: keyPath) })
+        adding(ReferenceDeclaration(keyPath, to: target, rule) { try $0.storedPath(of: keyPath) })
     }
 
     /// The same with a property of the elements of an array: `.reference(\.lines, \.product, to: "products")`.
@@ -47,10 +49,13 @@ where Element.ID: Codable & Hashable & Sendable {
     ///   - array: The array.
     ///   - keyPath: The property of its elements.
     ///   - target: The collection of the documents that it refers to, which the model has as well.
+    ///   - rule: What the removal of such a document does to one that refers to it. `.nullify` is for optional properties,
+    ///     arrays and sets; it leaves the element of `array`.
     public func reference<Part, Property: ReferenceProperty>(
-        _ array: KeyPath<Element, [Part]>, _ keyPath: KeyPath<Part, Property>, to target: String
+        _ array: KeyPath<Element, [Part]>, _ keyPath: KeyPath<Part, Property>, to target: String,
+        onDelete rule: Database.DeleteRule = .ignore
     ) -> Self {
-        adding(ReferenceDeclaration(keyPath, to: target) { try $0.storedPath(of: array, elements: keyPath) })
+        adding(ReferenceDeclaration(keyPath, to: target, rule) { try $0.storedPath(of: array, elements: keyPath) })
     }
 
     private func adding(_ reference: ReferenceDeclaration<Element>) -> Self {
@@ -65,14 +70,18 @@ struct ReferenceDeclaration<Element: Sendable> {
     let target: String
     let targetType: any Any.Type
     let name: String
+    let rule: Database.DeleteRule
+    let canBeNullified: Bool
     let path: (Database.Collection<Element>) throws -> String
 
     init<Root, Property: ReferenceProperty>(
-        _ keyPath: KeyPath<Root, Property>, to target: String,
+        _ keyPath: KeyPath<Root, Property>, to target: String, _ rule: Database.DeleteRule,
         path: @escaping (Database.Collection<Element>) throws -> String
     ) {
         self.target = target
+        self.rule = rule
         self.path = path
+        canBeNullified = Property.canBeNullified
         targetType = Property.ReferenceTarget.self
         name = "\(keyPath)"
     }

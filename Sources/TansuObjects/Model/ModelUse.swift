@@ -43,7 +43,8 @@ struct ModelUse {
     /// What has to be done in the database.
     private enum Change {
         case create(collection: String)
-        case check(StoredReference, collection: String)
+        case check(Database.CollectionReference, collection: String)
+        case refer([Database.CollectionReference], collection: String)
         case record(BSONDocument)
     }
 
@@ -55,16 +56,20 @@ struct ModelUse {
                 "The database was used with version \(version) of the model, and this is version \(model.version); update the"
                     + " app", context: "version \(version)")
         }
-        let existing = Set(try transaction.collectionNames())
+        let existing = Dictionary(uniqueKeysWithValues: try transaction.collections().map { ($0.name, $0.references) })
         let known = Set(recorded?["entities"]?.arrayValue ?? [])
         var changes: [Change] = []
         var entries: [BSONValue] = []
         for entity in model.entities {
             let references = try entity.storedReferences(transaction)
-            if !existing.contains(entity.collection) { changes.append(.create(collection: entity.collection)) }
+            if existing[entity.collection] == nil { changes.append(.create(collection: entity.collection)) }
             let entry = Self.entry(entity, references)
             if !known.contains(entry) {
                 changes += references.map { .check($0, collection: entity.collection) }
+            }
+            // Also when a program without the model has changed them.
+            if existing[entity.collection] ?? [] != references {
+                changes.append(.refer(references, collection: entity.collection))
             }
             entries.append(entry)
         }
@@ -80,17 +85,17 @@ struct ModelUse {
         var targets: [String: [String: String]] = [:]
         for entity in model.entities {
             for reference in try entity.storedReferences(transaction) {
-                targets[entity.collection, default: [:]][reference.path] = reference.target
+                targets[entity.collection, default: [:]][reference.path] = reference.collection
             }
         }
         return targets
     }
 
-    private static func entry(_ entity: AnyEntity, _ references: [StoredReference]) -> BSONValue {
+    private static func entry(_ entity: AnyEntity, _ references: [Database.CollectionReference]) -> BSONValue {
         [
             "collection": .string(entity.collection), "type": .string(entity.typeName),
             "references": BSONValue(
-                references.map { ["path": .string($0.path), "to": .string($0.target)] }),
+                references.map { ["path": .string($0.path), "to": .string($0.collection)] }),
         ]
     }
 
@@ -100,6 +105,8 @@ struct ModelUse {
             try transaction.ensureCollection(collection)
         case .check(let reference, let collection):
             try check(reference, of: collection, in: transaction)
+        case .refer(let references, let collection):
+            try transaction.setReferences(references, of: collection)
         case .record(let record):
             try transaction.collection(Self.collection).save(record)
         }
@@ -107,7 +114,7 @@ struct ModelUse {
 
     /// Throws when a stored value at a reference can be no id.
     private func check(
-        _ reference: StoredReference, of collection: String, in transaction: Database.Transaction
+        _ reference: Database.CollectionReference, of collection: String, in transaction: Database.Transaction
     ) throws {
         // A document may be an _id; one with fields of its own is more likely what the reference replaces.
         let query: BSONDocument = [reference.path: ["$type": "object"]]
@@ -117,7 +124,7 @@ struct ModelUse {
         throw TansuError(
             .invalidDocument,
             "The collection \"\(collection)\" has a document, and no id, at the reference \"\(reference.path)\"; replace it by"
-                + " the _id of a document of \"\(reference.target)\"",
+                + " the _id of a document of \"\(reference.collection)\"",
             context: "_id \(document["_id"] ?? .null)")
     }
 }
@@ -127,7 +134,7 @@ extension Model {
     fileprivate var signature: [String] {
         entities.flatMap { entity in
             ["\(entity.collection) \(entity.typeName)"]
-                + entity.references.map { "\($0.name) \($0.target)" }
+                + entity.references.map { "\($0.name) \($0.target) \($0.rule)" }
         }
     }
 }

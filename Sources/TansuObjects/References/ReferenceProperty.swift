@@ -3,6 +3,9 @@ public protocol ReferenceProperty<ReferenceTarget>: Sendable {
     /// The type of the documents that are referred to.
     associatedtype ReferenceTarget: Identifiable where ReferenceTarget.ID: Codable & Hashable & Sendable
 
+    /// Whether a reference can be taken out of the property, by the delete rule `nullify`.
+    static var canBeNullified: Bool { get }
+
     /// Calls a closure with the id of each reference, in their order.
     func forEachID(_ body: (ReferenceTarget.ID) -> Void)
 }
@@ -17,6 +20,9 @@ extension Reference: ToOneReference {
     /// The type of the document that it refers to.
     public typealias ReferenceTarget = Target
 
+    /// False: there must be one.
+    public static var canBeNullified: Bool { false }
+
     /// Calls the closure with its id.
     public func forEachID(_ body: (Target.ID) -> Void) {
         body(id)
@@ -26,6 +32,9 @@ extension Reference: ToOneReference {
 extension Optional: ReferenceProperty where Wrapped: ReferenceProperty {
     /// The type of the documents that are referred to.
     public typealias ReferenceTarget = Wrapped.ReferenceTarget
+
+    /// True: there may be none.
+    public static var canBeNullified: Bool { true }
 
     /// Calls the closure with the ids of the wrapped value, if there is one.
     public func forEachID(_ body: (Wrapped.ReferenceTarget.ID) -> Void) {
@@ -40,6 +49,9 @@ extension Array: ReferenceProperty where Element: ToOneReference {
     /// The type of the documents that are referred to.
     public typealias ReferenceTarget = Element.ReferenceTarget
 
+    /// True: an element is taken out.
+    public static var canBeNullified: Bool { true }
+
     /// Calls the closure with the id of each element.
     public func forEachID(_ body: (Element.ReferenceTarget.ID) -> Void) {
         for element in self { element.forEachID(body) }
@@ -51,6 +63,9 @@ extension Array: ToManyReference where Element: ToOneReference {}
 extension Set: ReferenceProperty where Element: ToOneReference {
     /// The type of the documents that are referred to.
     public typealias ReferenceTarget = Element.ReferenceTarget
+
+    /// True: an element is taken out.
+    public static var canBeNullified: Bool { true }
 
     /// Calls the closure with the id of each element.
     public func forEachID(_ body: (Element.ReferenceTarget.ID) -> Void) {

@@ -23,8 +23,8 @@ extension GuideExampleTests {
             Entity("writers", of: Writer.self)
             Entity("genres", of: Genre.self)
             Entity("novels", of: Novel.self, indexes: [Database.Index(on: \.title)])
-                .reference(\.writer, to: "writers")
-                .reference(\.genres, to: "genres")
+                .reference(\.writer, to: "writers", onDelete: .cascade)
+                .reference(\.genres, to: "genres", onDelete: .nullify)
         }
         try await db.use(model)
         let (writers, novels) = (try db.collection(of: Writer.self), try db.collection(of: Novel.self))
@@ -33,6 +33,22 @@ extension GuideExampleTests {
         let dispossessed = Novel(
             title: "The Dispossessed", year: 1974, writer: Reference(to: ursula), genres: [Reference(to: science)])
         try await db.save(graph: [ursula, science, dispossessed])
+
+        let horror = Genre(id: "ho", title: "Horror"), king = Writer(name: "Stephen King")
+        try await db.save(graph: [
+            horror, king,
+            Novel(
+                title: "It", year: 1986, writer: Reference(to: king),
+                genres: [Reference(to: horror), Reference(to: science)]),
+        ])
+        try await db.collection(of: Genre.self).remove(id: "ho")
+        print(try await novels.find { $0.title == "It" }.first()?.genres.map(\.id) ?? [])  // ["sf"]
+        try await writers.remove(id: king.id)
+        print(try await novels.find { $0.title == "It" }.count())  // 0
+
+        try await novels.save(Novel(title: "Nobody's", year: 2000, writer: Reference(id: ObjectID())))
+        print(try await db.danglingReferences().references.map(\.path))  // ["writer"]
+        print(try await db.repairDanglingReferences().removed)  // 1
 
         print(try await novels.find { $0.writer.name.hasPrefix("Ursula") && $0.year > 1970 }.count())  // 1
         print(try await novels.find { $0.genres.contains { $0.title == "Science fiction" } }.count())  // 1

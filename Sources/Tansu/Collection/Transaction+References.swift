@@ -1,0 +1,41 @@
+extension Database.Transaction {
+    /// Declares where the documents of a collection refer to others; what was declared before is replaced. Creates the
+    /// collection unless it exists.
+    ///
+    /// The engine keeps the delete rules in the commit of a removal. Declare an index on each path, by which it finds what
+    /// refers to a document.
+    ///
+    /// - Parameters:
+    ///   - references: At most 64.
+    ///   - collection: The collection that has the references.
+    /// - Throws: ``TansuError`` with `.invalidQuery` (an invalid path, or `.nullify` of an `_id`), `.invalidName`, `.readOnly`, `.invalidState` (also for a collection that exists, in a savepoint), or what a
+    ///   commit can throw.
+    public func setReferences(_ references: [Database.CollectionReference], of collection: String) throws {
+        try session.setReferences(references, of: collection)
+    }
+
+    /// The references that lead to no document: removals keep the delete rules, but a document may be stored with any
+    /// value, and may have been removed before its reference was declared. Reads every document of the collections that
+    /// have references.
+    ///
+    /// - Parameters:
+    ///   - collection: What to search; `nil` for all collections.
+    ///   - limit: How many of them are in the list.
+    /// - Throws: ``TansuError`` with `.notFound` (the collection), `.invalidQuery` (a limit below 0), `.invalidState`.
+    public func danglingReferences(in collection: String? = nil, limit: Int = 1000) throws
+        -> Database.DanglingReferences
+    {
+        try session.danglingReferences(of: collection, limit: limit)
+    }
+
+    /// Applies the delete rules to the references that lead to no document: `.nullify` takes the value out, `.cascade`
+    /// removes the document; `.deny` and `.ignore` leave it.
+    ///
+    /// - Parameter collection: What to repair; `nil` for all collections.
+    /// - Returns: What has changed.
+    /// - Throws: ``TansuError`` with `.notFound` (the collection), `.referenced`, `.invalidState`, or what a commit can throw.
+    @discardableResult
+    public func repairDanglingReferences(in collection: String? = nil) throws -> Database.ReferenceRepair {
+        try session.repairDanglingReferences(of: collection)
+    }
+}
