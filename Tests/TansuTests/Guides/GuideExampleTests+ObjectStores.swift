@@ -23,8 +23,8 @@ extension GuideExampleTests {
             Entity("authors", of: Author.self)
             Entity("tags", of: Tag.self)
             Entity("books", of: Book.self, indexes: [Database.Index(on: \.title)])
-                .reference(\.author, to: "authors")
-                .reference(\.tags, to: "tags")
+                .reference(\.author, to: "authors", onDelete: .cascade)
+                .reference(\.tags, to: "tags", onDelete: .nullify)
         }
         try await db.use(model)
         let (authors, books) = (try db.collection(of: Author.self), try db.collection(of: Book.self))
@@ -67,6 +67,14 @@ extension GuideExampleTests {
         var changed = earthsea
         changed.tags = [Reference(to: ged)]
         print(try await db.save(graph: [changed, ged, ursula]))  // 2
+
+        let lem = Author(name: "Stanisław Lem")
+        try await db.save(graph: [lem, Book(title: "Fiasco", year: 1986, author: Reference(to: lem))])
+        try await authors.remove(id: lem.id)
+        print(try await books.find { $0.title == "Fiasco" }.count())  // 0
+        try await db.collection(of: Tag.self).remove(id: utopia.id)
+        print(try await books.get(dispossessed.id)?.tags.map(\.id) ?? [])  // ["anarchism"]
+        print(try await db.danglingReferences().references.count)  // 0
 
         let context = EditingContext(db, conflicts: .mergeFields, autosave: .every(100))
         try await context.update(Book.self, id: dispossessed.id) { $0.year = 1975 }
