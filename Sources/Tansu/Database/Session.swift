@@ -37,9 +37,10 @@ package struct Session: Sendable {
     }
 
     /// The same session for calls on a collection of a type, which the log of slow calls needs.
-    func on(_ type: any IndexSuggesting.Type) -> Session {
+    func on(_ type: @autoclosure () -> any IndexSuggesting.Type) -> Session {
+        guard engine.engine.recorder != nil else { return self }
         var session = self
-        session.engine.collectionType = type
+        session.engine.collectionType = type()
         return session
     }
 
