@@ -1,5 +1,6 @@
 import Foundation
 import TansuObjects
+import TansuTestSupport
 import Testing
 
 /// What the tests of NanoStore do with their store, where no other test has it: with documents like theirs, which are searched
@@ -136,6 +137,16 @@ struct NanoStoreTests {
         #expect(try objects.indexes().isEmpty)
         try objects.ensureWildcardIndex("everything")
         #expect(try objects.indexes().map(\.name) == ["everything"])
+    }
+
+    @Test("The statistics have the kind of a store, and the path of one in a folder")
+    func path() throws {
+        let folder = try TemporaryFolder()
+        let stored = try Database(path: folder.path("foo"))
+        #expect(try stored.stats()["path"]?.stringValue == folder.path("foo"))
+        try stored.close()
+        #expect(try db.stats()["path"] == nil)
+        #expect(try db.stats()["store"] == "memory")
     }
 
     @Test("Objects and what the store has are described in text")
