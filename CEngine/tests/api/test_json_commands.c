@@ -33,7 +33,7 @@ static void requests_are_validated(void) {
         {"{\"op\": \"find\", \"collection\": \"c\", \"hints\": 1}", "…must be an object…"},
         {"{\"op\": \"find\", \"collection\": \"c\", \"canonical\": 1}", "…must be true or false…"},
         {"{\"op\": \"find\", \"collection\": \"c\", \"id\": 1}", "…has no member \\\"id\\\"…"},
-        {"{\"op\": \"get\", \"collection\": \"c\"}", "…needs the member \\\"id\\\", a value…"},
+        {"{\"op\": \"get\", \"collection\": \"c\"}", "…needs \\\"id\\\", or \\\"ids\\\"…"},
         {"{\"op\": \"save\", \"collection\": \"c\", \"documents\": {}}", "…must be an array…"},
         {"{\"op\": \"save\", \"collection\": \"c\", \"documents\": [{}, 1]}",
          "…\"INVALID_COMMAND\"…\"path\": \"documents\", \"document\": 1}}"},

@@ -27,7 +27,10 @@ extension Database.Collection {
     /// The documents with some ids, in their order.
     func documents(_ ids: [BSONValue]) throws -> [Element] {
         try session.inSnapshot { session in
-            try ids.compactMap { try session.engine.get($0, from: name, codec.decode) }
+            var elements: [Element] = []
+            elements.reserveCapacity(ids.count)
+            try session.engine.get(ids, from: name) { elements.append(try codec.decode($0)) }
+            return elements
         }
     }
 }

@@ -24,6 +24,31 @@ extension EngineScope {
         }
     }
 
+    /// Runs `body` on each document with one of some ids, in their order.
+    ///
+    /// `body` runs between the calls, because it may be a decoder that makes calls itself.
+    func get(
+        _ ids: [BSONValue], from collection: String, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        for id in ids { track(id, in: collection) }
+        let list = BSONArray(ids).document
+        try withEngineBuffer { buffer in
+            var next = 0
+            while next < ids.count {
+                let first = next
+                try list.withUnsafeBytes { ids in
+                    try measured(MeasuredCall(kind: .get, collection: collection)) {
+                        try call { database, transaction, error in
+                            tansu_get_many(
+                                database, transaction, collection, tansu_document(ids), first, &buffer, &next, error)
+                        }
+                    }
+                }
+                try buffer.bytes.forEachDocumentOfFirstArray(body)
+            }
+        }
+    }
+
     /// How many documents match.
     func count(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> Int {
         track(query, hints, in: collection)

@@ -31,6 +31,7 @@ static const struct {
     [MEMBER_COLLECTION] = {"collection", DOC_STRING, "a text"},
     [MEMBER_DOCUMENTS] = {"documents", DOC_ARRAY, "an array"},
     [MEMBER_ID] = {"id", DOC_MISSING, "a value"},
+    [MEMBER_IDS] = {"ids", DOC_ARRAY, "an array"},
     [MEMBER_QUERY] = {"query", DOC_DOCUMENT, "an object"},
     [MEMBER_HINTS] = {"hints", DOC_DOCUMENT, "an object"},
     [MEMBER_NAME] = {"name", DOC_STRING, "a text"},
@@ -61,6 +62,7 @@ static const struct {
 #define COLLECTION BIT(MEMBER_COLLECTION)
 #define DOCUMENTS BIT(MEMBER_DOCUMENTS)
 #define ID BIT(MEMBER_ID)
+#define IDS BIT(MEMBER_IDS)
 #define QUERY BIT(MEMBER_QUERY)
 #define HINTS BIT(MEMBER_HINTS)
 #define NAME BIT(MEMBER_NAME)
@@ -101,7 +103,7 @@ static const struct operation {
 } operations[] = {
     {"save", command_save, COLLECTION | DOCUMENTS, 0, IN_TRANSACTION},
     {"insert", command_insert, COLLECTION | DOCUMENTS, 0, IN_TRANSACTION},
-    {"get", command_get, COLLECTION | ID, 0, IN_TRANSACTION},
+    {"get", command_get, COLLECTION, ID | IDS, IN_TRANSACTION},
     {"find", command_find, COLLECTION, QUERY | HINTS | BATCH, IN_TRANSACTION},
     {"next", command_next, CURSOR, BATCH, ALONE},
     {"closeCursor", command_close_cursor, CURSOR, 0, ALONE},

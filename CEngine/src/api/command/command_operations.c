@@ -234,8 +234,54 @@ tansu_status command_find_and_modify(command *c, tansu_error *error) {
 
 /* ---- Reading ---- */
 
-/* command_get -- a document by its "id", or null. */
+/* put_batches -- a list of the documents with "ids", null where there is none. */
+static tansu_status put_batches(command *c, tansu_error *error) {
+    const doc_value *ids = &c->given[MEMBER_IDS];
+    tansu_buffer batch = TANSU_BUFFER_INIT;
+    size_t count = 0, next = 0;
+    doc_iter iter;
+    for (doc_iter_value(&iter, ids); doc_iter_next(&iter);)
+        count++;
+    tansu_status status = command_put(c, ", \"documents\": [") ? TANSU_OK : error_memory(error);
+    for (bool first = true; status == TANSU_OK && next < count;) {
+        doc_value list;
+        status = tansu_get_many(c->db, c->txn, collection_of(c), value_document(ids), next, &batch,
+                                &next, error);
+        if (status != TANSU_OK || !doc_find(batch.data, batch.size, "documents", 9, &list))
+            break;
+        for (doc_iter_value(&iter, &list); status == TANSU_OK && doc_iter_next(&iter);) {
+            if ((!first && !command_put(c, ", ")) ||
+                !json_write_value(c->answer, &iter.value, c->canonical))
+                status = error_memory(error);
+            first = false;
+        }
+    }
+    if (status == TANSU_OK && !command_put(c, "]"))
+        status = error_memory(error);
+    tansu_buffer_free(&batch);
+    return status;
+}
+
+/* get_several -- the same in one snapshot. */
+static tansu_status get_several(command *c, tansu_error *error) {
+    if (c->txn != NULL)
+        return put_batches(c, error);
+    tansu_status status = tansu_txn_begin(c->db, TANSU_TXN_READ, 0, &c->txn, error);
+    if (status != TANSU_OK)
+        return status;
+    status = put_batches(c, error);
+    tansu_txn_abort(c->txn);
+    c->txn = NULL;
+    return status;
+}
+
+/* command_get -- a document by its "id", or null; or several by their "ids". */
 tansu_status command_get(command *c, tansu_error *error) {
+    if (command_has(c, MEMBER_ID) == command_has(c, MEMBER_IDS))
+        return error_set(error, TANSU_E_INVALID_COMMAND, "id",
+                         "The operation \"get\" needs \"id\", or \"ids\" for several documents");
+    if (command_has(c, MEMBER_IDS))
+        return get_several(c, error);
     tansu_buffer id = TANSU_BUFFER_INIT, document = TANSU_BUFFER_INIT;
     tansu_status status = TANSU_E_MEMORY;
     if (id_document(c, &id))

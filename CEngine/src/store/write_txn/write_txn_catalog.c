@@ -79,17 +79,6 @@ tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *
     return TANSU_OK;
 }
 
-tansu_status write_txn_put_document(write_txn *wtxn, enum record_type type, uint32_t collection,
-                                    writer *payload, size_t start, tansu_error *error) {
-    uint64_t at;
-    tansu_status status = writer_finish(payload, start)
-                              ? write_txn_record(wtxn, type, 0, collection, 0, 0,
-                                                 payload->out->data, payload->out->size, &at, error)
-                              : error_memory(error);
-    tansu_buffer_free(payload->out);
-    return status;
-}
-
 /* create_declared -- creates the declared indexes of a new collection. The step that creates the
  * collection undoes them, too. */
 static tansu_status create_declared(write_txn *wtxn, const char *collection, tansu_error *error) {

@@ -118,3 +118,14 @@ void write_txn_step_add(write_txn *wtxn, write_txn_step step) {
     if (wtxn->keep_steps)
         wtxn->steps[wtxn->step_count++] = step;
 }
+
+tansu_status write_txn_put_document(write_txn *wtxn, enum record_type type, uint32_t collection,
+                                    writer *payload, size_t start, tansu_error *error) {
+    uint64_t at;
+    tansu_status status = writer_finish(payload, start)
+                              ? write_txn_record(wtxn, type, 0, collection, 0, 0,
+                                                 payload->out->data, payload->out->size, &at, error)
+                              : error_memory(error);
+    tansu_buffer_free(payload->out);
+    return status;
+}

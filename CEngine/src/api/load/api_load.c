@@ -1,10 +1,10 @@
 /*
- * api/api_load.c -- documents out of text, one JSON object a line (docs/dump-format.md).
+ * api/load/api_load.c -- documents out of text, one JSON object a line (docs/dump-format.md).
  *
  * Lines become BSON in a batch, and only a full batch takes the write lock: a slow source
  * does not block other writers, and memory does not grow with the length of the text.
  */
-#include "api/load.h"
+#include "api/load/load.h"
 #include "bson/json/json.h"
 #include "bson/writer.h"
 #include "store/handle.h"

@@ -1,9 +1,9 @@
 /*
- * api/load.h -- the state of a load: its options, its position, the current batch. Private to
+ * api/load/load.h -- the state of a load: its options, its position, the current batch. Private to
  * api/load*.c.
  */
-#ifndef TANSU_API_LOAD_H
-#define TANSU_API_LOAD_H
+#ifndef TANSU_API_LOAD_LOAD_H
+#define TANSU_API_LOAD_LOAD_H
 
 #include "api/dump_format.h"
 #include "api/handles.h"
@@ -51,7 +51,7 @@ tansu_status load_at(uint64_t line, tansu_status status, tansu_error *error);
  * unless the load is atomic. */
 tansu_status load_save(load *l, tansu_error *error);
 
-/* load_control -- a line whose first key begins with `$` (api/load_control.c). */
+/* load_control -- a line whose first key begins with `$` (api/load/load_control.c). */
 tansu_status load_control(load *l, const doc_iter *first, tansu_error *error);
 
 /* load_end_collection -- the collection's documents have all been read: they are saved and counted,

@@ -1,5 +1,5 @@
 /*
- * api/load_lines.c -- lines out of a caller's source.
+ * api/load/load_lines.c -- lines out of a caller's source.
  */
 #include "api/dump_format.h"
 

@@ -1,7 +1,7 @@
 /*
- * api/load_control.c -- the control lines of a dump.
+ * api/load/load_control.c -- the control lines of a dump.
  */
-#include "api/load.h"
+#include "api/load/load.h"
 #include "store/collection.h"
 #include "util/buffer.h"
 #include "util/error.h"

@@ -1,7 +1,8 @@
 /*
- * api/load_batch.c -- saving the documents that a load has gathered, and naming the line at fault.
+ * api/load/load_batch.c -- saving the documents that a load has gathered, and naming the line at
+ * fault.
  */
-#include "api/load.h"
+#include "api/load/load.h"
 #include "util/error.h"
 
 #include <string.h>
