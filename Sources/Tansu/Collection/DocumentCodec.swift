@@ -51,7 +51,7 @@ package struct DocumentCodec<Element: Sendable>: Sendable {
 
 extension DocumentCodec<BSONDocument> {
     /// Documents, unchanged.
-    static var documents: Self {
+    package static var documents: Self {
         Self(
             encode: { document, body in try document.withUnsafeBytes(body) },
             decode: { BSONDocument(trustedBytes: Array($0)) }

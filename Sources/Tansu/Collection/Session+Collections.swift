@@ -14,7 +14,7 @@ extension Session {
         try collection(name, .codable(coding))
     }
 
-    func collections() throws -> [Database.CollectionInfo] {
+    package func collections() throws -> [Database.CollectionInfo] {
         try BSONDecoder().decode(CollectionList.self, from: engine.collectionList()).collections
     }
 
@@ -24,7 +24,7 @@ extension Session {
         try engine.ensureCollection(name, options: compression.map { ["compression": .string($0.rawValue)] } ?? [:])
     }
 
-    func setReferences(_ references: [Database.CollectionReference], of name: String) throws {
+    package func setReferences(_ references: [Database.CollectionReference], of name: String) throws {
         try name.checkName()
         try name.rejectOwnCollection()
         try checkMayWrite()

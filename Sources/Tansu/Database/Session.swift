@@ -29,6 +29,9 @@ package struct Session: Sendable {
     /// The transaction; `nil` when every call has one of its own.
     var transaction: EngineTransaction? { engine.transaction }
 
+    /// Whether every call is in one transaction.
+    package var isInTransaction: Bool { transaction != nil }
+
     /// The same session for a call that is made again when it exceeds its time limit.
     var forTrial: Session {
         var session = self
@@ -51,7 +54,7 @@ package struct Session: Sendable {
 
     /// Runs `body` in a transaction: one of its own, or a savepoint of the one that there is. When `body` throws, what
     /// it did is rolled back.
-    func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    package func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard let transaction else {
             return try database.write(durability: nil, cancelledBy: nil) { try body($0.session) }
         }

@@ -63,6 +63,13 @@ extension GuideExampleTests {
             print(writer.name, works.map(\.year), count)  // Ursula K. Le Guin [1974] 1
         }
 
+        let favourites = try db.bag("favourites")
+        try await favourites.add([dispossessed])
+        try await favourites.add([ursula])
+        print(try await favourites.objects(of: Novel.self).map(\.title))  // ["The Dispossessed"]
+        print(try await favourites.find(Novel.self).sorted(by: \.year).count())  // 1
+        print(try await db.bagNames(containing: ursula))  // ["favourites"]
+
         let context = EditingContext(db, conflicts: .mergeFields)
         try await context.update(Novel.self, id: dispossessed.id) { $0.year = 1975 }
         print(try await context.fetch(novels.find { $0.year == 1975 }).count)  // 1
