@@ -126,6 +126,21 @@ struct NanoStoreTests {
         #expect(try db.collection("unknown").count() == 0)
     }
 
+    @Test("A bag has its documents as they are stored now, and is searched")
+    func bags() throws {
+        try db.use(Model { Entity("people", of: Person.self) })
+        let people = try db.collection(of: Person.self)
+        let all = (1...4).map { Person(id: $0, name: $0 == 4 ? "Jane" : "Tito", last: "Doe") }
+        try people.save(all)
+        let bag = try db.bag("friends")
+        #expect(try bag.add([Person]()) == 0)
+        #expect(try bag.add([all[3], all[1]]) == 2)
+        #expect(try bag.find(Person.self).and { $0.name == "Tito" }.all() == [all[1]])
+        try people.update(id: 2) { $0.last = "Magnus" }
+        #expect(try bag.objects(of: Person.self).map(\.last) == ["Doe", "Magnus"])
+        #expect(try bag.keys() == db.bag("friends").keys())
+    }
+
     @Test("All objects are removed, and indexes dropped and made again")
     func removal() throws {
         try objects.save([Self.person(1), Self.person(2)])

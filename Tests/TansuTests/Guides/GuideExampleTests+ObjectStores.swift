@@ -102,6 +102,14 @@ extension GuideExampleTests {
         print(try await books.find(["**": ["$begin": "Alw"]]).all().map(\.title))  // ["Always Coming Home"]
         print(try await books.find(["**": 1985]).count(), try await books.find(["**": "1985"]).count())  // 1 0
 
+        let shelf = try db.bag("shelf")
+        try await shelf.add([earthsea, dispossessed])
+        try await shelf.add([ursula])
+        print(try await shelf.objects(of: Book.self).map(\.title))  // ["A Wizard of Earthsea", "The Dispossessed"]
+        print(try await shelf.find(Book.self).and { $0.year > 1970 }.count())  // 1
+        try await books.remove(id: earthsea.id)
+        print(try await shelf.count(), try await db.bagNames(containing: ursula))  // 2 ["shelf"]
+
         struct OldAuthor: Sendable { var key: String; var name: String }
         struct OldBook: Sendable { var key: String; var title: String; var year: Int; var authorKey: String? }
         let oldAuthors = [OldAuthor(key: "a1", name: "Stanisław Lem")]
