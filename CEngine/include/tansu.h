@@ -575,18 +575,22 @@ TANSU_API tansu_status tansu_savepoint_roll_back(tansu_txn *txn, tansu_error *er
 /* ---- Collections ---------------------------------------------------------------------------- */
 
 /* Creates the collection unless it exists. `options`: {local: bool, compression: text, references:
- * array}. The compression, "lz4" or "none", is that of the documents in compacted segments, from
- * the next compaction on. The references are [{path: text, to: text, onDelete: text}, ...]: the
- * values at the path (elements of arrays, and paths through arrays, too) are `_id`s of documents of
- * the collection `to`, and onDelete says what the removal of such a document does to a document
- * that refers to it: "cascade" removes it as well, "nullify" makes the value null or takes it out
- * of its array, "deny" forbids the removal (REFERENCED), "ignore" (the default) leaves it. This
- * holds for every way of removing documents, dropping a collection included, in one commit and over
- * any number of references. An index on each path makes removals quick. The compression and the
- * references are also changed when the collection exists; `references` replaces all that there are.
- * Errors: INVALID_NAME, INVALID_QUERY (an unknown option, an invalid reference), EXISTS (with
- * another value of "local"), UNSUPPORTED (the library was built without LZ4), INVALID_STATE (an
- * option of an existing collection is changed in a savepoint), and a commit's. */
+ * array, timestamps: bool or document}. The compression, "lz4" or "none", is that of the documents
+ * in compacted segments, from the next compaction on. The references are [{path: text, to: text,
+ * onDelete: text}, ...]: the values at the path (elements of arrays, and paths through arrays, too)
+ * are `_id`s of documents of the collection `to`, and onDelete says what the removal of such a
+ * document does to a document that refers to it: "cascade" removes it as well, "nullify" makes the
+ * value null or takes it out of its array, "deny" forbids the removal (REFERENCED), "ignore" (the
+ * default) leaves it. This holds for every way of removing documents, dropping a collection
+ * included, in one commit and over any number of references. An index on each path makes removals
+ * quick. The timestamps are two fields that every save sets, whatever the document says, {created:
+ * text, updated: text} with one or both names; true is {created: "createdAt", updated:
+ * "updatedAt"}, false none: the date at which a document was inserted, which later saves keep, and
+ * that of its last save, which is never before it. The last three are also changed when the
+ * collection exists; `references` replaces all that there are. Errors: INVALID_NAME, INVALID_QUERY
+ * (an unknown option, an invalid reference), EXISTS (with another value of "local"), UNSUPPORTED
+ * (the library was built without LZ4), INVALID_STATE (an option of an existing collection is
+ * changed in a savepoint), and a commit's. */
 TANSU_API tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
                                                tansu_document options, tansu_error *error);
 
@@ -1070,9 +1074,10 @@ TANSU_API tansu_status tansu_dump(tansu_db *db, tansu_txn *txn, tansu_write_byte
  * name} (of plain documents; required for those), {"mode": "save" | "insert" | "skip"} (a document
  * whose `_id` is taken is replaced, an error, or left out; default: "insert"), {"atomic": bool}
  * (default false: commits of some thousand documents; true: all or nothing, within the limit of a
- * transaction). Indexes are created after the documents of their collection. *report (may be NULL;
- * also after an error): {"collections", "documents", "skipped", "indexes", "lines": n}. `progress`
- * (may be NULL): lines, of an unknown total (0).
+ * transaction), {"keepTimestamps": bool} (whether dates that plain documents have in the fields of
+ * the option "timestamps" are kept; those of a dump are). Indexes are created after the documents
+ * of their collection. *report (may be NULL; also after an error): {"collections", "documents",
+ * "skipped", "indexes", "lines": n}. `progress` (may be NULL): lines, of an unknown total (0).
  * Errors: INVALID_JSON and others with the number of the line in the message and in error->offset,
  * IO (`read` failed), CANCELLED, and those of tansu_save() and tansu_index_create().
  */

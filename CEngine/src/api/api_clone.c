@@ -9,6 +9,7 @@
 #include "store/open/options.h"
 #include "store/open/states.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -35,7 +36,9 @@ static tansu_status begin(const cloning *c, write_txn **result, tansu_error *err
     if (status != TANSU_OK)
         return status;
     status = write_txn_begin(c->to, result, error);
-    if (status != TANSU_OK)
+    if (status == TANSU_OK)
+        (*result)->stamping = STAMPING_COPIES;
+    else
         write_lock_release(c->to);
     return status;
 }
@@ -101,6 +104,14 @@ static tansu_status copy_references(write_txn *to, const collection_state *state
                         : write_txn_collection_refer(to, state->name, list, error);
 }
 
+/* copy_timestamps -- the same. */
+static tansu_status copy_timestamps(write_txn *to, const collection_state *state,
+                                    tansu_error *error) {
+    timestamp_fields *fields = timestamp_fields_copy(state->timestamps);
+    return fields == NULL ? error_memory(error)
+                          : write_txn_collection_stamp(to, state->name, fields, error);
+}
+
 /* copy_collection -- options, documents in their order, indexes. */
 static tansu_status copy_collection(const cloning *c, const collection_state *state,
                                     tansu_error *error) {
@@ -113,6 +124,8 @@ static tansu_status copy_collection(const cloning *c, const collection_state *st
         status = write_txn_collection_compress(to, state->name, state->codec, error);
     if (status == TANSU_OK && state->references != NULL)
         status = copy_references(to, state, error);
+    if (status == TANSU_OK && state->timestamps != NULL)
+        status = copy_timestamps(to, state, error);
     status = end(to, status, error);
     log_pins pins = {.next = 0};
     read_context v = {.log = c->from->log,

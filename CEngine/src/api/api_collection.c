@@ -7,8 +7,11 @@
 #include "store/collection.h"
 #include "store/name_check.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "util/buffer.h"
 #include "util/error.h"
+
+#include <stdlib.h>
 
 /* The options of a collection. */
 typedef struct collection_options {
@@ -18,6 +21,8 @@ typedef struct collection_options {
     enum codec codec;
     bool refers; /* `references` was given */
     reference_list *references;
+    bool stamps; /* `timestamps` was given */
+    timestamp_fields *timestamps;
 } collection_options;
 
 /* read_option -- one of them. */
@@ -35,10 +40,15 @@ static tansu_status read_option(collection_options *o, const doc_iter *iter, tan
         o->refers = true;
         return reference_list_parse(&iter->value, &o->references, error);
     }
+    if (strcmp(iter->key, "timestamps") == 0) {
+        free(o->timestamps);
+        o->stamps = true;
+        return timestamp_fields_parse(&iter->value, &o->timestamps, error);
+    }
     if (strcmp(iter->key, "compression") != 0)
         return error_set(error, TANSU_E_INVALID_QUERY, iter->key,
                          "\"%s\" is not a collection option; there are \"local\", "
-                         "\"compression\" and \"references\"",
+                         "\"compression\", \"references\" and \"timestamps\"",
                          iter->key);
     o->compresses = true;
     return iter->value.type == DOC_STRING &&
@@ -48,8 +58,8 @@ static tansu_status read_option(collection_options *o, const doc_iter *iter, tan
                            "The collection option \"compression\" must be \"lz4\" or \"none\"");
 }
 
-/* read_options -- reads {local: bool, compression: text, references: array}. The references are the
- * caller's, also after an error. */
+/* read_options -- reads {local: bool, compression: text, references: array, timestamps: document}.
+ * The references are the caller's, also after an error. */
 static tansu_status read_options(tansu_document options, collection_options *o,
                                  tansu_error *error) {
     *o = (collection_options){.local = false};
@@ -60,7 +70,7 @@ static tansu_status read_options(tansu_document options, collection_options *o,
     for (doc_iter_init(&iter, options.data, options.size);
          status == TANSU_OK && doc_iter_next(&iter);)
         status = read_option(o, &iter, error);
-    o->compares_local = o->compares_local || !(o->compresses || o->refers);
+    o->compares_local = o->compares_local || !(o->compresses || o->refers || o->stamps);
     return status;
 }
 
@@ -72,15 +82,21 @@ static tansu_status ensure(const write_call *w, const char *name, collection_opt
                                                       any_options && o->compares_local, error);
     if (status == TANSU_OK && there != NULL &&
         ((o->compresses && there->codec != o->codec) ||
-         (o->refers && !reference_list_equal(there->references, o->references))))
+         (o->refers && !reference_list_equal(there->references, o->references)) ||
+         (o->stamps && !timestamp_fields_equal(there->timestamps, o->timestamps))))
         status = write_call_check_savepoint(w, error);
     if (status == TANSU_OK && o->compresses)
         status = write_txn_collection_compress(w->wtxn, name, o->codec, error);
-    if (status != TANSU_OK || !o->refers)
+    if (status == TANSU_OK && o->refers) {
+        reference_list *list = o->references;
+        o->references = NULL;
+        status = write_txn_collection_refer(w->wtxn, name, list, error);
+    }
+    if (status != TANSU_OK || !o->stamps)
         return status;
-    reference_list *list = o->references;
-    o->references = NULL;
-    return write_txn_collection_refer(w->wtxn, name, list, error);
+    timestamp_fields *fields = o->timestamps;
+    o->timestamps = NULL;
+    return write_txn_collection_stamp(w->wtxn, name, fields, error);
 }
 
 tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *name,
@@ -95,6 +111,7 @@ tansu_status tansu_collection_ensure(tansu_db *db, tansu_txn *txn, const char *n
     if (status == TANSU_OK)
         status = write_call_end(&w, ensure(&w, name, &o, options.data != NULL, error), error);
     reference_list_free(o.references);
+    free(o.timestamps);
     return status;
 }
 
@@ -149,6 +166,8 @@ tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *r
             writer_string(&w, "compression", codec_name(state->codec));
         if (state->references != NULL)
             reference_list_write(state->references, &w);
+        if (state->timestamps != NULL)
+            timestamp_fields_write(state->timestamps, &w);
         writer_end(&w, options);
         writer_end(&w, one);
     }

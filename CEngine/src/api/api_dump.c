@@ -8,6 +8,7 @@
 #include "bson/writer.h"
 #include "store/handle.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -166,6 +167,8 @@ static tansu_status put_collection(dump *d, const collection_state *state, uint6
         writer_string(&w, "compression", codec_name(state->codec));
     if (state->references != NULL)
         reference_list_write(state->references, &w);
+    if (state->timestamps != NULL)
+        timestamp_fields_write(state->timestamps, &w);
     writer_end(&w, options);
     writer_int64(&w, "documents", (int64_t)documents);
     size_t list = writer_open(&w, "indexes", DOC_ARRAY);

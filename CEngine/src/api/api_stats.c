@@ -15,6 +15,7 @@
 #include "store/open/states.h"
 #include "store/readers/reader_registry.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
 #include "util/error.h"
@@ -31,6 +32,8 @@ static void append_collections(writer *w, const snapshot *v) {
             writer_string(w, "compression", codec_name(state->codec));
         if (state->references != NULL)
             reference_list_write(state->references, w);
+        if (state->timestamps != NULL)
+            timestamp_fields_write(state->timestamps, w);
         size_t indexes = writer_open(w, "indexes", DOC_ARRAY);
         for (uint32_t k = 0; k < state->index_count; k++) {
             size_t index = writer_open_index(w, k, DOC_DOCUMENT);

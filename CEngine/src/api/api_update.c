@@ -7,11 +7,11 @@
 #include "query/update/update.h"
 #include "rules/delete_rules.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* ---- The request ---- */
 
@@ -107,14 +107,6 @@ static tansu_status compile_update(request *r, tansu_document given, tansu_error
     return update_compile(given.data, given.size, &extra, &filters, r->query, &r->update, error);
 }
 
-/* milliseconds_now -- since 1970. */
-static uint64_t milliseconds_now(void) {
-    struct timespec now;
-    if (clock_gettime(CLOCK_REALTIME, &now) != 0)
-        return (uint64_t)time(NULL) * 1000;
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* The arguments of a call. */
 typedef struct call {
     tansu_document query;
@@ -127,7 +119,7 @@ typedef struct call {
 /* request_make -- checks and compiles the arguments. *r must be freed, also after an error. */
 static tansu_status request_make(request *r, const call *c, const interrupt *stop,
                                  tansu_error *error) {
-    *r = (request){.how = {.now = milliseconds_now()}};
+    *r = (request){.how = {.now = (uint64_t)clock_date()}};
     tansu_status status = check_bson(c->query, true, "query", error);
     if (status == TANSU_OK)
         status = check_bson(c->update, true, "update", error);
@@ -186,6 +178,15 @@ static bool removes(const request *r) {
     return r->update == NULL || update_get_facts(r->update)->drops;
 }
 
+/* take_dates -- the document that was saved last, with the dates that the save has set. */
+static tansu_status take_dates(const write_txn *c, const char *collection, outcome *o,
+                               tansu_error *error) {
+    return snapshot_collection(c->next, collection)->timestamps == NULL ||
+                   buffer_set(&o->after, c->stamped.data, c->stamped.size)
+               ? TANSU_OK
+               : error_memory(error);
+}
+
 /* update_match -- updates one document, or notes one that is to be removed. */
 static tansu_status update_match(const request *r, write_txn *c, const char *collection,
                                  uint64_t rid, outcome *o, tansu_error *error) {
@@ -213,7 +214,9 @@ static tansu_status update_match(const request *r, write_txn *c, const char *col
         memcmp(o->after.data, doc, size) == 0)
         return TANSU_OK;
     o->modified++;
-    return write_txn_save(c, collection, o->after.data, o->after.size, TANSU_REPLACE, NULL, error);
+    status =
+        write_txn_save(c, collection, o->after.data, o->after.size, TANSU_REPLACE, NULL, error);
+    return status == TANSU_OK ? take_dates(c, collection, o, error) : status;
 }
 
 /* insert -- what an upsert does when nothing matched. */
@@ -233,6 +236,9 @@ static tansu_status insert(request *r, write_txn *c, const char *collection, out
     doc_value given;
     if (!writer_single(&o->id, "_id", &id))
         return error_memory(error);
+    status = take_dates(c, collection, o, error);
+    if (status != TANSU_OK)
+        return status;
     if (doc_find(o->after.data, o->after.size, "_id", 3, &given))
         return TANSU_OK;
     /* The `_id` that the save generated is the first field, as in the stored document. */

@@ -27,6 +27,7 @@ typedef struct checking {
     bool compressed; /* some segment is, or has the compression of a collection */
     bool wildcard;   /* some segment has the definition of a wildcard index */
     bool references; /* some segment has references of a collection */
+    bool timestamps; /* some segment has timestamps of a collection */
 } checking;
 
 /* is_wildcard -- whether a record defines a wildcard index. */
@@ -61,6 +62,7 @@ static tansu_status check_frame(checking *c, const frame_header *frame, const ch
                             name, (unsigned long long)(offset + at));
         c->compressed = c->compressed || sets_option(record, "compression");
         c->references = c->references || sets_option(record, "references");
+        c->timestamps = c->timestamps || sets_option(record, "timestamps");
         c->wildcard = c->wildcard || is_wildcard(record);
         at += record->size;
     }
@@ -169,6 +171,7 @@ tansu_status restore_check(const staging *staged, manifest *m, tansu_error *erro
     m->compressed = m->compressed || c.compressed;
     m->wildcard = m->wildcard || c.wildcard;
     m->references = m->references || c.references;
+    m->timestamps = m->timestamps || c.timestamps;
     free(folder);
     return c.status;
 }

@@ -5,6 +5,7 @@
 
 #include "bson/document.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -49,5 +50,6 @@ void collection_release(tree_store *trees, collection_state *state) {
     }
     locations_free(state->locations);
     reference_list_free((reference_list *)state->references);
+    free((void *)state->timestamps);
     free(state);
 }

@@ -17,7 +17,8 @@
 
 #define MANIFEST_NAME "MANIFEST"
 #define MANIFEST_LIMIT 4096u
-#define MANIFEST_ADDED (MANIFEST_FORMAT_WILDCARD + MANIFEST_FORMAT_REFERENCES)
+#define MANIFEST_ADDED \
+    (MANIFEST_FORMAT_WILDCARD + MANIFEST_FORMAT_REFERENCES + MANIFEST_FORMAT_TIMESTAMPS)
 #define MANIFEST_NEWEST (MANIFEST_FORMAT_COMPRESSED + MANIFEST_ADDED)
 
 tansu_status manifest_new(manifest *m, tansu_error *error) {
@@ -85,6 +86,7 @@ tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tan
     m->index_damaged = strcmp(state, "damaged") == 0;
     m->wildcard = (format & MANIFEST_FORMAT_WILDCARD) != 0;
     m->references = (format & MANIFEST_FORMAT_REFERENCES) != 0;
+    m->timestamps = (format & MANIFEST_FORMAT_TIMESTAMPS) != 0;
     m->compacted = base >= MANIFEST_FORMAT_COMPACTED;
     m->compressed = base >= MANIFEST_FORMAT_COMPRESSED;
 end:
@@ -99,7 +101,8 @@ static unsigned format_of(const manifest *m) {
                       : m->compacted ? MANIFEST_FORMAT_COMPACTED
                                      : MANIFEST_FORMAT;
     return format + (m->wildcard ? MANIFEST_FORMAT_WILDCARD : 0) +
-           (m->references ? MANIFEST_FORMAT_REFERENCES : 0);
+           (m->references ? MANIFEST_FORMAT_REFERENCES : 0) +
+           (m->timestamps ? MANIFEST_FORMAT_TIMESTAMPS : 0);
 }
 
 tansu_status manifest_write(const fs *calls, const char *folder, const manifest *m,
@@ -127,8 +130,10 @@ static tansu_status mark(database *db, const manifest *marks, tansu_error *error
     m.compressed = m.compressed || marks->compressed;
     m.wildcard = m.wildcard || marks->wildcard;
     m.references = m.references || marks->references;
+    m.timestamps = m.timestamps || marks->timestamps;
     if (m.compacted != db->manifest.compacted || m.compressed != db->manifest.compressed ||
-        m.wildcard != db->manifest.wildcard || m.references != db->manifest.references) {
+        m.wildcard != db->manifest.wildcard || m.references != db->manifest.references ||
+        m.timestamps != db->manifest.timestamps) {
         if (db->folder != NULL)
             status = manifest_write(db->calls, db->folder, &m, error);
         if (status == TANSU_OK)
@@ -148,6 +153,10 @@ tansu_status manifest_mark_compressed(database *db, tansu_error *error) {
 
 tansu_status manifest_mark_references(database *db, tansu_error *error) {
     return mark(db, &(manifest){.references = true}, error);
+}
+
+tansu_status manifest_mark_timestamps(database *db, tansu_error *error) {
+    return mark(db, &(manifest){.timestamps = true}, error);
 }
 
 tansu_status manifest_mark_wildcard(database *db, tansu_error *error) {

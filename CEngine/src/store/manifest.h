@@ -22,6 +22,7 @@ typedef struct manifest {
     bool compressed;    /* it may hold compressed segments, and options of collections: format 4 */
     bool wildcard;      /* it may hold wildcard indexes: 8 more than the format without them */
     bool references;    /* collections may have references: 16 more */
+    bool timestamps;    /* collections may have timestamps: 32 more */
     bool index_open;    /* index files were being written and may not be whole on the disk */
     bool index_damaged; /* they were found to be damaged: the next opening rebuilds them */
     char boot[64];      /* of the machine's start when they were */
@@ -35,6 +36,7 @@ typedef struct manifest {
 #define MANIFEST_FORMAT_COMPRESSED 4u
 #define MANIFEST_FORMAT_WILDCARD 8u    /* added to one of the others */
 #define MANIFEST_FORMAT_REFERENCES 16u /* the same */
+#define MANIFEST_FORMAT_TIMESTAMPS 32u /* the same */
 
 /* manifest_read -- Errors: NOT_FOUND, CORRUPT, VERSION, IO. */
 tansu_status manifest_read(const fs *calls, const char *folder, manifest *m, tansu_error *error);
@@ -56,6 +58,10 @@ tansu_status manifest_mark_wildcard(database *db, tansu_error *error);
 /* manifest_mark_references -- records that collections may have references, whose delete rules an
  * earlier release would not keep. Errors: FULL, IO. */
 tansu_status manifest_mark_references(database *db, tansu_error *error);
+
+/* manifest_mark_timestamps -- records that collections may have timestamps, which an earlier
+ * release would not set. Errors: FULL, IO. */
+tansu_status manifest_mark_timestamps(database *db, tansu_error *error);
 
 /* manifest_mark_compressed -- records that collections may be compressed. Errors: FULL, IO. */
 tansu_status manifest_mark_compressed(database *db, tansu_error *error);

@@ -30,11 +30,12 @@ typedef struct collection_index {
 
 /* One collection as of a snapshot. Immutable once published. */
 typedef struct collection_state {
-    uint64_t epoch;                          /* the writer that made this copy */
-    uint32_t id;                             /* unique in the database, never used again */
-    bool local;                              /* never replicated */
-    enum codec codec;                        /* of its documents in compacted segments */
-    const struct reference_list *references; /* to other collections; NULL: none */
+    uint64_t epoch;                            /* the writer that made this copy */
+    uint32_t id;                               /* unique in the database, never used again */
+    bool local;                                /* never replicated */
+    enum codec codec;                          /* of its documents in compacted segments */
+    const struct reference_list *references;   /* to other collections; NULL: none */
+    const struct timestamp_fields *timestamps; /* that saves set; NULL: none */
     char name[TANSU_MAX_NAME + 1];
     locations *locations;       /* shared by all snapshots */
     uint64_t next_rid;          /* record ids 0 … next_rid - 1 have been assigned */

@@ -15,6 +15,13 @@ clock_time clock_now(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+int64_t clock_date(void) {
+    struct timespec now;
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return (int64_t)time(NULL) * 1000;
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* timespec_of -- nanoseconds as a timespec. */
 static struct timespec timespec_of(uint64_t nanoseconds) {
     return (struct timespec){.tv_sec = (time_t)(nanoseconds / 1000000000u),

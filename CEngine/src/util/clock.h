@@ -2,7 +2,8 @@
  * util/clock.h -- a monotonic clock, and waiting by it.
  *
  * Every wait and every duration in the engine is measured by this clock: the wall clock jumps when
- * somebody sets it, and is read only where a date is meant (bson/object_id.c, `$currentDate`).
+ * somebody sets it, and is read only where a date is meant (bson/object_id.c, `$currentDate`,
+ * timestamps of documents).
  */
 #ifndef TANSU_UTIL_CLOCK_H
 #define TANSU_UTIL_CLOCK_H
@@ -19,6 +20,9 @@ typedef uint64_t clock_time;
 
 /* clock_now -- the current time. */
 clock_time clock_now(void);
+
+/* clock_date -- the wall clock: milliseconds since 1970. */
+int64_t clock_date(void);
 
 /* clock_after -- the time that many nanoseconds after another; CLOCK_NEVER when that is too far. */
 static inline clock_time clock_after(clock_time from, uint64_t nanoseconds) {

@@ -55,13 +55,16 @@ static tansu_status read_options(load *l, tansu_document options, tansu_error *e
         } else if (strcmp(iter.key, "atomic") == 0 && iter.value.type == DOC_BOOL) {
             l->atomic = doc_bool(&iter.value);
             right = true;
+        } else if (strcmp(iter.key, "keepTimestamps") == 0 && iter.value.type == DOC_BOOL) {
+            l->keeps_timestamps = doc_bool(&iter.value);
+            right = true;
         }
         if (!right)
             return error_set(
                 error, TANSU_E_INVALID_QUERY, iter.key,
                 "\"%s\" is not an option of a load, or has the wrong type; the options are "
-                "\"collection\" (a name), \"mode\" (\"insert\", \"save\" or \"skip\") and "
-                "\"atomic\" (a bool)",
+                "\"collection\" (a name), \"mode\" (\"insert\", \"save\" or \"skip\"), "
+                "\"atomic\" and \"keepTimestamps\" (bools)",
                 iter.key);
     }
     return TANSU_OK;

@@ -23,6 +23,7 @@ typedef struct load {
     tansu_save_mode mode;
     bool skip; /* what is there already */
     bool atomic;
+    bool keeps_timestamps;
 
     bool dump;  /* it began with a dump's first line */
     bool ended; /* and its last one was read */

@@ -55,7 +55,11 @@ tansu_status load_save(load *l, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     uint64_t saved = 0, skipped = 0;
+    w.wtxn->stamping = l->dump               ? STAMPING_COPIES
+                       : l->keeps_timestamps ? STAMPING_KEEPS
+                                             : STAMPING_SETS;
     status = save_documents(l, w.wtxn, &saved, &skipped, error);
+    w.wtxn->stamping = STAMPING_SETS;
     bool keep = status == TANSU_OK || (w.own && write_txn_usable(w.wtxn, NULL) == TANSU_OK);
     tansu_status end =
         write_call_end(&w, keep ? TANSU_OK : status, status == TANSU_OK ? error : NULL);

@@ -142,7 +142,7 @@ static tansu_status apply(repair *r, const repair_record *record, tansu_error *e
                  name);
         note(r, record, message);
     }
-    doc_value local, references;
+    doc_value local, option;
     const char *to;
     switch (record->type) {
     case RECORD_COLLECTION_CREATE:
@@ -171,8 +171,10 @@ static tansu_status apply(repair *r, const repair_record *record, tansu_error *e
     case RECORD_COLLECTION_OPTIONS:
         if ((to = text_of(record, "compression")) != NULL)
             (void)codec_of_name(to, &c->codec);
-        if (doc_find(record->payload.data, record->payload.size, "references", 10, &references))
+        if (doc_find(record->payload.data, record->payload.size, "references", 10, &option))
             c->references = record;
+        if (doc_find(record->payload.data, record->payload.size, "timestamps", 10, &option))
+            c->timestamps = record;
         break;
     default: break;
     }

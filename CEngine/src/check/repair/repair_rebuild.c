@@ -9,6 +9,7 @@
 #include "check/repair/repair_read.h"
 #include "store/database_internal.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "store/write_lock.h"
 #include "store/write_txn/online_index_build.h"
 #include "util/error.h"
@@ -83,7 +84,9 @@ static tansu_status begin_batch(transfer *t, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     status = write_txn_begin(db, &t->wtxn, error);
-    if (status != TANSU_OK) {
+    if (status == TANSU_OK) {
+        t->wtxn->stamping = STAMPING_COPIES;
+    } else {
         t->wtxn = NULL;
         write_lock_release(db);
     }
@@ -356,6 +359,24 @@ static tansu_status transfer_references(transfer *t, tansu_error *error) {
     return TANSU_OK;
 }
 
+/* transfer_timestamps -- the same of the option "timestamps". */
+static tansu_status transfer_timestamps(transfer *t, tansu_error *error) {
+    const tansu_buffer *payload = &t->c->timestamps->payload;
+    doc_value option;
+    timestamp_fields *fields = NULL;
+    doc_find(payload->data, payload->size, "timestamps", 10, &option);
+    tansu_error fault;
+    tansu_status status = timestamp_fields_parse(&option, &fields, &fault);
+    if (status == TANSU_OK)
+        return write_txn_collection_stamp(t->wtxn, t->c->name, fields, error);
+    if (status == TANSU_E_MEMORY)
+        return error_memory(error);
+    problem_location where = {.offset = -1, .size = -1, .collection = t->c->name};
+    problem_list_add(&t->r->problems, &where, "Timestamps of the collection are left out: %s",
+                     fault.message);
+    return TANSU_OK;
+}
+
 /* transfer_collection -- creates a collection and saves its documents. */
 static tansu_status transfer_collection(repair *r, repair_collection *c, pending_slot *slots,
                                         uint64_t count, tansu_error *error) {
@@ -367,6 +388,8 @@ static tansu_status transfer_collection(repair *r, repair_collection *c, pending
         status = write_txn_collection_compress(t.wtxn, c->name, c->codec, error);
     if (status == TANSU_OK && c->references != NULL)
         status = transfer_references(&t, error);
+    if (status == TANSU_OK && c->timestamps != NULL)
+        status = transfer_timestamps(&t, error);
     for (uint64_t i = 0; status == TANSU_OK && i < count; i++) {
         pending_slot slot = slots[i]; /* those that are saved move to the front */
         status = transfer_document(&t, &slot, error);

@@ -37,6 +37,7 @@ typedef struct repair_collection {
     bool local;
     enum codec codec;
     const repair_record *references; /* the record that sets them; NULL: none */
+    const repair_record *timestamps; /* the same */
     bool dropped;
     uint64_t named_by; /* the commit that gave the name */
     bool doubtful;     /* no checksum protects that record */

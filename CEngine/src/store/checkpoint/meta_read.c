@@ -8,6 +8,7 @@
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -104,16 +105,19 @@ static tansu_status load_index(database *db, const doc_value *part, collection_i
     return tree_open(db->trees, block, count, &index->entries, error);
 }
 
-/* load_references -- the references of a collection; without the member there are none. */
-static tansu_status load_references(const doc_value *part, collection_state *state,
-                                    tansu_error *error) {
-    doc_value references;
-    reference_list *list;
-    if (!doc_find(part->data, part->size, "references", 10, &references))
-        return TANSU_OK;
-    tansu_status status = reference_list_parse(&references, &list, error);
-    if (status == TANSU_OK)
-        state->references = list;
+/* load_options -- references and timestamps of a collection; without the members there are none. */
+static tansu_status load_options(const doc_value *part, collection_state *state,
+                                 tansu_error *error) {
+    doc_value option;
+    reference_list *list = NULL;
+    timestamp_fields *fields = NULL;
+    tansu_status status = TANSU_OK;
+    if (doc_find(part->data, part->size, "references", 10, &option))
+        status = reference_list_parse(&option, &list, error);
+    state->references = list;
+    if (status == TANSU_OK && doc_find(part->data, part->size, "timestamps", 10, &option))
+        status = timestamp_fields_parse(&option, &fields, error);
+    state->timestamps = fields;
     return status == TANSU_E_MEMORY || status == TANSU_OK ? status : TANSU_E_CORRUPT;
 }
 
@@ -153,7 +157,7 @@ static tansu_status load_collection(database *db, snapshot *v, const doc_value *
     state->count = count;
     memcpy(state->name, text, length < TANSU_MAX_NAME ? length : TANSU_MAX_NAME);
     v->collections[v->count++] = state;
-    tansu_status status = load_references(part, state, error);
+    tansu_status status = load_options(part, state, error);
     if (status == TANSU_OK)
         status = locations_new(state->id, db->bs, next_rid, &state->locations, error);
     if (status == TANSU_OK)

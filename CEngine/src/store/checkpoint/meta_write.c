@@ -6,6 +6,7 @@
 #include "store/checkpoint/log_state.h"
 #include "store/database_internal.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -58,6 +59,8 @@ static void append_collection(writer *w, const collection_state *state, const ta
         writer_string(w, "compression", codec_name(state->codec));
     if (state->references != NULL)
         reference_list_write(state->references, w);
+    if (state->timestamps != NULL)
+        timestamp_fields_write(state->timestamps, w);
     writer_binary(w, "gaps", DOC_SUBTYPE_GENERIC, gaps->data, gaps->size);
     writer_int64(w, "nextDocno", (int64_t)state->next_rid);
     writer_int64(w, "count", (int64_t)state->count);

@@ -24,6 +24,7 @@
 #include "store/index_tail/index_tail.h"
 #include "store/index_tail/tail_changes.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "store/write_txn/write_txn_internal.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -322,23 +323,29 @@ static tansu_status replay_options(write_txn *wtxn, const collection_state *stat
                                    const uint8_t *payload, uint32_t size, log_location location,
                                    tansu_error *error) {
     const char *compression = text_of(payload, size, "compression");
-    doc_value references;
-    reference_list *list;
+    const char *name = state->name; /* a copy of the state frees nothing before the end */
+    doc_value option;
     tansu_status status = TANSU_OK;
     if (compression != NULL) {
         enum codec codec;
         (void)codec_of_name(compression, &codec); /* an unknown one is none */
         status = write_txn_set_codec(wtxn, state->name, codec, error);
     }
-    if (status != TANSU_OK || !doc_find(payload, size, "references", 10, &references))
-        return status;
-    status = reference_list_parse(&references, &list, error);
-    if (status == TANSU_E_MEMORY)
-        return status;
-    if (status != TANSU_OK)
-        return damaged(location, "There are invalid references of a collection", error);
-    state = write_txn_collection_by_id(wtxn, state->id); /* setting the codec may have moved it */
-    return write_txn_set_references(wtxn, state->name, list, error);
+    if (status == TANSU_OK && doc_find(payload, size, "references", 10, &option)) {
+        reference_list *list;
+        status = reference_list_parse(&option, &list, error);
+        if (status == TANSU_OK)
+            status = write_txn_set_references(wtxn, name, list, error);
+    }
+    if (status == TANSU_OK && doc_find(payload, size, "timestamps", 10, &option)) {
+        timestamp_fields *fields;
+        status = timestamp_fields_parse(&option, &fields, error);
+        if (status == TANSU_OK)
+            status = write_txn_set_timestamps(wtxn, name, fields, error);
+    }
+    return status == TANSU_E_INVALID_QUERY
+               ? damaged(location, "There are invalid options of a collection", error)
+               : status;
 }
 
 /* replay_catalog -- a change of collections or indexes. */

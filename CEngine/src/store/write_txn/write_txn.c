@@ -37,6 +37,7 @@ void write_txn_discard(write_txn *wtxn) {
     free(wtxn->new_entries);
     tansu_buffer_free(&wtxn->key);
     tansu_buffer_free(&wtxn->scratch);
+    tansu_buffer_free(&wtxn->stamped);
     write_txn_batches_free(wtxn);
     free(wtxn);
 }
@@ -55,10 +56,12 @@ static void write_txn_give_back(write_txn *wtxn) {
                       .new_entries = wtxn->new_entries,
                       .entry_sets = wtxn->entry_sets,
                       .key = wtxn->key,
-                      .scratch = wtxn->scratch};
+                      .scratch = wtxn->scratch,
+                      .stamped = wtxn->stamped};
     pending_clear(&kept.pending);
     *wtxn = kept;
-    if (kept.step_capacity > STEPS_KEPT || kept.scratch.capacity > SCRATCH_KEPT)
+    if (kept.step_capacity > STEPS_KEPT || kept.scratch.capacity > SCRATCH_KEPT ||
+        kept.stamped.capacity > SCRATCH_KEPT)
         write_txn_discard(wtxn);
     else
         db->spare = wtxn;

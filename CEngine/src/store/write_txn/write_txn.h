@@ -25,6 +25,13 @@ typedef struct write_txn_step {
     doc_ref new_ref; /* the version put, 0 for a deletion */
 } write_txn_step;
 
+/* What a transaction does with the dates of documents in collections with timestamps. */
+enum stamping {
+    STAMPING_SETS,  /* as the option says */
+    STAMPING_KEEPS, /* dates that a document has are not replaced */
+    STAMPING_COPIES /* nothing: documents are copied as they are */
+};
+
 typedef struct write_txn {
     database *db;
     snapshot *base; /* the head; not used after publishing */
@@ -68,6 +75,8 @@ typedef struct write_txn {
     uint32_t entry_sets;
     tansu_buffer key;
     tansu_buffer scratch;
+    tansu_buffer stamped; /* the document last saved, with its dates, if it got any */
+    enum stamping stamping;
 } write_txn;
 
 /* write_txn_begin -- starts on the head snapshot; the caller has the write lock. */
@@ -141,6 +150,12 @@ tansu_status write_txn_collection_compress(write_txn *wtxn, const char *name, en
 struct reference_list;
 tansu_status write_txn_collection_refer(write_txn *wtxn, const char *name,
                                         struct reference_list *list, tansu_error *error);
+
+/* write_txn_collection_stamp -- replaces the fields that saves date (NULL: none). Owns `fields`
+ * whatever the result. Errors: NOT_FOUND, and those of a record. */
+struct timestamp_fields;
+tansu_status write_txn_collection_stamp(write_txn *wtxn, const char *name,
+                                        struct timestamp_fields *fields, tansu_error *error);
 
 /* ---- Collections and indexes (write_txn_catalog.c) ---- */
 

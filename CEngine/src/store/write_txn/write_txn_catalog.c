@@ -162,7 +162,7 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
         return snapshot_missing(name, error);
     dropped_collection *dropped = malloc(sizeof *dropped);
     if (dropped == NULL || !reserve_dropped(wtxn, state->index_count + 1) ||
-        !retire_reserve(&wtxn->retired, state->index_count + 2) ||
+        !retire_reserve(&wtxn->retired, state->index_count + 3) ||
         !reserve_dropped_locations(wtxn->db)) {
         free(dropped);
         return error_memory(error);
@@ -182,6 +182,8 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
     }
     if (state->references != NULL)
         retire_add(&wtxn->retired, reference_list_retire, NULL, (void *)state->references);
+    if (state->timestamps != NULL)
+        retire_add(&wtxn->retired, retire_memory, NULL, (void *)state->timestamps);
     bool found;
     uint32_t slot = snapshot_slot(wtxn->next, name, &found);
     wtxn->next->count--;

@@ -9,8 +9,10 @@
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/index_tail/index_tail.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "store/write_txn/unique_conflict.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -283,6 +285,23 @@ static tansu_status find_own(write_txn *wtxn, const collection_state *state, con
                             rid, error);
 }
 
+/* set_dates -- the document with the fields that the collection's option names. */
+static tansu_status set_dates(write_txn *wtxn, const collection_state *state,
+                              const read_context *rctx, doc_ref old_ref, const uint8_t **doc,
+                              size_t *size, tansu_error *error) {
+    uint32_t old_size = 0;
+    const uint8_t *old = old_ref == 0 ? NULL : read_document(rctx, old_ref, &old_size);
+    if (!timestamp_fields_stamp(state->timestamps, *doc, *size, old, old_size, clock_date(),
+                                wtxn->stamping == STAMPING_KEEPS, &wtxn->stamped))
+        return error_memory(error);
+    *doc = wtxn->stamped.data;
+    *size = wtxn->stamped.size;
+    return *size <= TANSU_MAX_DOCUMENT_SIZE
+               ? TANSU_OK
+               : error_set(error, TANSU_E_TOO_LARGE, state->name,
+                           "The document is too large to add its dates; make it smaller");
+}
+
 tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
                             size_t size, tansu_save_mode mode, doc_value *id, tansu_error *error) {
     tansu_status status = doc_check(doc, size, DOC_CHECK_STORE, error);
@@ -334,8 +353,13 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     uint64_t previous = 0;
     if (status == TANSU_OK && found)
         status = locations_get(state->locations, rid, &previous, error);
+    const bool dated = state->timestamps != NULL && wtxn->stamping != STAMPING_COPIES;
+    if (status == TANSU_OK && dated)
+        status = set_dates(wtxn, state, &v, old_ref, &doc, &size, error);
     if (status != TANSU_OK)
         return status;
+    if (dated)
+        doc_find(doc, size, "_id", 3, &own);
     uint64_t at, frame_size = wtxn->frame_size, where = record_where(state->id, rid);
     status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : RECORD_INSERT, state->id,
                               rid, previous, doc, size, &at, error);

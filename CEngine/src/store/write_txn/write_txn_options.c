@@ -1,6 +1,6 @@
 /*
- * store/write_txn/write_txn_options.c -- the options of collections in a transaction: compression
- * and references.
+ * store/write_txn/write_txn_options.c -- the options of collections in a transaction: compression,
+ * references and timestamps.
  */
 #include "store/write_txn/write_txn_internal.h"
 
@@ -8,7 +8,10 @@
 #include "store/database_internal.h"
 #include "store/name_check.h"
 #include "store/references/reference_list.h"
+#include "store/timestamps/timestamp_fields.h"
 #include "util/error.h"
+
+#include <stdlib.h>
 
 tansu_status write_txn_set_codec(write_txn *wtxn, const char *name, enum codec codec,
                                  tansu_error *error) {
@@ -101,6 +104,54 @@ tansu_status write_txn_collection_refer(write_txn *wtxn, const char *name, refer
         return status;
     }
     return put_references(wtxn, there, list, error);
+}
+
+tansu_status write_txn_set_timestamps(write_txn *wtxn, const char *name, timestamp_fields *fields,
+                                      tansu_error *error) {
+    collection_state *state;
+    tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
+    if (status == TANSU_OK && state == NULL)
+        status = snapshot_missing(name, error);
+    if (status == TANSU_OK &&
+        (!retire_reserve(&wtxn->made, 1) || !retire_reserve(&wtxn->retired, 1)))
+        status = error_memory(error);
+    if (status != TANSU_OK) {
+        free(fields);
+        return status;
+    }
+    if (state->timestamps != NULL)
+        retire_add(&wtxn->retired, retire_memory, NULL, (void *)state->timestamps);
+    if (fields != NULL)
+        retire_add(&wtxn->made, retire_memory, NULL, fields);
+    state->timestamps = fields;
+    return TANSU_OK;
+}
+
+tansu_status write_txn_collection_stamp(write_txn *wtxn, const char *name, timestamp_fields *fields,
+                                        tansu_error *error) {
+    const collection_state *there = snapshot_collection(wtxn->next, name);
+    tansu_status status = there == NULL ? snapshot_missing(name, error) : TANSU_OK;
+    bool same = status == TANSU_OK && timestamp_fields_equal(there->timestamps, fields);
+    if (status == TANSU_OK && !same)
+        status = manifest_mark_timestamps(wtxn->db, error);
+    if (status != TANSU_OK || same) {
+        free(fields);
+        return status;
+    }
+    tansu_buffer payload = TANSU_BUFFER_INIT;
+    writer w = {.out = &payload};
+    size_t document = writer_begin(&w);
+    writer_string(&w, "name", there->name);
+    timestamp_fields_write(fields, &w);
+    status =
+        write_txn_put_document(wtxn, RECORD_COLLECTION_OPTIONS, there->id, &w, document, error);
+    if (status != TANSU_OK) {
+        free(fields);
+        return status;
+    }
+    status = write_txn_set_timestamps(wtxn, name, fields, error);
+    wtxn->broken = wtxn->broken || status != TANSU_OK;
+    return status;
 }
 
 tansu_status write_txn_move_references(write_txn *wtxn, const char *name, const char *to,
