@@ -141,6 +141,22 @@ struct NanoStoreTests {
         #expect(try bag.keys() == db.bag("friends").keys())
     }
 
+    @Test("Objects are found by the dates of their insertion and last save")
+    func dates() throws {
+        _ = try db.executeJSON(
+            #"{"op": "createCollection", "collection": "objects", "options": {"timestamps": true}}"#)
+        try objects.save([Self.person(1), Self.person(2, "Jane")])
+        try objects.update(["_id": 1], ["$set": ["Rating": "Good"]])
+        let (before, after) = (Date(timeIntervalSinceNow: -3600), Date(timeIntervalSinceNow: 3600))
+        for field in ["createdAt", "updatedAt"] {
+            #expect(try objects.count([field: ["$lt": BSONValue(after)]]) == 2)
+            #expect(try objects.count([field: ["$gt": BSONValue(before)]]) == 2)
+            #expect(try objects.count([field: ["$lt": BSONValue(before)]]) == 0)
+            let jane = objects.find([field: ["$gt": BSONValue(before)], "FirstName": "Jane"])
+            #expect(try jane.fields(["_id": 1]).all() == [["_id": 2]])
+        }
+    }
+
     @Test("All objects are removed, and indexes dropped and made again")
     func removal() throws {
         try objects.save([Self.person(1), Self.person(2)])
