@@ -8,6 +8,18 @@ let package = Package(
     dependencies: [.package(name: "tansu", path: "..")],
     targets: [
         .target(name: "Checking"),
+        .target(
+            name: "FieldServiceData",
+            dependencies: [.product(name: "TansuObjects", package: "tansu")]
+        ),
+        .executableTarget(
+            name: "FieldServiceDay",
+            dependencies: ["Checking", "FieldServiceData", .product(name: "TansuObjects", package: "tansu")]
+        ),
+        .testTarget(
+            name: "FieldServiceTests",
+            dependencies: ["FieldServiceData", .product(name: "TansuObjects", package: "tansu")]
+        ),
         .executableTarget(
             name: "LogAnalyser",
             dependencies: ["Checking", .product(name: "Tansu", package: "tansu")]

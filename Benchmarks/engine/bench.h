@@ -31,6 +31,7 @@ enum query_kind {
     QUERY_CITY,      /* address.city = text */
     QUERY_ZIP,       /* address.zip = text, never indexed */
     QUERY_AGE,       /* low <= age <= high */
+    QUERY_NAMESAKES, /* name of someone with address.city = text and low <= age <= high */
     QUERY_TOP_EMAIL, /* the first ten of all documents by email, never indexed */
     QUERY_KIND_COUNT
 };

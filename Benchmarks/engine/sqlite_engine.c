@@ -26,6 +26,10 @@ enum statement {
 #define WHERE_CITY " WHERE json_extract(doc, '$.address.city') = ?1"
 #define WHERE_ZIP " WHERE json_extract(doc, '$.address.zip') = ?1"
 #define WHERE_AGE " WHERE json_extract(doc, '$.age') BETWEEN ?1 AND ?2"
+#define WHERE_NAMESAKE                                                                    \
+    " WHERE json_extract(doc, '$.name') IN (SELECT json_extract(doc, '$.name') FROM docs" \
+    " WHERE json_extract(doc, '$.address.city') = ?1"                                     \
+    " AND json_extract(doc, '$.age') BETWEEN ?2 AND ?3)"
 #define BY_EMAIL " ORDER BY json_extract(doc, '$.email') LIMIT 10"
 
 static const char *const statement_texts[STATEMENT_TOTAL] = {
@@ -40,12 +44,14 @@ static const char *const statement_texts[STATEMENT_TOTAL] = {
     [STATEMENT_FIND + QUERY_CITY] = "SELECT doc FROM docs" WHERE_CITY,
     [STATEMENT_FIND + QUERY_ZIP] = "SELECT doc FROM docs" WHERE_ZIP,
     [STATEMENT_FIND + QUERY_AGE] = "SELECT doc FROM docs" WHERE_AGE,
+    [STATEMENT_FIND + QUERY_NAMESAKES] = "SELECT doc FROM docs" WHERE_NAMESAKE,
     [STATEMENT_FIND + QUERY_TOP_EMAIL] = "SELECT doc FROM docs" BY_EMAIL,
     [STATEMENT_COUNT + QUERY_ALL] = "SELECT count(*) FROM docs",
     [STATEMENT_COUNT + QUERY_NAME] = "SELECT count(*) FROM docs" WHERE_NAME,
     [STATEMENT_COUNT + QUERY_CITY] = "SELECT count(*) FROM docs" WHERE_CITY,
     [STATEMENT_COUNT + QUERY_ZIP] = "SELECT count(*) FROM docs" WHERE_ZIP,
     [STATEMENT_COUNT + QUERY_AGE] = "SELECT count(*) FROM docs" WHERE_AGE,
+    [STATEMENT_COUNT + QUERY_NAMESAKES] = "SELECT count(*) FROM docs" WHERE_NAMESAKE,
     [STATEMENT_COUNT + QUERY_TOP_EMAIL] = "SELECT 10",
 };
 
@@ -225,6 +231,10 @@ static sqlite3_stmt *sqlite_bind(struct sqlite_store *self, int base, const stru
         sqlite3_bind_int(statement, 2, query->high);
     } else if (query->text != NULL) {
         sqlite3_bind_text(statement, 1, query->text, -1, SQLITE_STATIC);
+    }
+    if (query->kind == QUERY_NAMESAKES) {
+        sqlite3_bind_int(statement, 2, query->low);
+        sqlite3_bind_int(statement, 3, query->high);
     }
     return statement;
 }

@@ -164,6 +164,14 @@ static int tansu_engine_get(struct store *store, int64_t id, struct sink *sink) 
     return 0;
 }
 
+/* write_ages -- writes the condition on the age. */
+static void write_ages(const struct query *query, struct bson_writer *text) {
+    bson_writer_open_document(text, "age");
+    bson_writer_int32(text, "$gte", query->low);
+    bson_writer_int32(text, "$lte", query->high);
+    bson_writer_close(text);
+}
+
 /* write_query -- writes a query and its hints in BSON. */
 static void write_query(const struct query *query, struct bson_writer *text,
                         struct bson_writer *hints) {
@@ -173,10 +181,17 @@ static void write_query(const struct query *query, struct bson_writer *text,
     case QUERY_NAME: bson_writer_text(text, "name", query->text); break;
     case QUERY_CITY: bson_writer_text(text, "address.city", query->text); break;
     case QUERY_ZIP: bson_writer_text(text, "address.zip", query->text); break;
-    case QUERY_AGE:
-        bson_writer_open_document(text, "age");
-        bson_writer_int32(text, "$gte", query->low);
-        bson_writer_int32(text, "$lte", query->high);
+    case QUERY_AGE: write_ages(query, text); break;
+    case QUERY_NAMESAKES:
+        bson_writer_open_document(text, "name");
+        bson_writer_open_document(text, "$in");
+        bson_writer_text(text, "$from", COLLECTION);
+        bson_writer_text(text, "$field", "name");
+        bson_writer_open_document(text, "$query");
+        bson_writer_text(text, "address.city", query->text);
+        write_ages(query, text);
+        bson_writer_close(text);
+        bson_writer_close(text);
         bson_writer_close(text);
         break;
     case QUERY_TOP_EMAIL:

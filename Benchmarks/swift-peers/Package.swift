@@ -14,6 +14,7 @@ let package = Package(
             name: "SwiftPeersBenchmark",
             dependencies: [
                 .product(name: "Tansu", package: "tansu"),
+                .product(name: "TansuObjects", package: "tansu"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ])
     ],

@@ -132,6 +132,44 @@ struct DeleteRuleTests {
         #expect(error?.code == .invalidArgument)
     }
 
+    @Test("a property that must be there in an optional part cannot be nullified, an optional one can")
+    func nullifyInOptionalPart() throws {
+        struct Visit: Codable, Sendable, Hashable {
+            var technician: Reference<Technician>
+            var helper: Reference<Technician>?
+            var day = 1
+        }
+        struct Job: Codable, Sendable, Identifiable, Hashable {
+            var id: Int
+            var visit: Visit?
+        }
+        let error = #expect(throws: TansuError.self) {
+            try Model {
+                Entity("technicians", of: Technician.self)
+                Entity("jobs", of: Job.self)
+                    .reference(\.visit?.technician, to: "technicians", onDelete: .nullify)
+            }
+        }
+        #expect(error?.code == .invalidArgument)
+
+        let db = try Database(.memory)
+        try db.use(
+            Model {
+                Entity("technicians", of: Technician.self)
+                Entity("jobs", of: Job.self)
+                    .reference(\.visit?.technician, to: "technicians", onDelete: .cascade)
+                    .reference(\.visit?.helper, to: "technicians", onDelete: .nullify)
+            })
+        let (one, two) = (Technician(id: 1, name: "one"), Technician(id: 2, name: "two"))
+        let both = Visit(technician: Reference(to: one), helper: Reference(to: two))
+        try db.save(graph: [one, two, Job(id: 1, visit: both), Job(id: 2, visit: nil)])
+        let jobs = try db.collection(of: Job.self)
+        try db.collection(of: Technician.self).remove(id: 2)
+        #expect(try jobs.find().all() == [Job(id: 1, visit: Visit(technician: Reference(to: one))), Job(id: 2)])
+        try db.collection(of: Technician.self).remove(id: 1)
+        #expect(try jobs.find().all() == [Job(id: 2)])
+    }
+
     @Test("a later version of the model changes the rules; a collection lists them")
     func laterVersion() throws {
         let folder = try TemporaryFolder()

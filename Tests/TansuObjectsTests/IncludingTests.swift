@@ -80,6 +80,81 @@ struct IncludingTests {
         #expect(found?.2.map(\.id) == [1, 2])
     }
 
+    @Test("What is included is what Swift finds, on random data with references that lead nowhere or are there twice")
+    func random() throws {
+        var random = SystemRandomNumberGenerator()
+        let tags = (1...6).map { Tag(id: $0, name: "tag \($0)") }
+        let people = (0..<5).map { Author(name: "author \($0)") }
+        let all = (0..<50).map { number in
+            Book(
+                title: "book \(number)", year: number, author: Reference(to: people.randomElement(using: &random)!),
+                editor: [nil, Reference(to: people[0]), Reference(id: ObjectID())].randomElement(using: &random)!,
+                tags: (0..<Int.random(in: 0...5)).map { _ in Reference(id: Int.random(in: 1...8)) })
+        }
+        let (tagCollection, stored) = (try db.collection(of: Tag.self), Array(all.prefix(40)))
+        try books.remove([:])
+        try tagCollection.remove([:])
+        try authors.save(people)
+        try tagCollection.save(tags)
+        try books.save(stored)
+
+        let found = try books.find().including(\.author).including(\.editor).including(all: \.tags).all()
+        #expect(found.map(\.0) == stored)
+        #expect(found.map(\.1) == stored.map { book in people.first { $0.id == book.author.id } })
+        #expect(found.map(\.2) == stored.map { book in people.first { $0.id == book.editor?.id } })
+        #expect(
+            found.map(\.3) == stored.map { book in book.tags.compactMap { tag in tags.first { $0.id == tag.id } } })
+
+        let byTag = try tagCollection.find().sorted(by: \.id).including(all: \Book.tags) { $0.including(\.editor) }
+            .all()
+        #expect(byTag.map(\.0) == tags)
+        #expect(
+            byTag.map { $0.1.map(\.0) }
+                == tags.map { tag in stored.filter { $0.tags.contains(Reference(to: tag)) } })
+        #expect(byTag.flatMap(\.1).allSatisfy { book, editor in editor == people.first { $0.id == book.editor?.id } })
+    }
+
+    @Test("What the elements of an array refer to, each once, in their order")
+    func elements() throws {
+        struct Line: Codable, Sendable, Hashable {
+            var tag: Reference<Tag>?
+            var others: [Reference<Tag>] = []
+        }
+        struct List: Codable, Sendable, Identifiable, Hashable {
+            var id: Int
+            var lines: [Line]
+            var author: Reference<Author>?
+        }
+        let db = try Database(.memory)
+        try db.use(
+            Model {
+                Entity("tags", of: Tag.self)
+                Entity("countries", of: Country.self)
+                Entity("authors", of: Author.self).reference(\.country, to: "countries")
+                Entity("lists", of: List.self)
+                    .reference(\.lines, \.tag, to: "tags")
+                    .reference(\.lines, \.others, to: "tags")
+                    .reference(\.author, to: "authors")
+            })
+        let tags = (1...4).map { Tag(id: $0, name: "tag \($0)") }
+        try db.collection(of: Tag.self).save(tags)
+        try db.collection(of: Author.self).save(ursula)
+        func line(_ tag: Int?, _ others: Int...) -> Line {
+            Line(tag: tag.map { Reference(id: $0) }, others: others.map { Reference(id: $0) })
+        }
+        let lists = try db.collection(of: List.self)
+        try lists.save([
+            List(
+                id: 1, lines: [line(3), line(nil, 1), line(9), line(1, 4, 4), line(3)], author: Reference(to: ursula)),
+            List(id: 2, lines: []), List(id: 3, lines: [line(nil)]),
+        ])
+        let all = try lists.find().including(all: \.lines, \.tag).including(\.author)
+            .including(all: \.lines, \.others).all()
+        #expect(all.map { $0.1.map(\.id) } == [[3, 1], [], []])
+        #expect(all.map(\.2) == [ursula, nil, nil])
+        #expect(all.map { $0.3.map(\.id) } == [[1, 4], [], []])
+    }
+
     @Test("Everything is read in one snapshot")
     func snapshot() throws {
         let (books, db, ursula) = (books, db, ursula)

@@ -24,6 +24,64 @@ struct ReferenceTests {
         #expect(try BSONDecoder().decode(Book.self, from: document) == book)
     }
 
+    @Test("A reference is coded as its id, whatever the type of that, and by any coder")
+    func typesOfIDs() throws {
+        struct Referring<ID: Codable & Hashable & Sendable>: Codable, Hashable {
+            struct Target: Codable, Identifiable { var id: ID }
+            var one: Reference<Target>
+            var other: Reference<Target>?
+            var several: [Reference<Target>]
+            var set: Set<Reference<Target>>
+        }
+        struct Plain<ID: Codable & Hashable>: Codable {
+            var one: ID
+            var other: ID?
+            var several: [ID]
+            var set: Set<ID>
+        }
+        func check<ID: Codable & Hashable & Sendable>(
+            _ a: ID, _ b: ID, _ location: SourceLocation = #_sourceLocation
+        ) throws {
+            for other in [nil, b] {
+                let value = Referring<ID>(
+                    one: Reference(id: a), other: other.map { Reference(id: $0) },
+                    several: [a, b, a].map { Reference(id: $0) }, set: [Reference(id: b)])
+                let plain = Plain(one: a, other: other, several: [a, b, a], set: [b])
+                let document = try BSONEncoder().encode(value)
+                #expect(try document == BSONEncoder().encode(plain), sourceLocation: location)
+                #expect(
+                    try BSONDecoder().decode(Referring<ID>.self, from: document) == value, sourceLocation: location)
+                let json = try JSONEncoder().encode(value)
+                #expect(
+                    try JSONDecoder().decode(Referring<ID>.self, from: json) == value, sourceLocation: location)
+            }
+        }
+        try check(1, -2)
+        try check("one" as String, "a text that is longer than fifteen bytes")
+        try check(ObjectID(), ObjectID())
+        try check(UUID(), UUID())
+        try check(UInt8(1), UInt8(255))
+        try check(true, false)
+        try check(1.5, -0.25)
+        try check(Date(timeIntervalSince1970: 1.5), Date(timeIntervalSince1970: -1))
+        try check(BSONValue.string("a"), 1)
+        // Stored as a document, which the coders do not know themselves.
+        struct Pair: Codable, Hashable { var left: Int, right: String }
+        try check(Pair(left: 1, right: "a"), Pair(left: 2, right: "b"))
+        enum Kind: String, Codable { case first, second }
+        try check(Kind.first, .second)
+
+        let wrong: BSONDocument = ["one": 1, "several": [1, "two"], "set": []]
+        let error = #expect(throws: DecodingError.self) {
+            try BSONDecoder().decode(Referring<Int>.self, from: wrong)
+        }
+        guard case .typeMismatch(_, let context)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(context.codingPath.first?.stringValue == "several" && context.codingPath.last?.intValue == 1)
+    }
+
     @Test("Queries through references, both ways and to any depth, are those of Swift on random data")
     func queries() throws {
         var random = SystemRandomNumberGenerator()

@@ -13,6 +13,9 @@ extension Database {
         /// Where its documents refer to others.
         public let references: [CollectionReference]
 
+        /// The fields by which its documents are dated; `nil` when they are not.
+        public let timestamps: Timestamps?
+
         /// Decodes what the engine lists.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: Key.self)
@@ -21,6 +24,7 @@ extension Database {
             let options = try container.decode(Options.self, forKey: .options)
             compression = options.compression ?? .uncompressed
             references = options.references ?? []
+            timestamps = options.timestamps
         }
 
         private enum Key: CodingKey { case name, documents, options }
@@ -28,6 +32,7 @@ extension Database {
         private struct Options: Decodable {
             let compression: CollectionCompression?
             let references: [CollectionReference]?
+            let timestamps: Timestamps?
         }
     }
 }

@@ -37,6 +37,20 @@ extension Session {
         try engine.ensureCollection(name, options: ["references": BSONValue(list)])
     }
 
+    package func setTimestamps(_ timestamps: Database.Timestamps?, of name: String) throws {
+        try name.checkName()
+        try name.rejectOwnCollection()
+        try checkMayWrite()
+        var option = BSONValue.bool(false)
+        if let timestamps {
+            var fields: BSONDocument = [:]
+            if let created = timestamps.created { fields["created"] = .string(created) }
+            if let updated = timestamps.updated { fields["updated"] = .string(updated) }
+            option = .document(fields)
+        }
+        try engine.ensureCollection(name, options: ["timestamps": option])
+    }
+
     func danglingReferences(of name: String?, limit: Int) throws -> Database.DanglingReferences {
         try name?.checkName()
         return try BSONDecoder().decode(

@@ -31,20 +31,25 @@ extension EngineScope {
         _ ids: [BSONValue], from collection: String, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         for id in ids { track(id, in: collection) }
-        let list = BSONArray(ids).document
         try withEngineBuffer { buffer in
-            var next = 0
-            while next < ids.count {
-                let first = next
-                try list.withUnsafeBytes { ids in
-                    try measured(MeasuredCall(kind: .get, collection: collection)) {
-                        try call { database, transaction, error in
-                            tansu_get_many(
-                                database, transaction, collection, tansu_document(ids), first, &buffer, &next, error)
+            // A list of ids is limited like any document.
+            for start in stride(from: 0, to: ids.count, by: 1000) {
+                let part = ids[start..<min(start + 1000, ids.count)]
+                let list = BSONArray(part).document
+                var next = 0
+                while next < part.count {
+                    let first = next
+                    try list.withUnsafeBytes { ids in
+                        try measured(MeasuredCall(kind: .get, collection: collection)) {
+                            try call { database, transaction, error in
+                                tansu_get_many(
+                                    database, transaction, collection, tansu_document(ids), first, &buffer, &next, error
+                                )
+                            }
                         }
                     }
+                    try buffer.bytes.forEachDocumentOfFirstArray(body)
                 }
-                try buffer.bytes.forEachDocumentOfFirstArray(body)
             }
         }
     }

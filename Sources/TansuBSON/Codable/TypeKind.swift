@@ -31,6 +31,12 @@ enum TypeKind: UInt8, Sendable {
         ObjectIdentifier(BSONRegularExpression.self): .regularExpression, ObjectIdentifier(BSONCode.self): .code,
         ObjectIdentifier(BSONDBPointer.self): .dbPointer, ObjectIdentifier(BSONSymbol.self): .symbol,
     ]
+
+    /// The kind of a type that the coders know, or of the one property of a type; `nil` for other types.
+    static func known(_ type: any Any.Type) -> TypeKind? {
+        known[ObjectIdentifier(type)]
+            ?? (type as? any BSONTransparent.Type).flatMap { known[ObjectIdentifier($0.storedPropertyType)] }
+    }
 }
 
 /// A cached type with its kind. `direct` is its ``BSONWritable`` or ``BSONReadable`` metatype for kind `direct`.
@@ -79,7 +85,7 @@ struct TypeKindCache<Direct>: ~Copyable {
     @inline(never)
     private mutating func insert(_ type: Any.Type, _ direct: Direct?, at index: Int) {
         let id = ObjectIdentifier(type)
-        let kind = TypeKind.known[id] ?? (direct == nil ? .codable : .direct)
+        let kind = TypeKind.known(type) ?? (direct == nil ? .codable : .direct)
         entries[index] = TypeKindEntry(type: id, kind: kind, direct: direct)
     }
 }

@@ -69,8 +69,9 @@ extension DecoderState {
 
     /// Decodes a value of a type that the decoder handles natively.
     ///
-    /// The kind guarantees that each bit cast converts a type to itself. `as?` takes longer than reading the value,
-    /// and a generic function that handles an optional looks up the type's metadata on every call.
+    /// The kind guarantees that each bit cast converts a type to itself, or to a struct of it (``BSONTransparent``). `as?`
+    /// takes longer than reading the value, and a generic function that handles an optional looks up the type's metadata
+    /// on every call.
     private func native<T>(_ type: T.Type, _ kind: TypeKind, _ value: Value) throws(ReadFailure) -> T {
         switch kind {
         case .bool: return unsafeBitCast(try bool(value), to: type)

@@ -14,7 +14,8 @@ extension EncoderState {
 
     /// Appends a value of a type that the encoder handles natively.
     ///
-    /// The kind guarantees that each bit cast converts a type to itself. `as?` takes longer than writing the value.
+    /// The kind guarantees that each bit cast converts a type to itself, or a struct to its one property
+    /// (``BSONTransparent``). `as?` takes longer than writing the value.
     func writeNative<T>(_ value: T, _ kind: TypeKind) throws(WriteFailure) -> BSONType {
         switch kind {
         case .bool: return write(unsafeBitCast(value, to: Bool.self))

@@ -76,7 +76,7 @@ extension EditingContext {
         guard attempt.open.isEmpty else { return attempt }
         attempt.count = changes.count
         try apply(changes, in: transaction)
-        if changes.contains(where: { $0.document == nil }) { try noteDeleteRules(&attempt, in: transaction) }
+        try noteEffects(of: changes, &attempt, in: transaction)
         return attempt
     }
 
@@ -110,13 +110,20 @@ extension EditingContext {
         }
     }
 
-    /// Reads what the delete rules have made of the documents that the context knows.
-    private func noteDeleteRules(_ attempt: inout Attempt, in transaction: Database.Transaction) throws {
-        guard try transaction.collections().contains(where: { $0.references.contains { $0.onDelete != .ignore } })
-        else { return }
-        for (index, written) in attempt.written.enumerated() {
+    /// Reads what the engine has made of the documents that the context knows: it dates those that are saved, and applies
+    /// delete rules.
+    private func noteEffects(
+        of changes: [Change], _ attempt: inout Attempt, in transaction: Database.Transaction
+    ) throws {
+        let collections = try transaction.collections()
+        let dated = Set(collections.filter { $0.timestamps != nil }.map(\.name))
+        let hasRules =
+            changes.contains { $0.document == nil }
+            && collections.contains { $0.references.contains { $0.onDelete != .ignore } }
+        for (index, written) in attempt.written.enumerated() where hasRules || dated.contains(written.key.collection) {
             attempt.written[index].stored = try transaction.collection(written.key.collection).get(written.key.id)
         }
+        guard hasRules else { return }
         for (key, entry) in entries where !entry.isChanged {
             let stored = try transaction.collection(key.collection).get(key.id)
             if stored != entry.stored { attempt.written.append((key, entry.current, stored)) }

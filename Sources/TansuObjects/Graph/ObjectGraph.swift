@@ -5,6 +5,17 @@ struct ObjectGraph: Sendable {
     private struct Node: Sendable {
         let entity: AnyEntity
         let document: BSONDocument
+
+        /// Whether a stored document is the same but for its dates, which a save would set.
+        func isSame(as stored: BSONDocument) -> Bool {
+            guard let timestamps = entity.timestamps else { return false }
+            var (mine, theirs) = (document, stored)
+            for field in [timestamps.created, timestamps.updated].compactMap({ $0 }) {
+                mine[field] = nil
+                theirs[field] = nil
+            }
+            return mine == theirs
+        }
     }
 
     private let nodes: [Node]
@@ -22,7 +33,11 @@ struct ObjectGraph: Sendable {
         var count = 0
         for node in nodes {
             let collection = try transaction.collection(node.entity.collection)
-            if let id = node.document["_id"], try collection.get(id) == node.document { continue }
+            if let id = node.document["_id"], let stored = try collection.get(id),
+                stored == node.document || node.isSame(as: stored)
+            {
+                continue
+            }
             try collection.save(node.document)
             count += 1
         }

@@ -9,7 +9,7 @@ extension Including {
         _ keyPath: KeyPath<Root, Property>
     ) -> Including<Root, (repeat each Part, Property.ReferenceTarget?)>
     where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
-        adding(Associated.referenced(keyPath, .roots).mapped { $0.first })
+        adding(Associated.referencedOne(keyPath, .roots))
     }
 
     /// The same results with the document that a property refers to, and with what is included for that:
@@ -26,7 +26,7 @@ extension Including {
     ) -> Including<Root, (repeat each Part, Result?)>
     where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
         let target = Including<Property.ReferenceTarget, Property.ReferenceTarget>.start
-        return adding(Associated.referenced(keyPath, further(target).loading).mapped { $0.first })
+        return adding(Associated.referencedOne(keyPath, further(target).loading))
     }
 
     /// The same results with the documents that a property refers to, in the order of the references. Those that do not
@@ -54,6 +54,19 @@ extension Including {
     where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
         let target = Including<Property.ReferenceTarget, Property.ReferenceTarget>.start
         return adding(Associated.referenced(keyPath, further(target).loading))
+    }
+
+    /// The same results with the documents that the elements of an array refer to, each once, in the order of the
+    /// elements: `orders.find().including(all: \.lines, \.product)`. Those that do not exist are left out.
+    ///
+    /// - Parameters:
+    ///   - array: The array.
+    ///   - keyPath: The property of its elements.
+    public func including<each Part: Sendable, Line, Property: ReferenceProperty>(
+        all array: KeyPath<Root, [Line]>, _ keyPath: KeyPath<Line, Property>
+    ) -> Including<Root, (repeat each Part, [Property.ReferenceTarget])>
+    where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
+        adding(Associated.referenced(array, keyPath))
     }
 }
 

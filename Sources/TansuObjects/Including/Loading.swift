@@ -10,8 +10,11 @@ struct Loading<Root: Sendable, Value: Sendable>: Sendable {
     ) -> Loading<Root, (repeat each Part, Other)> where Value == (repeat each Part) {
         let load = load
         return Loading<Root, (repeat each Part, Other)> { session, roots in
-            zip(try load(session, roots), try other.load(session, roots)).map { parts, other in
-                (repeat each parts, other)
+            let (parts, others) = (try load(session, roots), try other.load(session, roots))
+            // By position: the iterator of a zipped sequence looks types up for each element.
+            return parts.indices.map { index in
+                let parts = parts[index]
+                return (repeat each parts, others[index])
             }
         }
     }
@@ -29,7 +32,20 @@ extension Loading where Value == Root {
 }
 
 /// What loads associated documents.
+///
+/// What is generic here is not specialized for the types of the app, and looks them up at run time. So that this is not done
+/// for each reference, references become numbers first, and results are gathered by them.
 enum Associated {
+    /// What the reference of a property is to, with what is included for it; `nil` where there is none.
+    static func referencedOne<
+        Root: Codable & Sendable, Property: ToOneReference, Target: Codable & Sendable, Result: Sendable
+    >(
+        _ keyPath: KeyPath<Root, Property>, _ loading: Loading<Target, Result>
+    ) -> Loading<Root, Result?> where Property.ReferenceTarget == Target {
+        nonisolated(unsafe) let keyPath = keyPath
+        return loadingTargets(loading, { $0[keyPath: keyPath].forEachID($1) }, { $0.first(of: $1) })
+    }
+
     /// What the references of a property are to, in their order, with what is included for each.
     static func referenced<
         Root: Codable & Sendable, Property: ReferenceProperty, Target: Codable & Sendable, Result: Sendable
@@ -37,32 +53,61 @@ enum Associated {
         _ keyPath: KeyPath<Root, Property>, _ loading: Loading<Target, Result>
     ) -> Loading<Root, [Result]> where Property.ReferenceTarget == Target {
         nonisolated(unsafe) let keyPath = keyPath
-        return Loading<Root, [Result]> { session, roots in
+        return loadingTargets(loading, { $0[keyPath: keyPath].forEachID($1) }, { $0.all(of: $1) })
+    }
+
+    /// What the references of a property of an array's elements are to, each document once, in the order of the first
+    /// reference to it.
+    static func referenced<
+        Root: Codable & Sendable, Part, Property: ReferenceProperty, Target: Codable & Sendable
+    >(
+        _ array: KeyPath<Root, [Part]>, _ keyPath: KeyPath<Part, Property>
+    ) -> Loading<Root, [Target]> where Property.ReferenceTarget == Target {
+        nonisolated(unsafe) let (array, keyPath) = (array, keyPath)
+        return loadingTargets(
+            .roots,
+            { root, body in
+                var seen: Set<Target.ID> = []
+                for part in root[keyPath: array] {
+                    part[keyPath: keyPath].forEachID { if seen.insert($0).inserted { body($0) } }
+                }
+            }, { $0.all(of: $1) })
+    }
+
+    private static func loadingTargets<
+        Root: Codable & Sendable, Target: Codable & Sendable & Identifiable, Result: Sendable, Gathered: Sendable
+    >(
+        _ loading: Loading<Target, Result>, _ forEachID: @escaping @Sendable (Root, (Target.ID) -> Void) -> Void,
+        _ gather: @escaping @Sendable (Membership, [Result]) -> [Gathered]
+    ) -> Loading<Root, Gathered> where Target.ID: Codable & Hashable & Sendable {
+        Loading<Root, Gathered> { session, roots in
             // Each id once, whatever number of references there is.
             var numbers: [Target.ID: Int] = [:]
             var ids: [Target.ID] = []
-            let references = roots.map { root in
-                var own: [Int] = []
-                root[keyPath: keyPath].forEachID { id in
+            var membership = Membership(owners: roots.count)
+            for root in roots.indices {
+                forEachID(roots[root]) { id in
                     let number = numbers[id] ?? ids.count
                     if number == ids.count {
                         numbers[id] = number
                         ids.append(id)
                     }
-                    own.append(number)
+                    membership.add(number, to: root)
                 }
-                return own
             }
             let targets = try ModelRegistry.of(session.database).collection(of: Target.self, in: session)
             let found = try targets.get(ids: ids)
             let results = try loading.load(session, found)
-            var byNumber = [Result?](repeating: nil, count: ids.count)
-            for (target, result) in zip(found, results) {
-                if let number = numbers[target.id] { byNumber[number] = result }
+            // The position of each id among those that were found.
+            var positions = [Int](repeating: -1, count: ids.count)
+            for position in found.indices {
+                if let number = numbers[found[position].id] { positions[number] = position }
             }
-            return references.map { own in own.compactMap { byNumber[$0] } }
+            membership.replaceMembers { positions[$0] }
+            return gather(membership, results)
         }
     }
+
     /// A query for the documents that refer to some of the values by a property.
     static func referrers<Root: Identifiable, Property, Other: Codable & Sendable>(
         to roots: [Root], by keyPath: KeyPath<Other, Property>, in session: Session
@@ -83,18 +128,19 @@ enum Associated {
         nonisolated(unsafe) let keyPath = keyPath
         return Loading<Root, [Result]> { session, roots in
             var numbers: [Root.ID: Int] = [:]
-            for (number, root) in roots.enumerated() { numbers[root.id] = number }
+            for number in roots.indices { numbers[roots[number].id] = number }
             let found = try refine(referrers(to: roots, by: keyPath, in: session)).all()
             let results = try loading.load(session, found)
-            var byRoot = [[Result]](repeating: [], count: roots.count)
-            for (other, result) in zip(found, results) {
-                // A reference that is there twice is one.
-                var seen: Set<Int> = []
-                other[keyPath: keyPath].forEachID { id in
-                    if let number = numbers[id], seen.insert(number).inserted { byRoot[number].append(result) }
+            var membership = Membership(owners: roots.count)
+            for position in found.indices {
+                found[position][keyPath: keyPath].forEachID { id in
+                    // A reference that is there twice is one.
+                    if let number = numbers[id], membership.lastMember(of: number) != position {
+                        membership.add(position, to: number)
+                    }
                 }
             }
-            return byRoot
+            return membership.all(of: results)
         }
     }
 }

@@ -6,6 +6,7 @@ public struct AnyEntity: Sendable {
     let type: ObjectIdentifier
     let typeName: String
     let references: [AnyReferenceDeclaration]
+    let timestamps: Database.Timestamps?
 
     /// The references with their stored paths.
     let storedReferences: @Sendable (Database.Transaction) throws -> [Database.CollectionReference]
@@ -23,6 +24,7 @@ public struct AnyEntity: Sendable {
         collection = name
         type = ObjectIdentifier(Element.self)
         typeName = String(reflecting: Element.self)
+        timestamps = entity.timestamps
         references = entity.references.map {
             AnyReferenceDeclaration(
                 name: $0.name, target: $0.target, targetType: ObjectIdentifier($0.targetType),
@@ -43,8 +45,11 @@ public struct AnyEntity: Sendable {
             let references = try declared.references.map {
                 Database.Index<Element>(on: [try $0.path(elements): .ascending])
             }
-            _ = try database.collection(
-                name, of: Element.self, coding: coding, indexes: declared.indexes + references)
+            let dates = declared.indexesTimestamps ? [declared.timestamps?.created, declared.timestamps?.updated] : []
+            let indexes =
+                declared.indexes + references
+                + dates.compactMap { $0 }.map { Database.Index<Element>(on: [$0: .ascending]) }
+            _ = try database.collection(name, of: Element.self, coding: coding, indexes: indexes)
         }
         makeCollection = { try $0.typedCollection(name, of: Element.self, coding: coding) }
         value = { document in

@@ -13,6 +13,8 @@ where Element.ID: Codable & Hashable & Sendable {
     let coding: BSONCodingStrategies
     let indexes: [Database.Index<Element>]
     var references: [ReferenceDeclaration<Element>] = []
+    var timestamps: Database.Timestamps?
+    var indexesTimestamps = false
 
     /// A type and its collection.
     ///
@@ -58,6 +60,20 @@ where Element.ID: Codable & Hashable & Sendable {
         adding(ReferenceDeclaration(keyPath, to: target, rule) { try $0.storedPath(of: array, elements: keyPath) })
     }
 
+    /// The same with documents that the engine dates.
+    ///
+    /// - Parameters:
+    ///   - timestamps: The names of the fields; a property may have such a name.
+    ///   - isIndexed: Whether there is an index for each of them.
+    public func timestamps(
+        _ timestamps: Database.Timestamps = Database.Timestamps(), isIndexed: Bool = true
+    ) -> Self {
+        var entity = self
+        entity.timestamps = timestamps
+        entity.indexesTimestamps = isIndexed
+        return entity
+    }
+
     private func adding(_ reference: ReferenceDeclaration<Element>) -> Self {
         var entity = self
         entity.references.append(reference)
@@ -81,7 +97,9 @@ struct ReferenceDeclaration<Element: Sendable> {
         self.target = target
         self.rule = rule
         self.path = path
-        canBeNullified = Property.canBeNullified
+        // Of an optional on the way there may be none, but where there is one, the reference must be there.
+        let declared = StoredProperty.declaredType(of: keyPath) as? any ReferenceProperty.Type
+        canBeNullified = declared?.canBeNullified ?? Property.canBeNullified
         targetType = Property.ReferenceTarget.self
         name = "\(keyPath)"
     }

@@ -45,6 +45,7 @@ struct ModelUse {
         case create(collection: String)
         case check(Database.CollectionReference, collection: String)
         case refer([Database.CollectionReference], collection: String)
+        case date(Database.Timestamps?, collection: String)
         case record(BSONDocument)
     }
 
@@ -56,7 +57,7 @@ struct ModelUse {
                 "The database was used with version \(version) of the model, and this is version \(model.version); update the"
                     + " app", context: "version \(version)")
         }
-        let existing = Dictionary(uniqueKeysWithValues: try transaction.collections().map { ($0.name, $0.references) })
+        let existing = Dictionary(uniqueKeysWithValues: try transaction.collections().map { ($0.name, $0) })
         let known = Set(recorded?["entities"]?.arrayValue ?? [])
         var changes: [Change] = []
         var entries: [BSONValue] = []
@@ -68,8 +69,11 @@ struct ModelUse {
                 changes += references.map { .check($0, collection: entity.collection) }
             }
             // Also when a program without the model has changed them.
-            if existing[entity.collection] ?? [] != references {
+            if existing[entity.collection]?.references ?? [] != references {
                 changes.append(.refer(references, collection: entity.collection))
+            }
+            if existing[entity.collection]?.timestamps != entity.timestamps {
+                changes.append(.date(entity.timestamps, collection: entity.collection))
             }
             entries.append(entry)
         }
@@ -107,6 +111,8 @@ struct ModelUse {
             try check(reference, of: collection, in: transaction)
         case .refer(let references, let collection):
             try transaction.setReferences(references, of: collection)
+        case .date(let timestamps, let collection):
+            try transaction.setTimestamps(timestamps, of: collection)
         case .record(let record):
             try transaction.collection(Self.collection).save(record)
         }
@@ -133,7 +139,7 @@ extension Model {
     /// What makes two models the same.
     fileprivate var signature: [String] {
         entities.flatMap { entity in
-            ["\(entity.collection) \(entity.typeName)"]
+            ["\(entity.collection) \(entity.typeName) \(String(describing: entity.timestamps))"]
                 + entity.references.map { "\($0.name) \($0.target) \($0.rule)" }
         }
     }

@@ -49,6 +49,10 @@ extension Reference: CustomStringConvertible {
     public var description: String { "\(id)" }
 }
 
+extension Reference: BSONTransparent {
+    package static var storedPropertyType: any Any.Type { Target.ID.self }
+}
+
 extension Reference: QueryReference {
     /// The type of the document that it refers to.
     public typealias QueryTarget = Target

@@ -13,20 +13,7 @@ final class GRDBPeer: Peer {
     private let pool: DatabasePool
 
     init(folder: String, durability: Durability) throws {
-        var configuration = Configuration()
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA cache_size = -65536")
-            try database.execute(sql: "PRAGMA mmap_size = 268435456")
-            try database.execute(sql: "PRAGMA temp_store = MEMORY")
-            try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
-        }
-        pool = try DatabasePool(path: folder + "/people.sqlite", configuration: configuration)
-        // A pool sets NORMAL once its connection is prepared, so that FULL in `prepareDatabase` has no effect.
-        try pool.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
-            let level = try Int.fetchOne(database, sql: "PRAGMA synchronous")
-            try require(level == (durability == .full ? 2 : 1), "SQLite does not take the durability")
-        }
+        pool = try Self.pool(folder + "/people.sqlite", durability)
         try pool.write { database in
             try database.create(table: "people", options: .ifNotExists) { table in
                 table.column("id", .integer).primaryKey()
@@ -39,6 +26,25 @@ final class GRDBPeer: Peer {
                 table.column("visits", .integer).notNull()
             }
         }
+    }
+
+    /// A pool with SQLite's settings of all rows.
+    static func pool(_ path: String, _ durability: Durability) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA cache_size = -65536")
+            try database.execute(sql: "PRAGMA mmap_size = 268435456")
+            try database.execute(sql: "PRAGMA temp_store = MEMORY")
+            try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        // A pool sets NORMAL once its connection is prepared, so that FULL in `prepareDatabase` has no effect.
+        try pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+            let level = try Int.fetchOne(database, sql: "PRAGMA synchronous")
+            try require(level == (durability == .full ? 2 : 1), "SQLite does not take the durability")
+        }
+        return pool
     }
 
     func createIndex(on field: Field) throws {

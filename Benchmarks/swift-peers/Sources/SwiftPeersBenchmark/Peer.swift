@@ -12,7 +12,7 @@ enum Field: String, Sendable, CaseIterable {
 }
 
 /// A library under test, so that each row is written once and runs with both.
-protocol Peer: AnyObject, Sendable {
+protocol Peer: Closable, AnyObject, Sendable {
     init(folder: String, durability: Durability) throws
     func createIndex(on field: Field) throws
     /// Inserts or replaces one, in a commit of its own.
@@ -32,6 +32,10 @@ protocol Peer: AnyObject, Sendable {
     func observe(name: String, _ round: @Sendable ([Person]) throws -> Bool) async throws
     /// Finishes deferred work, so that it is not in the other's time.
     func checkpoint() throws
+}
+
+/// A database that is open.
+protocol Closable {
     func close() throws
 }
 

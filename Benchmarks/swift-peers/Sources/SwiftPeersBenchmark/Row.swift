@@ -42,4 +42,4 @@ func microseconds(since start: ContinuousClock.Instant) -> Double {
 }
 
 /// All rows in the order in which they run.
-let swiftPeersRows = writingRows + readingRows + sizeRows
+let swiftPeersRows = writingRows + readingRows + libraryRows + sizeRows

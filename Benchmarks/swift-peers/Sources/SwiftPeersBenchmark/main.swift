@@ -6,9 +6,9 @@ import Foundation
 func write(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
 func run(_ options: Options, in folder: String) async throws {
-    let fixture = Fixture(people: People(count: options.documents))
-    let tansu = Subject("tansu", TansuPeer.self, folder: folder)
-    let grdb = Subject("grdb", GRDBPeer.self, folder: folder)
+    let fixture = Fixture(documents: options.documents)
+    let tansu = Subject("tansu", TansuPeer.self, TansuLibrary.self, folder: folder)
+    let grdb = Subject("grdb", GRDBPeer.self, GRDBLibrary.self, folder: folder)
     var lines: [Line] = []
     if !options.json { write(Report.head) }
     for row in options.rows {

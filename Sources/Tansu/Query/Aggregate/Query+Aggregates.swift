@@ -100,6 +100,14 @@ extension Database.Query {
         try distinct(path: path(of: keyPath))
     }
 
+    /// The distinct elements of a property that is a set in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As `aggregate(_:)`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Set<Value>>) throws -> [Value] {
+        try distinct(path: path(of: keyPath))
+    }
+
     func distinct<Value: Decodable>(path: String) throws -> [Value] {
         let answer = try session.engine.distinct(path, filter, hints, in: collection)
         let values = answer["values"]?.arrayValue.map(Array.init) ?? []

@@ -19,3 +19,13 @@ extension Database.Collection {
         return try FieldPath(keys: place.keys + property.keys).dotted()
     }
 }
+
+/// What is known of the stored property that a key path leads to.
+package enum StoredProperty {
+    /// Its type as it is declared; `nil` where that is not known. It is no optional where only a property on the way is one, as in
+    /// `\.visit?.technician`, whose value is.
+    package static func declaredType(of keyPath: AnyKeyPath) -> (any Any.Type)? {
+        guard case .stored(let steps) = KeyPathShape(keyPath) else { return nil }
+        return steps.last?.property.type
+    }
+}

@@ -11,6 +11,7 @@ struct QueryAggregateTests {
         var weight: Double?
         var color: String?
         var tags: [String] = []
+        var toys: Set<Int> = []
         var born: Date?
     }
 
@@ -19,9 +20,9 @@ struct QueryAggregateTests {
     init() throws {
         cats = try Database(.memory).collection("cats", of: Cat.self)
         try cats.insert([
-            Cat(id: 1, name: "Mia", age: 3, weight: 4.5, color: "black", tags: ["a", "b"]),
+            Cat(id: 1, name: "Mia", age: 3, weight: 4.5, color: "black", tags: ["a", "b"], toys: [7, 3]),
             Cat(id: 2, name: "Tom", age: 5, color: "white", tags: ["b"], born: Date(timeIntervalSince1970: 5)),
-            Cat(id: 3, name: "Leo", age: 10, weight: 3.5, color: "black"),
+            Cat(id: 3, name: "Leo", age: 10, weight: 3.5, color: "black", toys: [3, 5]),
             Cat(id: 4, name: "Kit", age: 2),
         ])
     }
@@ -61,6 +62,7 @@ struct QueryAggregateTests {
         #expect(try cats.find { $0.age > 2 }.distinct(\.color) == ["black", "white"])
         #expect(try cats.find().distinct(\.color) == ["black", "white"])
         #expect(try cats.find().distinct(\.tags) == ["a", "b"])
+        #expect(try cats.find().distinct(\.toys) == [3, 5, 7])
         #expect(try cats.find().distinct(\.born) == [Date(timeIntervalSince1970: 5)])
     }
 
@@ -72,6 +74,7 @@ struct QueryAggregateTests {
         #expect(groups.map { $0.1 } == [1, 2, 1])
         #expect(try await cats.find().distinct(\.age) == [2, 3, 5, 10])
         #expect(try await cats.find().distinct(\.tags) == ["a", "b"])
+        #expect(try await cats.find().distinct(\.toys) == [3, 5, 7])
         #expect(try await cats.find().distinct(\.color) == ["black", "white"])
     }
 

@@ -1,4 +1,15 @@
 extension Database {
+    /// Sets the fields by which the documents of a collection are dated. Creates the collection unless it exists. Documents
+    /// that it has are dated when they are saved next.
+    ///
+    /// - Parameters:
+    ///   - timestamps: The fields; `nil` to date documents no more.
+    ///   - collection: The collection.
+    /// - Throws: ``TansuError`` with `.invalidQuery` (a name), `.invalidName`, or what a commit can throw.
+    public func setTimestamps(_ timestamps: Timestamps?, of collection: String) throws {
+        try Session(self).setTimestamps(timestamps, of: collection)
+    }
+
     /// Declares where the documents of a collection refer to others; what was declared before is replaced. Creates the
     /// collection unless it exists.
     ///

@@ -1,4 +1,15 @@
 extension Database.Transaction {
+    /// Sets the fields by which the documents of a collection are dated. Creates the collection unless it exists. Documents
+    /// that it has are dated when they are saved next.
+    ///
+    /// - Parameters:
+    ///   - timestamps: The fields; `nil` to date documents no more.
+    ///   - collection: The collection.
+    /// - Throws: ``TansuError`` with `.invalidQuery` (a name), `.invalidName`, `.invalidState` (also for a collection that exists, in a savepoint), or what a commit can throw.
+    public func setTimestamps(_ timestamps: Database.Timestamps?, of collection: String) throws {
+        try session.setTimestamps(timestamps, of: collection)
+    }
+
     /// Declares where the documents of a collection refer to others; what was declared before is replaced. Creates the
     /// collection unless it exists.
     ///

@@ -1,0 +1,43 @@
+public import Foundation
+
+extension Database.Collection {
+    /// The documents that were last saved before a date, of a collection with ``Database/Timestamps``.
+    ///
+    /// - Parameter date: The date, which is not included.
+    /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved.
+    public func find(savedBefore date: Date) throws -> Database.Query<Element> {
+        find([try savedField(): ["$lt": .date(date)]])
+    }
+
+    /// The documents that were last saved after a date, of a collection with ``Database/Timestamps``.
+    ///
+    /// - Parameter date: The date, which is not included.
+    /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved.
+    public func find(savedAfter date: Date) throws -> Database.Query<Element> {
+        find([try savedField(): ["$gt": .date(date)]])
+    }
+
+    /// The documents that were last saved on a day, of a collection with ``Database/Timestamps``.
+    ///
+    /// - Parameters:
+    ///   - date: A date on the day.
+    ///   - calendar: The calendar, whose time zone says when the day begins and ends.
+    /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved;
+    ///   `.invalidArgument` when the calendar has no such day.
+    public func find(savedOn date: Date, in calendar: Calendar = .current) throws -> Database.Query<Element> {
+        guard let day = calendar.dateInterval(of: .day, for: date) else {
+            throw TansuError(.invalidArgument, "The calendar has no day of that date; use another one", context: "date")
+        }
+        return find([try savedField(): ["$gte": .date(day.start), "$lt": .date(day.end)]])
+    }
+
+    private func savedField() throws -> String {
+        guard let field = try session.collections().first(where: { $0.name == name })?.timestamps?.updated else {
+            throw TansuError(
+                .invalidState,
+                "The collection \"\(name)\" does not keep when its documents were saved; set its timestamps",
+                context: name)
+        }
+        return field
+    }
+}
