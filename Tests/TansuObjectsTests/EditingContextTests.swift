@@ -245,7 +245,7 @@ struct EditingContextTests {
         await #expect(throws: EditingConflictError.self) { try await context.save() }
     }
 
-    @Test("Autosave saves after so many changes, or after a time")
+    @Test("Autosave saves after that many changes, or after a time")
     func autosave() async throws {
         let counting = EditingContext(db, autosave: .every(3))
         try await counting.insert(Tag(id: 6, name: "six"))

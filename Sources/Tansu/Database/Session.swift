@@ -39,6 +39,14 @@ package struct Session: Sendable {
         return session
     }
 
+    /// The same session for calls on a collection of a type, which the log of slow calls needs.
+    func on(_ type: @autoclosure () -> any IndexSuggesting.Type) -> Session {
+        guard engine.engine.recorder != nil else { return self }
+        var session = self
+        session.engine.collectionType = type()
+        return session
+    }
+
     /// Throws `.busy` where a write of its own would wait for the transaction that this task is in.
     func checkMayWrite() throws {
         if transaction == nil { try database.rejectInsideOwnWrite() }

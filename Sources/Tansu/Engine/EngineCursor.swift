@@ -36,7 +36,8 @@ final class EngineCursor: @unchecked Sendable {
         handle = Handle()
         timer = scope.engine.recorder.map { _ in
             CursorTimer(
-                MeasuredCall(kind: .find, collection: collection, query: query, hints: scope.recorded(hints)))
+                scope.recorded(
+                    MeasuredCall(kind: .find, collection: collection, query: query, hints: scope.recorded(hints))))
         }
         let began = timer.map { _ in ContinuousClock.now }
         defer { timer?.add(since: began, failed: handle.pointer == nil) }

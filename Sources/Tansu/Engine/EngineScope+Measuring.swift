@@ -1,7 +1,14 @@
 extension EngineScope {
     /// Runs `body`, a call of the engine, and records it when the database was opened with a logger or metrics.
     func measured<Result>(_ call: @autoclosure () -> MeasuredCall, _ body: () throws -> Result) throws -> Result {
-        try engine.measured(call(), isTrial: isTrial, body)
+        try engine.measured(recorded(call()), isTrial: isTrial, body)
+    }
+
+    /// A call as it is recorded: with the type of the collection.
+    func recorded(_ call: MeasuredCall) -> MeasuredCall {
+        var call = call
+        call.collectionType = collectionType
+        return call
     }
 
     /// The hints of a call as they are recorded: without the time limit of a trial.

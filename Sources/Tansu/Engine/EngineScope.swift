@@ -9,6 +9,8 @@ struct EngineScope: Sendable {
     let transaction: EngineTransaction?
     /// Whether a call that exceeds its time limit is made again without one: then only the second is recorded.
     var isTrial = false
+    /// The type of the collection that the calls are on; `nil` when it is not known.
+    var collectionType: (any IndexSuggesting.Type)?
 
     /// Runs `body` with the database, the transaction or `nil`, and an error to fill.
     func call(

@@ -63,8 +63,8 @@ final class CallRecorder: @unchecked Sendable {
             // Those of a write, or of a call that asks for something else than documents.
             for key in ["$upsert", "$dropall"] { query[key] = nil }
             for key in ["$upsert", "$arrayFilters", "$onlycount", "$explain"] { hints[key] = nil }
-            let plan = explain(query, hints, call.collection)
-            logger.warning(message, metadata: details.merging(plan.map(Self.metadata) ?? [:]) { own, _ in own })
+            let explained = explain(query, hints, call.collection).map { Self.metadata($0, of: call) } ?? [:]
+            logger.warning(message, metadata: details.merging(explained) { own, _ in own })
             self?.endExplaining()
         }
     }
@@ -85,7 +85,7 @@ final class CallRecorder: @unchecked Sendable {
         lock.withLock { isExplaining = false }
     }
 
-    private static func metadata(_ explained: BSONDocument) -> Logger.Metadata {
+    private static func metadata(_ explained: BSONDocument, of call: MeasuredCall) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         if let plan = explained["plan"]?.documentValue {
             metadata["plan"] = "\(plan["kind"]?.stringValue ?? "?")"
@@ -95,9 +95,8 @@ final class CallRecorder: @unchecked Sendable {
         for name in ["keysExamined", "documentsExamined", "returned"] {
             if let number = explained[name]?.intValue { metadata[name] = "\(number)" }
         }
-        if let suggestion = explained["suggestion"]?.documentValue {
-            metadata["suggestion"] = "an index on \(suggestion)"
-        }
+        let lines = call.collectionType?.indexLines(explained, in: call.collection) ?? []
+        if !lines.isEmpty { metadata["suggestion"] = "\(lines.joined(separator: "; "))" }
         return metadata
     }
 }

@@ -4,6 +4,8 @@ struct MeasuredCall: Sendable {
     var collection = ""
     var query: BSONDocument?
     var hints: BSONDocument = [:]
+    /// The type of the collection; `nil` when it is not known.
+    var collectionType: (any IndexSuggesting.Type)?
 
     /// The query without its values, which must not appear in logs: `{"age": {"$gt": "?"}}`.
     var shape: String? { query.map { $0.withoutValues.extendedJSON(.relaxed) } }

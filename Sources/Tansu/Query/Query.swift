@@ -23,7 +23,7 @@ extension Database {
             session: Session, collection: String, codec: DocumentCodec<Element>, filter: BSONDocument,
             hints: BSONDocument
         ) {
-            self.session = session
+            self.session = session.on(Database.Collection<Element>.self)
             self.collection = collection
             self.codec = codec
             self.filter = filter

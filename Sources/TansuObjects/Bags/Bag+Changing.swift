@@ -51,7 +51,7 @@ extension Bag {
     ///
     /// - Parameters:
     ///   - elements: The values.
-    ///   - position: From 0 to ``count()``, as the bag is before.
+    ///   - position: From 0 to `count()`, as the bag is before.
     /// - Returns: How many are new in the bag.
     /// - Throws: `TansuError` with `.invalidState` (no model, or in a savepoint), `.invalidArgument` (the model does not have
     ///   the type), `.notFound` (a value is not stored), or what a commit can throw.
@@ -66,7 +66,7 @@ extension Bag {
     ///
     /// - Parameters:
     ///   - elements: The values.
-    ///   - position: From 0 to ``count()``, as the bag is before.
+    ///   - position: From 0 to `count()`, as the bag is before.
     /// - Returns: How many are new in the bag.
     /// - Throws: `CancellationError`; `TansuError` with `.invalidState` (no model, or in a savepoint), `.invalidArgument` (the model does not have
     ///   the type), `.notFound` (a value is not stored), or what a commit can throw.
@@ -81,7 +81,7 @@ extension Bag {
     ///
     /// - Parameters:
     ///   - keys: The collections and ids of the documents.
-    ///   - position: From 0 to ``count()``, as the bag is before.
+    ///   - position: From 0 to `count()`, as the bag is before.
     /// - Returns: How many are new in the bag.
     /// - Throws: `TansuError` with `.invalidArgument` (the position), `.notFound` (a document does not exist),
     ///   `.invalidState` (in a savepoint), or what a commit can throw.
@@ -94,7 +94,7 @@ extension Bag {
     ///
     /// - Parameters:
     ///   - keys: The collections and ids of the documents.
-    ///   - position: From 0 to ``count()``, as the bag is before.
+    ///   - position: From 0 to `count()`, as the bag is before.
     /// - Returns: How many are new in the bag.
     /// - Throws: `CancellationError`; `TansuError` with `.invalidArgument` (the position), `.notFound` (a document does not exist),
     ///   `.invalidState` (in a savepoint), or what a commit can throw.
