@@ -166,6 +166,13 @@ static void any_value_is_found(void) {
     PLAN("true", "{'**':5}", "{'$index':'w'}", "plan.exact");
     not_served("0", "{'**':{'$eq':{}}}");
     not_served("2", "{'**':{'$size':0}}");
+    served("", "{'**.nope':5}", "**.nope");
+    served("0 1", "{'**.d':{'$begin':'Bar'}}", "**.d");
+    served("0 1 3", "{'**.a':5}", "**.a");
+    served("5", "{'**.b':5}", "**.b");
+    served("{ \"k\" : 5 }", "{'**.k':5}", "**.k");
+    served("1 5", "{'**._id':{'$in':[1,5]}}", "**._id");
+    not_served("0 1 2 3 5 { \"k\" : 5 } \"Bar\"", "{'**.d':{'$ne':'no'}}");
     memory_db_close(db);
     /* An index of a part does not have all values. */
     db = memory_db_with(documents);

@@ -417,7 +417,8 @@ static void asterisks_are_no_keys(void) {
         char text[100], expected[100];
         snprintf(text, sizeof text, "{'%s':1}", path);
         snprintf(expected, sizeof expected, "INVALID_QUERY %s", path);
-        if (i < 5)
+        /* "**.a" is the fields of that name (test_query_operators.c). */
+        if (i < 4)
             CHECK_TEXT(expected, find_ids(db, text, NULL));
         snprintf(text, sizeof text, "{'$orderby':{'%s':1}}", path);
         snprintf(expected, sizeof expected, "INVALID_QUERY hints.$orderby.%s", path);

@@ -219,6 +219,32 @@ static void keys_of_maps(void) {
     memory_db_close(db);
 }
 
+/* "**.name": the fields of a name, which elements of arrays are not. */
+static void any_field_of_a_name(void) {
+    WITH("{'_id':1,'z':'cat','b':2}", "{'_id':2,'x':{'y':['dog',{'z':'cat'}]}}",
+         "{'_id':3,'z':{'z':['cat',null]},'0':5}", "{'_id':4,'x':[[{'z':'Cat','a.b':[7,9]}]]}",
+         "{'_id':5,'x':{'_id':1,'*':3},'z':[['cat']]}");
+    IDS("1 2 3", "{'**.z':'cat'}");
+    IDS("1 2 3 4", "{'**.z':{'$icase':'CAT'}}");
+    IDS("4 5", "{'**.z':{'$ne':'cat'}}");
+    IDS("3", "{'**.z':null}");
+    IDS("5", "{'$nor':[{'**.z':{'$icase':{'$begin':'c'}}}]}");
+    IDS("3", "{'**.0':5}");
+    IDS("3", "{'**.0':{'$exists':true}}");
+    IDS("4", "{'**.a\\\\.b':{'$gt':8}}");
+    IDS("4", "{'**.a\\\\.b':[7,9]}");
+    IDS("5", "{'**.\\\\*':3}");
+    IDS("1 5", "{'**._id':1}");
+    IDS("4", "{'**.a\\\\.b':{'$size':2}}");
+    IDS("2", "{'x':{'y':{'$elemMatch':{'**.z':'cat'}}}}");
+    IDS("1 2 3", "{'**.z':{'$in':['cat','x']},'_id':{'$lt':9}}");
+    IDS("INVALID_QUERY **.*", "{'**.*':1}");
+    IDS("INVALID_QUERY **.", "{'**.':1}");
+    IDS("INVALID_QUERY **.a.b", "{'**.a.b':1}");
+    IDS("INVALID_QUERY **.z.$nope", "{'**.z':{'$nope':1}}");
+    memory_db_close(db);
+}
+
 static void any_field(void) {
     WITH("{'_id':1,'a':'cat','b':2}", "{'_id':2,'x':{'y':['dog',{'z':'cat'}]}}",
          "{'_id':3,'t':['cat']}", "{'_id':4,'n':null}", "{'_id':5,'u':[[['cat']]]}");
@@ -234,6 +260,7 @@ static void any_field(void) {
     IDS("1 3 4", "{'$or':[{'*':'cat'},{'n':{'$exists':true}}]}");
     IDS("2", "{'x':{'y':{'$elemMatch':{'*':'cat'}}}}");
     IDS("INVALID_QUERY *.a", "{'*':{'a':1}}");
+    IDS("INVALID_QUERY **.a.b", "{'**.a':{'b':1}}");
     IDS("INVALID_QUERY **.$nope", "{'**':{'$nope':1}}");
     memory_db_close(db);
 }
@@ -332,6 +359,7 @@ int main(void) {
     RUN(types_and_remainders);
     RUN(keys_of_maps);
     RUN(any_field);
+    RUN(any_field_of_a_name);
     RUN(collations);
     RUN(bits_of_numbers_and_bytes);
     RUN(a_regular_expression_selects_its_equal);

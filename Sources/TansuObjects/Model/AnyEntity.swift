@@ -6,6 +6,7 @@ public struct AnyEntity: Sendable {
     let type: ObjectIdentifier
     let typeName: String
     let references: [AnyReferenceDeclaration]
+    let coding: BSONCodingStrategies
 
     /// The references with their stored paths.
     let storedReferences: @Sendable (Database.Transaction) throws -> [Database.CollectionReference]
@@ -21,6 +22,7 @@ public struct AnyEntity: Sendable {
     init<Element>(_ entity: Entity<Element>) {
         let (name, coding) = (entity.collection, entity.coding)
         collection = name
+        self.coding = coding
         type = ObjectIdentifier(Element.self)
         typeName = String(reflecting: Element.self)
         references = entity.references.map {

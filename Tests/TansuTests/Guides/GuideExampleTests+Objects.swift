@@ -76,6 +76,23 @@ extension GuideExampleTests {
         print(try await novels.find { $0.year == 1975 }.count())  // 0
         try await context.undo()
         print(await context.hasChanges)  // false
+
+        try await db.collection("people").save([
+            ["_id": 1, "name": "Núria", "home": ["city": "Barcelona"], "age": 31],
+            ["_id": 2, "name": "Nuri", "city": "Paris", "age": 27],
+        ])
+        let inBarcelona = Search(where: .init(.any, .equal("Barcelona")))
+        print(try await inBarcelona.keys(in: db))  // [people 1]
+        var search = Search(in: "people", where: .init("name", .begins("nur"), ignoring: [.case, .accents]))
+        search.order = [.init("age", .descending)]
+        search.returnedAttributes = ["age"]
+        print(try await search.documents(in: db).compactMap { $0["age"]?.intValue })  // [31, 27]
+        print(try await search.aggregate(.average("age"), in: db))  // 29.0
+
+        let isOld = Search.Expression("year", .less(1980)) || .init(.named("year"), .in([1981, 1982]))
+        let old = try Search(of: Novel.self, in: db, where: isOld && !.init("title", .ends("s")))
+        print(try await old.objects(of: Novel.self, in: db).map(\.title))  // ["The Dispossessed"]
+        print(try inBarcelona.query)  // {"**":{"$eq":"Barcelona"}}
         #expect(printed.lines == (try shown(by: "TansuObjects")))
     }
 }

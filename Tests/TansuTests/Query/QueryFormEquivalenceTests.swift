@@ -1,5 +1,6 @@
 import Foundation
 import Tansu
+import TansuTestSupport
 import Testing
 
 /// One question, asked in each way that there is for it.

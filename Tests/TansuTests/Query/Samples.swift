@@ -1,5 +1,6 @@
 import Foundation
 import Tansu
+import TansuTestSupport
 
 /// A document with a property of every kind that queries treat in a way of its own.
 struct Sample: Codable, Sendable, Identifiable {

@@ -31,7 +31,7 @@ typedef struct match_field {
 
 struct matcher {
     bool negated;
-    match_test *wild; /* tests of "*" and "**" */
+    match_test *wild; /* tests of wildcard paths */
     uint32_t field_count;
     uint32_t field_capacity;
     uint32_t required;   /* with more than MAX_PENDING fields: those that a document must have */
@@ -218,8 +218,30 @@ static bool holds_below(const test *t, match_context *c, const doc_value *value)
     return false;
 }
 
-/* holds_anywhere -- evaluates a test of "*" or "**". */
+/* holds_named -- "**.name": tests the values of the fields of that name, in a document or an array
+ * and in all documents in it. The validated depth of the document bounds the recursion. */
+static bool holds_named(const test *t, match_context *c, const uint8_t *data, size_t size,
+                        bool array) {
+    const path_part *name = &t->path->parts[1];
+    doc_iter iter;
+    bool valid = doc_iter_init(&iter, data, size);
+    while (valid && match_step(c, 1) && doc_iter_next(&iter)) {
+        const doc_value *value = &iter.value;
+        bool is_it =
+            !array && iter.key_size == name->size && memcmp(iter.key, name->name, name->size) == 0;
+        if (is_it && holds_at(t, c, value))
+            return true;
+        if ((value->type == DOC_DOCUMENT || value->type == DOC_ARRAY) &&
+            holds_named(t, c, value->data, value->size, value->type == DOC_ARRAY))
+            return true;
+    }
+    return false;
+}
+
+/* holds_anywhere -- evaluates a test of a wildcard path. */
 static bool holds_anywhere(const test *t, match_context *c, const uint8_t *doc, size_t size) {
+    if (t->wild == WILD_NAMED)
+        return holds_named(t, c, doc, size, false);
     doc_iter iter;
     bool valid = doc_iter_init(&iter, doc, size);
     while (valid && match_step(c, 1) && doc_iter_next(&iter)) {

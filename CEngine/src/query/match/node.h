@@ -35,7 +35,12 @@ enum test_op {
 };
 
 /* Wildcard paths. */
-enum wild { WILD_NONE, WILD_FIELDS /* "*" */, WILD_ANYWHERE /* "**" */ };
+enum wild {
+    WILD_NONE,
+    WILD_FIELDS,   /* "*" */
+    WILD_ANYWHERE, /* "**" */
+    WILD_NAMED     /* "**.name": the second part of the path is the name */
+};
 
 typedef struct collation collation;
 typedef struct regex regex;

@@ -47,7 +47,7 @@ tansu_status query_path(query *q, const char *text, size_t size, const char *con
 tansu_status query_path_keys(query *q, const char *text, size_t size, const char *context,
                              const path **result, tansu_error *error);
 
-/* query_wild_path -- the same for a path that may be "*" or "**". */
+/* query_wild_path -- the same for a path that may be "*", "**" or "**.name". */
 tansu_status query_wild_path(query *q, const char *text, size_t size, const char *context,
                              const path **result, tansu_error *error);
 

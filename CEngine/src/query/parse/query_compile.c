@@ -34,10 +34,14 @@ static tansu_status add_path(query *q, const char *text, size_t size, enum path_
     path_link *link = arena_alloc(&q->memory, sizeof *link);
     if (!link || !arena_charge(&q->memory, 2 * size))
         return error_memory(error);
-    if (path_has_wildcard(text, size) && use != USE_WILD && !q->stored)
-        return error_set(error, TANSU_E_INVALID_QUERY, context,
-                         "Path has a part of asterisks only; \"*\" and \"**\" are whole paths of "
-                         "a condition, and a key of that name is written with a backslash, \\*");
+    bool named = use == USE_WILD && size > 2 && memcmp(text, "**.", 3) == 0;
+    if (path_has_wildcard(text + (named ? 3 : 0), size - (named ? 3 : 0)) &&
+        (use != USE_WILD || named) && !q->stored)
+        return error_set(
+            error, TANSU_E_INVALID_QUERY, context,
+            "Path has a part of asterisks only; \"*\", \"**\" and \"**.name\" are whole "
+            "paths of a condition, and a key of that name is written with a "
+            "backslash, \\*");
     tansu_status status = use == USE_KEYS ? path_parse_keys(&link->path, text, size, error)
                                           : path_parse(&link->path, text, size, error);
     if (status == TANSU_E_INVALID_QUERY && error != NULL)
@@ -47,6 +51,10 @@ static tansu_status add_path(query *q, const char *text, size_t size, enum path_
     link->next = q->paths;
     q->paths = link;
     *result = &link->path;
+    if (named && link->path.count != 2)
+        return error_set(error, TANSU_E_INVALID_QUERY, context,
+                         "Path has several keys after \"**\"; give one, the name of a field at any "
+                         "depth");
     return check_parts(&link->path, context, error);
 }
 

@@ -117,10 +117,13 @@ static bool path_push(parser *p, const doc_iter *iter, size_t *before) {
            where_push(p, iter->key, iter->key_size);
 }
 
-/* wild_of -- whether a path is "*" or "**". */
+/* wild_of -- whether a path is "*", "**" or begins with "**.". */
 static enum wild wild_of(const parser *p, const char *key) {
     if (p->depth != 0)
         return WILD_NONE;
+    /* In a filter that an earlier version stored, "**" is a key. */
+    if (strncmp(key, "**.", 3) == 0 && !p->q->stored)
+        return WILD_NAMED;
     return strcmp(key, "*") == 0 ? WILD_FIELDS : strcmp(key, "**") == 0 ? WILD_ANYWHERE : WILD_NONE;
 }
 

@@ -13,7 +13,7 @@
  * "**" reads the paths that exist from the index, with two seeks each, and has ranges in all of
  * them. A second tree by value would cost each write as much as the first; a list of paths, a
  * count for each path, kept up to date. Nor has the index the scalar `_id`s: those are ranges of
- * the index on `_id`.
+ * the index on `_id`. "**.name" reads the same paths, and has ranges in those that end in the name.
  */
 #include "query/match/collation.h"
 #include "query/plan/access_bounds.h"
@@ -21,6 +21,12 @@
 #include <stdlib.h>
 
 #define MAX_POSITIONS 3 /* of a path: 3 ways for each */
+
+/* is_id -- the key whose scalars, at the top of a document, the index has only where strings are
+ * folded. */
+static bool is_id(const path_part *key) {
+    return key->size == 3 && memcmp(key->name, "_id", 3) == 0;
+}
 
 /* ---- Ranges ---- */
 
@@ -254,9 +260,22 @@ static tansu_status invalid(planner *p, const access_path *a) {
                      a->name);
 }
 
-/* all_paths -- the ranges of all paths that have values; *over when there are more than `limit`. */
-static tansu_status all_paths(planner *p, const access_path *a, uint64_t limit, range_list *list,
-                              bool *over) {
+/* ends_in -- whether the bytes of a path end in a key; all do when it is NULL. */
+static bool ends_in(const uint8_t *bytes, size_t size, const path_part *name) {
+    if (!name)
+        return true;
+    size_t last = (size_t)name->size + 1;
+    if (size < last || memcmp(bytes + size - last, name->name, name->size) != 0)
+        return false;
+    return size == last || (size > last + 1 && bytes[size - last - 1] == WILDCARD_KEY &&
+                            bytes[size - last - 2] == 0);
+}
+
+/* all_paths -- the ranges of all paths that have values and end in `name`, if it is not NULL; *over
+ * when more than `limit` have values. */
+static tansu_status all_paths(planner *p, const access_path *a, const path_part *name,
+                              uint64_t limit, range_list *list, bool *over) {
+    uint64_t count = 0;
     tansu_buffer *bytes = &p->memory.scratch, key = TANSU_BUFFER_INIT;
     tree_cursor cursor;
     bool valid;
@@ -275,8 +294,9 @@ static tansu_status all_paths(planner *p, const access_path *a, uint64_t limit, 
         /* After the arrays at a path come its values, and then what is below it. */
         bool values = status == TANSU_OK && key.data[size] == WILDCARD_VALUE;
         if (values) {
-            *over = list->count >= limit;
-            status = *over ? TANSU_OK : add_path(p, list);
+            *over = count++ >= limit;
+            if (!*over && ends_in(key.data, size, name))
+                status = add_path(p, list);
         }
         if (status == TANSU_OK)
             status = plan_step(p, 16);
@@ -308,11 +328,12 @@ static tansu_status bind_ids(planner *p, access_path *a, const interval_list *li
     return access_extend(p, a->ids, list);
 }
 
-/* bind_anywhere -- the ranges for a test of "**". More paths than the documents are worth are not
- * read. */
+/* bind_anywhere -- the ranges for a test of "**" or "**.name". More paths than the documents are
+ * worth are not read. */
 static tansu_status bind_anywhere(planner *p, const conjunction *c, uint32_t clause,
                                   access_path *a) {
     const test *t = c->tests[clause];
+    const path_part *name = t->wild == WILD_NAMED ? &t->path->parts[1] : NULL;
     test *one = arena_alloc(p->memory.arena, sizeof *one);
     interval_list list;
     range_list ranges = {.count = 0};
@@ -332,7 +353,7 @@ static tansu_status bind_anywhere(planner *p, const conjunction *c, uint32_t cla
     uint64_t limit = p->collection->count / 8 + 16;
     if (limit * list.count > MAX_RANGES)
         limit = MAX_RANGES / list.count;
-    tansu_status status = all_paths(p, a, limit, &ranges, &over);
+    tansu_status status = all_paths(p, a, name, limit, &ranges, &over);
     if (status != TANSU_OK || over)
         return status;
     a->ranges = ranges.items;
@@ -342,7 +363,7 @@ static tansu_status bind_anywhere(planner *p, const conjunction *c, uint32_t cla
     a->used[clause] = exact;
     status = access_extend(p, a, &list);
     /* Folded entries are not comparable with those of the index on `_id`: they include it. */
-    if (status == TANSU_OK && !a->fold)
+    if (status == TANSU_OK && !a->fold && (!name || is_id(name)))
         status = bind_ids(p, a, &list);
     if (status == TANSU_OK)
         finish(p, c, a, false);
@@ -360,22 +381,17 @@ static bool is_listed(const wildcard_uses *uses, const path *path) {
     return false;
 }
 
-/* is_id -- the path that the index has only where strings are folded. */
-static bool is_id(const path *path) {
-    return path->count == 1 && path->parts[0].size == 3 &&
-           memcmp(path->parts[0].name, "_id", 3) == 0;
-}
-
 tansu_status access_path_wildcard(planner *p, const conjunction *c, uint32_t number,
                                   wildcard_uses *uses) {
     uses->count = 0;
     for (uint32_t i = 0; i < c->count + c->disjunction_count; i++) {
         const test *t = i < c->count ? c->tests[i] : c->disjunctions[i - c->count]->first->test;
-        bool anywhere = t->wild == WILD_ANYWHERE;
+        bool anywhere = t->wild == WILD_ANYWHERE || t->wild == WILD_NAMED;
         if (uses->count == MAX_WILDCARD_USES)
             break;
         if (!t->path || (t->wild != WILD_NONE && !anywhere) || (anywhere && i >= c->count) ||
-            (!anywhere && (is_id(t->path) || is_listed(uses, t->path))))
+            (!anywhere &&
+             ((t->path->count == 1 && is_id(t->path->parts)) || is_listed(uses, t->path))))
             continue;
         tansu_status status = plan_step(p, 16);
         access_path *a = status == TANSU_OK ? new_access(p, c, number, t->path) : NULL;

@@ -98,7 +98,7 @@ static tansu_status take_field(seed *s, const doc_iter *iter, const char *front,
     memcpy(text, front, front_size);
     memcpy(text + front_size, iter->key, iter->key_size);
     /* A wildcard names no field. */
-    if (strcmp(text, "*") == 0 || strcmp(text, "**") == 0)
+    if (strcmp(text, "*") == 0 || strcmp(text, "**") == 0 || strncmp(text, "**.", 3) == 0)
         return TANSU_OK;
     if (!equality(&iter->value, &value))
         return TANSU_OK;

@@ -243,7 +243,9 @@ static bool any_passes(const bson_t *doc, const char *path, const char *op,
                        const bson_iter_t *operand) {
     model_finds f;
     bool result = false;
-    if (path[0] == '*')
+    if (strncmp(path, "**.", 3) == 0)
+        model_path_named(doc, path + 3, &f);
+    else if (path[0] == '*')
         model_path_all(doc, strcmp(path, "**") == 0, &f);
     else
         model_path(doc, path, &f);

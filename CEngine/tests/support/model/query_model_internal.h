@@ -42,6 +42,9 @@ void model_path_positions(const bson_t *doc, const char *path, model_finds *f);
 /* model_path_all -- what the paths "*" and, deep, "**" find. */
 void model_path_all(const bson_t *doc, bool deep, model_finds *f);
 
+/* model_path_named -- what the path "**.name" finds. */
+void model_path_named(const bson_t *doc, const char *name, model_finds *f);
+
 /* model_order_texts -- two strings in the present mode. */
 int model_order_texts(const char *a, size_t a_size, const char *b, size_t b_size);
 

@@ -1,5 +1,6 @@
 /*
- * support/model/query_model_path.c -- the model's paths: rules 2 and 4 and the paths "*" and "**".
+ * support/model/query_model_path.c -- the model's paths: rules 2 and 4 and the paths "*", "**" and
+ * "**.name".
  */
 #include "support/model/query_model_internal.h"
 
@@ -104,6 +105,27 @@ static void add_below(const bson_iter_t *value, model_finds *f) {
         model_add(f, &inside);
         add_below(&inside, f);
     }
+}
+
+/* add_named -- the values of the fields of a name, in a document or an array, at any depth. */
+static void add_named(bson_iter_t elements, bool array, const char *name, model_finds *f) {
+    bson_iter_t inside;
+    while (bson_iter_next(&elements)) {
+        bool is_array = BSON_ITER_HOLDS_ARRAY(&elements);
+        if (!array && strcmp(bson_iter_key(&elements), name) == 0)
+            model_add(f, &elements);
+        if (!is_array && !BSON_ITER_HOLDS_DOCUMENT(&elements))
+            continue;
+        bson_iter_recurse(&elements, &inside);
+        add_named(inside, is_array, name, f);
+    }
+}
+
+void model_path_named(const bson_t *doc, const char *name, model_finds *f) {
+    bson_iter_t elements;
+    f->count = 0;
+    bson_iter_init(&elements, doc);
+    add_named(elements, false, name, f);
 }
 
 void model_path_all(const bson_t *doc, bool deep, model_finds *f) {

@@ -300,12 +300,20 @@ static void put_condition(random_source *r, bson_t *doc, const char *key, int de
     bson_append_document_end(doc, &inner);
 }
 
+/* put_named -- a condition on the fields of one name, at any depth. */
+static void put_named(random_source *r, bson_t *doc) {
+    static const char *const names[] = {"**.a", "**.b", "**.n", "**.k", "**._id"};
+    put_condition(r, doc, names[random_below(r, 5)], 0);
+}
+
 void random_selector(random_source *r, bson_t *doc, int depth) {
     uint64_t count = random_below(r, 4);
     for (uint64_t i = 0; i < count; i++)
         put_condition(r, doc, pick_path(r), 2);
     if (random_chance(r, 12))
         put_condition(r, doc, random_chance(r, 30) ? "*" : "**", 0);
+    if (random_chance(r, 12))
+        put_named(r, doc);
     if (depth == 0 || random_chance(r, 55))
         return;
     static const char *const logic[] = {"$or", "$or", "$and", "$nor"};

@@ -30,7 +30,7 @@ struct FieldPath: Sendable, Hashable {
                 .invalidQuery, "A query cannot name a key that is empty or has a NUL character; rename the key",
                 context: key)
         }
-        if keys == ["*"] || keys == ["**"] || keys.first?.first == "$" {
+        if keys == ["*"] || keys.first == "**" || keys.first?.first == "$" {
             throw TansuError(
                 .invalidQuery, "The key \"\(keys[0])\" has another meaning in a query; rename the key", context: keys[0]
             )

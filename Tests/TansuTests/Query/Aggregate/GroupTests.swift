@@ -1,5 +1,6 @@
 import Foundation
 import Tansu
+import TansuTestSupport
 import Testing
 
 @Suite("Groups by several keys and by time")

@@ -1,5 +1,6 @@
 import Foundation
 import Tansu
+import TansuTestSupport
 import Testing
 
 @available(macOS 14, *)

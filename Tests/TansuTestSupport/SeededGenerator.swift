@@ -1,12 +1,12 @@
-import Foundation
+internal import Foundation
 
 /// A SplitMix64, so that a seed says everything.
-struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -15,7 +15,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 
     /// The seed of the environment, so that a failure can be repeated, or one of the clock.
-    static func seed() -> UInt64 {
+    package static func seed() -> UInt64 {
         ProcessInfo.processInfo.environment["TANSU_SEED"].flatMap { UInt64($0) }
             ?? UInt64(Date().timeIntervalSince1970 * 1000)
     }
