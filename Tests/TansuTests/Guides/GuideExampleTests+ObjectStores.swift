@@ -99,6 +99,11 @@ extension GuideExampleTests {
         }
 
         try await books.ensureWildcardIndex()
+        var search = Search(in: "books", where: .init(.any, .begins("alw"), ignoring: .case))
+        search.order = [.init("title")]
+        search.limit = 10
+        print(try await search.objects(of: Book.self, in: db).map(\.title))  // ["Always Coming Home"]
+        print(try await search.keys(in: db).count, try await search.aggregate(.max("year"), in: db))  // 1 1985
         print(try await books.find(["**": ["$begin": "Alw"]]).all().map(\.title))  // ["Always Coming Home"]
         print(try await books.find(["**": 1985]).count(), try await books.find(["**": "1985"]).count())  // 1 0
 
