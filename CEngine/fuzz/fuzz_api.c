@@ -47,6 +47,40 @@ static bson_t *any_options(fuzz_bytes *bytes) {
     return fuzz_index_options(bytes, true);
 }
 
+/* reference_option -- one of some references between the collections, by paths that documents have.
+ * */
+static void reference_option(fuzz_bytes *bytes, bson_t *list, const char *key) {
+    static const char *const paths[] = {"a", "b", "a.b", "c", "_id", "a.0"};
+    static const char *const rules[] = {"cascade", "nullify", "deny", "ignore", "cascade"};
+    /* The macros of libbson use their arguments twice. */
+    const char *path = paths[fuzz_choose(bytes, 6)], *to = names[fuzz_choose(bytes, 2)];
+    const char *rule = rules[fuzz_choose(bytes, 5)];
+    bson_t one;
+    BSON_APPEND_DOCUMENT_BEGIN(list, key, &one);
+    BSON_APPEND_UTF8(&one, "path", path);
+    BSON_APPEND_UTF8(&one, "to", to);
+    BSON_APPEND_UTF8(&one, "onDelete", rule);
+    bson_append_document_end(list, &one);
+}
+
+/* collection_options -- references, timestamps, or others. */
+static bson_t *collection_options(fuzz_bytes *bytes) {
+    static const char *const keys[] = {"0", "1", "2"};
+    bson_t *options = bson_new(), list;
+    if (fuzz_choose(bytes, 3) != 0) {
+        BSON_APPEND_ARRAY_BEGIN(options, "references", &list);
+        for (unsigned i = fuzz_choose(bytes, 4); i > 0; i--)
+            reference_option(bytes, &list, keys[i - 1]);
+        bson_append_array_end(options, &list);
+    }
+    if (fuzz_choose(bytes, 3) == 0)
+        BSON_APPEND_BOOL(options, "timestamps", fuzz_choose(bytes, 2) != 0);
+    const char *compression = fuzz_choose(bytes, 2) != 0 ? "lz4" : "none";
+    if (fuzz_choose(bytes, 6) == 0)
+        BSON_APPEND_UTF8(options, "compression", compression);
+    return options;
+}
+
 /* end_cursor -- before its transaction ends. */
 static void end_cursor(session *s, const tansu_txn *of, bool any) {
     if (s->cursor != NULL && (any || s->cursor_of == of)) {
@@ -149,10 +183,14 @@ static void write_step(session *s, fuzz_bytes *bytes, tansu_txn *txn, unsigned c
         break;
     case 6: tansu_index_drop(s->db, txn, name, name_of(bytes), NULL); break;
     case 7:
-        a = document_of(bytes, any_options, &made_a);
+        a = document_of(bytes, collection_options, &made_a);
         tansu_collection_ensure(s->db, txn, name, a, NULL);
         break;
-    case 8: tansu_collection_drop(s->db, txn, name, NULL); break;
+    case 8:
+        tansu_collection_drop(s->db, txn, name, NULL);
+        made_a = BCON_NEW("repair", BCON_BOOL(true));
+        tansu_dangling_references(s->db, txn, fuzz_of(made_a), &s->result, NULL);
+        break;
     default: tansu_collection_rename(s->db, txn, name, name_of(bytes), NULL);
     }
     bson_destroy(made_a);
@@ -168,14 +206,22 @@ static void read_step(session *s, fuzz_bytes *bytes, tansu_txn *txn, unsigned ca
     tansu_document b = document_of(bytes, fuzz_hints, &made_b);
     int64_t count;
     switch (call) {
-    case 0: tansu_get(s->db, txn, name, a, &s->result, NULL); break;
+    case 0: {
+        size_t next;
+        tansu_get(s->db, txn, name, a, &s->result, NULL);
+        tansu_get_many(s->db, txn, name, a, fuzz_choose(bytes, 3), &s->result, &next, NULL);
+        break;
+    }
     case 1: tansu_count(s->db, txn, name, a, b, &count, NULL); break;
     case 2: tansu_distinct(s->db, txn, name, name_of(bytes), a, b, &s->result, NULL); break;
     case 3: tansu_aggregate(s->db, txn, name, TANSU_NO_DOCUMENT, a, b, &s->result, NULL); break;
     case 4: tansu_explain(s->db, txn, name, a, b, &s->result, NULL); break;
     case 5: tansu_collection_list(s->db, txn, &s->result, NULL); break;
     case 6: tansu_index_list(s->db, txn, name, &s->result, NULL); break;
-    case 7: tansu_stats(s->db, &s->result, NULL); break;
+    case 7:
+        tansu_stats(s->db, &s->result, NULL);
+        tansu_dangling_references(s->db, txn, a, &s->result, NULL);
+        break;
     default: tansu_validate(a, NULL); tansu_bson_to_json(a, 0, &s->result, NULL);
     }
     bson_destroy(made_a);

@@ -114,6 +114,20 @@ tansu_status tansu_remove(tansu_db *db, tansu_txn *txn, const char *collection,
                         collection, query_bson);
 }
 
+/* remove_found -- removes one document, by the delete rules if there are some. */
+static tansu_status remove_found(const write_call *w, const char *collection, uint64_t rid,
+                                 tansu_error *error) {
+    tansu_status status = write_call_check(w, error);
+    if (status != TANSU_OK)
+        return status;
+    if (!delete_rules_concern(w->wtxn->next, collection))
+        return write_txn_remove(w->wtxn, collection, rid, error);
+    status = write_txn_flush(w->wtxn, error);
+    const deadline time = deadline_begin(w->interrupt, 0);
+    return status == TANSU_OK ? delete_rules_remove(w->wtxn, collection, &rid, 1, &time, error)
+                              : status;
+}
+
 /* remove_id -- tansu_remove_id() without the slow-operation log. */
 static tansu_status remove_id(tansu_db *db, tansu_txn *txn, const char *collection,
                               tansu_document id, int *removed, tansu_error *error) {
@@ -136,11 +150,8 @@ static tansu_status remove_id(tansu_db *db, tansu_txn *txn, const char *collecti
     if (state != NULL)
         status =
             write_txn_find_id(w.wtxn->db->trees, state, &value, &w.wtxn->key, &found, &rid, error);
-    if (status == TANSU_OK && found && delete_rules_concern(w.wtxn->next, collection))
-        status = write_txn_flush(w.wtxn, error);
-    const deadline time = deadline_begin(w.interrupt, 0);
     if (status == TANSU_OK && found)
-        status = delete_rules_remove(w.wtxn, collection, &rid, 1, &time, error);
+        status = remove_found(&w, collection, rid, error);
     status = write_call_end(&w, status, error);
     if (status == TANSU_OK && removed != NULL)
         *removed = found;

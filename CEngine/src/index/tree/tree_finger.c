@@ -25,12 +25,17 @@ bool tree_exceeds(const tree_writer *writer, const tree *t, const uint8_t *key, 
     return page != NULL && page_compare(page, page->count - 1, key, size) < 0;
 }
 
-/* slot_after -- whether the key belongs directly after the slot that was changed last, as it mostly
- * does when changes come in the order of their keys. */
-static inline bool slot_after(const tree_page *page, uint32_t slot, const uint8_t *key,
-                              size_t size) {
-    return slot + 1 < page->count && page_compare(page, slot, key, size) < 0 &&
-           page_compare(page, slot + 1, key, size) > 0;
+/* find_near -- whether the key is at the slot that was changed last, or belongs directly after it,
+ * as it mostly does when changes come in the order of their keys: after a removal the next entry is
+ * at that slot. */
+static inline bool find_near(const tree_page *page, uint32_t at, const uint8_t *key, size_t size,
+                             uint32_t *slot, bool *exact) {
+    if (at + 1 >= page->count)
+        return false;
+    int order = page_compare(page, at, key, size);
+    *exact = order == 0;
+    *slot = order == 0 ? at : at + 1;
+    return order == 0 || (order < 0 && page_compare(page, at + 1, key, size) > 0);
 }
 
 bool finger_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t size,
@@ -41,8 +46,9 @@ bool finger_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t 
         return false;
     uint32_t leaf = finger->height - 1, slot = page->count;
     way->exact = false;
-    if (slot_after(page, finger->step[leaf].slot, key, size)) {
-        slot = finger->step[leaf].slot + 1;
+    uint32_t near = 0;
+    if (find_near(page, finger->step[leaf].slot, key, size, &near, &way->exact)) {
+        slot = near;
     } else if (page_compare(page, slot - 1, key, size) >= 0) {
         if (page_compare(page, 0, key, size) > 0)
             return false;
