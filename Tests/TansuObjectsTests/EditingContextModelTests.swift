@@ -29,9 +29,22 @@ private struct Key: Hashable {
     let id: Int
 }
 
+/// The reference of a document. A delete rule leaves null; a type without a value leaves the field out.
+private enum Field: Hashable {
+    case missing, null
+    case item(Int)
+
+    init(_ id: Int?) { self = id.map { .item($0) } ?? .missing }
+
+    var id: Int? { if case .item(let id) = self { id } else { nil } }
+}
+
 private struct Value: Hashable {
     var text: String
-    var item: Int?
+    var item = Field.missing
+
+    /// As a type decodes it.
+    var decoded: Value { Value(text: text, item: Field(item.id)) }
 }
 
 /// What is stored, as dictionaries, with the delete rules of the model.
@@ -42,9 +55,9 @@ private struct Store {
         let existed = values[key] != nil
         values[key] = value
         guard value == nil, existed, key.kind == .item else { return }
-        for (other, value) in values where value.item == key.id {
+        for (other, value) in values where value.item.id == key.id {
             if other.kind == .line { values[other] = nil }
-            if other.kind == .note { values[other]?.item = nil }
+            if other.kind == .note { values[other]?.item = .null }
         }
     }
 }
@@ -176,10 +189,13 @@ struct EditingContextModelTests {
             store.values[Key(kind: .item, id: item.id)] = Value(text: item.text)
         }
         for line in try db.collection(of: Line.self).find().all() {
-            store.values[Key(kind: .line, id: line.id)] = Value(text: line.text, item: line.item.id)
+            store.values[Key(kind: .line, id: line.id)] = Value(text: line.text, item: .item(line.item.id))
         }
-        for note in try db.collection(of: Note.self).find().all() {
-            store.values[Key(kind: .note, id: note.id)] = Value(text: note.text, item: note.item?.id)
+        for note in try db.collection("notes").find().all() {
+            let field = note["item"]
+            let item: Field = field == nil ? .missing : field == .null ? .null : Field(field?.intValue)
+            store.values[Key(kind: .note, id: note["_id"]?.intValue ?? -1)] = Value(
+                text: note["text"]?.stringValue ?? "", item: item)
         }
         return store
     }
@@ -189,10 +205,10 @@ struct EditingContextModelTests {
         case (.item, let value?): try db.collection(of: Item.self).save(Item(id: key.id, text: value.text))
         case (.line, let value?):
             try db.collection(of: Line.self).save(
-                Line(id: key.id, text: value.text, item: Reference(id: value.item ?? 0)))
+                Line(id: key.id, text: value.text, item: Reference(id: value.item.id ?? 0)))
         case (.note, let value?):
             try db.collection(of: Note.self).save(
-                Note(id: key.id, text: value.text, item: value.item.map { Reference(id: $0) }))
+                Note(id: key.id, text: value.text, item: value.item.id.map { Reference(id: $0) }))
         case (.item, nil): try db.collection(of: Item.self).remove(id: key.id)
         case (.line, nil): try db.collection(of: Line.self).remove(id: key.id)
         case (.note, nil): try db.collection(of: Note.self).remove(id: key.id)
@@ -202,8 +218,8 @@ struct EditingContextModelTests {
     private func get(_ key: Key, _ context: EditingContext) async throws -> Value? {
         switch key.kind {
         case .item: try await context.get(Item.self, id: key.id).map { Value(text: $0.text) }
-        case .line: try await context.get(Line.self, id: key.id).map { Value(text: $0.text, item: $0.item.id) }
-        case .note: try await context.get(Note.self, id: key.id).map { Value(text: $0.text, item: $0.item?.id) }
+        case .line: try await context.get(Line.self, id: key.id).map { Value(text: $0.text, item: .item($0.item.id)) }
+        case .note: try await context.get(Note.self, id: key.id).map { Value(text: $0.text, item: Field($0.item?.id)) }
         }
     }
 
@@ -211,10 +227,10 @@ struct EditingContextModelTests {
         switch key.kind {
         case .item: try await context.insert(Item(id: key.id, text: value.text))
         case .line:
-            try await context.insert(Line(id: key.id, text: value.text, item: Reference(id: value.item ?? 0)))
+            try await context.insert(Line(id: key.id, text: value.text, item: Reference(id: value.item.id ?? 0)))
         case .note:
             try await context.insert(
-                Note(id: key.id, text: value.text, item: value.item.map { Reference(id: $0) }))
+                Note(id: key.id, text: value.text, item: value.item.id.map { Reference(id: $0) }))
         }
     }
 
@@ -224,12 +240,12 @@ struct EditingContextModelTests {
         case .line:
             try await context.update(Line.self, id: key.id) {
                 $0.text = value.text
-                $0.item = Reference(id: value.item ?? 0)
+                $0.item = Reference(id: value.item.id ?? 0)
             } != nil
         case .note:
             try await context.update(Note.self, id: key.id) {
                 $0.text = value.text
-                $0.item = value.item.map { Reference(id: $0) }
+                $0.item = value.item.id.map { Reference(id: $0) }
             } != nil
         }
     }
@@ -249,11 +265,11 @@ struct EditingContextModelTests {
                 try await context.fetch(db.collection(of: Item.self).find()).map { ($0.id, Value(text: $0.text)) }
             case .line:
                 try await context.fetch(db.collection(of: Line.self).find()).map {
-                    ($0.id, Value(text: $0.text, item: $0.item.id))
+                    ($0.id, Value(text: $0.text, item: .item($0.item.id)))
                 }
             case .note:
                 try await context.fetch(db.collection(of: Note.self).find()).map {
-                    ($0.id, Value(text: $0.text, item: $0.item?.id))
+                    ($0.id, Value(text: $0.text, item: Field($0.item?.id)))
                 }
             }
         return Dictionary(uniqueKeysWithValues: pairs)
@@ -274,11 +290,12 @@ struct EditingContextModelTests {
                 let key = Key(
                     kind: Kind.allCases.randomElement(using: &random) ?? .item,
                     id: Int.random(in: 0..<6, using: &random))
-                let item: Int? =
+                let id = Int.random(in: 0..<6, using: &random)
+                let item: Field =
                     switch key.kind {
-                    case .item: nil
-                    case .line: Int.random(in: 0..<6, using: &random)
-                    case .note: Bool.random(using: &random) ? Int.random(in: 0..<6, using: &random) : nil
+                    case .item: .missing
+                    case .line: .item(id)
+                    case .note: Bool.random(using: &random) ? .item(id) : .missing
                     }
                 let value = Value(text: "\(Int.random(in: 0..<3, using: &random))", item: item)
                 let operation = Int.random(in: 0..<16, using: &random)
@@ -294,7 +311,12 @@ struct EditingContextModelTests {
                     let current = model.get(key, store)
                     let isThere = try await update(value, key, context)
                     #expect(isThere == (current != nil))
-                    if current != nil, current != value { model.change(key, to: value) }
+                    // A reference that was null, and is not set, stays null.
+                    if var changed = current {
+                        changed.text = value.text
+                        if Field(changed.item.id) != value.item { changed.item = value.item }
+                        if changed != current { model.change(key, to: changed) }
+                    }
                 case 5, 6:
                     let current = model.get(key, store)
                     let wasThere = try await remove(key, context)
@@ -323,10 +345,10 @@ struct EditingContextModelTests {
                     store.save(change, key)
                 case 14:
                     let found = try await fetch(key.kind, context)
-                    #expect(found == model.fetch(key.kind, store))
+                    #expect(found == model.fetch(key.kind, store).mapValues(\.decoded))
                 default:
                     let found = try await get(key, context)
-                    #expect(found == model.get(key, store))
+                    #expect(found == model.get(key, store)?.decoded)
                 }
                 let now = try stored()
                 let hasChanges = await context.hasChanges
