@@ -143,8 +143,7 @@ struct NanoStoreTests {
 
     @Test("Objects are found by the dates of their insertion and last save")
     func dates() throws {
-        _ = try db.executeJSON(
-            #"{"op": "createCollection", "collection": "objects", "options": {"timestamps": true}}"#)
+        try db.setTimestamps(Database.Timestamps(), of: "objects")
         try objects.save([Self.person(1), Self.person(2, "Jane")])
         try objects.update(["_id": 1], ["$set": ["Rating": "Good"]])
         let (before, after) = (Date(timeIntervalSinceNow: -3600), Date(timeIntervalSinceNow: 3600))
@@ -155,6 +154,7 @@ struct NanoStoreTests {
             let jane = objects.find([field: ["$gt": BSONValue(before)], "FirstName": "Jane"])
             #expect(try jane.fields(["_id": 1]).all() == [["_id": 2]])
         }
+        #expect(try objects.find(savedBefore: after).count() == 2 && objects.find(savedAfter: after).count() == 0)
     }
 
     @Test("All objects are removed, and indexes dropped and made again")

@@ -21,7 +21,7 @@ extension GuideExampleTests {
         }
         let model = try Model {
             Entity("writers", of: Writer.self)
-            Entity("genres", of: Genre.self)
+            Entity("genres", of: Genre.self).timestamps()
             Entity("novels", of: Novel.self, indexes: [Database.Index(on: \.title)])
                 .reference(\.writer, to: "writers", onDelete: .cascade)
                 .reference(\.genres, to: "genres", onDelete: .nullify)
@@ -49,6 +49,10 @@ extension GuideExampleTests {
         try await novels.save(Novel(title: "Nobody's", year: 2000, writer: Reference(id: ObjectID())))
         print(try await db.danglingReferences().references.map(\.path))  // ["writer"]
         print(try await db.repairDanglingReferences().removed)  // 1
+
+        let genres = try db.collection(of: Genre.self)
+        print(try await genres.find(savedAfter: Date(timeIntervalSinceNow: -3600)).count())  // 1
+        print(try await genres.find(savedOn: Date(timeIntervalSinceNow: -7 * 86_400)).count())  // 0
 
         print(try await novels.find { $0.writer.name.hasPrefix("Ursula") && $0.year > 1970 }.count())  // 1
         print(try await novels.find { $0.genres.contains { $0.title == "Science fiction" } }.count())  // 1
