@@ -105,8 +105,14 @@ extension Database.Transaction {
     fileprivate func `import`(_ files: ExportFiles, _ mode: Database.ImportMode) throws -> Int {
         let name = files.collection
         let meta = try files.readMeta()
-        if mode == .replace { try dropCollection(name) }
-        try ensureCollection(name)
+        if mode == .replace {
+            try replacing(name) {
+                try dropCollection(name)
+                try ensureCollection(name)
+            }
+        } else {
+            try ensureCollection(name)
+        }
         let collection = try self.collection(name)
         var count = 0
         try files.readDocuments { document in

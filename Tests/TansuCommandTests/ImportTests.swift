@@ -133,6 +133,36 @@ struct ImportTests {
         #expect(try count() == "2\n")
     }
 
+    @Test("--drop keeps the options of the collection, and removes nothing that refers to it")
+    func dropWithReferences() throws {
+        let command = try Command()
+        do {
+            let db = try Database(path: command.path("db"))
+            try db.setReferences(
+                [.init("author", to: "authors", onDelete: .cascade), .init("critic", to: "authors", onDelete: .deny)],
+                of: "books")
+            try db.setReferences([.init("teacher", to: "authors", onDelete: .cascade)], of: "authors")
+            try db.setTimestamps(Database.Timestamps(), of: "authors")
+            try db.collection("authors").save([["_id": 1], ["_id": 2, "teacher": 1]])
+            try db.collection("books").save([["_id": 10, "author": 1], ["_id": 11, "author": 2, "critic": 1]])
+            try db.close()
+        }
+        let lines = "{\"_id\": 1, \"name\": \"new\"}\n"
+        let result = try command.tansu(
+            ["import", "db", "-", "--collection", "authors", "--drop"], input: Array(lines.utf8))
+        #expect(result.status == 0, "\(result.error)")
+        let db = try Database(path: command.path("db"))
+        #expect(try db.collection("books").count() == 2)
+        let author = try #require(try db.collection("authors").get(1))
+        #expect(author["name"] == "new" && author["createdAt"] != nil)
+        let infos = try db.collections()
+        #expect(infos.map(\.name) == ["authors", "books"])
+        #expect(infos.map(\.references.count) == [1, 2] && infos[0].timestamps == Database.Timestamps())
+        #expect(try db.danglingReferences().references.map(\.value) == [2])
+        // The rules hold again.
+        #expect(throws: TansuError.self) { try db.collection("authors").remove(id: 1) }
+    }
+
     @Test("--mode says what happens to an _id that exists, and the result says what did")
     func modes() throws {
         let command = try Command.withPeople()

@@ -16,7 +16,8 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             The command creates the database if it does not exist. It skips invalid documents, reports them with \
             the numbers of their lines, and exits with 1 at the end. Documents are committed in batches. Each batch \
             is an atomic and durable transaction. Ctrl-C ends the import after the batch that was read. With --drop \
-            the old collection is replaced at the end of the import, and is kept when the import fails.
+            the old collection is replaced at the end of the import, and is kept when the import fails. The new one has its \
+            compression, references and timestamps; documents that refer to it are not changed by delete rules.
 
             EXAMPLES:
               tansu import people.tansu people.ndjson
@@ -81,9 +82,12 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             settings.isStaged = replacing != nil
             let target = replacing?.temporaryName ?? name
             let isNew = try replacing == nil && !opened.database.collectionNames().contains(name)
-            // A collection that is replaced keeps its compression.
+            // A collection that is replaced keeps its options; its references it gets when it is complete.
             if let codec = compression.compression ?? replacing?.compression {
                 try opened.database.ensureCollection(target, compression: codec)
+            }
+            if let timestamps = replacing?.timestamps {
+                try opened.database.setTimestamps(timestamps, of: target)
             }
             let job = ImportJob(
                 database: opened.database, collection: target, settings: settings)

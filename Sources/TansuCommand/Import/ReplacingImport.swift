@@ -13,10 +13,14 @@ struct ReplacingImport {
     /// The compression of the collection.
     let compression: Database.CollectionCompression
 
+    /// The fields by which its documents are dated.
+    let timestamps: Database.Timestamps?
+
     /// - Returns: Nil when there is no such collection.
     init?(_ database: Database, of collection: String) throws {
         guard let old = try database.collections().first(where: { $0.name == collection }) else { return nil }
         compression = old.compression
+        timestamps = old.timestamps
         self.database = database
         self.collection = collection
         let name = collection + ".tansu-part"
@@ -35,8 +39,10 @@ struct ReplacingImport {
                     remedy: "collection \"\(collection)\" was not dropped", status: .noInput)
             }
             try database.write { transaction in
-                try transaction.dropCollection(collection)
-                try transaction.renameCollection(temporaryName, to: collection)
+                try transaction.replacing(collection) {
+                    try transaction.dropCollection(collection)
+                    try transaction.renameCollection(temporaryName, to: collection)
+                }
             }
         } catch {
             _ = try? database.dropCollection(temporaryName)
