@@ -15,7 +15,7 @@ struct CollectionsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists the collections, their document counts and their compression.",
             discussion: """
-                The exit code is 1 when the database has no collections.
+                With --json their references and timestamps are listed as well. The exit code is 1 when the database has no collections.
 
                 EXAMPLE:
                   tansu collections people.tansu
@@ -31,6 +31,15 @@ struct CollectionsCommand: ParsableCommand {
                     var document: BSONDocument = ["name": .string(info.name), "documents": BSONValue(info.documents)]
                     if info.compression != .uncompressed {
                         document["compression"] = .string(info.compression.rawValue)
+                    }
+                    if output.json {
+                        if let timestamps = info.timestamps {
+                            document["timestamps"] = .document(try BSONEncoder().encode(timestamps))
+                        }
+                        if !info.references.isEmpty {
+                            document["references"] = BSONValue(
+                                try info.references.map { .document(try BSONEncoder().encode($0)) })
+                        }
                     }
                     return document
                 }
@@ -52,34 +61,42 @@ struct CollectionsCommand: ParsableCommand {
 
     struct Create: Subcommand {
         static let configuration = CommandConfiguration(
-            abstract: "Creates a collection, or changes the compression of one.",
+            abstract: "Creates a collection, or changes the options of one.",
             discussion: """
-                Saving and importing create collections as well, so this is needed for the compression only. The \
-                compression counts from the next compaction on, which `tansu compact` runs. The command creates the \
-                database if it does not exist.
+                Saving and importing create collections as well, so this is needed for the options only. The \
+                compression counts from the next compaction on, which `tansu compact` runs. With --timestamps every \
+                save sets the fields createdAt and updatedAt. The command creates the database if it does not exist.
 
-                EXAMPLE:
+                EXAMPLES:
                   tansu collections create people.tansu letters --compression lz4
+                  tansu collections create people.tansu notes --timestamps
                 """
         )
 
         @OptionGroup var target: CollectionArgument
         @OptionGroup var options: CompressionOption
+        @Flag(inversion: .prefixedNo, help: "Date the documents at their insertion and at each save.")
+        var timestamps: Bool?
         @OptionGroup var output: OutputOptions
 
         func execute() throws -> CommandExitCode {
             try OpenDatabase.with(target, .create) { opened in
                 let existed = try opened.database.collectionNames().contains(target.collection)
                 try opened.database.ensureCollection(target.collection, compression: options.compression)
+                if let timestamps {
+                    try opened.database.setTimestamps(timestamps ? Database.Timestamps() : nil, of: target.collection)
+                }
                 let info = try opened.database.collections().first { $0.name == target.collection }
                 let compression = info?.compression ?? .uncompressed
+                var result: BSONDocument = [
+                    "collection": .string(target.collection), "created": .bool(!existed),
+                    "compression": .string(compression.rawValue),
+                ]
+                if info?.timestamps != nil { result["timestamps"] = true }
                 try printResult(
-                    [
-                        "collection": .string(target.collection), "created": .bool(!existed),
-                        "compression": .string(compression.rawValue),
-                    ],
+                    result,
                     text: "Collection \(target.collection) \(existed ? "exists" : "created"), compression "
-                        + compression.rawValue,
+                        + compression.rawValue + (info?.timestamps == nil ? "" : ", timestamps"),
                     asJSON: output.json)
                 return .success
             }
