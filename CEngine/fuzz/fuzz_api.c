@@ -212,7 +212,10 @@ static void read_step(session *s, fuzz_bytes *bytes, tansu_txn *txn, unsigned ca
         tansu_get_many(s->db, txn, name, a, fuzz_choose(bytes, 3), &s->result, &next, NULL);
         break;
     }
-    case 1: tansu_count(s->db, txn, name, a, b, &count, NULL); break;
+    case 1:
+        tansu_count(s->db, txn, name, a, b, &count, NULL);
+        tansu_query_collections(s->db, txn, name, a, b, &s->result, NULL);
+        break;
     case 2: tansu_distinct(s->db, txn, name, name_of(bytes), a, b, &s->result, NULL); break;
     case 3: tansu_aggregate(s->db, txn, name, TANSU_NO_DOCUMENT, a, b, &s->result, NULL); break;
     case 4: tansu_explain(s->db, txn, name, a, b, &s->result, NULL); break;

@@ -756,6 +756,14 @@ TANSU_API tansu_status tansu_count(tansu_db *db, tansu_txn *txn, const char *col
                                    tansu_document query, tansu_document hints, int64_t *count,
                                    tansu_error *error);
 
+/* Returns the collections that a query reads, as {"collections": [name, ...]}: its own, those that
+ * it joins, those of its subqueries, and those that its conditions reach through references. For
+ * caches and observers, which need to know what changes a result. The query is not run.
+ * Errors: those of tansu_find(). */
+TANSU_API tansu_status tansu_query_collections(tansu_db *db, tansu_txn *txn, const char *collection,
+                                               tansu_document query, tansu_document hints,
+                                               tansu_buffer *result, tansu_error *error);
+
 /* Runs the query and returns how: the candidate plans with their costs, the chosen one, its bounds,
  * the keys and documents examined, the documents returned, milliseconds. Errors: those of
  * tansu_find() and tansu_cursor_next(). */

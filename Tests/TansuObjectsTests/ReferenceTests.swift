@@ -180,6 +180,45 @@ struct ReferenceTests {
         #expect(try await lists.next()?.map(\.title) == ["one"])
     }
 
+    @Test("Query documents go on after a reference, in every call that takes a query")
+    func documents() throws {
+        let country = Country(id: "pl", name: "Poland")
+        let lem = Author(name: "Stanisław", country: Reference(to: country), born: 1921)
+        let ursula = Author(name: "Ursula", born: 1929)
+        let tag = Tag(id: 1, name: "classic")
+        try db.save(graph: [
+            country, lem, ursula, tag, Book(title: "Solaris", author: Reference(to: lem), tags: [Reference(to: tag)]),
+            Book(title: "The Dispossessed", author: Reference(to: ursula), editor: Reference(to: lem)),
+        ])
+        func titles(_ query: BSONDocument) throws -> [String] { try books.find(query).all().map(\.title).sorted() }
+        #expect(try titles(["author.name": "Stanisław"]) == ["Solaris"])
+        #expect(try titles(["author.country.name": "Poland"]) == ["Solaris"])
+        #expect(try titles(["author.country.name": ["$ne": "Poland"]]) == ["The Dispossessed"])
+        #expect(try titles(["tags": ["$elemMatch": ["name": "classic"]]]) == ["Solaris"])
+        #expect(try titles(["$or": [["editor.born": 1921], ["author.born": ["$lt": 1900]]]]) == ["The Dispossessed"])
+        // They select what key paths do.
+        #expect(
+            try titles(["editor.born": .null]) == books.find { $0.editor.born == nil }.all().map(\.title).sorted())
+        #expect(try books.find(["author.name": "Ursula"]).count() == 1)
+        #expect(try books.update(["author.name": "Ursula"], ["$set": ["year": 1975]]).modified == 1)
+        #expect(try books.find(["author.born": 1929]).all().map(\.year) == [1975])
+        #expect(try "\(books.find(["author.name": "Ursula"]).explain().document)".contains("subqueries"))
+    }
+
+    @Test("Observed query documents notice changes of what they reach by references")
+    func observedDocuments() async throws {
+        let author = Author(name: "Ursula")
+        try await db.save(graph: [author, Book(title: "one", author: Reference(to: author))])
+        var lists = books.find(["author.name": "Stanisław"]).observe().makeAsyncIterator()
+        let query: BSONDocument = ["author.name": "Stanisław"]
+        var counts = db.observe { try $0.collection("books").find(query).count() }.makeAsyncIterator()
+        #expect(try await lists.next()?.isEmpty == true)
+        #expect(try await counts.next() == 0)
+        try await authors.update(id: author.id) { $0.name = "Stanisław" }
+        #expect(try await lists.next()?.map(\.title) == ["one"])
+        #expect(try await counts.next() == 1)
+    }
+
     @Test("A property that is no declared reference is a typed error")
     func undeclared() throws {
         let other = try db.collection("other", of: Book.self)

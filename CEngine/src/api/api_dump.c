@@ -216,7 +216,7 @@ static tansu_status put_matches(dump *d, const collection_state *state, tansu_er
     int64_t count = 0;
     query_run *run = NULL;
     tansu_status status =
-        query_resolve(d->query, d->reading->snapshot, &d->reading->rctx, false, error);
+        query_resolve(d->query, d->reading->snapshot, &d->reading->rctx, state, false, error);
     if (status == TANSU_OK)
         status = query_count(d->query, &d->reading->rctx, state, &count, error);
     if (status == TANSU_OK)

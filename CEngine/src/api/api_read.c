@@ -127,7 +127,7 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
         const collection_state *state;
         status = snapshot_find(r.snapshot, collection, &state, error);
         if (status == TANSU_OK)
-            status = query_resolve(c->query, r.snapshot, &c->rctx, false, error);
+            status = query_resolve(c->query, r.snapshot, &c->rctx, state, false, error);
         if (status == TANSU_OK)
             status = query_start(c->query, r.snapshot, &c->rctx, state, &c->run, error);
         status = cursor_check(c, status, error);
@@ -250,7 +250,7 @@ static tansu_status with_query(tansu_db *db, tansu_txn *txn, const char *collect
         const collection_state *state;
         status = snapshot_find(r.snapshot, collection, &state, error);
         if (status == TANSU_OK)
-            status = query_resolve(q, r.snapshot, &r.rctx, explained, error);
+            status = query_resolve(q, r.snapshot, &r.rctx, state, explained, error);
         if (status == TANSU_OK)
             status = user(context, q, &r.rctx, state, error);
         status = read_call_end(&r, status, error);

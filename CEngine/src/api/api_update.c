@@ -225,8 +225,10 @@ static tansu_status insert(request *r, write_txn *c, const char *collection, out
     doc_value id;
     r->how.inserting = true;
     r->how.matched = NULL;
+    /* What referenced documents have to satisfy is nothing that the new one could have. */
+    const doc_value selector = query_selector(r->query);
     tansu_status status =
-        update_insert(r->update, r->selector.data, r->selector.size, &r->how, &o->after, error);
+        update_insert(r->update, selector.data, selector.size, &r->how, &o->after, error);
     if (status == TANSU_OK)
         status =
             write_txn_save(c, collection, o->after.data, o->after.size, TANSU_INSERT, &id, error);
@@ -264,7 +266,7 @@ static tansu_status run(request *r, const write_call *w, const char *collection,
     r->context.deadline = &r->time;
     if (state != NULL) {
         read_context v = write_call_read_context(w);
-        status = query_resolve(r->query, c->next, &v, false, error);
+        status = query_resolve(r->query, c->next, &v, state, false, error);
         if (status == TANSU_OK)
             status = query_rids(r->query, &v, state, &rids, &count, error);
     }

@@ -89,7 +89,7 @@ static tansu_status remove_matches(tansu_db *db, tansu_txn *txn, const char *col
     status = snapshot_find(w.wtxn->next, collection, &state, error);
     if (state != NULL) {
         read_context v = write_call_read_context(&w);
-        status = query_resolve(q, w.wtxn->next, &v, false, error);
+        status = query_resolve(q, w.wtxn->next, &v, state, false, error);
         if (status == TANSU_OK)
             status = query_rids(q, &v, state, &rids, &count, error);
     }

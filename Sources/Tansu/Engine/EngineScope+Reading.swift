@@ -69,6 +69,21 @@ extension EngineScope {
         return Int(count)
     }
 
+    /// The collections that a query reads: its own first, those that it joins, those of its subqueries, and those that it
+    /// reaches through references.
+    func collections(
+        readBy query: BSONDocument, _ hints: BSONDocument, in collection: String
+    ) throws -> [String] {
+        let result = try withBytes(query, hints) { query, hints in
+            try document { database, transaction, buffer, error in
+                tansu_query_collections(
+                    database, transaction, collection, tansu_document(query), tansu_document(hints),
+                    buffer, error)
+            }
+        }
+        return result["collections"]?.arrayValue?.compactMap(\.stringValue) ?? [collection]
+    }
+
     /// How a query is run.
     func explain(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) throws -> BSONDocument {
         track(query, hints, in: collection)

@@ -7,7 +7,9 @@ extension EngineScope {
 
     /// Tracks that a query reads documents.
     func track(_ query: BSONDocument, _ hints: BSONDocument = [:], in collection: String) {
-        transaction?.reads?.includeQuery(query, hints, in: collection)
+        guard let reads = transaction?.reads else { return }
+        // A query that is an error reads nothing, and its call throws the error.
+        reads.includeAll(of: (try? collections(readBy: query, hints, in: collection)) ?? [collection])
     }
 
     /// Tracks that the list of collections is read.

@@ -35,12 +35,9 @@ final class ReadSet: @unchecked Sendable {
         }
     }
 
-    /// A query read documents of a collection, of those that it joins, and of those of its subqueries.
-    func includeQuery(_ query: BSONDocument, _ hints: BSONDocument, in collection: String) {
-        let joins = [query["$do"], hints["$do"]].flatMap { $0?.documentValue.map(Array.init) ?? [] }
-        let joined = joins.compactMap { $0.value.documentValue?["$join"]?.stringValue }
-        let names = [collection] + joined + BSONValue.document(query).subqueryCollections
-        lock.withLock { for name in names { parts[name] = .all } }
+    /// A query read documents of these collections.
+    func includeAll(of collections: [String]) {
+        lock.withLock { for name in collections { parts[name] = .all } }
     }
 
     /// The list of collections was read, which has the number of documents of each.

@@ -69,7 +69,7 @@ extension Database {
                 let (feed, list) = try await query.session.database.readers.run { flag in
                     // The feed first, so that a commit between the two causes another run.
                     let feed = try EngineFeed(
-                        query.session.database.engine, since: nil, options: query.observedCollections)
+                        query.session.database.engine, since: nil, options: try query.observedCollections)
                     return (OwnedFeed(feed), Result(catching: { try query.list(flag) }))
                 }
                 // Also when the result cannot be decoded, the next one is that of the next change.
@@ -104,11 +104,13 @@ extension Database {
 }
 
 extension Database.Query {
-    /// The options of the feed: the collection that determines the result, or all when others are joined.
+    /// The options of the feed: the collection that determines the result, or all when the query reads others.
     fileprivate var observedCollections: BSONDocument {
-        let readsOthers =
-            hints["$do"] != nil || filter["$do"] != nil || !BSONValue.document(filter).subqueryCollections.isEmpty
-        return readsOthers ? [:] : ["collections": [BSONValue(collection)]]
+        get throws {
+            let scope = EngineScope(engine: session.database.engine, transaction: nil)
+            let read = try scope.collections(readBy: filter, hints, in: collection)
+            return read.count > 1 ? [:] : ["collections": [BSONValue(collection)]]
+        }
     }
 
     /// Runs it at the newest commit.

@@ -335,7 +335,7 @@ tansu_status aggregate_run(aggregation *a, const snapshot *snapshot, const read_
     a->rctx = rctx;
     a->collection = collection;
     a->error = error;
-    tansu_status status = query_resolve(a->q, snapshot, rctx, a->explain, error);
+    tansu_status status = query_resolve(a->q, snapshot, rctx, collection, a->explain, error);
     if (status != TANSU_OK)
         return status;
     a->memory_limit = hints_group_memory(&a->q->hints, rctx);

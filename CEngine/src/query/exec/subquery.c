@@ -7,6 +7,7 @@
 #include "query/exec/subquery.h"
 #include "query/exec/covering.h"
 #include "query/exec/run.h"
+#include "query/parse/reference_paths.h"
 #include "query/parse/subquery_spec.h"
 #include "query/util/merge_sort.h"
 #include "util/array.h"
@@ -204,14 +205,40 @@ static tansu_status resolve_all(query *q, const resolution *r) {
                                                : status;
 }
 
+/* expand -- turns conditions on what references lead to into subqueries, also in subqueries. */
+static tansu_status expand(query *q, const collection_state *collection, const snapshot *snapshot,
+                           const deadline *d, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    if (collection && collection->references) {
+        tansu_buffer selector = TANSU_BUFFER_INIT;
+        status = reference_paths_expand(&q->selector, collection->references, &selector, error);
+        if (status == TANSU_OK && selector.size != 0)
+            status = query_compile_expanded(q, &selector, d, error);
+        tansu_buffer_free(&selector);
+    }
+    for (subquery *s = q->subqueries; status == TANSU_OK && s; s = s->next)
+        status = expand(s->inner, snapshot_collection(snapshot, s->collection), snapshot, d, error);
+    return status;
+}
+
+tansu_status query_expand(query *q, const snapshot *snapshot, const collection_state *collection,
+                          const struct interrupt *stop, tansu_error *error) {
+    deadline d = deadline_begin(stop, q->hints.max_milliseconds);
+    deadline_shorten(&d, q->spent);
+    return expand(q, collection, snapshot, &d, error);
+}
+
 tansu_status query_resolve(query *q, const snapshot *snapshot, const read_context *rctx,
-                           bool explained, tansu_error *error) {
-    if (!q->subqueries || q->all_resolved)
+                           const collection_state *collection, bool explained, tansu_error *error) {
+    bool expands = collection && collection->references;
+    if ((!q->subqueries && !expands) || q->all_resolved)
         return TANSU_OK;
     deadline d = deadline_begin(rctx->interrupt, q->hints.max_milliseconds);
     deadline_shorten(&d, q->spent);
     const resolution r = {q, snapshot, rctx, &d, explained || q->hints.explain, error};
-    tansu_status status = resolve_all(q, &r);
+    tansu_status status = expand(q, collection, snapshot, &d, error);
+    if (status == TANSU_OK)
+        status = resolve_all(q, &r);
     q->spent = deadline_spent(&d);
     q->all_resolved = status == TANSU_OK;
     return status;

@@ -60,6 +60,11 @@ tansu_status query_compile_inner(query *outer, const doc_value *selector, const 
  * the deadline of the run. Errors: as query_compile(). */
 tansu_status query_compile_resolved(query *q, const deadline *d, tansu_error *error);
 
+/* query_compile_expanded -- compiles another selector in the place of its own, with subqueries of
+ * its own that are to be run. Errors: as query_compile(). */
+tansu_status query_compile_expanded(query *q, const tansu_buffer *selector, const deadline *d,
+                                    tansu_error *error);
+
 /* query_free_members -- frees what the struct owns, but not the struct. */
 void query_free_members(query *q);
 

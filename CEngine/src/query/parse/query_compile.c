@@ -238,17 +238,49 @@ tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **
     return compile_new(q, selector, size, NULL, 0, NULL, result, error);
 }
 
-void query_free_members(query *q) {
+/* free_subqueries -- returns how many there were, at any depth. */
+static uint32_t free_subqueries(query *q) {
+    uint32_t count = 0;
     for (subquery *s = q->subqueries; s; s = s->next) {
+        count += 1 + (s->inner ? free_subqueries(s->inner) : 0);
         query_free(s->inner);
         free(s->values);
         arena_free(&s->memory);
         tansu_buffer_free(&s->plan);
     }
+    q->subqueries = q->last_subquery = NULL;
+    return count;
+}
+
+tansu_status query_compile_expanded(query *q, const tansu_buffer *selector, const deadline *d,
+                                    tansu_error *error) {
+    query *outermost = q;
+    while (outermost->outer)
+        outermost = outermost->outer;
+    outermost->subquery_total -= free_subqueries(q);
+    const uint8_t *copy = arena_copy(&q->memory, selector->data, selector->size);
+    tansu_status status = copy ? TANSU_OK : error_memory(error);
+    q->deadline = *d;
+    if (status == TANSU_OK) {
+        q->selector = (doc_value){copy, (uint32_t)selector->size, DOC_DOCUMENT};
+        q->takes_subqueries = true;
+        status = selector_parse(q, copy, selector->size, error);
+        q->takes_subqueries = false;
+    }
+    q->deadline.interrupt = NULL; /* it may be shorter-lived than the query */
+    return query_too_large(q, status, error);
+}
+
+void query_free_members(query *q) {
+    free_subqueries(q);
     for (path_link *link = q->paths; link; link = link->next)
         path_free(&link->path);
     regex_free_all(q->regexes);
     arena_free(&q->memory);
+}
+
+doc_value query_selector(const query *q) {
+    return q->selector;
 }
 
 void query_free(query *q) {

@@ -4,6 +4,7 @@
 #ifndef TANSU_QUERY_PARSE_QUERY_COMPILE_H
 #define TANSU_QUERY_PARSE_QUERY_COMPILE_H
 
+#include "bson/document.h"
 #include "query/match/match_context.h"
 
 /* A validated and compiled query. Immutable: it may be run many times and by many threads; with
@@ -39,6 +40,10 @@ tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
  * comparison other than $eq with a regular expression) is accepted. */
 tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **result,
                                   tansu_error *error);
+
+/* query_selector -- the selector that it was compiled from. Where query_resolve() turned conditions
+ * on what references lead to into subqueries, it has these. It lives as long as the query. */
+doc_value query_selector(const query *q);
 
 /* query_free -- NULL is allowed. */
 void query_free(query *q);

@@ -295,20 +295,18 @@ static tansu_status read_selector(parser *p, node *parent, doc_iter *iter) {
 
 /* ---- Conditions on elements and keys ---- */
 
-/* is_value_condition -- whether a condition consists of operators on the value itself, not of
- * fields. For $and, $or, $nor and $not the first branch decides. */
-static bool is_value_condition(const doc_value *condition) {
+bool condition_is_on_value(const doc_value *condition) {
     doc_iter iter;
     if (condition->type == DOC_ARRAY)
         return doc_iter_value(&iter, condition) && doc_iter_next(&iter) &&
-               is_value_condition(&iter.value);
+               condition_is_on_value(&iter.value);
     if (condition->type != DOC_DOCUMENT)
         return true;
     if (!doc_iter_value(&iter, condition) || !doc_iter_next(&iter) || iter.key[0] != '$')
         return false;
     bool logic = strcmp(iter.key, "$and") == 0 || strcmp(iter.key, "$or") == 0 ||
                  strcmp(iter.key, "$nor") == 0 || strcmp(iter.key, "$not") == 0;
-    return !logic || is_value_condition(&iter.value);
+    return !logic || condition_is_on_value(&iter.value);
 }
 
 /* read_inner -- a condition with its own root. */
@@ -317,7 +315,7 @@ static tansu_status read_inner(parser *p, const doc_value *operand, subcondition
     node *root = new_node(p, NODE_AND);
     if (!root)
         return error_memory(p->error);
-    p->self = is_value_condition(operand);
+    p->self = condition_is_on_value(operand);
     tansu_status status = TANSU_OK;
     if (p->self)
         status = parse_condition(p, root, operand);

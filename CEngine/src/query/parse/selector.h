@@ -15,6 +15,10 @@ tansu_status selector_parse(query *q, const uint8_t *doc, size_t size, tansu_err
 tansu_status subcondition_parse(query *q, const doc_value *operand, const char *context,
                                 subcondition **result, tansu_error *error);
 
+/* condition_is_on_value -- whether a condition on elements consists of operators on the value
+ * itself, not of fields. For $and, $or, $nor and $not the first branch decides. */
+bool condition_is_on_value(const doc_value *condition);
+
 /* normalise -- brings a tree into the form that matcher and planner expect (node.h), in place. */
 node *normalise(node *n);
 
