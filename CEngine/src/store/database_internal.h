@@ -158,6 +158,8 @@ struct database {
     pthread_mutex_t checkpoint_mutex; /* one checkpoint at a time */
     pthread_mutex_t evict_mutex;      /* one eviction at a time; guards evict_at */
     eviction_position evict_at;
+    bool index_was_open;          /* the index files were in use when the process before ended */
+    bool has_checkpointed;        /* a checkpoint was tried; guarded by checkpoint_mutex */
     uint64_t checkpoint_sequence; /* the commit up to which the block store holds everything */
     /* the commit of the last compaction: locations name its segment, so that no earlier snapshot
      * can be written to the block store */

@@ -2,6 +2,7 @@
  * test_unreachable_blocks.c -- the index file does not grow with the number of crashes: blocks that
  * a snapshot kept when the process ended are found and removed by the next one.
  */
+#include "index/block_store/block_store.h"
 #include "store/database.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
@@ -74,7 +75,39 @@ static void crashes_leave_no_blocks_for_good(void) {
     folder_end(folder);
 }
 
+/* records -- how many the index file of a closed database has. */
+static uint64_t records(const char *folder) {
+    block_store *bs;
+    if (!CHECK_OK(
+            block_store_open(&fs_system, folder_join(folder, index_file), 0, &bs, &call_error),
+            &call_error))
+        return 0;
+    uint64_t count = block_store_records(bs);
+    CHECK_OK(block_store_close(bs, &call_error), &call_error);
+    return count;
+}
+
+/* closing_removes_them -- also when nothing was changed since the crash. */
+static void closing_removes_them(void) {
+    char *folder = folder_new();
+    tansu_db *db = call_open(folder);
+    CHECK_OK(call_index(db, NULL, "c", "n", "{'n': 1}", NULL), &call_error);
+    replace_all(db, 0);
+    call_close(db);
+    uint64_t before = records(folder);
+    folder = crash_with_snapshot(folder, 1);
+    CHECK(records(folder) > before + before / 2);
+    call_close(call_open(folder));
+    CHECK(records(folder) <= before + before / 4);
+    db = call_open(folder);
+    maintenance_clean(db);
+    CHECK_INT(DOCUMENTS, call_count(db, NULL, "c", "{'n': {'$gte': 0}}"));
+    call_close(db);
+    folder_end(folder);
+}
+
 int main(void) {
     RUN(crashes_leave_no_blocks_for_good);
+    RUN(closing_removes_them);
     return check_finish();
 }

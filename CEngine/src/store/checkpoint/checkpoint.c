@@ -109,14 +109,17 @@ static tansu_status write_visible(database *db, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     snapshot *v = snapshot_acquire(db);
+    bool changed = v->sequence != db->checkpoint_sequence;
+    if (!db->has_checkpointed && (changed || db->index_was_open))
+        changed |= checkpoint_free_unreachable(db);
+    db->has_checkpointed = true;
     /* Numbers assigned later than the snapshot's are skipped, which does no harm. */
     uint32_t next_collection = __atomic_load_n(&db->next_collection, __ATOMIC_RELAXED);
     uint32_t next_index = __atomic_load_n(&db->next_index, __ATOMIC_RELAXED);
     if (v->sequence < db->installed_sequence)
         status = error_set(error, TANSU_E_SYNC_FAILED, db->folder,
                            "An earlier sync failed; close the database and open it again");
-    else if (v->sequence != db->checkpoint_sequence &&
-             (status = snapshot_indexes_current(v, error)) == TANSU_OK) {
+    else if (changed && (status = snapshot_indexes_current(v, error)) == TANSU_OK) {
         limit_guard guard;
         limit_enter(&guard);
         tree_store_freeze(db->trees, v->epoch);

@@ -26,11 +26,6 @@ tansu_status checkpoint_shrink(database *db, tansu_error *error);
  * must be replayed, and db->rebuilt says why. */
 tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error);
 
-/* checkpoint_free_unreachable -- has the next checkpoint remove the stored blocks that no tree of
- * the snapshot has. For recovery, whose snapshot this is: nobody else uses one yet. What cannot be
- * found out stays. */
-void checkpoint_free_unreachable(database *db, const snapshot *v);
-
 /* checkpoint_discard -- closes the block store and, unless the database is read-only, creates an
  * empty one instead. */
 tansu_status checkpoint_discard(database *db, tansu_error *error);

@@ -21,6 +21,25 @@
 tansu_status meta_write(database *db, const snapshot *v, uint32_t next_collection,
                         uint32_t next_index, tansu_error *error);
 
+/* The trees of a META record. */
+typedef struct stored_trees {
+    struct {
+        uint64_t block, entries;
+    } * list;
+    size_t count, capacity;
+    uint64_t entries;       /* of all of them */
+    uint64_t other_records; /* at most so many records of the block store are no blocks */
+} stored_trees;
+
+/* meta_trees -- adds the trees that a META record names. The caller frees the list. Errors:
+ * CORRUPT, MEMORY. */
+tansu_status meta_trees(const uint8_t *meta, size_t size, stored_trees *trees);
+
+/* checkpoint_free_unreachable -- has the next checkpoint remove the stored blocks that no stored
+ * tree has, and says whether there are any. For the first checkpoint after opening, whose mutex is
+ * held: the blocks are those that opening found. What cannot be found out stays. */
+bool checkpoint_free_unreachable(database *db);
+
 /* meta_read -- the snapshot that a META record describes. Errors: CORRUPT, MEMORY, IO. */
 tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot **result,
                        tansu_error *error);

@@ -3,10 +3,13 @@
  *
  * A block that a snapshot still needs stays in the block store when a checkpoint writes its
  * successor, and is removed by a checkpoint after the snapshot's end. When the process ends before
- * that, no root leads to the block any more. At opening that is found out by comparing the blocks
- * that the trees name with those that are there.
+ * that, no root leads to the block any more. That is found out by comparing the blocks that the
+ * stored trees name with those that are there.
+ *
+ * It takes as long as the indexes are large, so the first checkpoint does it and not opening: until
+ * then the block store is as it was found.
  */
-#include "store/checkpoint/checkpoint.h"
+#include "store/checkpoint/checkpoint_internal.h"
 
 #include "store/database_internal.h"
 
@@ -19,34 +22,23 @@
 /* Blocks too many that are not worth the work. */
 #define FEW_BLOCKS 64u
 
-/* is_suspicious -- whether there may be many more records than the snapshot needs. */
-static bool is_suspicious(const database *db, const snapshot *v, uint64_t others) {
-    uint64_t entries = 0;
-    for (uint32_t i = 0; i < v->count; i++) {
-        const collection_state *state = v->collections[i];
-        entries += state->ids.count;
-        for (uint32_t k = 0; k < state->index_count; k++)
-            entries += state->indexes[k].entries.count;
-    }
-    return block_store_records(db->bs) > entries / ENTRIES_OF_BLOCK + others + FEW_BLOCKS;
+/* is_suspicious -- whether there may be many more records than the stored trees need. */
+static bool is_suspicious(const database *db, const stored_trees *trees) {
+    return block_store_records(db->bs) >
+           trees->entries / ENTRIES_OF_BLOCK + trees->other_records + FEW_BLOCKS;
 }
 
-/* other_records -- at most so many records are no blocks. */
-static uint64_t other_records(const snapshot *v) {
-    uint64_t count = 1;
-    for (uint32_t i = 0; i < v->count; i++)
-        count += (v->collections[i]->next_rid + LOCATIONS_CHUNK - 1) / LOCATIONS_CHUNK;
-    return count;
-}
-
-/* reachable -- the numbers of the blocks of all trees. */
-static tansu_status reachable(const database *db, const snapshot *v, block_numbers *numbers) {
+/* reachable -- the numbers of the blocks of all stored trees. */
+static tansu_status reachable(const database *db, const stored_trees *trees,
+                              block_numbers *numbers) {
     tansu_status status = TANSU_OK;
-    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++) {
-        const collection_state *state = v->collections[i];
-        status = tree_numbers(db->trees, &state->ids, numbers, NULL);
-        for (uint32_t k = 0; status == TANSU_OK && k < state->index_count; k++)
-            status = tree_numbers(db->trees, &state->indexes[k].entries, numbers, NULL);
+    for (size_t i = 0; status == TANSU_OK && i < trees->count; i++) {
+        tree t;
+        status = tree_open(db->trees, trees->list[i].block, trees->list[i].entries, &t, NULL);
+        if (status != TANSU_OK)
+            return status;
+        status = tree_numbers(db->trees, &t, numbers, NULL);
+        tree_release(db->trees, &t);
     }
     return status;
 }
@@ -75,19 +67,32 @@ static void keep_unreachable(block_numbers *stored, const block_numbers *used) {
     stored->count = kept;
 }
 
-void checkpoint_free_unreachable(database *db, const snapshot *v) {
-    uint64_t others = other_records(v);
-    if (db->read_only || (!db->manifest.index_open && !is_suspicious(db, v, others)))
-        return;
+/* free_others -- what is stored and in none of the trees is free. Whether there is any. */
+static bool free_others(database *db, const stored_trees *trees) {
     block_numbers used = {0}, stored = {0};
-    if (reachable(db, v, &used) == TANSU_OK &&
-        block_store_records(db->bs) > used.count + others + FEW_BLOCKS &&
+    if (reachable(db, trees, &used) == TANSU_OK &&
+        block_store_records(db->bs) > used.count + trees->other_records + FEW_BLOCKS &&
         block_store_numbers(db->bs, BLOCK_STORE_BLOCK, &stored, NULL) == TANSU_OK) {
         sort_numbers(&used);
         sort_numbers(&stored);
         keep_unreachable(&stored, &used);
         tree_store_return_free(db->trees, stored.list, stored.count);
     }
+    bool any = stored.count != 0;
     free(used.list);
     free(stored.list);
+    return any;
+}
+
+bool checkpoint_free_unreachable(database *db) {
+    stored_trees trees = {0};
+    tansu_buffer meta = TANSU_BUFFER_INIT;
+    bool any = false;
+    if (block_store_get(db->bs, BLOCK_STORE_META, 0, &meta, NULL) == TANSU_OK &&
+        meta_trees(meta.data, meta.size, &trees) == TANSU_OK &&
+        (db->index_was_open || is_suspicious(db, &trees)))
+        any = free_others(db, &trees);
+    tansu_buffer_free(&meta);
+    free(trees.list);
+    return any;
 }

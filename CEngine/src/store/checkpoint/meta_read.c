@@ -9,6 +9,7 @@
 #include "store/database_internal.h"
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"
+#include "util/array.h"
 #include "util/error.h"
 
 #include <stdlib.h>
@@ -173,6 +174,46 @@ static tansu_status load_collection(database *db, snapshot *v, const doc_value *
             state->index_count++;
     }
     return status;
+}
+
+/* add_tree -- CORRUPT without the members. */
+static tansu_status add_tree(const doc_value *part, const char *block, const char *entries,
+                             stored_trees *trees) {
+    uint64_t number, count;
+    if (part->type != DOC_DOCUMENT || !int_of(part->data, part->size, block, &number) ||
+        !int_of(part->data, part->size, entries, &count))
+        return TANSU_E_CORRUPT;
+    if (!ARRAY_RESERVE(trees->list, trees->count, trees->capacity, 1))
+        return TANSU_E_MEMORY;
+    trees->list[trees->count].block = number;
+    trees->list[trees->count++].entries = count;
+    trees->entries += count;
+    return TANSU_OK;
+}
+
+tansu_status meta_trees(const uint8_t *meta, size_t size, stored_trees *trees) {
+    doc_value list, indexes;
+    doc_iter collection, index;
+    uint64_t next_rid;
+    trees->other_records++; /* META */
+    if (!doc_find(meta, size, "collections", 11, &list) || list.type != DOC_ARRAY)
+        return TANSU_E_CORRUPT;
+    for (doc_iter_value(&collection, &list); doc_iter_next(&collection);) {
+        const doc_value *part = &collection.value;
+        tansu_status status = add_tree(part, "idsBlock", "idsCount", trees);
+        if (status != TANSU_OK)
+            return status;
+        if (!int_of(part->data, part->size, "nextDocno", &next_rid) ||
+            !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY)
+            return TANSU_E_CORRUPT;
+        trees->other_records += (next_rid + LOCATIONS_CHUNK - 1) / LOCATIONS_CHUNK;
+        for (doc_iter_value(&index, &indexes); doc_iter_next(&index);) {
+            status = add_tree(&index.value, "block", "count", trees);
+            if (status != TANSU_OK)
+                return status;
+        }
+    }
+    return TANSU_OK;
 }
 
 tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot **result,

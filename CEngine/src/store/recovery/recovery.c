@@ -46,7 +46,7 @@ tansu_status recovery_run(database *db, const tansu_options *options, tansu_erro
     if (status == TANSU_OK && db->concurrent)
         status = files_stamp_check(db, error);
     if (status == TANSU_OK && stored != NULL) {
-        checkpoint_free_unreachable(db, stored);
+        db->index_was_open = db->manifest.index_open;
         status = log_activate_segments(db->log, db->checkpoint_segments,
                                        db->checkpoint_segment_count, error);
         if (status == TANSU_OK)
