@@ -203,6 +203,10 @@ static bool read_all(tree_store *store, const tree *t) {
         CHECK(status == TANSU_OK || status == TANSU_E_CORRUPT);
         status = tree_rank(store, t, key, size, &rid, &error);
         CHECK(status == TANSU_OK || status == TANSU_E_CORRUPT);
+        uint8_t other[64];
+        const tree_range range = {key, size, other, counted_key(3000 - i, other)};
+        status = tree_count(store, t, &range, &rid, &error);
+        CHECK(status == TANSU_OK || status == TANSU_E_CORRUPT);
     }
     status = tree_cursor_seek(&cursor, (const uint8_t *)"", 0, &valid, &error);
     for (int i = 0; i < 5000 && status == TANSU_OK && valid; i++) {

@@ -128,6 +128,19 @@ void tree_discard(tree_writer *writer, tree *t);
 tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, size_t size,
                        uint64_t *rank, tansu_error *error);
 
+/* Two keys; the range has the entries that are not less than the first and less than the second. */
+typedef struct tree_range {
+    const uint8_t *low;
+    size_t low_size;
+    const uint8_t *high;
+    size_t high_size;
+} tree_range;
+
+/* tree_count -- how many entries a range has: the difference of two ranks, in about the time of one
+ * when they are few. Errors: IO, CORRUPT, MEMORY. */
+tansu_status tree_count(tree_store *store, const tree *t, const tree_range *range, uint64_t *count,
+                        tansu_error *error);
+
 /* tree_find_prefix -- the record id of the first entry that begins with `prefix`; *found false when
  * there is none. The point look-up of unique keys: one descent, no allocation. */
 tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *prefix, size_t size,

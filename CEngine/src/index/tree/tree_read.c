@@ -311,16 +311,13 @@ tansu_status tree_cursor_entries(tree_cursor *cursor, const uint8_t *bound, size
     return TANSU_OK;
 }
 
-/* tree_rank -- sums the counts of the children to the left of the path. */
-tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, size_t size,
-                       uint64_t *rank, tansu_error *error) {
-    *rank = 0;
-    if (t->root == NULL)
-        return TANSU_OK;
+/* rank_below -- how many entries below a content are less than the key: the sum of the counts of
+ * the children to the left of the path. Releases the content. */
+static tansu_status rank_below(tree_store *store, tree_block *block, const tree_content *content,
+                               const uint8_t *key, size_t size, uint64_t *rank,
+                               tansu_error *error) {
     uint64_t before = 0;
-    const tree_content *content;
-    tree_block *block = t->root;
-    tansu_status status = block_content(store, block, -1, t->count, &content, error);
+    tansu_status status = TANSU_OK;
     while (status == TANSU_OK && content->level > 0) {
         const tree_inner *inner = as_inner(content);
         uint32_t slot = inner_slot(inner, key, size);
@@ -333,6 +330,77 @@ tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, siz
         return status;
     bool exact;
     *rank = before + page_search(&as_leaf(content)->page, key, size, &exact);
+    block_unpin(block);
+    return TANSU_OK;
+}
+
+tansu_status tree_rank(tree_store *store, const tree *t, const uint8_t *key, size_t size,
+                       uint64_t *rank, tansu_error *error) {
+    *rank = 0;
+    if (t->root == NULL)
+        return TANSU_OK;
+    const tree_content *content;
+    tansu_status status = block_content(store, t->root, -1, t->count, &content, error);
+    return status == TANSU_OK ? rank_below(store, t->root, content, key, size, rank, error)
+                              : status;
+}
+
+/* rank_in_child -- rank_below() for a child of an inner block. */
+static tansu_status rank_in_child(tree_store *store, const tree_inner *inner, uint32_t slot,
+                                  const uint8_t *key, size_t size, uint64_t *rank,
+                                  tansu_error *error) {
+    const tree_content *content;
+    tansu_status status = search_child(store, inner, slot, &content, error);
+    return status == TANSU_OK
+               ? rank_below(store, inner->child[slot], content, key, size, rank, error)
+               : status;
+}
+
+/* count_across -- the entries between two keys that belong to different children, the lower one to
+ * that of `slot`. */
+static tansu_status count_across(tree_store *store, const tree_inner *inner, uint32_t slot,
+                                 const tree_range *range, uint64_t *count, tansu_error *error) {
+    uint64_t sum = 0, below_low, below_high;
+    uint32_t last = inner_slot(inner, range->high, range->high_size);
+    tansu_status status =
+        rank_in_child(store, inner, slot, range->low, range->low_size, &below_low, error);
+    if (status == TANSU_OK)
+        status =
+            rank_in_child(store, inner, last, range->high, range->high_size, &below_high, error);
+    if (status != TANSU_OK)
+        return status;
+    for (uint32_t i = slot; i < last; i++)
+        sum += inner->count[i];
+    *count = sum - below_low + below_high;
+    return TANSU_OK;
+}
+
+/* tree_count -- the ways to both keys are one as far down as they are the same: for few entries, up
+ * to the leaf. */
+tansu_status tree_count(tree_store *store, const tree *t, const tree_range *range, uint64_t *count,
+                        tansu_error *error) {
+    *count = 0;
+    if (t->root == NULL)
+        return TANSU_OK;
+    const tree_content *content;
+    tree_block *block = t->root;
+    tansu_status status = block_content(store, block, -1, t->count, &content, error);
+    while (status == TANSU_OK && content->level > 0) {
+        const tree_inner *inner = as_inner(content);
+        uint32_t slot = inner_slot(inner, range->low, range->low_size);
+        if (slot < inner->keys.count &&
+            page_compare(&inner->keys, slot, range->high, range->high_size) <= 0)
+            return count_across(store, inner, slot, range, count, error);
+        block = inner->child[slot];
+        status = search_child(store, inner, slot, &content, error);
+    }
+    if (status != TANSU_OK)
+        return status;
+    bool exact;
+    const tree_page *page = &as_leaf(content)->page;
+    uint32_t first = page_search(page, range->low, range->low_size, &exact);
+    uint32_t last = page_search(page, range->high, range->high_size, &exact);
+    *count = last > first ? last - first : 0;
     block_unpin(block);
     return TANSU_OK;
 }

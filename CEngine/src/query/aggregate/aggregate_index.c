@@ -136,15 +136,8 @@ static tansu_status add_value(value_scan *w, uint64_t count) {
 /* count_entries -- the number of entries between two keys. */
 static tansu_status count_entries(const value_scan *w, const tansu_buffer *low,
                                   const tansu_buffer *high, uint64_t *count) {
-    uint64_t first, last;
-    tree_store *trees = w->a->rctx->trees;
-    tansu_status status =
-        tree_rank(trees, w->index->entries, low->data, low->size, &first, w->a->error);
-    if (status == TANSU_OK)
-        status = tree_rank(trees, w->index->entries, high->data, high->size, &last, w->a->error);
-    if (status == TANSU_OK)
-        *count = last - first;
-    return status;
+    const tree_range range = {low->data, low->size, high->data, high->size};
+    return tree_count(w->a->rctx->trees, w->index->entries, &range, count, w->a->error);
 }
 
 /* scan_range -- adds all values of one range. Ranges do not end between entries of one value. */

@@ -450,6 +450,10 @@ static tansu_status measure_range(const read_context *rctx, const access_path *a
                                   const key_range *range, uint64_t *count, tansu_error *error) {
     uint64_t first = 0, last = a->entries->count;
     tansu_status status = TANSU_OK;
+    if (range->low_size != 0 && range->high) {
+        const tree_range keys = {range->low, range->low_size, range->high, range->high_size};
+        return tree_count(rctx->trees, a->entries, &keys, count, error);
+    }
     if (range->low_size != 0)
         status = tree_rank(rctx->trees, a->entries, range->low, range->low_size, &first, error);
     if (status == TANSU_OK && range->high)

@@ -190,6 +190,16 @@ void model_same_at(tree_store *store, const tree *t, const model *m, const uint8
     CHECK_OK(tree_rank(store, t, key, size, &rank, &error), &error);
     CHECK_INT(expected, rank);
 
+    size_t other = model_rank(m, bound, bound_size);
+    const tree_range ranges[] = {{key, size, bound, bound_size}, {bound, bound_size, key, size}};
+    const size_t counts[] = {other > expected ? other - expected : 0,
+                             expected > other ? expected - other : 0};
+    for (int i = 0; i < 2; i++) {
+        uint64_t count;
+        CHECK_OK(tree_count(store, t, &ranges[i], &count, &error), &error);
+        CHECK_INT(counts[i], count);
+    }
+
     tree_cursor cursor;
     tree_cursor_init(&cursor, store, t);
     CHECK_OK(tree_cursor_seek_before(&cursor, key, size, &valid, &error), &error);
