@@ -193,12 +193,12 @@ static void write_suggestion(writer *w, const query_run *run) {
     if (p->kind != PLAN_SCAN && p->sort != PLAN_SORT_MEMORY)
         return;
     suggestion s = {.count = 0};
-    suggest_tests(&s, run->q->root, true);
+    suggest_tests(&s, run->q->planned, true);
     uint32_t equalities = s.count;
     for (uint32_t i = 0; i < h->order_count && !run->q->collation; i++)
         suggest(&s, h->order[i].path, h->order[i].descending);
     if (h->order_count == 0)
-        suggest_tests(&s, run->q->root, false);
+        suggest_tests(&s, run->q->planned, false);
     if (s.count == 0 || exists(run->collection, &s, equalities))
         return;
     size_t start = writer_open(w, "suggestion", DOC_DOCUMENT);

@@ -28,6 +28,7 @@ bool test_collate(const test *t, match_context *c, const doc_value *value, doc_v
 /* A condition on an array element or on a key. */
 struct subcondition {
     matcher *matcher; /* on the fields of a document, or of an array by position; NULL: */
+    node *fields;     /* what the matcher was compiled from */
     node *value;      /* on the value itself; the tests have no path */
 };
 

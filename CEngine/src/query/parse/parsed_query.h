@@ -33,6 +33,7 @@ struct query {
     bool exact_documents;       /* a nested document without operators is compared as a whole */
     const collation *collation; /* $collation; NULL: strings compare by their bytes */
     node *root;
+    node *planned; /* selects the same, for the planner (implied_tests.h) */
     matcher *matcher;
     hints hints;
 };

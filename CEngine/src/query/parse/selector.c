@@ -327,7 +327,7 @@ static tansu_status read_inner(parser *p, const doc_value *operand, subcondition
     if (p->self)
         s->value = merge_value_tests(&p->q->memory, root);
     else
-        s->matcher = matcher_compile(&p->q->memory, root);
+        s->matcher = matcher_compile(&p->q->memory, s->fields = root);
     return s->value || s->matcher ? TANSU_OK : error_memory(p->error);
 }
 

@@ -92,13 +92,13 @@ bool access_path_concerns(const planner *p, uint32_t number) {
     const path *paths = access_path_first(p->collection, number);
     const index_definition *d = number == 0 ? NULL : p->collection->indexes[number - 1].definition;
     if (d && d->wildcard)
-        return p->q->root->kind != NODE_TRUE && p->q->root->kind != NODE_FALSE;
+        return p->q->planned->kind != NODE_TRUE && p->q->planned->kind != NODE_FALSE;
     /* Without a condition a covering index may be read instead of the documents. */
-    if ((p->purpose == PLAN_PROJECTED && p->q->root->kind == NODE_TRUE) ||
+    if ((p->purpose == PLAN_PROJECTED && p->q->planned->kind == NODE_TRUE) ||
         (d && (d->sparse || d->filter)))
         return true;
     for (uint32_t i = 0; i < (d ? d->path_count : 1); i++) {
-        if (tests_field(p->q->root, &paths[i]))
+        if (tests_field(p->q->planned, &paths[i]))
             return true;
         for (uint32_t k = 0; k < p->order_count; k++) {
             if (same_field(p->q->hints.order[k].path, &paths[i]))
@@ -158,7 +158,7 @@ bool access_complete(planner *p, const conjunction *c, const access_path *a) {
     if (d->filter) {
         const node *filter = filter_node(d->filter);
         if (!node_implies(&p->memory, c->branch, filter) &&
-            !node_implies(&p->memory, p->q->root, filter))
+            !node_implies(&p->memory, p->q->planned, filter))
             return false;
     }
     return !d->sparse || finds_value(p, c, a);

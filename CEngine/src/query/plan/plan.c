@@ -335,7 +335,7 @@ static tansu_status try_union(planner *p, const node *disjunction, bool whole) {
 
 /* consider_unions -- considers each OR that every match must satisfy, unless it is a clause. */
 static tansu_status consider_unions(planner *p, const conjunction *c) {
-    const node *root = p->q->root;
+    const node *root = p->q->planned;
     if (root->kind == NODE_OR)
         return conjunction_has(c, root) ? TANSU_OK : try_union(p, root, true);
     tansu_status status = TANSU_OK;
@@ -455,7 +455,7 @@ static tansu_status consider_all(planner *p, const conjunction *c) {
     plan *scan = add_candidate(p, PLAN_SCAN);
     if (!scan)
         return error_memory(p->error);
-    scan->exact = p->q->root->kind == NODE_TRUE;
+    scan->exact = p->q->planned->kind == NODE_TRUE;
     if (p->q->hints.index_choice == INDEX_NONE)
         return TANSU_OK;
     for (uint32_t i = 0; status == TANSU_OK && i < access_path_count(p->collection); i++) {
@@ -474,7 +474,7 @@ tansu_status plan_choose(planner *p) {
     p->matches = p->collection ? p->collection->count : 0;
     tansu_status status = TANSU_OK;
     bool named = h->index_choice == INDEX_NAMED && p->collection;
-    if (!p->collection || (p->q->root->kind == NODE_FALSE && !named)) {
+    if (!p->collection || (p->q->planned->kind == NODE_FALSE && !named)) {
         if (!add_candidate(p, PLAN_NONE))
             return error_memory(p->error);
         p->candidates->sort = PLAN_SORT_NONE;
@@ -483,7 +483,7 @@ tansu_status plan_choose(planner *p) {
         /* No plan keeps it. In the arena its 2 KiB would be cleared, and need a chunk that malloc
          * searches for. */
         conjunction c;
-        conjunction_of(p->q->root, &c);
+        conjunction_of(p->q->planned, &c);
         bool done = false;
         if (p->purpose == PLAN_COUNT && p->collection->tail && h->index_choice == INDEX_ANY &&
             !h->explain)
