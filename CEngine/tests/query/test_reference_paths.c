@@ -404,6 +404,14 @@ static void what_is_followed(void) {
                          "{'_id': {'$in': {'$from': 'books', '$field': 'author', '$query': "
                          "{'author.name': 'Lem'}}}}",
                          "{'$fields': {'_id': 1}}"));
+    /* Of a reference below another one, the longer path counts. */
+    call_save(db, NULL, "both", TANSU_SAVE, "{'_id': 1, 'a': {'b': 2}}");
+    CHECK_STATUS(TANSU_OK, call_ensure(db, NULL, "both",
+                                       "{'references': [{'path': 'a', 'to': 'tags'}, {'path': "
+                                       "'a.b', 'to': 'authors'}]}"));
+    CHECK_INT(1, call_count(db, NULL, "both", "{'a.b': 2}"));
+    CHECK_INT(1, call_count(db, NULL, "both", "{'a': {'b': {'name': 'Lem'}}}"));
+    CHECK_INT(0, call_count(db, NULL, "both", "{'a.name': 'Lem'}"));
     /* Without a declaration the path is in the document. */
     CHECK_STATUS(TANSU_OK, call_ensure(db, NULL, "books", "{'references': []}"));
     CHECK_TEXT("", books(db, "{'author.name': 'Lem'}"));

@@ -61,25 +61,26 @@ static bool is_dbref_key(const path_part *part) {
     return part->name[0] == '$';
 }
 
-/* find_hop -- the reference on the current path, if there is one. */
+/* find_hop -- the reference on the current path, the longest if there are several. */
 static tansu_status find_hop(expansion *e, hop *result) {
     *result = (hop){0};
     const char *text = (const char *)e->path.data;
     if (path_has_wildcard(text, e->path.size))
         return TANSU_OK;
     path parsed = {0};
+    uint32_t longest = 0;
     tansu_status status = path_parse_keys(&parsed, text, e->path.size, e->error);
     for (uint32_t i = 0; status == TANSU_OK && i < e->references->count; i++) {
         uint32_t parts = follows(&parsed, &e->references->items[i].path);
-        if (parts == 0 || (parts < parsed.count && is_dbref_key(&parsed.parts[parts])))
+        if (parts <= longest || (parts < parsed.count && is_dbref_key(&parsed.parts[parts])))
             continue;
+        longest = parts;
         size_t own = part_end(&e->path, 0);
         for (uint32_t part = 1; part < parts; part++)
             own = part_end(&e->path, own + 1);
         *result = (hop){.to = &e->references->items[i],
                         .own = own,
                         .rest = parts < parsed.count ? own + 1 : e->path.size};
-        break;
     }
     path_free(&parsed);
     return status;
