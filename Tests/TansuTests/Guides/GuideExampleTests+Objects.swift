@@ -57,6 +57,7 @@ extension GuideExampleTests {
         print(try await novels.find { $0.writer.name.hasPrefix("Ursula") && $0.year > 1970 }.count())  // 1
         print(try await novels.find { $0.genres.contains { $0.title == "Science fiction" } }.count())  // 1
         print(try await writers.find { $0.inverse(\Novel.writer).contains { $0.year < 1970 } }.count())  // 0
+        print(try await novels.find(["writer.name": ["$begin": "Ursula"], "year": ["$gt": 1970]]).count())  // 1
 
         for (novel, writer, genres) in try await novels.find().including(\.writer).including(all: \.genres).all() {
             print(novel.title, writer?.name ?? "", genres.map(\.id))  // The Dispossessed Ursula K. Le Guin ["sf"]
