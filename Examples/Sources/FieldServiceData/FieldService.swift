@@ -51,6 +51,7 @@ package struct FieldService: Sendable {
             .reference(\.site, to: "sites", onDelete: .deny)
             .reference(\.visit?.technician, to: "technicians", onDelete: .deny)
             .reference(\.lines, \.part, to: "parts", onDelete: .nullify)
+            .timestamps()
         }
     }
 }

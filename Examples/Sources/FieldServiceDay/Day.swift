@@ -60,6 +60,27 @@ struct Day {
         print(technician.name, "goes to", today[0].customer?.name ?? "", "in", today[0].site?.address.city ?? "")
     }
 
+    /// The technician drives to the urgent order first, and the office looks it up.
+    func drive(_ order: WorkOrder) async throws {
+        guard let technician = try await service.orders.get(order.id)?.visit?.technician.id else {
+            return check(false, "the order has a visit")
+        }
+        let day = SampleData.firstDay.addingTimeInterval(200 * 86_400)
+        let planned = try await service.planRoute(of: technician, on: day)
+        check(planned.contains { $0.id == order.id }, "the route has the order")
+        let route = try await service.driveFirst(to: order, technician: technician, on: day)
+        check(route.first?.id == order.id && route.count == planned.count, "the urgent order is first")
+        let names = try await service.db.bagNames(containing: order)
+        check(names.count == 1, "the order is on one route")
+
+        let name = samples.customers[7].name
+        let filter = OrderFilter(text: "HEATING", customer: String(name.prefix(5)), statuses: [.scheduled])
+        let (found, count) = try await service.orders(matching: filter)
+        check(found.contains { $0.id == order.id } && count == found.count, "the form finds the order")
+        let saved = try await service.orders(savedAfter: Date(timeIntervalSinceNow: 3600))
+        check(saved.isEmpty, "nothing was saved in the future")
+    }
+
     /// The technician edits the order at the site while the office changes its title.
     func edit(_ order: WorkOrder) async throws {
         let editor = WorkOrderEditor(service, order.id)

@@ -16,6 +16,7 @@ struct FieldServiceDay {
         let day = Day(service: service, samples: samples)
         let order = try await day.call()
         try await day.plan(order)
+        try await day.drive(order)
         try await day.edit(order)
         try await day.work(order)
         try await day.orderParts()
