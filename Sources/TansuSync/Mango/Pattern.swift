@@ -27,6 +27,7 @@
                 defer { pcre2_compile_context_free_8(context) }
                 pcre2_set_newline_8(context, UInt32(PCRE2_NEWLINE_LF))
                 pcre2_set_bsr_8(context, UInt32(PCRE2_BSR_UNICODE))
+                if let tables = LatinTables.shared { pcre2_set_character_tables_8(context, tables.start) }
                 var error: Int32 = 0
                 var offset = 0
                 let code = source.withUTF8 { bytes in

@@ -79,6 +79,13 @@
             #expect(try matches(#"{"s": {"$regex": "(*UTF8)^.$"}}"#, ["s": "é"]))
             #expect(try matches(#"{"s": {"$regex": ""}}"#, ["s": ""]))
             #expect(try matches(#"{"s": {"$regex": "(?i)ABC"}}"#, ["s": "xabcx"]))
+            // Each byte is a Latin character.
+            #expect(try !matches(#"{"s": {"$regex": "^caf\\b"}}"#, ["s": "café"]))
+            #expect(try matches(#"{"s": {"$regex": "^caf\\b"}}"#, ["s": "caf é"]))
+            #expect(try matches(#"{"s": {"$regex": "^\\w\\w$"}}"#, ["s": "º"]))
+            #expect(try !matches(#"{"s": {"$regex": "\\s"}}"#, ["s": "à"]))
+            #expect(try matches(#"{"s": {"$regex": "^[[:upper:]][[:punct:]]$"}}"#, ["s": "é"]))
+            #expect(try matches(#"{"s": {"$regex": "(?i)^[[:upper:]]É$"}}"#, ["s": "xÉ"]))
             #expect(try error(#"{"s": {"$regex": "["}}"#)?.reason == "Bad argument for operator $regex: <<91>>")
         }
 
