@@ -11,6 +11,9 @@ let package = Package(
         .library(name: "TansuObjects", targets: ["TansuObjects"]),
         .executable(name: "tansu", targets: ["TansuCommand"]),
     ],
+    traits: [
+        .trait(name: "TansuSync", description: "CouchDB: its order of values and its query dialect")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
@@ -42,6 +45,34 @@ let package = Package(
         ),
         .target(name: "TansuEJDBKit", dependencies: ["Tansu"]),
         .target(name: "TansuObjects", dependencies: ["Tansu"]),
+        // CouchDB orders text by ICU's root collation. Only the trait TansuSync needs it.
+        .systemLibrary(
+            name: "CTansuICU",
+            pkgConfig: "icu-i18n",
+            providers: [.apt(["libicu-dev"]), .brew(["icu4c"])]
+        ),
+        // Empty without the trait.
+        .target(
+            name: "CTansuCollation",
+            dependencies: [.target(name: "CTansuICU", condition: .when(traits: ["TansuSync"]))],
+            cSettings: [.define("TANSU_SYNC", .when(traits: ["TansuSync"]))]
+        ),
+        // The engine's library for regular expressions, which its own header does not offer.
+        .systemLibrary(
+            name: "CTansuPCRE2",
+            pkgConfig: "libpcre2-8",
+            providers: [.apt(["libpcre2-dev"]), .brew(["pcre2"])]
+        ),
+        // Empty without the trait: its files are inside #if TansuSync.
+        .target(
+            name: "TansuSync",
+            dependencies: [
+                "Tansu",
+                "TansuBSON",
+                .target(name: "CTansuCollation", condition: .when(traits: ["TansuSync"])),
+                .target(name: "CTansuPCRE2", condition: .when(traits: ["TansuSync"])),
+            ]
+        ),
         // The command line reads .gz files with it. Target names are unique across all packages of a build: a
         // plain "CZlib" would forbid that name to every package that depends on this one.
         .systemLibrary(
@@ -90,6 +121,11 @@ let package = Package(
         .testTarget(
             name: "TansuObjectsTests",
             dependencies: ["TansuObjects", "Tansu", "TansuTestSupport"]
+        ),
+        .testTarget(
+            name: "TansuSyncTests",
+            dependencies: ["TansuSync", "CTansuZlib", "Tansu", "TansuBSON", "TansuTestSupport"],
+            resources: [.copy("Resources")]
         ),
         .testTarget(
             name: "TansuCommandTests",

@@ -9,7 +9,7 @@ Builds the C engine in CEngine/ and installs it, so that `swift build` finds it.
 usage: ./build-engine.sh [options]
 
   (no option)     install missing packages, build, and install the library, unless all is up to date
-  --test          the same, and build and run the C tests
+  --test          the same, build and run the C tests, and install what the Swift tests need
   --sanitize      build and run the C tests under AddressSanitizer and UndefinedBehaviorSanitizer
   --tsan          build and run the C tests under ThreadSanitizer
   --fuzz [N]      build the fuzz targets of CEngine/fuzz with clang and sanitizers, and run each for N seconds
@@ -263,6 +263,12 @@ require_packages() {
     use_brew_folders
 }
 
+# require_icu -- install what the Swift tests need next to the engine: the trait TansuSync orders text as ICU does
+require_icu() {
+    pkg-config --exists icu-i18n && return
+    if have apt-get; then install_packages libicu-dev; else install_packages icu4c; fi
+}
+
 # --- Build, install, test ---
 
 # engine_make -- run the engine's Makefile
@@ -393,6 +399,7 @@ case $action in
     install) install_engine ;;
     test)
         install_engine
+        require_icu
         run_tests release
         ;;
     sanitize)

@@ -11,17 +11,20 @@ struct ExtendedJSONParser: ~Copyable {
     /// Whether the last value was a wrapper: `{"$date": 5}` is invalid, `{"$date": {"$numberLong": "5"}}` is valid.
     private var lastWasWrapper = false
     private var deepest = 0
+    /// Whether the text is plain JSON: no wrappers, the last of equal keys wins, large integers become decimals.
+    private let isPlain: Bool
 
     /// A wrapper has up to two levels of objects for a single value, which may be at the maximum depth.
     private static let depthLimit = BSONDocument.maximumDepth + 2
 
-    private init(_ text: UnsafeBufferPointer<UInt8>) {
+    private init(_ text: UnsafeBufferPointer<UInt8>, isPlain: Bool) {
         scanner = JSONScanner(UnsafeRawBufferPointer(text))
+        self.isPlain = isPlain
     }
 
     /// Parses a complete text.
-    static func parse(_ text: UnsafeBufferPointer<UInt8>) throws -> BSONValue {
-        var parser = ExtendedJSONParser(text)
+    static func parse(_ text: UnsafeBufferPointer<UInt8>, isPlain: Bool = false) throws -> BSONValue {
+        var parser = ExtendedJSONParser(text, isPlain: isPlain)
         return try parser.parse()
     }
 
@@ -81,6 +84,7 @@ struct ExtendedJSONParser: ~Copyable {
     }
 
     private mutating func number(typeOffset: Int) throws {
+        let start = scanner.position
         switch try scanner.number() {
         case .integer(let value):
             if let small = Int32(exactly: value) {
@@ -91,9 +95,20 @@ struct ExtendedJSONParser: ~Copyable {
                 out.append(littleEndian: value)
             }
         case .double(let value):
+            if isPlain, let decimal = largeInteger(from: start) {
+                out.store(BSONType.decimal128.rawValue, at: typeOffset)
+                out.append(.decimal128(decimal))
+                return
+            }
             out.store(BSONType.double.rawValue, at: typeOffset)
             out.append(littleEndian: value.bitPattern)
         }
+    }
+
+    /// The number that was scanned last, when it is an integer without a fraction or an exponent.
+    private func largeInteger(from start: Int) -> Decimal128? {
+        let text = scanner.text(from: start)
+        return text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || ($0 >= 0x30 && $0 <= 0x39) } ? Decimal128(text) : nil
     }
 
     private mutating func string() throws {
@@ -134,6 +149,7 @@ struct ExtendedJSONParser: ~Copyable {
         let start = out.openDocument()
         let firstKey = keys.count
         var seen: Set<String> = []
+        var hasRepeated = false
         var wrapper: ExtendedJSONWrapper?
         scanner.advance()
         scanner.skipSpace()
@@ -143,13 +159,18 @@ struct ExtendedJSONParser: ~Copyable {
             while true {
                 let typeOffset = out.count
                 out.append(0 as UInt8)
-                try key(firstKey: firstKey, seen: &seen, wrapper: &wrapper)
+                try key(firstKey: firstKey, seen: &seen, hasRepeated: &hasRepeated, wrapper: &wrapper)
                 try value(typeOffset: typeOffset, depth: depth + 1)
                 if try scanner.isLast(closing: UInt8(ascii: "}")) { break }
             }
         }
         keys.removeSubrange(firstKey...)
         out.closeDocument(at: start)
+        if hasRepeated {
+            let document = BSONDocument(BSONDocument(trustedBytes: out.array(from: start)).map { $0 })
+            out.truncate(to: start)
+            out.append(.document(document))
+        }
         let isInnerWrapped = lastWasWrapper
         lastWasWrapper = false
         guard let wrapper else { return }
@@ -167,7 +188,7 @@ struct ExtendedJSONParser: ~Copyable {
     }
 
     private mutating func key(
-        firstKey: Int, seen: inout Set<String>, wrapper: inout ExtendedJSONWrapper?
+        firstKey: Int, seen: inout Set<String>, hasRepeated: inout Bool, wrapper: inout ExtendedJSONWrapper?
     ) throws {
         let textStart = scanner.position
         guard scanner.peek == UInt8(ascii: "\"") else { throw scanner.error("Expected a key in double quotes") }
@@ -178,10 +199,13 @@ struct ExtendedJSONParser: ~Copyable {
         let bytes = UnsafeRawBufferPointer(rebasing: out.bytes[range])
         if bytes.contains(0) { throw scanner.error(.invalidKey, "A key contains a NUL character", at: textStart) }
         if isRepeated(range, firstKey: firstKey, seen: &seen) {
-            let key = String(decoding: bytes, as: UTF8.self)
-            throw scanner.error(.duplicateKey, "An object has the key \"\(key)\" twice", at: textStart)
+            guard isPlain else {
+                let key = String(decoding: bytes, as: UTF8.self)
+                throw scanner.error(.duplicateKey, "An object has the key \"\(key)\" twice", at: textStart)
+            }
+            hasRepeated = true
         }
-        if bytes.first == UInt8(ascii: "$") {
+        if !isPlain, bytes.first == UInt8(ascii: "$") {
             wrapper = wrapper ?? ExtendedJSONWrapper(rawValue: String(decoding: bytes, as: UTF8.self))
         }
         keys.append(range)

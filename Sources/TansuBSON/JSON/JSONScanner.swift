@@ -47,6 +47,9 @@ struct JSONScanner {
         }
     }
 
+    /// The text that was scanned since a position.
+    func text(from start: Int) -> String { String(decoding: text[start..<position], as: UTF8.self) }
+
     // MARK: Errors
 
     func error(_ message: String, at offset: Int? = nil) -> BSONError { error(.invalidJSON, message, at: offset) }
@@ -105,7 +108,7 @@ struct JSONScanner {
             let value = scale < 0 ? magnitude / Self.powersOfTen[-scale] : magnitude * Self.powersOfTen[scale]
             return .double(isNegative ? -value : value)
         }
-        let text = String(decoding: text[start..<position], as: UTF8.self)
+        let text = text(from: start)
         if isInteger, let value = Int64(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else {
             throw error(.numberOutOfRange, "A number is too large for a double", at: start)

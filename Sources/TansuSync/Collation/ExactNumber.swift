@@ -1,0 +1,89 @@
+#if TansuSync
+    import TansuBSON
+
+    /// A finite number as decimal digits, for the comparison of numbers that no machine type holds both.
+    struct ExactNumber {
+        private var isNegative: Bool
+        /// The digits, the highest first, without zeros at either end; none for zero.
+        private var digits: [UInt8]
+        /// The power of ten of the last digit.
+        private var exponent: Int
+
+        private init(isNegative: Bool, digits: some Sequence<UInt8>, exponent: Int) {
+            self.isNegative = isNegative
+            self.exponent = exponent
+            self.digits = Array(digits.drop { $0 == 0 })
+            while self.digits.last == 0 {
+                self.digits.removeLast()
+                self.exponent += 1
+            }
+            if self.digits.isEmpty {
+                self.isNegative = false
+                self.exponent = 0
+            }
+        }
+
+        init(_ value: Int64) {
+            self.init(
+                isNegative: value < 0, digits: value.magnitude.description.utf8.map { $0 - 0x30 }, exponent: 0)
+        }
+
+        /// The exact value of a finite double, which is a whole number times a power of two.
+        init(_ value: Double) {
+            guard value != 0 else {
+                self.init(0 as Int64)
+                return
+            }
+            let significand = value.magnitude.significand * 0x1p52
+            var power = Int(value.magnitude.exponent) - 52
+            var whole = UInt64(significand)
+            while whole % 2 == 0 {
+                whole /= 2
+                power += 1
+            }
+            // m / 2^p is m * 5^p / 10^p.
+            var reversed = whole.description.utf8.reversed().map { $0 - 0x30 }
+            for _ in 0..<abs(power) { Self.multiply(&reversed, by: power < 0 ? 5 : 2) }
+            self.init(isNegative: value < 0, digits: reversed.reversed(), exponent: min(power, 0))
+        }
+
+        /// The value of a finite decimal.
+        init(_ value: Decimal128) {
+            let text = value.description
+            let parts = text.split(separator: "E", maxSplits: 1)
+            let mantissa = parts[0].drop { $0 == "-" || $0 == "+" }
+            let point = mantissa.split(separator: ".", omittingEmptySubsequences: false)
+            let fraction = point.count == 2 ? point[1].utf8.count : 0
+            self.init(
+                isNegative: text.hasPrefix("-"), digits: point.joined().utf8.map { $0 &- 0x30 },
+                exponent: (parts.count == 2 ? Int(parts[1]) ?? 0 : 0) - fraction)
+        }
+
+        private static func multiply(_ reversed: inout [UInt8], by factor: UInt8) {
+            var carry: UInt8 = 0
+            for index in reversed.indices {
+                let product = reversed[index] * factor + carry
+                reversed[index] = product % 10
+                carry = product / 10
+            }
+            if carry > 0 { reversed.append(carry) }
+        }
+
+        func order(_ other: ExactNumber) -> Collation.Order {
+            if isNegative != other.isNegative { return isNegative ? .before : .after }
+            let magnitudes = orderOfMagnitude(other)
+            return isNegative ? magnitudes.reversed : magnitudes
+        }
+
+        private func orderOfMagnitude(_ other: ExactNumber) -> Collation.Order {
+            if digits.isEmpty || other.digits.isEmpty {
+                return Collation.Order(digits.isEmpty ? 0 : 1, other.digits.isEmpty ? 0 : 1)
+            }
+            let position = Collation.Order(digits.count + exponent, other.digits.count + other.exponent)
+            if position != .same { return position }
+            // Neither ends with a zero, so the one that is a prefix of the other is smaller.
+            for (a, b) in zip(digits, other.digits) where a != b { return Collation.Order(a, b) }
+            return Collation.Order(digits.count, other.digits.count)
+        }
+    }
+#endif

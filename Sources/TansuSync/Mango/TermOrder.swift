@@ -1,0 +1,60 @@
+#if TansuSync
+    import TansuBSON
+
+    /// The order that CouchDB uses for the field `_id` in place of the collation: that of Erlang's terms.
+    ///
+    /// Numbers < false < null < true < objects < arrays < text. Text is compared byte by byte.
+    enum TermOrder {
+        static func order(_ a: BSONValue, _ b: BSONValue) -> Collation.Order {
+            if case .string(let x) = a, case .string(let y) = b { return order(x, y) }
+            if let x = JSONNumber(a), let y = JSONNumber(b) { return x.order(y) }
+            let a = a.jsonForm
+            let b = b.jsonForm
+            switch (a, b) {
+            case (.array(let x), .array(let y)): return order(x, y)
+            case (.document(let x), .document(let y)): return order(x, y)
+            default: return Collation.Order(rank(a), rank(b))
+            }
+        }
+
+        /// The order of the texts' bytes.
+        static func order(_ a: String, _ b: String) -> Collation.Order {
+            if a.utf8.elementsEqual(b.utf8) { return .same }
+            return a.utf8.lexicographicallyPrecedes(b.utf8) ? .before : .after
+        }
+
+        private static func order(_ a: BSONArray, _ b: BSONArray) -> Collation.Order {
+            var rest = b.makeIterator()
+            for x in a {
+                guard let y = rest.next() else { return .after }
+                let order = order(x, y)
+                if order != .same { return order }
+            }
+            return rest.next() == nil ? .same : .before
+        }
+
+        private static func order(_ a: BSONDocument, _ b: BSONDocument) -> Collation.Order {
+            var rest = b.makeIterator()
+            for (key, x) in a {
+                guard let (otherKey, y) = rest.next() else { return .after }
+                let keys = order(key, otherKey)
+                if keys != .same { return keys }
+                let values = order(x, y)
+                if values != .same { return values }
+            }
+            return rest.next() == nil ? .same : .before
+        }
+
+        private static func rank(_ value: BSONValue) -> Int {
+            switch value {
+            case .bool(false): 1
+            case .null: 2
+            case .bool(true): 3
+            case .document: 4
+            case .array: 5
+            case .string: 6
+            default: 0
+            }
+        }
+    }
+#endif
