@@ -11,7 +11,7 @@ struct BagPropertyTests {
     func property(round: Int) throws {
         var generator = SeededGenerator(seed: SeededGenerator.seed() &+ UInt64(round))
         let folder = try TemporaryFolder()
-        var db = try Database(path: folder.path("db"))
+        var db = try Database(path: folder.path("db"), options: Database.Options(durability: .process))
         let names = ["one", "two", "three.with.dots"]
         let bagNames = ["", "a", "A", "é", "e\u{301}"].dropFirst()
         var documents: Set<ObjectKey> = []
@@ -86,7 +86,7 @@ struct BagPropertyTests {
                 }
             default:
                 try db.close()
-                db = try Database(path: folder.path("db"))
+                db = try Database(path: folder.path("db"), options: Database.Options(durability: .process))
             }
             for name in bagNames {
                 let (bag, list) = (try db.bag(name), bags[Array(name.utf8)] ?? [])
