@@ -246,17 +246,33 @@ struct EditingContextUnderFailureTests {
         try await db.collection("notes").save(["_id": 2, "text": "undecodable", "extra": true])
         let context = EditingContext(db)
         try await context.update(Note.self, id: 1) { $0.text = "A" }
-        await #expect(throws: Note.Refused.self) { try await context.fetch(notes.find()) }
-        await #expect(throws: Note.Refused.self) { try await context.get(Note.self, id: 2) }
-        await #expect(throws: Note.Refused.self) { try await context.update(Note.self, id: 2) { $0.text = "b" } }
+        await #expect(throws: DecodingError.self) { try await context.fetch(notes.find()) }
+        let error = await #expect(throws: DecodingError.self) { try await context.get(Note.self, id: 2) }
+        #expect("\(error as Any)".contains("_id 2 of collection \"notes\""))
+        await #expect(throws: DecodingError.self) { try await context.update(Note.self, id: 2) { $0.text = "b" } }
         #expect(await context.updatedObjects == [ObjectKey(collection: "notes", id: 1)])
         #expect(
             try await context.fetch(notes.find { $0.text != "undecodable" }.sorted(by: \.id)).map(\.text) == ["A", "c"])
-        await #expect(throws: Note.Refused.self) { try await context.update(Note(2, "b")) }
+        await #expect(throws: DecodingError.self) { try await context.update(Note(2, "b")) }
         // Removing it needs no decoding.
         #expect(try await context.remove(Note.self, id: 2))
         #expect(try await context.save() == 2)
         #expect(try await stored().map(\.text) == ["A", "c"])
+    }
+
+    @Test("Changes that are discarded while they are saved do not put off later saves")
+    func discarding() async throws {
+        let context = EditingContext(db, autosave: .every(3))
+        for id in 10..<110 {
+            try await context.insert(Note(id, "a"))
+            async let saved = context.save()
+            await context.discard()
+            _ = try await saved
+        }
+        await context.discard()
+        for id in 200..<203 { try await context.insert(Note(id, "b")) }
+        #expect(await !context.hasChanges)
+        #expect(try await notes.find { $0.text == "b" }.count() == 3)
     }
 
     // MARK: - Saves that fail

@@ -184,7 +184,7 @@ static void create_some_index(random_source *r, tansu_db *db, int number) {
                                        "{'**': 1}"};
     static const char *const options[] = {NULL, "{'sparse': true}", "{'caseInsensitive': true}"};
     uint64_t which = random_below(r, 7);
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "i%d", number);
     CHECK_STATUS(
         TANSU_OK,

@@ -46,7 +46,7 @@ extension BSONDocument {
     /// An error of decoding this document, with its name.
     ///
     /// - Parameter collection: The collection's name, or nothing.
-    func naming(_ error: any Error, in collection: String) -> any Error {
+    package func naming(_ error: any Error, in collection: String) -> any Error {
         if error is TansuError || error is CancellationError { return error }
         let id = self["_id"].map { " with _id \($0)" } ?? ""
         let origin = "in the document\(id)" + (collection.isEmpty ? "" : " of collection \"\(collection)\"")

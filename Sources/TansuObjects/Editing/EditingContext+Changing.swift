@@ -102,7 +102,6 @@ extension EditingContext {
         if !entry.isChanged { entry.order = changeNumber }
         entry.current = document
         entries[key] = entry.stored == nil && document == nil ? nil : entry
-        unsavedChanges += 1
     }
 }
 

@@ -28,8 +28,8 @@ extension EditingContext {
         var open: [EditingConflict] = []
         /// What was written: the context's versions, and what is stored now.
         var written: [(key: ObjectKey, mine: BSONDocument?, stored: BSONDocument?)] = []
-        /// How many changes were made when it was written.
-        var changes = 0
+        /// The number of the last change that it has.
+        var lastChange = 0
         var count = 0
     }
 
@@ -39,7 +39,7 @@ extension EditingContext {
     }
 
     private func write(_ resolutions: [EditingConflict: EditingConflict.Resolution]) async throws -> Attempt {
-        guard hasChanges else { return Attempt(changes: unsavedChanges) }
+        guard hasChanges else { return Attempt(lastChange: changeNumber) }
         do {
             return try await database.write(isolation: self) { transaction in
                 let attempt = try self.write(resolutions, in: transaction)
@@ -55,7 +55,7 @@ extension EditingContext {
         _ resolutions: [EditingConflict: EditingConflict.Resolution], in transaction: Database.Transaction
     ) throws -> Attempt {
         var attempt = Attempt()
-        attempt.changes = unsavedChanges
+        attempt.lastChange = changeNumber
         var changes: [Change] = []
         // All conflicts are found before anything is written: delete rules change documents as well.
         for key in changed({ _ in true }) {
@@ -165,7 +165,8 @@ extension EditingContext {
             if !isChangedSince { entry.current = stored }
             entries[key] = entry.stored == nil && entry.current == nil ? nil : entry
         }
-        unsavedChanges -= attempt.changes
+        // Changes may have been discarded while the commit was under way.
+        settledChanges = max(settledChanges, attempt.lastChange)
         autosaveError = nil
         return attempt.count
     }

@@ -27,10 +27,12 @@ public actor EditingContext {
 
     /// The documents that it knows.
     var entries: [ObjectKey: Entry] = [:]
-    /// The number of the next change, by which changed documents are ordered.
+    /// The number of the last change, by which changed documents are ordered.
     var changeNumber = 0
+    /// How many changes were saved or discarded, of `changeNumber`.
+    var settledChanges = 0
     /// How many changes were made since the last save.
-    var unsavedChanges = 0
+    var unsavedChanges: Int { changeNumber - settledChanges }
 
     var undoGroups: [UndoGroup] = []
     var redoGroups: [UndoGroup] = []
@@ -114,7 +116,7 @@ public actor EditingContext {
     /// Forgets all unsaved changes, and everything that was fetched.
     public func discard() {
         entries = [:]
-        unsavedChanges = 0
+        settledChanges = changeNumber
         undoGroups = []
         redoGroups = []
         openGroup = openGroup.map { _ in UndoGroup() }

@@ -58,7 +58,11 @@ public struct AnyEntity: Sendable {
         value = { document in
             var decoder = BSONDecoder()
             decoder.strategies = coding
-            return try decoder.decode(Element.self, from: document)
+            do {
+                return try decoder.decode(Element.self, from: document)
+            } catch {
+                throw document.naming(error, in: name)
+            }
         }
         document = { value in
             guard let value = value as? Element else {
