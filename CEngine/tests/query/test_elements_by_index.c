@@ -7,28 +7,14 @@
 #include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/random/random.h"
+#include "support/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define WORLDS 60
 #define DOCUMENTS 60
 #define CASES 50
-
-typedef struct text {
-    char bytes[8192];
-    size_t size;
-} text;
-
-__attribute__((format(printf, 2, 3))) static void put(text *t, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    int size = vsnprintf(t->bytes + t->size, sizeof t->bytes - t->size, format, arguments);
-    va_end(arguments);
-    REQUIRE(size >= 0 && t->size + (size_t)size < sizeof t->bytes);
-    t->size += (size_t)size;
-}
 
 /* ---- Random documents and queries ---- */
 

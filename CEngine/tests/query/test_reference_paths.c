@@ -10,9 +10,9 @@
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
 #include "support/random/random.h"
+#include "support/text.h"
 #include "util/buffer.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,21 +20,6 @@
 #define CASES 60
 #define MOST 12 /* documents of a collection that is referred to */
 #define BOOKS 40
-
-/* A text that grows. */
-typedef struct text {
-    char bytes[16384];
-    size_t size;
-} text;
-
-__attribute__((format(printf, 2, 3))) static void put(text *t, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    int size = vsnprintf(t->bytes + t->size, sizeof t->bytes - t->size, format, arguments);
-    va_end(arguments);
-    REQUIRE(size >= 0 && t->size + (size_t)size < sizeof t->bytes);
-    t->size += (size_t)size;
-}
 
 /* ---- The same data in two forms ---- */
 
