@@ -148,10 +148,8 @@ private struct ContextModel {
         let before = entries
         let changes = keys.filter { before[$0]?.current != store.values[$0] }
         let isRemoval = { (key: Key) in before[key]?.current == nil }
-        let existed = Set(changes.filter { store.values[$0] != nil })
-        for key in changes where !isRemoval(key) && existed.contains(key) { store.save(before[key]?.current, key) }
+        for key in changes where !isRemoval(key) { store.save(before[key]?.current, key) }
         for key in changes where isRemoval(key) { store.save(nil, key) }
-        for key in changes where !isRemoval(key) && !existed.contains(key) { store.save(before[key]?.current, key) }
         // After a removal it reads again what the rules may have changed.
         let known = changes.contains(where: isRemoval) ? Array(before.keys) : keys
         for key in known {

@@ -12,6 +12,8 @@ import Tansu
 /// a membership is a document that refers to it with the delete rule `cascade`. Removing a bag leaves its documents. A bag
 /// exists as long as it was added to and not removed; one that does not exist is empty.
 ///
+/// All bags of a database together may have documents of 63 collections.
+///
 /// A bag of a transaction, `transaction.bag(_:)`, is changed and read in it. The first document of a collection in any
 /// bag declares a reference, so that it cannot be added in a savepoint.
 public struct Bag: Sendable {

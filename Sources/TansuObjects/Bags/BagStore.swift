@@ -41,6 +41,10 @@ struct BagStore {
         let missing = collections.subtracting(references.map(\.collection)).sorted()
         guard isNew || !missing.isEmpty else { return }
         var added: [String] = []
+        // A collection has a limited number of references and indexes. No member refers to a collection that was dropped.
+        let names = Set(try session.collections().map(\.name)).union([Self.bags]).union(collections)
+        let unused = references.filter { !names.contains($0.collection) }
+        references.removeAll { unused.contains($0) }
         for collection in missing {
             let path = Self.path(of: collection, besides: Set(references.map(\.path)))
             references.append(.init(path, to: collection, onDelete: .cascade))
@@ -49,6 +53,8 @@ struct BagStore {
         try session.setReferences(references, of: Self.members)
         let members = try memberDocuments()
         if isNew { try members.ensureIndex(on: ["bag": .ascending, "at": .ascending]) }
+        let indexes = Set(try members.indexes().map(\.name))
+        for index in unused.map({ $0.path + "_1" }) where indexes.contains(index) { try members.dropIndex(index) }
         for path in added { try members.ensureIndex(on: [path: .ascending]) }
     }
 
@@ -78,8 +84,9 @@ struct BagStore {
 
     func names(containing key: ObjectKey) throws -> [String] {
         guard let path = try paths()[key.collection] else { return [] }
-        let found = try memberDocuments().find([path: key.id]).all()
-        return Set(found.compactMap { $0["bag"]?.stringValue }).sorted()
+        // A bag has a document once.
+        let found = try memberDocuments().find([path: ["$eq": key.id]], hints: ["$orderby": ["bag": 1]]).all()
+        return found.compactMap { $0["bag"]?.stringValue }
     }
 
     func remove(_ name: String) throws -> Bool {
@@ -91,7 +98,8 @@ struct BagStore {
         guard try bags.get(BSONValue.string(name)) != nil else {
             throw TansuError(.notFound, "There is no bag \"\(name)\"; add to it first", context: name)
         }
-        if newName == name { return }
+        // A `String` equals others that are canonically equivalent, which are names of other bags.
+        if newName.utf8.elementsEqual(name.utf8) { return }
         try bags.insert(["_id": .string(newName)])
         _ = try memberDocuments().update(["bag": .string(name)], ["$set": ["bag": .string(newName)]])
         _ = try remove(name)
@@ -140,7 +148,7 @@ struct BagStore {
 
     func contains(_ key: ObjectKey, _ name: String) throws -> Bool {
         guard let path = try paths()[key.collection] else { return false }
-        return try memberDocuments().count(["bag": .string(name), path: key.id]) > 0
+        return try memberDocuments().count(["bag": .string(name), path: ["$eq": key.id]]) > 0
     }
 
     /// Inserts documents at a position, in their order; those that the bag has are moved there. With `nil` new ones come to
@@ -237,7 +245,7 @@ struct BagStore {
     /// The key with the id as it is stored: 1 and 1.0 are the same document.
     private func stored(_ key: ObjectKey) throws -> ObjectKey {
         let documents = try session.collection(key.collection, .documents)
-        guard let id = try documents.find(["_id": key.id]).fields(["_id": 1]).first()?["_id"] else {
+        guard let id = try documents.find(["_id": ["$eq": key.id]]).fields(["_id": 1]).first()?["_id"] else {
             throw TansuError(
                 .notFound, "The document does not exist; save it before it is added to a bag", context: key.description)
         }

@@ -77,7 +77,7 @@ extension EditingContext {
         let before = try entity.document(element)
         try body(&element)
         let changed = current.applying(changesFrom: before, to: try entity.document(element))
-        guard changed["_id"] == key.id else {
+        guard key.isKey(of: changed) else {
             throw TansuError(
                 .invalidID, "The closure changed the id; keep it, or insert a new value and remove the old one",
                 context: key.description)

@@ -71,7 +71,7 @@ extension EditingContext {
                 document = try resolution.document(of: conflict)
             }
             attempt.written.append((key, entry.current, document))
-            if document != theirs { changes.append(Change(key: key, document: document, exists: theirs != nil)) }
+            if document != theirs { changes.append(Change(key: key, document: document)) }
         }
         guard attempt.open.isEmpty else { return attempt }
         attempt.count = changes.count
@@ -84,16 +84,15 @@ extension EditingContext {
     private struct Change {
         let key: ObjectKey
         let document: BSONDocument?
-        let exists: Bool
     }
 
     /// Writes changes in an order in which all can be written, if there is one: an inserted document may have a unique value
     /// of one that is removed, and a removed one may be in the way of another by a delete rule.
+    ///
+    /// Removals are last, so that the rules see what is saved with them: documents that do not refer to a removed one any more
+    /// stay, and those that now do are treated by the rule.
     private func apply(_ changes: [Change], in transaction: Database.Transaction) throws {
-        // Documents that do not refer to a removed one any more are not to be removed with it.
-        var left =
-            changes.filter { $0.document != nil && $0.exists } + changes.filter { $0.document == nil }
-            + changes.filter { $0.document != nil && !$0.exists }
+        var left = changes.filter { $0.document != nil } + changes.filter { $0.document == nil }
         while !left.isEmpty {
             var postponed: [Change] = []
             var fault: (any Error)?
@@ -193,7 +192,7 @@ extension EditingConflict.Resolution {
         case .mine: return conflict.mine
         case .theirs: return conflict.theirs
         case .merged(let document):
-            guard document["_id"] == conflict.key.id else {
+            guard conflict.key.isKey(of: document) else {
                 throw TansuError(
                     .invalidID, "The merged document has another _id; keep that of the conflict",
                     context: conflict.key.description)

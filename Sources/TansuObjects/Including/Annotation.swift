@@ -34,9 +34,13 @@ where Root.ID: Codable & Hashable & Sendable {
             loading: Loading { session, roots in
                 let groups = try Associated.referrers(to: roots, by: keyPath, in: session).groups(
                     by: .value(keyPath), computing: aggregate)
-                var results: [Root.ID: Result] = [:]
-                for (property, result) in groups { property.forEachID { results[$0] = result } }
-                return roots.map { results[$0.id] }
+                var numbers = IDNumbers<Root.ID>()
+                for (number, root) in roots.enumerated() where numbers[root.id] == nil { numbers[root.id] = number }
+                var results = [Result?](repeating: nil, count: roots.count)
+                for (property, result) in groups {
+                    property.forEachID { id in numbers[id].map { results[$0] = result } }
+                }
+                return roots.map { root in numbers[root.id].flatMap { results[$0] } }
             })
     }
 }

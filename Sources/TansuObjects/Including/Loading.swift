@@ -67,9 +67,13 @@ enum Associated {
         return loadingTargets(
             .roots,
             { root, body in
-                var seen: Set<Target.ID> = []
+                var seen = IDNumbers<Target.ID>()
                 for part in root[keyPath: array] {
-                    part[keyPath: keyPath].forEachID { if seen.insert($0).inserted { body($0) } }
+                    part[keyPath: keyPath].forEachID { id in
+                        guard seen[id] == nil else { return }
+                        seen[id] = 0
+                        body(id)
+                    }
                 }
             }, { $0.all(of: $1) })
     }
@@ -82,7 +86,7 @@ enum Associated {
     ) -> Loading<Root, Gathered> where Target.ID: Codable & Hashable & Sendable {
         Loading<Root, Gathered> { session, roots in
             // Each id once, whatever number of references there is.
-            var numbers: [Target.ID: Int] = [:]
+            var numbers = IDNumbers<Target.ID>()
             var ids: [Target.ID] = []
             var membership = Membership(owners: roots.count)
             for root in roots.indices {
@@ -127,7 +131,7 @@ enum Associated {
     ) -> Loading<Root, [Result]> where Property.ReferenceTarget == Root, Root.ID: Codable & Hashable & Sendable {
         nonisolated(unsafe) let keyPath = keyPath
         return Loading<Root, [Result]> { session, roots in
-            var numbers: [Root.ID: Int] = [:]
+            var numbers = IDNumbers<Root.ID>()
             for number in roots.indices { numbers[roots[number].id] = number }
             let found = try refine(referrers(to: roots, by: keyPath, in: session)).all()
             let results = try loading.load(session, found)

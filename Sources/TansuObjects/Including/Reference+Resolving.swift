@@ -41,6 +41,9 @@ extension Sequence where Element: ReferenceProperty, Element.ReferenceTarget: Co
     /// The documents that the references refer to, by their ids: one batch, in one snapshot. What does not exist is left
     /// out.
     ///
+    /// Ids that are equal in Swift, and differ as they are stored, are one key: text that is canonically equivalent.
+    /// For `including` and `resolve(in:)` they are different ids.
+    ///
     /// ```swift
     /// let authors = try books.map(\.author).resolved(in: db)
     /// for book in books { print(book.title, authors[book.author.id]?.name ?? "") }

@@ -47,7 +47,8 @@ public struct AnyEntity: Sendable {
             let references = try declared.references.map {
                 Database.Index<Element>(on: [try $0.path(elements): .ascending])
             }
-            let dates = declared.indexesTimestamps ? [declared.timestamps?.created, declared.timestamps?.updated] : []
+            let dates =
+                declared.indexesTimestamps ? [declared.timestamps?.createdPath, declared.timestamps?.updatedPath] : []
             let indexes =
                 declared.indexes + references
                 + dates.compactMap { $0 }.map { Database.Index<Element>(on: [$0: .ascending]) }

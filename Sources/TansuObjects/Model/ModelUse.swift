@@ -123,13 +123,19 @@ struct ModelUse {
         _ reference: Database.CollectionReference, of collection: String, in transaction: Database.Transaction
     ) throws {
         // A document may be an _id; one with fields of its own is more likely what the reference replaces.
-        let query: BSONDocument = [reference.path: ["$type": "object"]]
+        let types: BSONDocument = ["$type": ["object", "regex", "undefined"]]
+        let query: BSONDocument = [
+            "$or": [
+                .document([reference.path: .document(types)]),
+                .document([reference.path: ["$elemMatch": ["$type": "array"]]]),
+            ]
+        ]
         guard let document = try transaction.collection(collection).find(query).fields(["_id": 1]).first() else {
             return
         }
         throw TansuError(
             .invalidDocument,
-            "The collection \"\(collection)\" has a document, and no id, at the reference \"\(reference.path)\"; replace it by"
+            "The collection \"\(collection)\" has a value that is no id at the reference \"\(reference.path)\"; replace it by"
                 + " the _id of a document of \"\(reference.collection)\"",
             context: "_id \(document["_id"] ?? .null)")
     }

@@ -38,11 +38,16 @@ struct FieldPath: Sendable, Hashable {
         return keys.map(Self.escaped).joined(separator: ".")
     }
 
-    private static func escaped(_ key: String) -> String {
-        guard key.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "\\") }) else { return key }
-        return key.reduce(into: "") { text, character in
-            if character == "." || character == "\\" { text.append("\\") }
-            text.append(character)
+    /// A key as a part of a path.
+    static func escaped(_ key: String) -> String {
+        let isAsterisks = !key.utf8.contains { $0 != UInt8(ascii: "*") }
+        guard isAsterisks || key.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "\\") }) else {
+            return key
+        }
+        // By scalars: a dot with a combining mark is one character.
+        return key.unicodeScalars.reduce(into: "") { text, scalar in
+            if scalar == "." || scalar == "\\" || isAsterisks { text.append("\\") }
+            text.unicodeScalars.append(scalar)
         }
     }
 }

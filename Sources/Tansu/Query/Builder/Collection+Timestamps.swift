@@ -32,7 +32,7 @@ extension Database.Collection {
     }
 
     private func savedField() throws -> String {
-        guard let field = try session.collections().first(where: { $0.name == name })?.timestamps?.updated else {
+        guard let field = try session.collections().first(where: { $0.name == name })?.timestamps?.updatedPath else {
             throw TansuError(
                 .invalidState,
                 "The collection \"\(name)\" does not keep when its documents were saved; set its timestamps",
@@ -40,4 +40,12 @@ extension Database.Collection {
         }
         return field
     }
+}
+
+extension Database.Timestamps {
+    /// The path of the field, for queries and indexes: a name may have characters that mean something in a path.
+    package var createdPath: String? { created.map(FieldPath.escaped) }
+
+    /// The path of the field, likewise.
+    package var updatedPath: String? { updated.map(FieldPath.escaped) }
 }
