@@ -6,8 +6,8 @@
         struct ConditionParser {
             /// How many conditions a selector can have.
             static let maximumCount = 10_000
-            /// How deep objects and arrays of operators can be nested.
-            static let maximumDepth = BSONDocument.maximumDepth
+            /// How deep operators and fields can be nested, so that the stack of any thread is enough.
+            static let maximumDepth = 64
 
             private var count = 0
 

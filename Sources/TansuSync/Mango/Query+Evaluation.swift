@@ -8,6 +8,8 @@
             package var documents: [BSONDocument]
             /// CouchDB's warnings, one on each line.
             package var warning: String?
+            /// What a request for the documents after these has as its bookmark.
+            package var bookmark = Bookmark.none
             /// How many entries of the index are in its ranges.
             package var keysExamined = 0
             /// How many documents were read and tested.
@@ -18,16 +20,16 @@
     extension Mango.Query {
         /// The answer of CouchDB for documents in memory: the reference for everything that uses real indexes.
         ///
-        /// The documents have the order of the index that CouchDB's planner chooses, then of their ids. The bookmark has no
-        /// effect.
+        /// The documents have the order of the index that CouchDB's planner chooses, then of their ids.
         ///
-        /// - Throws: ``Mango/QueryError`` when no index has the order of the query.
+        /// - Throws: ``Mango/QueryError`` when no index has the order of the query, or the bookmark is none.
         package func answer(
             _ documents: some Sequence<BSONDocument>, indexes: [Mango.Index]
         ) throws(Mango.QueryError) -> Mango.Answer {
             let plan = try Mango.Plan(self, indexes: indexes)
             let index = try plan.usableIndex()
-            var answer = Mango.Answer(documents: [])
+            let last = try bookmark.map { text throws(Mango.QueryError) in try Mango.Bookmark(text) }
+            var answer = Mango.Answer(documents: [], bookmark: bookmark ?? Mango.Bookmark.none)
             // Without a scan there is no warning either.
             guard let ranges = plan.ranges else { return answer }
             var entries: [Entry] = []
@@ -37,6 +39,8 @@
                 entries.append(Entry(key: key, document: document))
             }
             try sort(&entries, isSpecial: index.isSpecial)
+            if let last { try removeEntries(upTo: last, of: &entries, isSpecial: index.isSpecial) }
+            var end: Entry?
             let isCovering = plan.isCovering
             var skipped: Int64 = 0
             for entry in entries {
@@ -45,16 +49,37 @@
                     if !isCovering { answer.documentsExamined += 1 }
                 }
                 guard !entry.document.isDesignDocument, try selector.matches(entry.document) else { continue }
+                // CouchDB sees that there is more than the limit by reading one match more.
+                if skipped >= skip, answer.documents.count >= limit { break }
+                if limit > 0 { end = entry }
                 if skipped < skip {
                     skipped += 1
                     continue
                 }
-                // CouchDB sees that there is more than the limit by reading one match more.
-                if answer.documents.count >= limit { break }
                 answer.documents.append(fields.map { entry.document.projected(to: $0) } ?? entry.document)
             }
+            if let end { answer.bookmark = end.bookmark.text }
             answer.warning = plan.warning(examined: answer.documentsExamined, found: answer.documents.count)
             return answer
+        }
+
+        /// Removes the entries that an earlier answer had.
+        private func removeEntries(
+            upTo bookmark: Mango.Bookmark, of entries: inout [Entry], isSpecial: Bool
+        ) throws(Mango.QueryError) {
+            do throws(CollationError) {
+                let collation = try Collation.shared()
+                let last = Entry(key: bookmark.key, document: ["_id": bookmark.id])
+                var count = 0
+                for entry in entries {
+                    let order = isSpecial ? entry.orderOfIDs(last) : try entry.order(last, collation)
+                    if order == (sort.isDescending ? .before : .after) { break }
+                    count += 1
+                }
+                entries.removeFirst(count)
+            } catch {
+                throw Mango.QueryError(error)
+            }
         }
 
         private func isInPartition(_ document: BSONDocument) throws(Mango.QueryError) -> Bool {
@@ -88,6 +113,8 @@
             }
             return orderOfIDs(other)
         }
+
+        var bookmark: Mango.Bookmark { Mango.Bookmark(key: key, id: document["_id"] ?? .null) }
 
         func orderOfIDs(_ other: Entry) -> Collation.Order {
             TermOrder.order(document["_id"] ?? .null, other.document["_id"] ?? .null)

@@ -9,24 +9,29 @@
         @Test("_find answers what CouchDB answered", arguments: ["mango-suite", "pouchdb-find-suite"])
         func find(suite: String) throws {
             var count = 0
+            // The recorded names of bookmarks, and the library's bookmarks.
+            var bookmarks = ["nil": "nil"]
             for each in try MangoSuite("\(suite).json.gz").cases where each.endpoint == "_find" {
-                guard let body = each.body.documentValue, !needsServer(each, body) else { continue }
+                guard var body = each.body.documentValue, !needsServer(each, body) else { continue }
                 count += 1
-                try check(each, body)
+                if let name = body["bookmark"]?.stringValue, let bookmark = bookmarks[name] {
+                    body["bookmark"] = .string(bookmark)
+                }
+                try check(each, body, &bookmarks)
             }
-            #expect(count == (suite == "mango-suite" ? 102 : 180))
+            #expect(count == (suite == "mango-suite" ? 116 : 180))
         }
 
         private func needsServer(_ each: MangoSuite.Case, _ body: BSONDocument) -> Bool {
-            // The server makes and reads bookmarks.
-            if let bookmark = body["bookmark"], bookmark != "nil", bookmark != "" { return true }
             // Conflicting revisions, index builds that were put off, documents by the thousand, the users' database.
             return body["conflicts"] == true || body["update"] == false || each.set["generate"] != nil
                 || each.set["push"] != nil
                 || each.set["db"] != nil
         }
 
-        private func check(_ each: MangoSuite.Case, _ body: BSONDocument) throws {
+        private func check(
+            _ each: MangoSuite.Case, _ body: BSONDocument, _ bookmarks: inout [String: String]
+        ) throws {
             let name = "\(each.number) \(each.test): \(body.extendedJSON())"
             do throws(Mango.QueryError) {
                 let answer = try answer(each, body)
@@ -37,6 +42,10 @@
                 let expected = each.expectedDocuments.map { JSONText($0, without: "_rev") }
                 #expect(found == expected, "\(name)")
                 #expect(answer.warning == each.answer["warning"]?.stringValue, "\(name)")
+                if let recorded = each.answer["bookmark"]?.stringValue {
+                    #expect((answer.bookmark == "nil") == (recorded == "nil"), "\(name)")
+                    bookmarks[recorded] = answer.bookmark
+                }
                 if let statistics = each.answer["execution_stats"]?.documentValue {
                     #expect(answer.keysExamined == statistics["total_keys_examined"]?.intValue, "\(name)")
                     #expect(answer.documentsExamined == statistics["total_docs_examined"]?.intValue, "\(name)")
@@ -44,7 +53,10 @@
             } catch {
                 #expect(error.status == each.status, "\(name): \(error)")
                 #expect(error.name == each.answer["error"]?.stringValue, "\(name)")
-                #expect(error.reason == each.answer["reason"]?.stringValue, "\(name)")
+                // Another library made the text that CouchDB shows here.
+                if error.name != "invalid_bookmark" {
+                    #expect(error.reason == each.answer["reason"]?.stringValue, "\(name)")
+                }
             }
         }
 

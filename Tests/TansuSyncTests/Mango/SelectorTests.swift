@@ -1,4 +1,5 @@
 #if TansuSync
+    import Foundation
     import TansuBSON
     import Testing
 
@@ -136,8 +137,42 @@
             #expect(throws: Mango.QueryError.self) { try Mango.Selector(try #require(deep.documentValue)) }
             let wide = BSONArray(repeatElement(["a": 1], count: 10_001))
             #expect(throws: Mango.QueryError.self) { try Mango.Selector(["$or": .array(wide)]) }
-            let nested = String(repeating: #"{"$and":["#, count: 99) + #"{"a":1}"# + String(repeating: "]}", count: 99)
+            let nested = String(repeating: #"{"$and":["#, count: 60) + #"{"a":1}"# + String(repeating: "]}", count: 60)
             #expect(try matches(nested, ["a": 1]))
+        }
+
+        @Test("The stack of a thread with 512 KiB is enough for the deepest selectors")
+        func smallStack() async throws {
+            let result = await withCheckedContinuation { continuation in
+                let thread = Thread {
+                    var inner: BSONValue = ["$eq": 1]
+                    var value: BSONValue = 1
+                    for _ in 0..<61 {
+                        inner = ["$elemMatch": inner]
+                        value = [value]
+                    }
+                    let tooDeep = (0..<62).reduce(["a": inner] as BSONDocument) { selector, _ in
+                        ["$not": .document(selector)]
+                    }
+                    do {
+                        let selector = try Mango.Selector(["a": inner])
+                        let refused = Result { try Mango.Selector(tooDeep) }
+                        let deepest = (0..<BSONDocument.maximumDepth).reduce(1 as BSONValue) { value, _ in [value] }
+                        let order = try Collation.shared().order(deepest, deepest)
+                        let isMatch = try selector.matches(["a": value])
+                        if case .failure(let error) = refused, error is Mango.QueryError, order == .same {
+                            continuation.resume(returning: isMatch)
+                        } else {
+                            continuation.resume(returning: false)
+                        }
+                    } catch {
+                        continuation.resume(returning: false)
+                    }
+                }
+                thread.stackSize = 512 * 1024
+                thread.start()
+            }
+            #expect(result)
         }
     }
 #endif
