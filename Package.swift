@@ -11,10 +11,15 @@ let package = Package(
         .library(name: "TansuObjects", targets: ["TansuObjects"]),
         .executable(name: "tansu", targets: ["TansuCommand"]),
     ],
+    traits: [
+        .trait(name: "TansuSync", description: "CouchDB's protocol: revisions of documents")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        // Only the trait TansuSync needs it.
+        .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
     ],
     targets: [
         // The C engine, as build-engine.sh installs it. The providers are what it is built on:
@@ -42,6 +47,15 @@ let package = Package(
         ),
         .target(name: "TansuEJDBKit", dependencies: ["Tansu"]),
         .target(name: "TansuObjects", dependencies: ["Tansu"]),
+        // Empty without the trait: its files are inside #if TansuSync.
+        .target(
+            name: "TansuSync",
+            dependencies: [
+                "Tansu",
+                "TansuBSON",
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TansuSync"])),
+            ]
+        ),
         // The command line reads .gz files with it. Target names are unique across all packages of a build: a
         // plain "CZlib" would forbid that name to every package that depends on this one.
         .systemLibrary(
@@ -90,6 +104,11 @@ let package = Package(
         .testTarget(
             name: "TansuObjectsTests",
             dependencies: ["TansuObjects", "Tansu", "TansuTestSupport"]
+        ),
+        .testTarget(
+            name: "TansuSyncTests",
+            dependencies: ["TansuSync", "CTansuZlib", "Tansu", "TansuBSON", "TansuTestSupport"],
+            resources: [.copy("Resources")]
         ),
         .testTarget(
             name: "TansuCommandTests",
