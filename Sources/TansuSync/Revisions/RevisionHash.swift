@@ -36,9 +36,12 @@
 
         /// The hash of sixteen bytes.
         static func bytes16(of bytes: some Collection<UInt8>) -> RevisionHash {
-            let high = bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-            let low = bytes.dropFirst(8).prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-            return .bytes16(high, low)
+            var halves: (UInt64, UInt64) = (0, 0)
+            for byte in bytes.prefix(16) {
+                halves.0 = halves.0 << 8 | halves.1 >> 56
+                halves.1 = halves.1 << 8 | UInt64(byte)
+            }
+            return .bytes16(halves.0, halves.1)
         }
 
         /// Whether a hash can have the character: quotes and backslashes would not survive an ETag.

@@ -58,8 +58,10 @@
 
         private var hasDistinctRevisions: Bool {
             levels.allSatisfy { level in
-                var hashes: [RevisionHash] = []
                 var index = level.first
+                // Most levels have one node.
+                if nodes[Int(index)].nextInLevel == Self.none { return true }
+                var hashes: [RevisionHash] = []
                 while index != Self.none {
                     hashes.append(nodes[Int(index)].hash)
                     index = nodes[Int(index)].nextInLevel

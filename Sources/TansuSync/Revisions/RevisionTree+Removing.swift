@@ -63,12 +63,12 @@
             for level in levels.reversed() {
                 var index = level.first
                 while index != Self.none {
-                    let node = nodes[Int(index)]
-                    if node.parent != Self.none, roots.isEmpty || !roots.contains(index) {
+                    let parent = nodes[Int(index)].parent
+                    if parent != Self.none, roots.isEmpty || !roots.contains(index) {
                         let distance = min(distances[Int(index)], Int.max - 2) + 1
-                        distances[Int(node.parent)] = min(distances[Int(node.parent)], distance)
+                        distances[Int(parent)] = min(distances[Int(parent)], distance)
                     }
-                    index = node.nextInLevel
+                    index = nodes[Int(index)].nextInLevel
                 }
             }
             return distances

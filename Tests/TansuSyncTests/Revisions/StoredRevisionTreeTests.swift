@@ -96,7 +96,7 @@
             let seed = SeededGenerator.seed()
             var generator = SeededGenerator(seed: seed)
             var trees = 0
-            for round in 0..<1000 {
+            for round in 0..<600 {
                 guard case .binary(let nodes)? = try randomTree(&generator).bson()["nodes"] else { continue }
                 var bytes = nodes.bytes
                 for _ in 0..<Int.random(in: 1...3, using: &generator) where !bytes.isEmpty {
