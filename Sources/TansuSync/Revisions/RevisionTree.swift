@@ -171,6 +171,12 @@
 
         /// Keeps some of the nodes. A node whose parent is not kept becomes a root.
         mutating func keep(where isKept: (Int) -> Bool) {
+            let removedCount = nodes.indices.first(where: isKept) ?? count
+            // A linear history loses its oldest revisions at each edit.
+            if count == levels.count, nodes.indices.dropFirst(removedCount).allSatisfy(isKept) {
+                removeFirst(removedCount)
+                return
+            }
             var positions = [Int32](repeating: Self.none, count: nodes.count)
             var kept: [Node] = []
             kept.reserveCapacity(nodes.count)
@@ -182,6 +188,17 @@
                 kept[index].parent = positions[Int(kept[index].parent)]
             }
             self = RevisionTree(nodes: kept)
+        }
+
+        /// Removes the first nodes where every generation has one. None of the others may lose a child.
+        private mutating func removeFirst(_ removedCount: Int) {
+            let shift = Int32(removedCount)
+            nodes.removeFirst(removedCount)
+            for index in nodes.indices { nodes[index].parent = max(nodes[index].parent - shift, Self.none) }
+            levels.removeAll { $0.first < shift }
+            for index in levels.indices { levels[index].first -= shift }
+            leafIndexes.removeAll { $0 < shift }
+            for index in leafIndexes.indices { leafIndexes[index] -= shift }
         }
     }
 #endif
