@@ -12,12 +12,14 @@ let package = Package(
         .executable(name: "tansu", targets: ["TansuCommand"]),
     ],
     traits: [
-        .trait(name: "TansuSync", description: "CouchDB: its order of values and its query dialect")
+        .trait(name: "TansuSync", description: "CouchDB: revisions, its order of values and its query dialect")
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
+        // Only the trait TansuSync needs it.
+        .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
     ],
     targets: [
         // The C engine, as build-engine.sh installs it. The providers are what it is built on:
@@ -71,6 +73,7 @@ let package = Package(
                 "TansuBSON",
                 .target(name: "CTansuCollation", condition: .when(traits: ["TansuSync"])),
                 .target(name: "CTansuPCRE2", condition: .when(traits: ["TansuSync"])),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TansuSync"])),
             ]
         ),
         // The command line reads .gz files with it. Target names are unique across all packages of a build: a

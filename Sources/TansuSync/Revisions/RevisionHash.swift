@@ -1,0 +1,103 @@
+#if TansuSync
+    /// The hash of a revision: sixteen bytes, or text of another length.
+    ///
+    /// CouchDB stores 32 hex digits as the sixteen bytes that they stand for and any other hash as its characters, and
+    /// writes whatever has sixteen bytes as 32 hex digits. So a text of sixteen characters is the same hash as the 32 hex
+    /// digits of these characters.
+    enum RevisionHash: Sendable, Hashable {
+        /// Sixteen bytes, as two numbers with the most significant byte first.
+        case bytes16(UInt64, UInt64)
+        /// Characters of ASCII; never sixteen or thirty-two.
+        case text([UInt8])
+    }
+
+    extension RevisionHash {
+        static let maximumLength = 255
+
+        /// Reads the part of a revision after the dash.
+        init(utf8: some Collection<UInt8>) throws(RevisionError) {
+            guard !utf8.isEmpty else { throw RevisionError(.emptyHash, "The revision has no hash after the dash") }
+            guard utf8.count <= Self.maximumLength else {
+                throw RevisionError(.hashTooLong, "The hash of the revision is longer than \(Self.maximumLength) bytes")
+            }
+            guard utf8.allSatisfy(Self.isAllowed) else {
+                throw RevisionError(.invalidHash, "The hash of the revision has a character other than visible ASCII")
+            }
+            switch utf8.count {
+            case 16: self = Self.bytes16(of: utf8)
+            case 32:
+                guard let digits = Self.hexDigits(utf8) else {
+                    throw RevisionError(.invalidHash, "The hash of the revision is not of 32 hex digits")
+                }
+                self = digits
+            default: self = .text(Array(utf8))
+            }
+        }
+
+        /// The hash of sixteen bytes.
+        static func bytes16(of bytes: some Collection<UInt8>) -> RevisionHash {
+            var halves: (UInt64, UInt64) = (0, 0)
+            for byte in bytes.prefix(16) {
+                halves.0 = halves.0 << 8 | halves.1 >> 56
+                halves.1 = halves.1 << 8 | UInt64(byte)
+            }
+            return .bytes16(halves.0, halves.1)
+        }
+
+        /// Whether a hash can have the character: quotes and backslashes would not survive an ETag.
+        static func isAllowed(_ byte: UInt8) -> Bool {
+            byte > UInt8(ascii: " ") && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        }
+
+        private static func hexDigits(_ utf8: some Collection<UInt8>) -> RevisionHash? {
+            var halves: (UInt64, UInt64) = (0, 0)
+            for byte in utf8 {
+                let digit: UInt8
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+                case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+                case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+                default: return nil
+                }
+                halves.0 = halves.0 << 4 | halves.1 >> 60
+                halves.1 = halves.1 << 4 | UInt64(digit)
+            }
+            return .bytes16(halves.0, halves.1)
+        }
+
+        /// What CouchDB compares.
+        var bytes: [UInt8] {
+            switch self {
+            case .text(let text): text
+            case .bytes16(let high, let low): Self.bytes(high) + Self.bytes(low)
+            }
+        }
+
+        private static func bytes(_ half: UInt64) -> [UInt8] {
+            (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * $0)) }
+        }
+    }
+
+    extension RevisionHash: Comparable {
+        static func < (a: RevisionHash, b: RevisionHash) -> Bool {
+            if case .bytes16(let aHigh, let aLow) = a, case .bytes16(let bHigh, let bLow) = b {
+                return (aHigh, aLow) < (bHigh, bLow)
+            }
+            return a.bytes.lexicographicallyPrecedes(b.bytes)
+        }
+    }
+
+    extension RevisionHash: CustomStringConvertible {
+        var description: String {
+            switch self {
+            case .text(let text): String(decoding: text, as: UTF8.self)
+            case .bytes16(let high, let low): Self.hex(high) + Self.hex(low)
+            }
+        }
+
+        private static func hex(_ half: UInt64) -> String {
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
+    }
+#endif
