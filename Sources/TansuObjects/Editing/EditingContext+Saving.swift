@@ -5,8 +5,8 @@ extension EditingContext {
     ///
     /// - Returns: How many documents were saved or removed.
     /// - Throws: ``EditingConflictError``, and what the closure of ``EditingConflictPolicy/ask(_:)`` throws; `TansuError` with
-    ///   `.notUnique` or `.invalidDocument`, or what a commit can throw; `CancellationError`. Then nothing is
-    ///   saved, and the context keeps its changes.
+    ///   `.notUnique` (also where two stored documents swap their values of a unique index) or `.invalidDocument`, or what a
+    ///   commit can throw; `CancellationError`. Then nothing is saved, and the context keeps its changes.
     @discardableResult
     public func save() async throws -> Int {
         await enterSave()
