@@ -260,6 +260,23 @@ struct EditingContextUnderFailureTests {
         #expect(try await stored().map(\.text) == ["A", "c"])
     }
 
+    @Test("A unique value may pass from one document to another in one save, but not be swapped")
+    func uniqueValues() async throws {
+        try await notes.save([Note(1, "a", number: 1), Note(2, "b", number: 2), Note(3, "c", number: 3)])
+        let context = EditingContext(db)
+        // In the order of the changes the first two would meet values that are still there.
+        try await context.update(Note.self, id: 1) { $0.number = 2 }
+        try await context.update(Note.self, id: 2) { $0.number = 3 }
+        #expect(try await context.remove(Note.self, id: 3))
+        #expect(try await context.save() == 3)
+        #expect(try await stored().map(\.number) == [2, 3])
+        try await context.update(Note.self, id: 1) { $0.number = 3 }
+        try await context.update(Note.self, id: 2) { $0.number = 2 }
+        #expect(await errorCode { try await context.save() } == .notUnique)
+        #expect(try await stored().map(\.number) == [2, 3])
+        #expect(await context.updatedObjects.count == 2)
+    }
+
     @Test("Changes that are discarded while they are saved do not put off later saves")
     func discarding() async throws {
         let context = EditingContext(db, autosave: .every(3))
