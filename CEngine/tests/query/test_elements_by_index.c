@@ -110,31 +110,31 @@ static void put_test(random_source *r, text *t) {
 
 /* put_elements -- a condition on the elements of one of the arrays. */
 static void put_elements(random_source *r, text *t) {
-    const char *operator= random_chance(r, 75) ? "$elemMatch" : "$allMatch";
+    const char *match = random_chance(r, 75) ? "$elemMatch" : "$allMatch";
     switch (random_below(r, 6)) {
     case 0:
-        put(t, "'tags': {'%s': ", operator);
+        put(t, "'tags': {'%s': ", match);
         put_test(r, t);
         break;
     case 1:
-        put(t, "'lines': {'%s': {'subs': {'$elemMatch': {'p': ", operator);
+        put(t, "'lines': {'%s': {'subs': {'$elemMatch': {'p': ", match);
         put_test(r, t);
         put(t, "}}}");
         break;
     case 2:
-        put(t, "'lines.subs': {'%s': {'p': ", operator);
+        put(t, "'lines.subs': {'%s': {'p': ", match);
         put_test(r, t);
         put(t, "}");
         break;
     case 3:
-        put(t, "'lines': {'%s': {'subs.p': ", operator);
+        put(t, "'lines': {'%s': {'subs.p': ", match);
         put_test(r, t);
         put(t, ", '0': ");
         put_test(r, t);
         put(t, "}");
         break;
     default:
-        put(t, "'lines': {'%s': {'p': ", operator);
+        put(t, "'lines': {'%s': {'p': ", match);
         put_test(r, t);
         put(t, ", 'q': ");
         put_test(r, t);

@@ -214,7 +214,7 @@ static void put_many(world *w, text *t) {
         put(t, "}");
         return;
     case 2:
-        put(t, "'tags': {'$elemMatch': {'name': ");
+        put(t, "'tags': {'%s': {'name': ", random_chance(w->r, 70) ? "$elemMatch" : "$allMatch");
         put_name(w, t, false);
         put(t, ", 'w': ");
         put_number(w, t, false);
@@ -225,7 +225,8 @@ static void put_many(world *w, text *t) {
         put_name(w, t, true);
         return;
     case 4:
-        put(t, "'lines': {'$elemMatch': {'tag.name': ");
+        put(t,
+            "'lines': {'%s': {'tag.name': ", random_chance(w->r, 70) ? "$elemMatch" : "$allMatch");
         put_name(w, t, false);
         put(t, ", 'q': ");
         put_number(w, t, false);

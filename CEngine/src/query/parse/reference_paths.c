@@ -15,7 +15,7 @@ typedef struct expansion {
     bool changed;
     tansu_buffer path; /* of the current condition in the document, as text */
     size_t base;       /* where the part of it begins that the selector has: 0, or the element of
-                          an $elemMatch */
+                          an $elemMatch or $allMatch */
     tansu_error *error;
 } expansion;
 
@@ -188,21 +188,23 @@ static tansu_status expand_branches(expansion *e, const char *name, const doc_va
     return status;
 }
 
-/* expand_elements -- $elemMatch with a selector for the elements. */
-static tansu_status expand_elements(expansion *e, const doc_value *selector) {
+/* expand_elements -- $elemMatch or $allMatch with a selector for the elements. */
+static tansu_status expand_elements(expansion *e, const char *name, const doc_value *selector) {
     hop h;
     tansu_status status = find_hop(e, &h);
     if (status != TANSU_OK)
         return status;
-    if (h.to) { /* the elements are references: one document that satisfies all of it */
+    if (h.to) { /* the elements are references: one document satisfies all of it, or all do */
         const tansu_buffer whole = {.data = (uint8_t *)selector->data, .size = selector->size};
         write_subquery(e, &h, &whole, false);
+        if (strcmp(name, "$allMatch") == 0)
+            write_subquery(e, &h, &whole, true);
         return TANSU_OK;
     }
     size_t before = e->path.size, base = e->base;
     write_path(e, DOC_DOCUMENT);
     size_t condition = writer_begin(e->w);
-    size_t inner = writer_open(e->w, "$elemMatch", DOC_DOCUMENT);
+    size_t inner = writer_open(e->w, name, DOC_DOCUMENT);
     if (!buffer_append_byte(&e->path, '.'))
         return error_memory(e->error);
     e->base = e->path.size;
@@ -216,29 +218,28 @@ static tansu_status expand_elements(expansion *e, const doc_value *selector) {
 
 /* is_branches -- whether an operator takes conditions on the same path: $and, $or, $nor, and $all
  * with $elemMatch, which is a conjunction. */
-static bool is_branches(const doc_iter *operator) {
+static bool is_branches(const doc_iter *item) {
     doc_iter elements, element;
-    if (operator->value.type != DOC_ARRAY)
+    if (item->value.type != DOC_ARRAY)
         return false;
-    if (strcmp(operator->key, "$and") == 0 || strcmp(operator->key, "$or") == 0 ||
-        strcmp(operator->key, "$nor") == 0)
+    if (strcmp(item->key, "$and") == 0 || strcmp(item->key, "$or") == 0 ||
+        strcmp(item->key, "$nor") == 0)
         return true;
-    return strcmp(operator->key, "$all") == 0 && doc_iter_value(&elements, &operator->value) &&
+    return strcmp(item->key, "$all") == 0 && doc_iter_value(&elements, &item->value) &&
            doc_iter_next(&elements) && elements.value.type == DOC_DOCUMENT &&
            doc_iter_value(&element, &elements.value) && doc_iter_next(&element) &&
            strcmp(element.key, "$elemMatch") == 0;
 }
 
-/* is_selector -- whether the operand of an $elemMatch is a selector for the elements. */
-static bool is_selector(const doc_iter *operator) {
-    return strcmp(operator->key, "$elemMatch") == 0 && operator->value.type ==
-                                                       DOC_DOCUMENT && !condition_is_on_value(
-                                                           &operator->value);
+/* is_selector -- whether the operand of $elemMatch or $allMatch is a selector for the elements. */
+static bool is_selector(const doc_iter *item) {
+    return (strcmp(item->key, "$elemMatch") == 0 || strcmp(item->key, "$allMatch") == 0) &&
+           item->value.type == DOC_DOCUMENT && !condition_is_on_value(&item->value);
 }
 
 /* is_negation -- whether it is a $not of a condition, and not of a regular expression. */
-static bool is_negation(const doc_iter *operator) {
-    return strcmp(operator->key, "$not") == 0 && operator->value.type == DOC_DOCUMENT;
+static bool is_negation(const doc_iter *item) {
+    return strcmp(item->key, "$not") == 0 && item->value.type == DOC_DOCUMENT;
 }
 
 /* expand_operators -- the operators on the current path: those that contain conditions one by one,
@@ -257,7 +258,7 @@ static tansu_status expand_operators(expansion *e, const doc_value *value) {
             status = expand_condition(e, &iter.value);
             writer_end(e->w, negation);
         } else if (is_selector(&iter)) {
-            status = expand_elements(e, &iter.value);
+            status = expand_elements(e, iter.key, &iter.value);
         } else {
             others++;
         }
