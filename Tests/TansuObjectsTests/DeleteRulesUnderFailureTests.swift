@@ -4,18 +4,6 @@ import TansuObjects
 import TansuTestSupport
 import Testing
 
-private func code(_ body: () throws -> Void) -> TansuError.Code? {
-    do {
-        try body()
-        return nil
-    } catch let error as TansuError {
-        return error.code
-    } catch {
-        Issue.record("no TansuError: \(error)")
-        return nil
-    }
-}
-
 @Suite("Delete rules under failure")
 struct DeleteRulesUnderFailureTests {
     private let db: Database
@@ -51,7 +39,7 @@ struct DeleteRulesUnderFailureTests {
                 ["_id": 1, "to": [["at": id], ["at": [id, "other", id]], ["at": "other"]]]
             ])
             try db.collection("locks").save([["_id": 1, "to": [id, id]]])
-            #expect(code { try db.collection("targets").remove(["_id": id]) } == .referenced)
+            #expect(errorCode { try db.collection("targets").remove(["_id": id]) } == .referenced)
             #expect(try db.collection("parts").count() == 2)
             #expect(try db.danglingReferences().count == 0)
             try db.collection("locks").remove([:])
@@ -126,7 +114,7 @@ struct DeleteRulesUnderFailureTests {
         // Inside a transaction the call is undone, and the others stay.
         try db.write { transaction in
             try transaction.collection("orders").save(["_id": 3, "customer": 1])
-            #expect(code { _ = try transaction.collection("customers").remove(["_id": 1]) } == .referenced)
+            #expect(errorCode { _ = try transaction.collection("customers").remove(["_id": 1]) } == .referenced)
             #expect(try transaction.collection("orders").count() == 3)
             #expect(try transaction.collection("customers").remove(["_id": 2]) == 1)
         }
@@ -141,11 +129,11 @@ struct DeleteRulesUnderFailureTests {
             [.init("likes", to: "a", onDelete: .deny), .init("peer", to: "b", onDelete: .deny)], of: "b")
         try db.collection("a").save([["_id": 1, "likes": 1]])
         try db.collection("b").save([["_id": 1, "likes": 1, "peer": 2], ["_id": 2, "peer": 1]])
-        #expect(code { _ = try db.collection("a").remove([:]) } == .referenced)
-        #expect(code { _ = try db.collection("b").remove([:]) } == .referenced)
-        #expect(code { _ = try db.dropCollection("a") } == .referenced)
+        #expect(errorCode { _ = try db.collection("a").remove([:]) } == .referenced)
+        #expect(errorCode { _ = try db.collection("b").remove([:]) } == .referenced)
+        #expect(errorCode { _ = try db.dropCollection("a") } == .referenced)
         try db.collection("a").update(["_id": 1], ["$set": ["likes": .null]])
-        #expect(code { _ = try db.collection("b").remove(["_id": 2]) } == .referenced)
+        #expect(errorCode { _ = try db.collection("b").remove(["_id": 2]) } == .referenced)
         #expect(try db.collection("b").remove(["_id": ["$in": [1, 2]]]) == 2)
         #expect(try db.collection("a").remove([:]) == 1)
     }
@@ -171,15 +159,15 @@ struct DeleteRulesUnderFailureTests {
         try db.collection("people").save([["_id": 1], ["_id": 2]])
         try db.collection("keys").save([["_id": 1, "owner": 1], ["_id": 2, "owner": 2]])
         try db.collection("pets").save([["_id": 1, "of": 1], ["_id": 2, "of": 2]])
-        #expect(code { _ = try db.collection("people").remove([:]) } == .notUnique)
+        #expect(errorCode { _ = try db.collection("people").remove([:]) } == .notUnique)
         #expect(try all("people").count == 2)
         #expect(try all("pets").count == 2)
         #expect(try all("keys") == [["_id": 1, "owner": 1], ["_id": 2, "owner": 2]])
         try db.write { transaction in
             let people = try transaction.collection("people")
             #expect(try people.remove(["_id": 1]) == 1)
-            #expect(code { try transaction.savepoint { _ = try people.remove(["_id": 2]) } } == .notUnique)
-            #expect(code { _ = try people.remove(["_id": 2]) } == .notUnique)
+            #expect(errorCode { try transaction.savepoint { _ = try people.remove(["_id": 2]) } } == .notUnique)
+            #expect(errorCode { _ = try people.remove(["_id": 2]) } == .notUnique)
             #expect(try transaction.collection("pets").find().all() == [["_id": 2, "of": 2]])
         }
         #expect(try all("people") == [["_id": 2]])
@@ -239,7 +227,7 @@ struct DeleteRulesUnderFailureTests {
         arguments: ["", ".", "a.", ".a", "a..b", "a.0", "*", "**", "a.*", "a.**", "**.a", "a\u{0}b", "_id.x.0"])
     func badPaths(path: String) throws {
         try db.setReferences([.init("good", to: "t", onDelete: .deny)], of: "h")
-        let code = code {
+        let code = errorCode {
             try db.setReferences([.init("fine", to: "t"), .init(path, to: "t", onDelete: .cascade)], of: "h")
         }
         #expect(code != nil, "\(path)")
@@ -250,15 +238,15 @@ struct DeleteRulesUnderFailureTests {
         "A name that no collection can have is an error",
         arguments: ["", "$x", "a\u{0}b", String(repeating: "x", count: 5_000)])
     func badNames(name: String) throws {
-        #expect(code { try db.setReferences([.init("to", to: name)], of: "h") } != nil)
-        #expect(code { try db.setReferences([.init("to", to: "t")], of: name) } != nil)
+        #expect(errorCode { try db.setReferences([.init("to", to: name)], of: "h") } != nil)
+        #expect(errorCode { try db.setReferences([.init("to", to: "t")], of: name) } != nil)
         #expect(try db.collections().allSatisfy { $0.references.isEmpty })
     }
 
     @Test("64 references are allowed, not more")
     func numberOfReferences() throws {
         let references = (0..<65).map { Database.CollectionReference("r\($0)", to: "t", onDelete: .cascade) }
-        #expect(code { try db.setReferences(references, of: "h") } != nil)
+        #expect(errorCode { try db.setReferences(references, of: "h") } != nil)
         try db.setReferences(Array(references.dropLast()), of: "h")
         try db.collection("t").save(["_id": 1])
         try db.collection("h").save([["_id": 1, "r63": 1], ["_id": 2, "r64": 1]])
@@ -290,8 +278,8 @@ struct DeleteRulesUnderFailureTests {
         try db.collection("details").save([["_id": 1], ["_id": 2]])
         try db.collection("t").remove(["_id": 1])
         #expect(try all("details") == [["_id": 2]])
-        if code({ try db.setReferences([.init("_id", to: "t", onDelete: .nullify)], of: "details") }) == nil {
-            #expect(code { _ = try db.collection("t").remove([:]) } != nil)
+        if errorCode({ try db.setReferences([.init("_id", to: "t", onDelete: .nullify)], of: "details") }) == nil {
+            #expect(errorCode { _ = try db.collection("t").remove([:]) } != nil)
             #expect(try all("t") == [["_id": 2]])
         }
         #expect(try all("details") == [["_id": 2]])

@@ -62,18 +62,6 @@ private func model() throws -> Model {
     }
 }
 
-private func errorCode(_ body: () async throws -> Void) async -> TansuError.Code? {
-    do {
-        try await body()
-        return nil
-    } catch let error as TansuError {
-        return error.code
-    } catch {
-        Issue.record("no TansuError: \(error)")
-        return nil
-    }
-}
-
 @Suite("Editing contexts under failure")
 struct EditingContextUnderFailureTests {
     private let db: Database
@@ -272,7 +260,7 @@ struct EditingContextUnderFailureTests {
         #expect(try await stored().map(\.number) == [2, 3])
         try await context.update(Note.self, id: 1) { $0.number = 3 }
         try await context.update(Note.self, id: 2) { $0.number = 2 }
-        #expect(await errorCode { try await context.save() } == .notUnique)
+        #expect(await awaitedErrorCode { try await context.save() } == .notUnique)
         #expect(try await stored().map(\.number) == [2, 3])
         #expect(await context.updatedObjects.count == 2)
     }
@@ -301,7 +289,7 @@ struct EditingContextUnderFailureTests {
         let context = EditingContext(db)
         try await context.insert(Note(3, "c", number: 1))
         try await context.insert(Note(4, "d"))
-        #expect(await errorCode { try await context.save() } == .notUnique)
+        #expect(await awaitedErrorCode { try await context.save() } == .notUnique)
         #expect(try await stored().count == 2)
         #expect(await context.insertedObjects.count == 2)
         #expect(try await context.get(Note.self, id: 3)?.number == 1)
@@ -312,7 +300,7 @@ struct EditingContextUnderFailureTests {
         try await context.update(Note.self, id: 1) { $0.number = 5 }
         try await context.remove(Folder.self, id: 1)
         try await context.remove(Folder.self, id: 2)
-        #expect(await errorCode { try await context.save() } == .referenced)
+        #expect(await awaitedErrorCode { try await context.save() } == .referenced)
         #expect(try await folders.count() == 2)
         #expect(try await notes.get(1)?.number == 2)
         #expect(await context.removedObjects.count == 2)
@@ -350,7 +338,7 @@ struct EditingContextUnderFailureTests {
         try await notes.save(Note(1, "a", number: 1))
         let context = EditingContext(db, autosave: .every(2))
         try await context.insert(Note(2, "b", number: 1))
-        #expect(await errorCode { try await context.insert(Note(3)) } == .notUnique)
+        #expect(await awaitedErrorCode { try await context.insert(Note(3)) } == .notUnique)
         #expect(await context.insertedObjects.count == 2)
         #expect(try await stored().count == 1)
         try await context.update(Note.self, id: 2) { $0.number = 2 }
@@ -395,17 +383,17 @@ struct EditingContextUnderFailureTests {
     @Test("A context without a model, of a closed database, or with a type that the model does not have, throws")
     func badUse() async throws {
         let bare = EditingContext(try Database(.memory))
-        #expect(await errorCode { try await bare.insert(Note(1)) } == .invalidState)
-        #expect(await errorCode { _ = try await bare.get(Note.self, id: 1) } == .invalidState)
+        #expect(await awaitedErrorCode { try await bare.insert(Note(1)) } == .invalidState)
+        #expect(await awaitedErrorCode { _ = try await bare.get(Note.self, id: 1) } == .invalidState)
         let context = EditingContext(db)
-        #expect(await errorCode { try await context.insert(Stranger(id: 1)) } == .invalidArgument)
-        #expect(await errorCode { _ = try await context.get(Stranger.self, id: 1) } == .invalidArgument)
-        #expect(await errorCode { try await context.update(Note(77)) } == .notFound)
+        #expect(await awaitedErrorCode { try await context.insert(Stranger(id: 1)) } == .invalidArgument)
+        #expect(await awaitedErrorCode { _ = try await context.get(Stranger.self, id: 1) } == .invalidArgument)
+        #expect(await awaitedErrorCode { try await context.update(Note(77)) } == .notFound)
         #expect(try await context.update(Note.self, id: 77) { $0.text = "x" } == nil)
         #expect(try await !context.remove(Note.self, id: 77))
         try await context.insert(Note(1, "a"))
-        #expect(await errorCode { try await context.insert(Note(1, "b")) } == .exists)
-        #expect(await errorCode { _ = try await context.update(Note.self, id: 1) { $0.id = 2 } } == .invalidID)
+        #expect(await awaitedErrorCode { try await context.insert(Note(1, "b")) } == .exists)
+        #expect(await awaitedErrorCode { _ = try await context.update(Note.self, id: 1) { $0.id = 2 } } == .invalidID)
         struct Stop: Error {}
         await #expect(throws: Stop.self) {
             try await context.update(Note.self, id: 1) {
@@ -415,10 +403,10 @@ struct EditingContextUnderFailureTests {
         }
         #expect(try await context.get(Note.self, id: 1)?.text == "a")
         try await db.close()
-        #expect(await errorCode { try await context.save() } == .closed)
-        #expect(await errorCode { _ = try await context.get(Note.self, id: 5) } == .closed)
-        #expect(await errorCode { _ = try await context.fetch(notes.find()) } == .closed)
-        #expect(await errorCode { try await context.reload() } == .closed)
+        #expect(await awaitedErrorCode { try await context.save() } == .closed)
+        #expect(await awaitedErrorCode { _ = try await context.get(Note.self, id: 5) } == .closed)
+        #expect(await awaitedErrorCode { _ = try await context.fetch(notes.find()) } == .closed)
+        #expect(await awaitedErrorCode { try await context.reload() } == .closed)
         #expect(await context.insertedObjects.count == 1)
         #expect(try await context.undo())
         await context.discard()
@@ -495,8 +483,8 @@ struct EditingContextUnderFailureTests {
             try await context.groupingUndo { context in
                 try await context.insert(Note(1))
                 try await context.groupingUndo { try await $0.insert(Note(2)) }
-                #expect(await errorCode { _ = try await context.undo() } == .invalidState)
-                #expect(await errorCode { _ = try await context.redo() } == .invalidState)
+                #expect(await awaitedErrorCode { _ = try await context.undo() } == .invalidState)
+                #expect(await awaitedErrorCode { _ = try await context.redo() } == .invalidState)
                 throw Stop()
             }
         }

@@ -56,18 +56,6 @@ private func model(version: Int = 1, lead: Database.DeleteRule = .nullify) throw
     }
 }
 
-private func errorCode(_ body: () throws -> Void) -> TansuError.Code? {
-    do {
-        try body()
-        return nil
-    } catch let error as TansuError {
-        return error.code
-    } catch {
-        Issue.record("no TansuError: \(error)")
-        return nil
-    }
-}
-
 @Suite("Models and graphs under failure")
 struct GraphsUnderFailureTests {
     private let db: Database

@@ -4,6 +4,7 @@
 #include "api/handles.h"
 #include "query/query.h"
 #include "query/query_collections.h"
+#include "util/error.h"
 
 /* write_collections -- the result, for a snapshot. */
 static tansu_status write_collections(query *q, const read_call *r, const char *collection,
@@ -17,7 +18,8 @@ static tansu_status write_collections(query *q, const read_call *r, const char *
     writer w = {.out = result};
     size_t start = writer_begin(&w);
     status = query_collections(q, collection, &w, error);
-    writer_end(&w, start);
+    if (status == TANSU_OK && !writer_finish(&w, start))
+        status = error_memory(error);
     return status;
 }
 

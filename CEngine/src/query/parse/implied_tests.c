@@ -114,22 +114,19 @@ static tansu_status join_path(const holder *h, const path *rest, const path **re
     memcpy(text, h->path->text, size);
     text[size] = '.';
     memcpy(text + size + 1, rest->text, rest_size);
-    *result = NULL;
     tansu_status status = query_path_keys(h->q, text, size + 1 + rest_size, "", result, &found);
-    if (status == TANSU_E_MEMORY)
-        return error_memory(h->error);
     if (status != TANSU_OK)
         *result = NULL;
-    return TANSU_OK;
+    return status == TANSU_E_MEMORY ? error_memory(h->error) : TANSU_OK;
 }
 
 static tansu_status take_over(const holder *h, const subcondition *s);
 
-/* take_field_test -- a test of a field of the elements. */
+/* take_field_test -- a test of a field of the elements, which has a path. */
 static tansu_status take_field_test(const holder *h, const test *t) {
     const path *path = NULL;
-    bool below = t->path && holds_elements(t);
-    if (!t->path || (!below && !is_simple(t)))
+    bool below = holds_elements(t);
+    if (!below && !is_simple(t))
         return TANSU_OK;
     tansu_status status = join_path(h, t->path, &path);
     if (status != TANSU_OK || !path)
