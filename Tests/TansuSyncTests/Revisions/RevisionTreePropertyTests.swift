@@ -113,19 +113,27 @@
             }
         }
 
+        /// A tree and its model after as many random merges.
+        private func grown(
+            by merges: Int, _ generator: inout SeededGenerator
+        ) throws -> (random: RandomRevisions<SeededGenerator>, tree: RevisionTree, model: NaiveRevisions) {
+            var random = try RandomRevisions(count: 25, generator)
+            generator = SeededGenerator(seed: generator.next())
+            var tree = RevisionTree()
+            var model = NaiveRevisions()
+            for _ in 0..<merges {
+                let (path, status) = random.next()
+                try tree.merge(path, status: status)
+                model.merge(path, status)
+            }
+            return (random, tree, model)
+        }
+
         @Test func purgingRemovesLeavesAndWhatOnlyTheyHad() throws {
             let seed = SeededGenerator.seed()
             var generator = SeededGenerator(seed: seed)
             for round in 0..<100 {
-                var random = try RandomRevisions(count: 25, generator)
-                generator = SeededGenerator(seed: generator.next())
-                var tree = RevisionTree()
-                var model = NaiveRevisions()
-                for _ in 0..<20 {
-                    let (path, status) = random.next()
-                    try tree.merge(path, status: status)
-                    model.merge(path, status)
-                }
+                var (random, tree, model) = try grown(by: 20, &generator)
                 let chosen = random.revisions.shuffled(using: &generator).prefix(6)
                 let leaves = Set(tree.leaves.map(\.revision))
                 let purged = tree.purge(chosen + chosen)
@@ -139,15 +147,7 @@
             let seed = SeededGenerator.seed()
             var generator = SeededGenerator(seed: seed)
             for round in 0..<60 {
-                var random = try RandomRevisions(count: 25, generator)
-                generator = SeededGenerator(seed: generator.next())
-                var tree = RevisionTree()
-                var model = NaiveRevisions()
-                for _ in 0..<10 {
-                    let (path, status) = random.next()
-                    try tree.merge(path, status: status)
-                    model.merge(path, status)
-                }
+                let (random, tree, model) = try grown(by: 10, &generator)
                 let asked = random.revisions.shuffled(using: &generator).prefix(8)
                 let missing = tree.missing(of: asked + asked)
                 #expect(missing == asked.filter { !model.revisions.contains($0) }, "TANSU_SEED=\(seed), round \(round)")
