@@ -9,10 +9,17 @@ let package = Package(
         .library(name: "TansuBSON", targets: ["TansuBSON"]),
         .library(name: "TansuEJDBKit", targets: ["TansuEJDBKit"]),
         .library(name: "TansuObjects", targets: ["TansuObjects"]),
+        .library(name: "TansuSync", targets: ["TansuSync"]),
+        .library(name: "TansuServer", targets: ["TansuServer"]),
         .executable(name: "tansu", targets: ["TansuCommand"]),
     ],
     traits: [
-        .trait(name: "TansuSync", description: "CouchDB: revisions, its order of values and its query dialect")
+        .trait(
+            name: "TansuSync", description: "CouchDB: revisions, attachments, its order of values and its query dialect"
+        ),
+        .trait(
+            name: "TansuServer", description: "The HTTP API of CouchDB, and the command tansu serve",
+            enabledTraits: ["TansuSync"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
@@ -20,6 +27,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
         // Only the trait TansuSync needs it.
         .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
+        // Only the trait TansuServer needs these.
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.0"),
     ],
     targets: [
         // The C engine, as build-engine.sh installs it. The providers are what it is built on:
@@ -76,6 +90,28 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TansuSync"])),
             ]
         ),
+        // Empty without the trait: its files are inside #if TansuServer.
+        .target(
+            name: "TansuServer",
+            dependencies: [
+                "Tansu",
+                "TansuBSON",
+                "TansuSync",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TansuServer"])),
+                .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["TansuServer"])),
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["TansuServer"])),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["TansuServer"])),
+                .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["TansuServer"])),
+                .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["TansuServer"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["TansuServer"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TansuServer"])),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["TansuServer"])),
+            ]
+        ),
         // The command line reads .gz files with it. Target names are unique across all packages of a build: a
         // plain "CZlib" would forbid that name to every package that depends on this one.
         .systemLibrary(
@@ -91,6 +127,7 @@ let package = Package(
                 "CTansuZlib",
                 "Tansu",
                 "TansuBSON",
+                .target(name: "TansuServer", condition: .when(traits: ["TansuServer"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Resources/README.md"],
@@ -129,6 +166,10 @@ let package = Package(
             name: "TansuSyncTests",
             dependencies: ["TansuSync", "CTansuZlib", "Tansu", "TansuBSON", "TansuTestSupport"],
             resources: [.copy("Resources")]
+        ),
+        .testTarget(
+            name: "TansuServerTests",
+            dependencies: ["TansuServer", "TansuSync", "CTansuZlib", "Tansu", "TansuBSON", "TansuTestSupport"]
         ),
         .testTarget(
             name: "TansuCommandTests",
