@@ -100,7 +100,11 @@
             }
             try validateIDs()
             try database.ensureCollection(name)
+            // Files go with their documents, and what names blobs is found by an index.
+            try database.write { try AttachmentRecords.create(for: name, in: $0.session) }
             for name in StoreNames.all(name) { try database.ensureCollection(name) }
+            try database.collection(StoreNames.bodies(name)).ensureIndex(
+                "blobs", on: [BlobLayout.reference: .ascending], sparse: true)
             let records = try database.collection(StoreNames.revisions(name))
             try records.ensureIndex("by_sequence", on: ["seq": .ascending], unique: true)
             try records.ensureIndex("by_conflicts", on: ["conflicts": .ascending], sparse: true)
