@@ -43,10 +43,11 @@
 
         @Test func aNameStandsForOneTextOnly() {
             var tokens = Tokens()
-            #expect(tokens.match("x <<R1>> y", "x \(one) y"))
-            #expect(!tokens.match("<<R1>>", two))
-            #expect(tokens.match("<<R1>>", one))
-            #expect(!tokens.match("<<R3>>", "no revision"))
+            let isBound = tokens.match("x <<R1>> y", "x \(one) y")
+            let isOther = tokens.match("<<R1>>", two)
+            let isSame = tokens.match("<<R1>>", one)
+            let isNone = tokens.match("<<R3>>", "no revision")
+            #expect(isBound && isSame && !isOther && !isNone)
             #expect((try? tokens.replaced("rev=<<R1>>")) == "rev=\(one)")
             #expect((try? tokens.replaced("<<R1.hash>>")) == "0123456789abcdef0123456789abcdef")
             #expect((try? tokens.replaced("<<R2>>")) == nil)

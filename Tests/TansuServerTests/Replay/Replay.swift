@@ -8,11 +8,17 @@
         private(set) var tokens = Tokens()
         private(set) var results: [Result] = []
 
-        struct Result {
+        struct Result: Sendable, CustomStringConvertible {
             var exchange: Exchange
             var differences: [String]
             /// nil: held back, but answered as it must be.
             var isEqual: Bool?
+
+            var description: String {
+                let request =
+                    "\(exchange.method) \(exchange.path.prefix(200)) \("\(exchange.request["b"] ?? .null)".prefix(300))"
+                return request + differences.map { "\n      \($0)" }.joined()
+            }
         }
 
         init(port: Int) {
