@@ -65,7 +65,7 @@
         }
 
         @Test func allScenariosAreThere() {
-            #expect(Exchange.recorded.count == 1232)
+            #expect(Exchange.recorded.count == 1233)
             #expect(Set(Exchange.recorded.map(\.scenario)).count == 21)
         }
 
