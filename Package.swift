@@ -138,7 +138,7 @@ let package = Package(
             exclude: ["Resources/README.md"],
             resources: [.copy("Resources/cities.ndjson.gz")]
         ),
-        .target(name: "TansuTestSupport", dependencies: ["Tansu"], path: "Tests/TansuTestSupport"),
+        .target(name: "TansuTestSupport", dependencies: ["CTansuZlib", "Tansu"], path: "Tests/TansuTestSupport"),
         .testTarget(
             name: "TansuBSONTests",
             dependencies: ["TansuBSON"],
@@ -169,12 +169,13 @@ let package = Package(
         ),
         .testTarget(
             name: "TansuSyncTests",
-            dependencies: ["TansuSync", "CTansuZlib", "Tansu", "TansuBSON", "TansuTestSupport"],
+            dependencies: ["TansuSync", "Tansu", "TansuBSON", "TansuTestSupport"],
             resources: [.copy("Resources")]
         ),
         .testTarget(
             name: "TansuServerTests",
-            dependencies: ["TansuServer", "TansuSync", "CTansuZlib", "Tansu", "TansuBSON", "TansuTestSupport"]
+            dependencies: ["TansuServer", "TansuSync", "Tansu", "TansuBSON", "TansuTestSupport"],
+            resources: [.copy("Resources")]
         ),
         .testTarget(
             name: "TansuCommandTests",

@@ -11,20 +11,24 @@ struct ExtendedJSONParser: ~Copyable {
     /// Whether the last value was a wrapper: `{"$date": 5}` is invalid, `{"$date": {"$numberLong": "5"}}` is valid.
     private var lastWasWrapper = false
     private var deepest = 0
-    /// Whether the text is plain JSON: no wrappers, the last of equal keys wins, large integers become decimals.
-    private let isPlain: Bool
+    private let dialect: JSONDialect
+    /// Objects at this depth and above are no wrappers.
+    private let documentDepth: Int
 
     /// A wrapper has up to two levels of objects for a single value, which may be at the maximum depth.
     private static let depthLimit = BSONDocument.maximumDepth + 2
 
-    private init(_ text: UnsafeBufferPointer<UInt8>, isPlain: Bool) {
+    private init(_ text: UnsafeBufferPointer<UInt8>, _ dialect: JSONDialect, _ documentDepth: Int) {
         scanner = JSONScanner(UnsafeRawBufferPointer(text))
-        self.isPlain = isPlain
+        self.dialect = dialect
+        self.documentDepth = documentDepth
     }
 
     /// Parses a complete text.
-    static func parse(_ text: UnsafeBufferPointer<UInt8>, isPlain: Bool = false) throws -> BSONValue {
-        var parser = ExtendedJSONParser(text, isPlain: isPlain)
+    static func parse(
+        _ text: UnsafeBufferPointer<UInt8>, _ dialect: JSONDialect = .extended, documentDepth: Int = 0
+    ) throws -> BSONValue {
+        var parser = ExtendedJSONParser(text, dialect, documentDepth)
         return try parser.parse()
     }
 
@@ -95,7 +99,7 @@ struct ExtendedJSONParser: ~Copyable {
                 out.append(littleEndian: value)
             }
         case .double(let value):
-            if isPlain, let decimal = largeInteger(from: start) {
+            if dialect != .extended, let decimal = largeInteger(from: start) {
                 out.store(BSONType.decimal128.rawValue, at: typeOffset)
                 out.append(.decimal128(decimal))
                 return
@@ -108,6 +112,8 @@ struct ExtendedJSONParser: ~Copyable {
     /// The number that was scanned last, when it is an integer without a fraction or an exponent.
     private func largeInteger(from start: Int) -> Decimal128? {
         let text = scanner.text(from: start)
+        // A decimal has 34 digits; that of a longer number is not written with the same digits.
+        if dialect == .wire, text.utf8.count > (text.utf8.first == UInt8(ascii: "-") ? 35 : 34) { return nil }
         return text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || ($0 >= 0x30 && $0 <= 0x39) } ? Decimal128(text) : nil
     }
 
@@ -173,18 +179,26 @@ struct ExtendedJSONParser: ~Copyable {
         }
         let isInnerWrapped = lastWasWrapper
         lastWasWrapper = false
-        guard let wrapper else { return }
+        guard let wrapper, depth > documentDepth else { return }
+        let document = BSONDocument(trustedBytes: out.array(from: start))
+        if dialect == .wire {
+            if let value = wrapper.unwrapOnWire(document) { replace(from: start, typeOffset: typeOffset, with: value) }
+            return
+        }
         let value: BSONValue
         do {
-            let document = BSONDocument(trustedBytes: out.array(from: start))
             value = try wrapper.unwrap(document, isInnerWrapped: isInnerWrapped)
         } catch {
             throw scanner.error(error.code, error.message, at: textStart)
         }
+        replace(from: start, typeOffset: typeOffset, with: value)
+        lastWasWrapper = true
+    }
+
+    private mutating func replace(from start: Int, typeOffset: Int, with value: BSONValue) {
         out.truncate(to: start)
         out.store(value.type.rawValue, at: typeOffset)
         out.append(value)
-        lastWasWrapper = true
     }
 
     private mutating func key(
@@ -199,13 +213,13 @@ struct ExtendedJSONParser: ~Copyable {
         let bytes = UnsafeRawBufferPointer(rebasing: out.bytes[range])
         if bytes.contains(0) { throw scanner.error(.invalidKey, "A key contains a NUL character", at: textStart) }
         if isRepeated(range, firstKey: firstKey, seen: &seen) {
-            guard isPlain else {
+            guard dialect != .extended else {
                 let key = String(decoding: bytes, as: UTF8.self)
                 throw scanner.error(.duplicateKey, "An object has the key \"\(key)\" twice", at: textStart)
             }
             hasRepeated = true
         }
-        if !isPlain, bytes.first == UInt8(ascii: "$") {
+        if dialect != .plain, bytes.first == UInt8(ascii: "$") {
             wrapper = wrapper ?? ExtendedJSONWrapper(rawValue: String(decoding: bytes, as: UTF8.self))
         }
         keys.append(range)

@@ -38,6 +38,62 @@ enum ExtendedJSONWrapper: String {
         return value
     }
 
+    /// The value of a wrapper, or nil when the wire's form of that value is another one.
+    ///
+    /// So an object that a database without these types stores and returns is unwrapped only if it is written again as
+    /// the same text. The order of two members does not matter.
+    func unwrapOnWire(_ document: BSONDocument) -> BSONValue? {
+        switch self {
+        case .int32, .int64, .uuid, .regexOperator: return nil
+        case .date:
+            guard document.count == 1 else { return nil }
+            return dateOnWire(document[rawValue])
+        case .double:
+            guard let value = try? unwrap(document, isInnerWrapped: false), case .double(let number) = value,
+                !number.isFinite
+            else { return nil }
+            return value
+        case .objectID, .decimal128, .binary:
+            guard let value = try? unwrap(document, isInnerWrapped: false), isOnWire(value, document) else {
+                return nil
+            }
+            return value
+        case .symbol, .code, .timestamp, .regularExpression, .dbPointer, .minKey, .maxKey, .undefined:
+            return try? unwrap(document, isInnerWrapped: false)
+        }
+    }
+
+    private func dateOnWire(_ inner: BSONValue?) -> BSONValue? {
+        switch inner {
+        case .string(let text):
+            guard let milliseconds = ISO8601.milliseconds(text), milliseconds >= 0,
+                ISO8601.text(milliseconds) == text
+            else { return nil }
+            return .date(milliseconds)
+        case .document(let fields):
+            guard fields.count == 1, let text = fields[Self.int64.rawValue]?.stringValue,
+                let milliseconds = Int64(text), String(milliseconds) == text,
+                milliseconds < 0 || milliseconds > ISO8601.endOfYear9999
+            else { return nil }
+            return .date(milliseconds)
+        default: return nil
+        }
+    }
+
+    /// Whether the text in a wrapper is the one that its value is written with.
+    private func isOnWire(_ value: BSONValue, _ document: BSONDocument) -> Bool {
+        switch value {
+        case .objectID(let id): return document[rawValue] == .string(id.hexString)
+        case .decimal128(let number):
+            return document[rawValue] == .string(number.description) && number.wireInteger == nil
+        case .binary(let binary):
+            let fields = document[rawValue]?.documentValue
+            return fields?["base64"] == .string(binary.data.base64EncodedString())
+                && fields?["subType"] == .string(Hex.encode([binary.subtype.rawValue]))
+        default: return false
+        }
+    }
+
     private func single(_ inner: BSONValue, _ isInnerWrapped: Bool) -> BSONValue? {
         switch self {
         case .objectID: inner.stringValue.flatMap { ObjectID($0) }.map { .objectID($0) }

@@ -4,12 +4,22 @@ import Foundation
 ///
 /// It keeps open documents in an array rather than on the call stack, so that deep nesting cannot overflow the stack.
 struct ExtendedJSONWriter: ~Copyable {
-    private let bytes: UnsafeRawBufferPointer
-    private let format: ExtendedJSONFormat
+    /// What is written for the types that JSON lacks.
+    enum Form {
+        case canonical
+        case relaxed
+        /// As relaxed, but a decimal that is an integer beyond 64 bits is a number.
+        case wire
+        /// Text and numbers; only types without a usual form are written as in relaxed.
+        case plain
+    }
+
+    private var bytes: UnsafeRawBufferPointer
+    private let form: Form
     private let isPretty: Bool
     /// Whether a UUID is written as its text, which is read as a UUID too.
     private let showsUUIDs: Bool
-    private var out = ByteBuffer(capacity: 512)
+    private var out: ByteBuffer
     private var open: [Level] = []
 
     private struct Level {
@@ -19,16 +29,52 @@ struct ExtendedJSONWriter: ~Copyable {
         var isFirst = true
         /// Whether the document is the scope of a code value, whose wrapper ends after it.
         var isScope = false
+        /// Whether the members are written without braces.
+        var isBare = false
     }
 
     init(_ bytes: UnsafeRawBufferPointer, format: ExtendedJSONFormat, isPretty: Bool, showsUUIDs: Bool = false) {
         self.bytes = bytes
-        self.format = format
+        form = format == .relaxed ? .relaxed : .canonical
         self.isPretty = isPretty
         self.showsUUIDs = showsUUIDs
+        out = ByteBuffer(capacity: 512)
     }
 
+    /// Creates a writer of several documents and of text around them.
+    init(_ form: Form, capacity: Int) {
+        bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+        self.form = form
+        isPretty = false
+        showsUUIDs = false
+        out = ByteBuffer(capacity: capacity)
+    }
+
+    var count: Int { out.count }
+
     consuming func finish() -> [UInt8] { out.array() }
+
+    mutating func raw(_ text: UnsafeRawBufferPointer) { out.append(text) }
+
+    mutating func raw(utf8 text: String) { out.append(utf8: text) }
+
+    mutating func integer(_ value: Int64) { out.append(utf8: String(value)) }
+
+    /// Writes the members of a document without its braces.
+    mutating func write(membersOf document: UnsafeRawBufferPointer, followsMember: Bool) {
+        bytes = document
+        open.append(
+            Level(offset: 4, end: document.count - 1, isArray: false, isFirst: !followsMember, isBare: true))
+        writeOpen()
+        bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
+    /// Writes the value of the only element in these bytes.
+    mutating func write(elementIn element: UnsafeRawBufferPointer) {
+        bytes = element
+        write(elementAt: 0)
+        bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    }
 
     mutating func write(documentAt start: Int, isArray: Bool) {
         begin(start, bytes.count, isArray: isArray, isScope: false)
@@ -68,6 +114,7 @@ struct ExtendedJSONWriter: ~Copyable {
 
     private mutating func end(_ level: Level) {
         open.removeLast()
+        if level.isBare { return }
         if !level.isFirst { newLine(open.count) }
         out.append(level.isArray ? UInt8(ascii: "]") : UInt8(ascii: "}"))
         if level.isScope { out.append(UInt8(ascii: "}")) }
@@ -98,16 +145,18 @@ struct ExtendedJSONWriter: ~Copyable {
             double(bytes.double(at: at))
         case .date:
             date(bytes.int64(at: at))
-        case .code:
-            wrapped("$code", stringAt: at)
-        case .symbol:
-            wrapped("$symbol", stringAt: at)
+        case .code, .symbol:
+            if form == .plain {
+                string(at: at)
+            } else {
+                wrapped(element.type == .code ? "$code" : "$symbol", stringAt: at)
+            }
         case .objectID:
             wrapped("$oid", bytes.objectID(at: at).hexString)
         case .decimal128:
-            wrapped("$numberDecimal", bytes.decimal128(at: at).description)
+            decimal(bytes.decimal128(at: at))
         case .undefined:
-            out.append(utf8: #"{"$undefined":true}"#)
+            out.append(utf8: form == .plain ? "null" : #"{"$undefined":true}"#)
         case .minKey:
             out.append(utf8: #"{"$minKey":1}"#)
         case .maxKey:
@@ -127,6 +176,10 @@ struct ExtendedJSONWriter: ~Copyable {
             let binary = bytes.binary(element)
             if showsUUIDs, let uuid = binary.uuid {
                 wrapped("$uuid", uuid.uuidString)
+                return
+            }
+            if form == .plain {
+                wrapped("$binary", binary.data.base64EncodedString())
                 return
             }
             let subtype = Hex.encode([binary.subtype.rawValue])
@@ -156,33 +209,62 @@ struct ExtendedJSONWriter: ~Copyable {
     }
 
     private mutating func number(_ text: String, _ wrapper: String) {
-        if format == .relaxed {
-            out.append(utf8: text)
-        } else {
+        if form == .canonical {
             wrapped(wrapper, text)
+        } else {
+            out.append(utf8: text)
+        }
+    }
+
+    private mutating func decimal(_ value: Decimal128) {
+        if form == .plain {
+            if value.isNaN || value.isInfinite {
+                out.append(utf8: "null")
+            } else if Double(value.description)?.isFinite == true {
+                out.append(utf8: value.description)
+            } else {
+                // Other readers of JSON refuse numbers that no double is near to.
+                string(value.description)
+            }
+        } else if form == .wire, let integer = value.wireInteger {
+            out.append(utf8: integer)
+        } else {
+            wrapped("$numberDecimal", value.description)
         }
     }
 
     private mutating func double(_ value: Double) {
-        if value.isNaN {
+        if form == .plain, !value.isFinite {
+            out.append(utf8: "null")
+        } else if value.isNaN {
             wrapped("$numberDouble", "NaN")
         } else if value.isInfinite {
             wrapped("$numberDouble", value < 0 ? "-Infinity" : "Infinity")
+        } else if form == .wire || form == .plain {
+            out.append(utf8: value.description)
         } else {
             number(value.description.uppercased(), "$numberDouble")
         }
     }
 
     private mutating func date(_ milliseconds: Int64) {
-        if format == .relaxed, milliseconds >= 0, let text = ISO8601.text(milliseconds) {
+        if form == .plain {
+            out.append(utf8: ISO8601.text(milliseconds).map { "\"\($0)\"" } ?? String(milliseconds))
+        } else if form != .canonical, milliseconds >= 0, let text = ISO8601.text(milliseconds) {
             wrapped("$date", text)
         } else {
             out.append(utf8: #"{"$date":{"$numberLong":"\#(milliseconds)"}}"#)
         }
     }
 
-    /// Writes a wrapper with a text that needs no escaping.
+    /// Writes a wrapper, or only its text in the plain form. The text needs no escaping.
     private mutating func wrapped(_ key: String, _ text: String) {
+        if form == .plain {
+            out.append(UInt8(ascii: "\""))
+            out.append(utf8: text)
+            out.append(UInt8(ascii: "\""))
+            return
+        }
         out.append(utf8: #"{"\#(key)":"\#(text)"}"#)
     }
 
@@ -202,9 +284,9 @@ struct ExtendedJSONWriter: ~Copyable {
         escaped(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
     }
 
-    private mutating func string(_ text: String) {
-        let utf8 = Array(text.utf8)
-        utf8.withUnsafeBytes { escaped($0) }
+    mutating func string(_ text: String) {
+        var text = text
+        text.withUTF8 { escaped(UnsafeRawBufferPointer($0)) }
     }
 
     private mutating func escaped(_ text: UnsafeRawBufferPointer) {

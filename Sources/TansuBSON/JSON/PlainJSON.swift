@@ -13,7 +13,7 @@ extension BSONValue {
     ///
     /// - Throws: ``BSONError`` with line and column when the text is invalid.
     package init(plainJSON utf8: some Collection<UInt8>) throws {
-        let parsed = try utf8.withContiguousStorageIfAvailable { try ExtendedJSONParser.parse($0, isPlain: true) }
-        self = try parsed ?? Array(utf8).withUnsafeBufferPointer { try ExtendedJSONParser.parse($0, isPlain: true) }
+        let parsed = try utf8.withContiguousStorageIfAvailable { try ExtendedJSONParser.parse($0, .plain) }
+        self = try parsed ?? Array(utf8).withUnsafeBufferPointer { try ExtendedJSONParser.parse($0, .plain) }
     }
 }
