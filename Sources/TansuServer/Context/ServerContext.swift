@@ -7,16 +7,27 @@
     package final class ServerContext: Sendable {
         package let database: Database
         package let options: ServerOptions
+        package let settings: ServerSettings
         package let logger: Logger
         package let feeds: Feeds
         package let connections: Connections
+        package let metrics = ServerMetrics()
+        /// What the database is as a server: 32 hex digits that stay the same.
+        package let uuid: String
+        let authenticator: Authenticator
 
-        package init(database: Database, options: ServerOptions) {
+        /// - Throws: `TansuError` when the database cannot be written, and what invalid options lead to.
+        package init(database: Database, options: ServerOptions) async throws {
             self.database = database
             self.options = options
+            settings = ServerSettings(options)
             logger = options.logger ?? Logger(label: "tansu.server") { _ in SwiftLogNoOpLogHandler() }
             feeds = Feeds(limit: options.limits.feeds)
             connections = Connections(limit: options.limits.connections)
+            let identity = try await ServerIdentity(database)
+            uuid = identity.uuid
+            authenticator = try await Authenticator(
+                database: database, identity: identity, options: options, settings: settings)
         }
 
         /// The names of the collections that are served: all but those of the server and of the revisions.

@@ -29,15 +29,29 @@
             self.logger = logger
             head = request.head
             body = request.body
+            method = Self.method(request.head)
             let target = (request.head.path ?? "/").prefix { $0 != "#" }
             let end = target.firstIndex(of: "?") ?? target.endIndex
             path = try RequestPath(target[..<end])
             query = try QueryParameters(end < target.endIndex ? target[target.index(after: end)...] : "")
         }
 
-        package var method: HTTPRequest.Method { head.method }
+        /// That of the request, or what a POST gives in `X-HTTP-Method-Override`, for clients that can only GET and POST.
+        package let method: HTTPRequest.Method
         package var database: Database { server.database }
         package var limits: ServerLimits { server.options.limits }
+
+        /// The address of the client, without the port.
+        package var peer: String { channel.remoteAddress?.ipAddress ?? "" }
+
+        private static let overridable: Set = ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT", "COPY"]
+
+        private static func method(_ head: HTTPRequest) -> HTTPRequest.Method {
+            guard head.method == .post, let name = head.headerFields[.methodOverride], overridable.contains(name) else {
+                return head.method
+            }
+            return HTTPRequest.Method(name) ?? head.method
+        }
 
         /// The part of the path that the route calls `:db`.
         package var databaseName: String { parameters["db"] ?? "" }
@@ -51,5 +65,10 @@
 
         /// Who may use the database of the request.
         package func security() throws -> SecurityObject { try server.security(of: databaseName) }
+    }
+
+    extension HTTPField.Name {
+        /// The method that a POST stands for.
+        static let methodOverride = HTTPField.Name("X-HTTP-Method-Override") ?? .from
     }
 #endif

@@ -14,32 +14,43 @@
             return (try? RequestPath(path)).flatMap { tree.match($0.parts)?.route.allow }
         }
 
-        /// The answer to a request; never throws what an endpoint throws.
-        package func respond(to request: ServerRequest) async -> Response {
-            let response: Response
-            do {
-                response = try await answer(request)
-            } catch {
-                response = Response(HTTPFailure(rendering: error, logger: request.logger))
-            }
-            guard request.method == .head else { return response }
-            return Response(status: response.status, headers: response.headers)
-        }
-
-        private func answer(_ request: ServerRequest) async throws -> Response {
+        /// The answer of the endpoint of a request.
+        ///
+        /// - Throws: ``HTTPFailure`` when there is none, or the user may not, and whatever the endpoint throws.
+        package func respond(to request: ServerRequest) async throws -> Response {
             guard let match = tree.match(request.path.parts) else { throw HTTPFailure.notFound() }
             var request = request
             request.parameters = match.parameters
             request.rest = match.rest
-            let method =
-                match.route.methods[request.method]
-                ?? (request.method == .head ? match.route.methods[.get] : nil)
-            try check(method?.access ?? match.route.access, request)
-            guard let method else { throw HTTPFailure.methodNotAllowed(match.route.allow) }
-            return try await method.handler(request)
+            let methods = match.route.methods
+            let endpoint = methods[request.method] ?? (request.method == .head ? methods[.get] : nil)
+            try check(endpoint?.access ?? match.route.access, request)
+            if request.path.hasEncodedDesignSlash, request.method == .get || request.method == .head {
+                return redirect(request)
+            }
+            guard let endpoint else { throw HTTPFailure.methodNotAllowed(match.route.allow) }
+            return try await endpoint.handler(request)
         }
 
+        /// `/db/_design%2Fx` is at `/db/_design/x`.
+        private func redirect(_ request: ServerRequest) -> Response {
+            let target = request.head.path ?? "/"
+            let path = target.replacing("_design%2F", with: "_design/", maxReplacements: 1)
+                .replacing("_design%2f", with: "_design/", maxReplacements: 1)
+            return Response(status: .movedPermanently, headers: [.location: request.url(path)])
+        }
+
+        /// Databases whose names begin with an underscore, which only these may have.
+        private static let systemDatabases: Set = ["_users", "_replicator", "_global_changes"]
+
         private func check(_ access: Access, _ request: ServerRequest) throws {
+            var access = access
+            if let name = request.parameters["db"], name.hasPrefix("_") {
+                let part = request.path.parts.dropFirst().first
+                if !Self.systemDatabases.contains(name) || part == "_all_docs" || part == "_changes" {
+                    access = .serverAdmin
+                }
+            }
             switch access {
             case .everyone:
                 return
