@@ -31,7 +31,9 @@
         private func replay(_ scenario: String) async throws {
             var options = ServerOptions(port: 0)
             options.admins = ["admin": "admin"]
-            let results = try await RunningServer.run(options: options) { server in
+            let database = try Database(.memory)
+            for name in ["_users", "_replicator"] { try await database.ensureCollection(name) }
+            let results = try await RunningServer.run(database, options: options) { server in
                 let replay = Replay(port: server.port)
                 await replay.run(scenario)
                 return replay.results
