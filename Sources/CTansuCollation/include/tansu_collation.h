@@ -23,6 +23,15 @@ void tansu_collation_close(void *collator);
 int32_t tansu_collation_compare(const void *collator, const char *a, int32_t a_size, const char *b,
                                 int32_t b_size, int32_t *error);
 
+/*
+ * tansu_collation_key -- the sort key of a text in UTF-8: bytes, compared as such, have the order of the texts.
+ *
+ * The key ends with the only 0 in it. At most `capacity` bytes are written; the result is the size of the whole key, or 0 with
+ * an error code. Several threads may use one collator at the same time.
+ */
+int32_t tansu_collation_key(const void *collator, const char *text, int32_t size, uint8_t *key,
+                            int32_t capacity, int32_t *error);
+
 /* tansu_collation_error_name -- ICU's name of an error code. */
 const char *tansu_collation_error_name(int32_t error);
 

@@ -20,6 +20,13 @@ extension Database {
         return try await writers.run(body)
     }
 
+    /// Runs `body`, which reads in transactions of its own, on a thread of the database.
+    package func runReading<Result: Sendable>(
+        _ body: @escaping @Sendable (CancellationFlag) throws -> Result
+    ) async throws -> Result {
+        try await readers.run(body)
+    }
+
     /// Runs the closure in a write transaction, and commits everything that it did atomically.
     ///
     /// For example, in an actor:

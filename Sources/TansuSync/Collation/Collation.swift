@@ -29,7 +29,7 @@
             package var reversed: Order { self == .same ? .same : (self == .before ? .after : .before) }
         }
 
-        private let text: TextCollator
+        let text: TextCollator
 
         private static let opened: Result<Collation, CollationError> = {
             do throws(CollationError) { return .success(Collation(text: try TextCollator())) } catch {

@@ -69,6 +69,28 @@
             if carry > 0 { reversed.append(carry) }
         }
 
+        /// Appends bytes that have the order of the numbers, none of which is the beginning of another one's: the sign, the
+        /// position of the first digit, two digits in each byte and a 0; all but the sign inverted for a negative number.
+        func appendKey(to key: inout [UInt8]) {
+            guard !digits.isEmpty else {
+                key.append(0x80)
+                return
+            }
+            let mask: UInt8 = isNegative ? 0xFF : 0
+            key.append(isNegative ? 0x7F : 0x81)
+            // Doubles and decimals have fewer than 10,000 places.
+            let position = UInt16(clamping: 0x8000 + digits.count + exponent)
+            key.append(UInt8(position >> 8) ^ mask)
+            key.append(UInt8(position & 0xFF) ^ mask)
+            var index = 0
+            while index < digits.count {
+                let second = index + 1 < digits.count ? digits[index + 1] : 0
+                key.append((digits[index] * 10 + second + 1) ^ mask)
+                index += 2
+            }
+            key.append(mask)
+        }
+
         func order(_ other: ExactNumber) -> Collation.Order {
             if isNegative != other.isNegative { return isNegative ? .before : .after }
             let magnitudes = orderOfMagnitude(other)

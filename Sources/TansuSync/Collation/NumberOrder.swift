@@ -29,6 +29,9 @@
             }
         }
 
+        /// Appends the number's sort key.
+        func appendKey(to key: inout [UInt8]) { exact.appendKey(to: &key) }
+
         private var exact: ExactNumber {
             switch self {
             case .integer(let value): ExactNumber(value)

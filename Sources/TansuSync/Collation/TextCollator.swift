@@ -39,6 +39,35 @@
             return Collation.Order(result)
         }
 
+        /// Appends the sort key of a text: the bytes of keys have the order of the texts. It ends with the only 0 in it.
+        func appendKey(of text: String, to key: inout [UInt8]) throws(CollationError) {
+            var text = text
+            var code: Int32 = 0
+            // Enough for most texts of the world's scripts; else it is tried again.
+            var capacity = text.utf8.count * 3 + 32
+            while true {
+                var needed = 0
+                let part = text.withUTF8 { text in
+                    text.withMemoryRebound(to: CChar.self) { text in
+                        [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+                            // An empty buffer may have no address, which ICU takes only with a length of 0.
+                            needed = Int(
+                                tansu_collation_key(
+                                    collator, text.baseAddress, Int32(clamping: text.count), buffer.baseAddress,
+                                    Int32(clamping: capacity), &code))
+                            count = min(needed, capacity)
+                        }
+                    }
+                }
+                guard code == 0 else { throw Self.error(code) }
+                if needed <= capacity {
+                    key += part
+                    return
+                }
+                capacity = needed
+            }
+        }
+
         private static func error(_ code: Int32) -> CollationError {
             CollationError(name: tansu_collation_error_name(code).map { String(cString: $0) } ?? "error \(code)")
         }

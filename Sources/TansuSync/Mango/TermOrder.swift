@@ -57,4 +57,17 @@
             }
         }
     }
+
+    /// The order of ``TermOrder`` as sort keys, which the field `_id` has.
+    extension TermOrder {
+        /// Appends the sort key of a text: its bytes, where 0 is 0, 1, and a 0, 0 at the end.
+        static func appendKey(of text: String, to key: inout [UInt8]) {
+            for byte in text.utf8 {
+                key.append(byte)
+                if byte == 0 { key.append(1) }
+            }
+            key.append(0)
+            key.append(0)
+        }
+    }
 #endif

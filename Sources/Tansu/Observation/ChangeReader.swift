@@ -1,0 +1,33 @@
+extension Database {
+    /// A change stream that is read without waiting, for modules on top of this one that follow the documents.
+    package final class ChangeReader: Sendable {
+        private let feed: OwnedFeed
+        private let codec = DocumentCodec<BSONDocument>.documents
+
+        /// Opens a stream of events without documents.
+        ///
+        /// - Parameters:
+        ///   - database: The database.
+        ///   - since: The number of the last commit that is not delivered; the newest when nil.
+        ///   - collections: Which collections.
+        /// - Throws: ``TansuError`` with `.notFound` when the events after the number are no longer complete.
+        package init(_ database: Database, since: Int?, collections: [String]) throws {
+            let options: BSONDocument = [
+                "before": false, "after": false,
+                "collections": .array(BSONArray(collections.map { BSONValue($0) })),
+            ]
+            feed = OwnedFeed(try EngineFeed(database.engine, since: since, options: options))
+        }
+
+        /// The next event, or nil when there is none now.
+        package func next() throws -> Change<BSONDocument>? {
+            try feed.engine.nextChange { try Change($0, codec) }
+        }
+
+        /// A mark for ``wait(after:)``, taken before reading.
+        package func mark() throws -> UInt64 { try feed.engine.mark() }
+
+        /// Waits until there may be something to read, or the task is cancelled.
+        package func wait(after mark: UInt64) async { await feed.engine.signal.wait(after: mark) }
+    }
+}

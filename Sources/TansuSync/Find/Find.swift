@@ -1,0 +1,110 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    /// A Mango query over the documents of a replicated collection in one transaction.
+    ///
+    /// It gives what ``Mango/Query/answer(_:indexes:)`` gives for all documents, and reads only those between the keys of the
+    /// chosen index.
+    struct Find {
+        let query: Mango.Query
+        let plan: Mango.Plan
+        let index: Mango.Index
+        /// The entries of the index; nil for the order of all ids.
+        let stored: FindIndex?
+        /// The greatest number of documents in one answer, whatever the limit of the query; its bookmark leads on.
+        let pageSize: Int64
+
+        init(_ query: Mango.Query, indexes: [Mango.Index], collection: String, pageSize: Int64) throws(Mango.QueryError)
+        {
+            self.query = query
+            self.pageSize = pageSize
+            plan = try Mango.Plan(query, indexes: indexes)
+            index = try plan.usableIndex()
+            stored = index.isSpecial ? nil : FindIndex(index, of: collection)
+        }
+
+        /// Reads the documents. The index must have all changes that the transaction sees.
+        func answer(_ store: RevisionStore) throws -> Mango.Answer {
+            var answer = Mango.Answer(documents: [], bookmark: query.bookmark ?? Mango.Bookmark.none)
+            let last = try query.bookmark.map { text throws(Mango.QueryError) in try Mango.Bookmark(text) }
+            // Without a scan there is no warning either.
+            guard let ranges = plan.ranges else { return answer }
+            var end: Mango.Bookmark?
+            var skipped: Int64 = 0
+            let limit = min(query.limit, pageSize)
+            let isCovering = plan.isCovering
+            try forEachCandidate(store, ranges, after: last) { document throws in
+                answer.keysExamined += 1
+                if !isCovering { answer.documentsExamined += 1 }
+                guard !document.isDesignDocument, isInPartition(document), try query.selector.matches(document)
+                else {
+                    return true
+                }
+                // CouchDB sees that there is more than the limit by reading one match more.
+                if skipped >= query.skip, answer.documents.count >= limit { return false }
+                if limit > 0 {
+                    end = Mango.Bookmark(key: try index.key(of: document) ?? [], id: document["_id"] ?? .null)
+                }
+                if skipped < query.skip {
+                    skipped += 1
+                } else {
+                    answer.documents.append(query.fields.map { document.projected(to: $0) } ?? document)
+                }
+                return true
+            }
+            if let end { answer.bookmark = end.text }
+            answer.warning = plan.warning(examined: answer.documentsExamined, found: answer.documents.count)
+            return answer
+        }
+
+        private func isInPartition(_ document: BSONDocument) -> Bool {
+            query.partition.isEmpty || document["_id"]?.stringValue?.hasPrefix("\(query.partition):") == true
+        }
+
+        /// Calls the body with documents in the order of the index until it returns false.
+        private func forEachCandidate(
+            _ store: RevisionStore, _ ranges: [Mango.KeyRange], after last: Mango.Bookmark?,
+            _ body: (BSONDocument) throws -> Bool
+        ) throws {
+            let isDescending = query.sort.isDescending
+            guard let stored else {
+                return try forEachDocument(store, ranges.first, after: last, body)
+            }
+            let lastKey = try last.map { last throws(Mango.QueryError) in
+                try FindKey(columns: last.key, id: last.id.stringValue ?? "")
+            }
+            let filter = try FindRange(ranges).filter(after: lastKey, isDescending: isDescending)
+            let entries = try store.transaction.collection(stored.entries).find(
+                filter, hints: ["$orderby": ["_id": isDescending ? -1 : 1]]
+            ).makeCursor()
+            defer { entries.close() }
+            while let entry = try entries.next() {
+                guard let id = entry["d"]?.stringValue, let record = try store.document(id), !record.isDeleted,
+                    let document = try store.wholeDocument(record)
+                else { continue }
+                if try !body(document) { return }
+            }
+        }
+
+        /// All documents, in the order of their ids.
+        private func forEachDocument(
+            _ store: RevisionStore, _ range: Mango.KeyRange?, after last: Mango.Bookmark?,
+            _ body: (BSONDocument) throws -> Bool
+        ) throws {
+            let isDescending = query.sort.isDescending
+            var low = range?.low?.stringValue
+            var high = range?.high?.stringValue
+            let passed = last?.id.stringValue
+            if let passed {
+                if isDescending { high = passed } else { low = passed }
+            }
+            let records = try store.documents(from: low, to: high, isDescending: isDescending)
+            defer { records.close() }
+            while let record = try records.read() {
+                guard record.id != passed, let document = try store.wholeDocument(record) else { continue }
+                if try !body(document) { return }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,97 @@
+#if TansuSync
+    import Crypto
+    import Tansu
+    import TansuBSON
+
+    /// A JSON index as it is stored: a collection of its own with an entry for each document that the index has.
+    ///
+    /// The entries follow the update sequence of the replicated collection when a query needs them. An entry is
+    /// `{_id: <its key>, d: <the id of the document>}`: reading the collection in the order of `_id` is reading the index.
+    /// Indexes with the same definition share the entries.
+    struct FindIndex {
+        let index: Mango.Index
+        /// Names the definition.
+        let signature: String
+        /// The collection of the entries.
+        let entries: String
+
+        /// The collection with one document for each stored index: how far it has followed.
+        static let states = "tansu.indexes"
+        private static let prefix = "tansu.index."
+        private static let signatureLength = 16
+
+        /// - Parameters:
+        ///   - index: An index of a design document.
+        ///   - collection: The name of the replicated collection.
+        init(_ index: Mango.Index, of collection: String) {
+            self.index = index
+            var definition: BSONDocument = [
+                "version": 1, "columns": .array(BSONArray(index.columnNames.map { .string($0) })),
+            ]
+            if let filter = index.partialFilter { definition["filter"] = .document(filter.json) }
+            let digest = SHA256.hash(data: definition.extendedJSONBytes(.canonical))
+            signature = String(digest.prefix(Self.signatureLength / 2).flatMap { Self.hex($0) })
+            entries = "\(Self.prefix)\(signature).\(collection)"
+        }
+
+        private static func hex(_ byte: UInt8) -> String {
+            let digits = String(byte, radix: 16)
+            return digits.utf8.count == 1 ? "0" + digits : digits
+        }
+
+        /// The signature of the index whose entries are in a collection, if it is an index of this replicated collection.
+        static func signature(ofEntries name: String, of collection: String) -> String? {
+            guard name.hasPrefix(prefix) else { return nil }
+            let rest = name.dropFirst(prefix.count)
+            let signature = rest.prefix(signatureLength)
+            guard signature.count == signatureLength, rest.dropFirst(signatureLength) == ".\(collection)" else {
+                return nil
+            }
+            return String(signature)
+        }
+
+        /// How far an index has followed the documents.
+        struct State {
+            /// The update sequence up to which it has all changes, once it is built.
+            var sequence: Int64
+            /// Nil when it is built; otherwise the last id that the first pass over all documents has read.
+            var passed: BSONValue?
+        }
+
+        func stateID(_ collection: String) -> BSONValue { ["c": .string(collection), "i": .string(signature)] }
+
+        /// How far it has followed; nil when nothing is stored.
+        func state(_ transaction: Database.Transaction, _ collection: String) throws -> State? {
+            let states = try transaction.collection(Self.states)
+            guard let document = try states.get(stateID(collection)) else { return nil }
+            return State(sequence: document["seq"]?.int64Value ?? 0, passed: document["passed"])
+        }
+
+        func save(_ state: State, _ transaction: Database.Transaction, _ collection: String) throws {
+            var document: BSONDocument = ["_id": stateID(collection), "seq": .int64(state.sequence)]
+            if let passed = state.passed { document["passed"] = passed }
+            try transaction.collection(Self.states).save(document)
+        }
+
+        /// Whether the key of a document needs its revision or its attachments.
+        var needsRevision: Bool {
+            let names = index.columnNames + (index.partialFilter?.fieldNames ?? [])
+            return names.contains { $0.utf8.first == UInt8(ascii: "_") && $0 != "_id" }
+        }
+
+        /// The entry of a document, or nil when the index does not have the document.
+        func entry(of document: BSONDocument, id: String) throws(Mango.QueryError) -> BSONDocument? {
+            guard let key = try index.key(of: document) else { return nil }
+            return ["_id": .string(try FindKey(columns: key, id: id).text), "d": .string(id)]
+        }
+    }
+
+    extension BSONDocument {
+        /// The document with its id on the wire.
+        func withID(_ id: String) -> BSONDocument {
+            var document = self
+            document["_id"] = .string(id)
+            return document
+        }
+    }
+#endif

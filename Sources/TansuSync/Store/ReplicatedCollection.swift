@@ -1,0 +1,292 @@
+#if TansuSync
+    import Foundation
+    import Tansu
+    import TansuBSON
+
+    /// A collection with revisions, as one CouchDB database.
+    ///
+    /// Ordinary saves stay ordinary. The layer follows the change stream of the database, and gives the net change of a
+    /// document one revision when someone asks for revisions.
+    public final class ReplicatedCollection: Sendable {
+        package let database: Database
+        /// The name of the collection.
+        public let name: String
+        private let follower: Locked<Follower>
+
+        /// What was read of the change stream.
+        private struct Follower {
+            /// Nil until it is opened, and after an error.
+            var reader: Database.ChangeReader?
+            /// The documents that may have changed since they were compared.
+            var pending: [BSONValue: Int] = [:]
+            /// The last commit that was read completely.
+            var sequence = 0
+            /// Whether all documents must be compared, and how far that is.
+            var comparison: RevisionStore.Comparison?
+            /// Whether the collection was dropped.
+            var isDropped = false
+        }
+
+        private init(_ database: Database, _ name: String) {
+            self.database = database
+            self.name = name
+            follower = Locked(Follower())
+        }
+
+        // MARK: Opening
+
+        /// The objects of a database, so that each collection is followed once.
+        private final class Opened: Sendable {
+            let collections = Locked<[String: WeakCollection]>([:])
+        }
+
+        /// The database has these as its attachment, so they must not keep the database open.
+        private struct WeakCollection {
+            weak var collection: ReplicatedCollection?
+        }
+
+        /// The collection with revisions.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the collection.
+        ///   - database: Its database.
+        ///   - create: Whether to switch replication on when it is not; that gives each document its first revision.
+        /// - Throws: ``ReplicationError`` with `.notReplicated`, or why the collection cannot be replicated.
+        package static func open(_ name: String, in database: Database, create: Bool) throws -> ReplicatedCollection {
+            let opened = database.attachment(Opened.self) { Opened() }
+            let collection = opened.collections.withLock { collections in
+                if let known = collections[name]?.collection, !known.isDropped { return known }
+                let new = ReplicatedCollection(database, name)
+                collections[name] = WeakCollection(collection: new)
+                return new
+            }
+            if try database.collection(StoreNames.states).get(name) == nil {
+                guard create else {
+                    throw ReplicationError(
+                        .notReplicated, "Collection \"\(name)\" is not replicated; switch replication on first")
+                }
+                try collection.switchOn()
+            }
+            return collection
+        }
+
+        private var isDropped: Bool { follower.withLock(\.isDropped) }
+
+        private func switchOn() throws {
+            try database.ensureCollection(name)
+            for name in StoreNames.all(name) { try database.ensureCollection(name) }
+            let records = try database.collection(StoreNames.revisions(name))
+            try records.ensureIndex("by_sequence", on: ["seq": .ascending], unique: true)
+            try records.ensureIndex("by_conflicts", on: ["conflicts": .ascending], sparse: true)
+            let reader = try makeReader(since: nil)
+            follower.withLock {
+                $0.reader = reader
+                $0.comparison = RevisionStore.Comparison()
+            }
+            try database.write { transaction in
+                let store = try RevisionStore(transaction, name, StoreState())
+                try store.validateIDs()
+                store.isStateChanged = true
+                try store.finish()
+            }
+        }
+
+        private func makeReader(since: Int?) throws -> Database.ChangeReader {
+            try Database.ChangeReader(database, since: since, collections: [name, StoreNames.attachments(name)])
+        }
+
+        // MARK: Transactions
+
+        /// Runs the closure in a snapshot in which every local change has its revision.
+        package func read<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result {
+            // Local saves between following and the snapshot are seen in it: then it is tried again.
+            for _ in 0..<4 {
+                try follow()
+                let result: Result? = try database.read { transaction in
+                    let store = try store(transaction)
+                    guard try !pollIsBehind(store) else { return nil }
+                    return try body(store)
+                }
+                if let result { return result }
+            }
+            return try write(body)
+        }
+
+        /// Runs the closure in a write transaction in which every local change has its revision.
+        package func write<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result {
+            try compareAll()
+            var taken: Taken?
+            do {
+                let result = try database.write { transaction in
+                    let store = try store(transaction)
+                    taken = try followPending(store)
+                    let result = try body(store)
+                    try store.finish()
+                    return result
+                }
+                return result
+            } catch {
+                if let taken { putBack(taken) }
+                throw error
+            }
+        }
+
+        /// The asynchronous variant: on a thread of the database.
+        package func read<Result: Sendable>(
+            _ body: @escaping @Sendable (RevisionStore) throws -> Result
+        ) async throws -> Result {
+            try await database.runReading { _ in try self.read(body) }
+        }
+
+        /// The asynchronous variant: on a thread of the database.
+        package func write<Result: Sendable>(
+            _ body: @escaping @Sendable (RevisionStore) throws -> Result
+        ) async throws -> Result {
+            try await database.runWriting { _ in try self.write(body) }
+        }
+
+        private func store(_ transaction: Database.Transaction) throws -> RevisionStore {
+            guard let document = try transaction.collection(StoreNames.states).get(name) else {
+                throw ReplicationError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
+            }
+            return try RevisionStore(transaction, name, StoreState(document))
+        }
+
+        // MARK: Following
+
+        /// What a write transaction took of the pending documents, to put back when it fails.
+        private struct Taken {
+            let ids: [BSONValue: Int]
+        }
+
+        /// Reads what there is of the change stream.
+        ///
+        /// - Returns: Whether there are documents that may have changed locally.
+        private func poll(_ follower: inout Follower, since saved: () throws -> Int) throws -> Bool {
+            do {
+                if follower.reader == nil {
+                    let position = follower.sequence > 0 ? follower.sequence : try saved()
+                    follower.reader = try makeReader(since: position)
+                    follower.sequence = position
+                }
+                while let change = try follower.reader?.next() {
+                    switch change.kind {
+                    case .insert, .update, .remove:
+                        if let id = change.id { follower.pending[id] = change.sequence }
+                    case .collectionDropped, .collectionRenamed:
+                        if change.collection == name { follower.isDropped = true }
+                    case .collectionCreated: break
+                    }
+                    if change.isLastOfCommit { follower.sequence = change.sequence }
+                }
+            } catch let error as TansuError where error.code == .notFound {
+                // The changes since then are not known any more.
+                follower.reader = try makeReader(since: nil)
+                follower.comparison = RevisionStore.Comparison()
+            } catch {
+                follower.reader = nil
+                throw error
+            }
+            return !follower.pending.isEmpty || follower.comparison != nil
+        }
+
+        private func savedPosition() throws -> Int {
+            try database.collection(StoreNames.states).get(name)?["followed"]?.intValue ?? 0
+        }
+
+        /// Gives all local changes that there are their revisions; a write transaction only if there are some.
+        private func follow() throws {
+            try compareAll()
+            let pending = try follower.withLock { follower in
+                _ = try poll(&follower, since: savedPosition)
+                return follower.pending
+            }
+            guard !pending.isEmpty else { return }
+            let changed = try database.read { try store($0).changedLocally(Array(pending.keys)) }
+            if changed.isEmpty {
+                forget(pending)
+            } else {
+                try write { _ in }
+            }
+        }
+
+        /// Whether a snapshot has local changes without revisions.
+        private func pollIsBehind(_ store: RevisionStore) throws -> Bool {
+            let pending = try follower.withLock { follower in
+                _ = try poll(&follower, since: savedPosition)
+                return follower.comparison == nil ? follower.pending : nil
+            }
+            guard let pending else { return true }
+            return try !pending.isEmpty && !store.changedLocally(Array(pending.keys)).isEmpty
+        }
+
+        private func followPending(_ store: RevisionStore) throws -> Taken {
+            let (ids, sequence) = try follower.withLock { follower in
+                _ = try poll(&follower, since: savedPosition)
+                defer { follower.pending = [:] }
+                return (follower.pending, follower.sequence)
+            }
+            do { try store.follow(Array(ids.keys)) } catch {
+                putBack(Taken(ids: ids))
+                throw error
+            }
+            if sequence > store.state.followed { store.state.followed = sequence }
+            return Taken(ids: ids)
+        }
+
+        private func putBack(_ taken: Taken) {
+            follower.withLock { $0.pending.merge(taken.ids) { max($0, $1) } }
+        }
+
+        private func forget(_ ids: [BSONValue: Int]) {
+            follower.withLock { follower in
+                for (id, sequence) in ids where follower.pending[id] == sequence { follower.pending[id] = nil }
+            }
+        }
+
+        /// Compares all documents if that is needed, in transactions of bounded size.
+        private func compareAll() throws {
+            while true {
+                let needed = try follower.withLock { follower in
+                    if follower.reader == nil { _ = try poll(&follower, since: savedPosition) }
+                    return follower.comparison
+                }
+                guard var comparison = needed else { return }
+                try database.write { transaction in
+                    let store = try store(transaction)
+                    try store.compare(&comparison)
+                    store.isStateChanged = true
+                    try store.finish()
+                }
+                follower.withLock { $0.comparison = comparison.stage == .done ? nil : comparison }
+            }
+        }
+
+        // MARK: Waiting
+
+        /// Ends when the update sequence is above a number.
+        ///
+        /// - Throws: `CancellationError`, or why the changes cannot be followed.
+        package func waitForChange(after sequence: Int64) async throws {
+            while true {
+                try Task.checkCancellation()
+                let mark = try mark()
+                let newest = try await read { $0.state.sequence }
+                if newest > sequence { return }
+                await wait(after: mark)
+            }
+        }
+
+        private func mark() throws -> UInt64 {
+            try follower.withLock { follower in
+                _ = try poll(&follower, since: savedPosition)
+                return try follower.reader?.mark() ?? 0
+            }
+        }
+
+        private func wait(after mark: UInt64) async {
+            guard let reader = follower.withLock({ $0.reader }) else { return }
+            await reader.wait(after: mark)
+        }
+    }
+#endif

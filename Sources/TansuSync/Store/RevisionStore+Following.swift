@@ -1,0 +1,105 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    extension RevisionStore {
+        /// Gives documents that were changed without the layer their revisions.
+        ///
+        /// - Parameter ids: Ids of documents in the collection that may have changed.
+        func follow(_ ids: some Collection<BSONValue>) throws {
+            var seen: Set<String> = []
+            let pairs = ids.compactMap { id in Self.wireID(of: id).map { (wire: $0, stored: id) } }
+                .filter { seen.insert($0.wire).inserted }
+                .sorted { TermOrder.order($0.wire, $1.wire) == .before }
+            var start = 0
+            while start < pairs.count {
+                let batch = pairs[start..<min(start + Self.followedBatch, pairs.count)]
+                start += batch.count
+                try followBatch(Array(batch))
+            }
+        }
+
+        /// How many documents are read at a time.
+        private static let followedBatch = 2000
+
+        private func followBatch(_ batch: [(wire: String, stored: BSONValue)]) throws {
+            let found = try documents(batch.map(\.wire))
+            let stored = try storedDocuments(ids: batch.map { found[$0.wire]?.storedID ?? $0.stored })
+            var writes = PendingWrites()
+            for (wire, id) in batch {
+                let record = found[wire]
+                guard isChangedLocally(record, stored[wire]) else { continue }
+                var isObjectID = false
+                if case .objectID = id { isObjectID = true }
+                _ = try followLocalChange(
+                    record ?? DocumentRecord(id: wire, isObjectID: isObjectID), stored[wire], &writes)
+            }
+            try perform(writes)
+        }
+
+        /// Which of some documents were changed without the layer.
+        func changedLocally(_ ids: some Collection<BSONValue>) throws -> [BSONValue] {
+            let wire = ids.compactMap(Self.wireID(of:))
+            let found = try documents(wire)
+            let stored = try storedDocuments(ids: Array(ids))
+            return ids.filter { id in
+                guard let wire = Self.wireID(of: id) else { return true }
+                return isChangedLocally(found[wire], stored[wire])
+            }
+        }
+
+        // MARK: Comparing everything
+
+        /// Where a comparison of all documents has arrived.
+        struct Comparison: Sendable {
+            var passed: BSONValue = ""
+            var stage = Stage.texts
+
+            enum Stage: Sendable {
+                case texts
+                case objectIDs
+                case records
+                case done
+            }
+        }
+
+        /// Compares a batch of all documents and records, for a change stream that cannot say any more what has changed.
+        func compare(_ comparison: inout Comparison) throws {
+            let filter: BSONDocument = ["_id": ["$gt": comparison.passed]]
+            let hints: BSONDocument = ["$orderby": ["_id": 1], "$max": BSONValue(Self.followedBatch)]
+            switch comparison.stage {
+            case .texts, .objectIDs:
+                let ids = try documents.find(filter, hints: hints).all().compactMap { $0["_id"] }
+                try follow(ids)
+                if let last = ids.last { comparison.passed = last }
+                guard ids.count < Self.followedBatch else { return }
+                if comparison.stage == .texts {
+                    comparison.stage = .objectIDs
+                    // Below all ObjectIds that are made.
+                    comparison.passed = .objectID(.zero)
+                } else {
+                    comparison.stage = .records
+                    comparison.passed = ""
+                }
+            case .records:
+                // Documents that were removed.
+                let records = try records.find(filter, hints: hints).all().map { try DocumentRecord($0) }
+                try follow(records.filter { !$0.isDeleted && !$0.isDesignDocument }.map(\.storedID))
+                if let last = records.last { comparison.passed = .string(last.id) }
+                if records.count < Self.followedBatch { comparison.stage = .done }
+            case .done: break
+            }
+        }
+
+        /// Refuses ids that have no form on the wire.
+        func validateIDs() throws {
+            let other: BSONDocument = ["_id": ["$not": ["$type": [2, 7]]]]
+            if let document = try documents.find(other, hints: ["$max": 1]).all().first, let id = document["_id"] {
+                throw ReplicationError(
+                    .unusableID,
+                    "Collection \"\(name)\" has a document with the id \(id.extendedJSON(.relaxed)); "
+                        + "ids of replicated documents are text or ObjectIds")
+            }
+        }
+    }
+#endif

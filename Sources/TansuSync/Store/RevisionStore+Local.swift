@@ -1,0 +1,122 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    /// What the collection has of a document.
+    struct StoredDocument {
+        let document: BSONDocument
+        let files: [AttachmentFile]
+    }
+
+    extension RevisionStore {
+        /// What the collection has of some documents, by their ids on the wire.
+        func storedDocuments(_ records: some Collection<DocumentRecord>) throws -> [String: StoredDocument] {
+            let ids = records.filter { !$0.isDesignDocument }.map(\.storedID)
+            return try storedDocuments(ids: ids)
+        }
+
+        func storedDocuments(ids: [BSONValue]) throws -> [String: StoredDocument] {
+            guard !ids.isEmpty else { return [:] }
+            var files: [BSONValue: [AttachmentFile]] = [:]
+            for document in try attachments.get(ids: ids) {
+                if let id = document["_id"] { files[id] = try AttachmentFile.files(in: document) }
+            }
+            var stored: [String: StoredDocument] = [:]
+            stored.reserveCapacity(ids.count)
+            for document in try documents.get(ids: ids) {
+                guard let id = document["_id"], let wireID = Self.wireID(of: id) else { continue }
+                stored[wireID] = StoredDocument(document: document, files: files[id] ?? [])
+            }
+            return stored
+        }
+
+        /// Whether the collection has something else than the layer has put there.
+        func isChangedLocally(_ record: DocumentRecord?, _ stored: StoredDocument?) -> Bool {
+            guard let record else { return stored != nil }
+            if record.isDesignDocument { return stored != nil }
+            guard let stored else { return record.digest != nil }
+            return record.digest != Self.digest(stored.document, stored.files)
+        }
+
+        /// Gives the net change that was made to a document without the layer its revision.
+        ///
+        /// - Returns: The record after it.
+        func followLocalChange(
+            _ record: DocumentRecord, _ stored: StoredDocument?, _ writes: inout PendingWrites
+        ) throws -> DocumentRecord {
+            var changed = record
+            if let stored {
+                try validate(stored.document, record.id)
+                let parent = record.isStored ? record.winner : nil
+                let fields = stored.document.withoutID
+                let revision = try RevisionDigest.revision(
+                    after: parent, body: fields, attachments: stored.files.map(\.digestPart))
+                // The collection has the body of the parent no more.
+                if let parent, !record.isDeleted { changed.tree.forgetBody(of: parent) }
+                try changed.tree.merge(path(revision, after: parent))
+                changed.tree.stem(to: state.revsLimit)
+                changed.updateWinner()
+                changed.digest = Self.digest(stored.document, stored.files)
+                changed.hasFiles = !stored.files.isEmpty
+                try placeFollowed(&changed, former: record, &writes)
+                return changed
+            }
+            // Removing a document removes its conflicts: it must not come back as one of them.
+            if !record.isDeleted { changed.tree.forgetBody(of: record.winner) }
+            var orphans: [BSONValue] = []
+            for leaf in changed.tree.leaves where !leaf.isDeleted {
+                let revision = try RevisionDigest.revision(after: leaf.revision, isDeleted: true, body: [:])
+                try changed.tree.merge(path(revision, after: leaf.revision), status: .deleted)
+                if leaf.revision != record.winner { orphans.append(Self.bodyID(record.id, leaf.revision)) }
+            }
+            state.staleBodies += Int64(orphans.count)
+            changed.tree.stem(to: state.revsLimit)
+            changed.updateWinner()
+            changed.digest = nil
+            changed.hasFiles = false
+            try placeFollowed(&changed, former: record, &writes)
+            return changed
+        }
+
+        private func placeFollowed(
+            _ record: inout DocumentRecord, former: DocumentRecord, _ writes: inout PendingWrites
+        ) throws {
+            state.sequence += 1
+            record.sequence = state.sequence
+            if former.isStored {
+                if former.isDeleted { state.deletedDocuments -= 1 } else { state.documents -= 1 }
+            }
+            if record.isDeleted { state.deletedDocuments += 1 } else { state.documents += 1 }
+            record.isStored = true
+            isStateChanged = true
+            writes.records.append(try record.document())
+        }
+
+        func path(_ revision: Revision, after parent: Revision?) throws -> RevisionPath {
+            guard let parent else { return RevisionPath(revision) }
+            return try RevisionPath(revision, parent: parent)
+        }
+
+        private func validate(_ document: BSONDocument, _ id: String) throws {
+            for (key, _) in document where key.utf8.first == UInt8(ascii: "_") && key != "_id" {
+                throw ReplicationError(
+                    .reservedField,
+                    "Document \"\(id)\" of collection \"\(name)\" has the field \"\(key)\"; "
+                        + "a replicated document has no other field than \"_id\" that begins with \"_\"")
+            }
+            if id.utf8.first == UInt8(ascii: "_") || id.isEmpty {
+                throw ReplicationError(
+                    .unusableID,
+                    "Collection \"\(name)\" has a document with the id \"\(id)\"; ids of replicated documents have characters, "
+                        + "and do not begin with \"_\"")
+            }
+        }
+    }
+
+    extension RevisionTree {
+        /// Notes that the body of a revision is not stored any more; it must get a child.
+        mutating func forgetBody(of revision: Revision) {
+            if let index = index(of: revision) { setStatus(.missing, at: index) }
+        }
+    }
+#endif

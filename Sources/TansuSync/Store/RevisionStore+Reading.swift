@@ -1,0 +1,141 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    extension RevisionStore {
+        /// What is known of a document; nil when there never was one.
+        package func document(_ id: String) throws -> DocumentRecord? {
+            try records.get(id).map { try DocumentRecord($0) }
+        }
+
+        /// What is known of several documents, in no order.
+        package func documents(_ ids: some Collection<String>) throws -> [String: DocumentRecord] {
+            var found: [String: DocumentRecord] = [:]
+            found.reserveCapacity(ids.count)
+            for document in try records.get(ids: ids) {
+                let record = try DocumentRecord(document)
+                found[record.id] = record
+            }
+            return found
+        }
+
+        /// The body of a revision; nil when it is not stored, or not any more.
+        package func body(of record: DocumentRecord, _ revision: Revision) throws -> RevisionBody? {
+            guard let status = record.tree.status(of: revision), status != .missing else { return nil }
+            let isDeleted = status == .deleted
+            if revision == record.winner, !isDeleted, !record.isDesignDocument {
+                guard let stored = try documents.get(record.storedID) else { return nil }
+                let files = record.hasFiles ? try AttachmentFile.files(in: attachments.get(record.storedID)) : []
+                return RevisionBody(revision: revision, isDeleted: false, fields: stored.withoutID, files: files)
+            }
+            if let stored = try bodies.get(Self.bodyID(record.id, revision)) {
+                return RevisionBody(
+                    revision: revision, isDeleted: isDeleted, fields: stored["body"]?.documentValue ?? [:],
+                    files: try AttachmentFile.files(in: stored))
+            }
+            return isDeleted ? RevisionBody(revision: revision, isDeleted: true, fields: [:], files: []) : nil
+        }
+
+        static func bodyID(_ id: String, _ revision: Revision) -> BSONValue {
+            ["id": .string(id), "rev": .string(revision.description)]
+        }
+
+        /// The documents that changed after an update sequence, each once, in the order of the sequences.
+        ///
+        /// - Parameters:
+        ///   - sequence: The sequence after which they begin; with `isDescending` the newest is first, down to it.
+        ///   - limit: The greatest number of records; all when nil.
+        package func changes(
+            after sequence: Int64, isDescending: Bool = false, limit: Int? = nil
+        ) throws -> Records {
+            var hints: BSONDocument = ["$orderby": ["seq": isDescending ? -1 : 1]]
+            if let limit { hints["$max"] = BSONValue(limit) }
+            return Records(try records.find(["seq": ["$gt": .int64(sequence)]], hints: hints).makeCursor())
+        }
+
+        /// How many documents changed after an update sequence.
+        package func changeCount(after sequence: Int64) throws -> Int {
+            try records.count(["seq": ["$gt": .int64(sequence)]])
+        }
+
+        /// The documents that are not deleted, in the order of the bytes of their ids.
+        ///
+        /// - Parameters:
+        ///   - low: The lowest id; all when nil.
+        ///   - high: The highest id; all when nil.
+        ///   - isDescending: Whether the highest is first.
+        ///   - includesDeleted: Whether deleted documents are there as well.
+        package func documents(
+            from low: String? = nil, to high: String? = nil, isDescending: Bool = false, includesDeleted: Bool = false
+        ) throws -> Records {
+            var bounds = BSONDocument()
+            if let low { bounds["$gte"] = .string(low) }
+            if let high { bounds["$lte"] = .string(high) }
+            var query = BSONDocument()
+            if !bounds.isEmpty { query["_id"] = .document(bounds) }
+            if !includesDeleted { query["deleted"] = false }
+            return Records(
+                try records.find(query, hints: ["$orderby": ["_id": isDescending ? -1 : 1]]).makeCursor())
+        }
+
+        /// Records that are read one after the other.
+        package struct Records: Sequence, IteratorProtocol {
+            private let cursor: Database.Cursor<BSONDocument>
+
+            init(_ cursor: Database.Cursor<BSONDocument>) { self.cursor = cursor }
+
+            /// The next record; nil after the last.
+            package func read() throws -> DocumentRecord? { try cursor.next().map { try DocumentRecord($0) } }
+
+            /// The next record or error.
+            package mutating func next() -> Result<DocumentRecord, any Error>? {
+                do { return try read().map { .success($0) } } catch { return .failure(error) }
+            }
+
+            /// Ends it early.
+            package func close() { cursor.close() }
+        }
+
+        /// What a replicator asks for: the revisions that the document does not have, and leaves from which they may descend.
+        package func missingRevisions(
+            _ id: String, _ revisions: [Revision], possibleAncestors limit: Int
+        ) throws -> (missing: [Revision], possibleAncestors: [Revision]) {
+            guard let record = try document(id) else {
+                return (RevisionTree().missing(of: revisions), [])
+            }
+            let missing = record.tree.missing(of: revisions)
+            return (missing, record.tree.possibleAncestors(of: missing, limit: limit))
+        }
+
+        /// The document as Mango sees it: with `_id`, `_rev` and `_attachments`; nil when it is deleted.
+        package func wholeDocument(_ record: DocumentRecord) throws -> BSONDocument? {
+            guard !record.isDeleted, let body = try body(of: record, record.winner) else { return nil }
+            var document: BSONDocument = ["_id": .string(record.id), "_rev": .string(record.winner.description)]
+            for (key, value) in body.fields { document[key] = value }
+            if !body.files.isEmpty {
+                document["_attachments"] = .document(
+                    BSONDocument(body.files.map { ($0.name, .document($0.stub)) }))
+            }
+            return document
+        }
+    }
+
+    extension AttachmentFile {
+        /// What a document says of it when its bytes are not included.
+        package var stub: BSONDocument {
+            [
+                "content_type": .string(contentType), "revpos": BSONValue(revpos), "digest": .string(digest),
+                "length": .int64(length), "stub": true,
+            ]
+        }
+    }
+
+    extension BSONDocument {
+        /// The fields but `_id`.
+        var withoutID: BSONDocument {
+            var fields = self
+            fields.removeValue(forKey: "_id")
+            return fields
+        }
+    }
+#endif

@@ -1,0 +1,236 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    extension RevisionStore {
+        /// Makes edits of clients: each on a leaf, or it is a conflict.
+        ///
+        /// The documents get their update sequences in the order of the bytes of their ids, as in CouchDB.
+        ///
+        /// - Returns: One result for each edit, in their order.
+        package func save(_ edits: [DocumentEdit]) throws -> [Result<Revision, DocumentError>] {
+            var results: [Result<Revision, DocumentError>] = []
+            results.reserveCapacity(edits.count)
+            var open = try openDocuments(Set(edits.map(\.id)))
+            var revisions = [Result<Revision, DocumentError>?](repeating: nil, count: edits.count)
+            for index in order(edits.map(\.id)) {
+                let edit = edits[index]
+                var document = open[edit.id] ?? OpenDocument(id: edit.id)
+                do throws(EditFailure) {
+                    revisions[index] = .success(try apply(edit, &document))
+                    open[edit.id] = document
+                } catch {
+                    switch error {
+                    case .document(let error): revisions[index] = .failure(error)
+                    case .other(let error): throw error
+                    }
+                }
+            }
+            try close(open, in: order(Array(open.keys)).map { Array(open.keys)[$0] })
+            for revision in revisions { results.append(revision ?? .failure(.conflict)) }
+            return results
+        }
+
+        /// Takes over revisions of another replica.
+        ///
+        /// - Returns: One error, or nil, for each revision, in their order.
+        package func push(_ pushed: [PushedRevision]) throws -> [DocumentError?] {
+            var open = try openDocuments(Set(pushed.map(\.id)))
+            var errors = [DocumentError?](repeating: nil, count: pushed.count)
+            for index in order(pushed.map(\.id)) {
+                let revision = pushed[index]
+                var document = open[revision.id] ?? OpenDocument(id: revision.id)
+                do throws(EditFailure) {
+                    try apply(revision, &document)
+                    open[revision.id] = document
+                } catch {
+                    switch error {
+                    case .document(let error): errors[index] = error
+                    case .other(let error): throw error
+                    }
+                }
+            }
+            try close(open, in: open.keys.sorted { TermOrder.order($0, $1) == .before })
+            return errors
+        }
+
+        /// The positions in the order of the ids' bytes; equal ids stay in their order.
+        private func order(_ ids: [String]) -> [Int] {
+            ids.indices.sorted { a, b in
+                let order = TermOrder.order(ids[a], ids[b])
+                return order == .same ? a < b : order == .before
+            }
+        }
+
+        // MARK: Documents of a batch
+
+        /// A document with the edits of a batch so far.
+        struct OpenDocument {
+            var record: DocumentRecord
+            /// As it was before the batch.
+            var former: DocumentRecord
+            var stored: StoredDocument?
+            var new: [Revision: NewBody] = [:]
+            var isChanged = false
+
+            init(id: String) {
+                record = DocumentRecord(id: id, isObjectID: false)
+                former = record
+            }
+        }
+
+        /// Why an edit is not made.
+        enum EditFailure: Error {
+            case document(DocumentError)
+            /// The whole transaction fails.
+            case other(any Error)
+        }
+
+        /// Reads the documents of a batch, and first gives local changes of them their revisions.
+        func openDocuments(_ ids: Set<String>) throws -> [String: OpenDocument] {
+            let found = try documents(ids)
+            // A document that the layer does not know yet may have either id.
+            var storedIDs: [BSONValue] = []
+            for id in ids where !id.utf8.starts(with: "_design/".utf8) {
+                if let record = found[id] {
+                    storedIDs.append(record.storedID)
+                } else {
+                    storedIDs.append(.string(id))
+                    if let objectID = ObjectID(id) { storedIDs.append(.objectID(objectID)) }
+                }
+            }
+            let stored = try storedDocuments(ids: storedIDs)
+            var open: [String: OpenDocument] = [:]
+            open.reserveCapacity(ids.count)
+            var writes = PendingWrites()
+            for id in ids {
+                var document = OpenDocument(id: id)
+                document.stored = stored[id]
+                if let record = found[id] {
+                    document.record = record
+                } else if case .objectID? = document.stored?.document["_id"] {
+                    document.record.isObjectID = true
+                }
+                if isChangedLocally(found[id], document.stored) {
+                    document.record = try followLocalChange(document.record, document.stored, &writes)
+                }
+                document.former = document.record
+                open[id] = document
+            }
+            try perform(writes)
+            return open
+        }
+
+        /// Stores what the batch made.
+        func close(_ open: [String: OpenDocument], in order: [String]) throws {
+            var writes = PendingWrites()
+            for id in order {
+                guard var document = open[id], document.isChanged else { continue }
+                document.record.tree.stem(to: state.revsLimit)
+                try place(
+                    &document.record, former: document.former, stored: document.stored, new: document.new, &writes)
+            }
+            try perform(writes)
+        }
+
+        // MARK: One edit
+
+        private func apply(_ edit: DocumentEdit, _ document: inout OpenDocument) throws(EditFailure) -> Revision {
+            let parent = try parent(of: edit, document.record)
+            let files = try files(of: edit.attachments, parent, document, generation: (parent?.generation ?? 0) + 1)
+            do {
+                let revision = try RevisionDigest.revision(
+                    after: parent, isDeleted: edit.isDeleted, body: edit.fields, attachments: files.map(\.digestPart))
+                try document.record.tree.merge(
+                    path(revision, after: parent), status: edit.isDeleted ? .deleted : .available)
+                document.add(revision, NewBody(isDeleted: edit.isDeleted, fields: edit.fields, files: files))
+                return revision
+            } catch {
+                throw .other(error)
+            }
+        }
+
+        /// The revision that an edit is based on.
+        private func parent(of edit: DocumentEdit, _ record: DocumentRecord) throws(EditFailure) -> Revision? {
+            guard let winner = record.tree.winner else {
+                if edit.parent == nil || edit.allowsUnknownParent { return edit.parent }
+                throw .document(.conflict)
+            }
+            if let parent = edit.parent {
+                guard record.tree.isLeaf(parent) else { throw .document(.conflict) }
+                return parent
+            }
+            // A deleted document continues after its tombstone.
+            guard winner.isDeleted, !edit.isDeleted else { throw .document(.conflict) }
+            return winner.revision
+        }
+
+        private func apply(_ pushed: PushedRevision, _ document: inout OpenDocument) throws(EditFailure) {
+            let revision = pushed.path.revision
+            let status = document.record.tree.status(of: revision)
+            let parent = pushed.path.revisions.dropFirst().first {
+                document.record.tree.status(of: $0)?.isStored == true
+            }
+            let isNew = status == nil || status == .missing
+            let files =
+                isNew ? try files(of: pushed.attachments, parent, document, generation: revision.generation) : []
+            do {
+                let result = try document.record.tree.merge(
+                    pushed.path, status: pushed.isDeleted ? .deleted : .available)
+                if result == .nothingNew { return }
+                if isNew {
+                    document.add(revision, NewBody(isDeleted: pushed.isDeleted, fields: pushed.fields, files: files))
+                } else {
+                    document.isChanged = true
+                    document.record.updateWinner()
+                }
+            } catch {
+                throw .other(error)
+            }
+        }
+
+        /// The attachments of a revision; stubs are those of the revision that it is based on.
+        private func files(
+            of attachments: [EditedAttachment], _ parent: Revision?, _ document: OpenDocument, generation: Int
+        ) throws(EditFailure) -> [AttachmentFile] {
+            var formerFiles: [AttachmentFile]?
+            var files: [AttachmentFile] = []
+            for attachment in attachments {
+                switch attachment {
+                case .file(var file):
+                    if file.revpos <= 0 || file.revpos > generation { file.revpos = generation }
+                    files.append(file)
+                case .stub(let name, let digest, let revpos):
+                    if formerFiles == nil {
+                        do { formerFiles = try parent.map { try document.files(of: $0, self) } ?? [] } catch {
+                            throw .other(error)
+                        }
+                    }
+                    guard let file = formerFiles?.first(where: { $0.name == name }),
+                        digest == nil || digest == file.digest, revpos == nil || revpos == file.revpos
+                    else { throw .document(.missingStub(name: name)) }
+                    files.append(file)
+                }
+            }
+            return files
+        }
+    }
+
+    extension RevisionStore.OpenDocument {
+        /// Notes a new revision.
+        fileprivate mutating func add(_ revision: Revision, _ body: NewBody) {
+            new[revision] = body
+            isChanged = true
+            record.updateWinner()
+        }
+
+        /// The attachments of a revision that the document has, if the batch made it or it was stored before.
+        fileprivate func files(of revision: Revision, _ store: RevisionStore) throws -> [AttachmentFile] {
+            if let body = new[revision] { return body.files }
+            if former.isStored, revision == former.winner, !former.isDeleted, !former.isDesignDocument {
+                return stored?.files ?? []
+            }
+            return try store.body(of: former, revision)?.files ?? []
+        }
+    }
+#endif

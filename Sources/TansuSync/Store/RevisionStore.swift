@@ -1,0 +1,142 @@
+#if TansuSync
+    import Crypto
+    import Tansu
+    import TansuBSON
+
+    /// The documents and revisions of a replicated collection in one transaction, as CouchDB has them.
+    ///
+    /// Ids are those on the wire: text, or the 24 hex digits of an ObjectId. It must not be used after the end of the
+    /// transaction, nor by several threads at once.
+    package final class RevisionStore {
+        package let transaction: Database.Transaction
+        /// The name of the collection.
+        package let name: String
+        var state: StoreState
+        /// What the transaction saves at its end.
+        var isStateChanged = false
+
+        let documents: Database.Collection<BSONDocument>
+        let records: Database.Collection<BSONDocument>
+        let bodies: Database.Collection<BSONDocument>
+        let attachments: Database.Collection<BSONDocument>
+
+        init(_ transaction: Database.Transaction, _ name: String, _ state: StoreState) throws {
+            self.transaction = transaction
+            self.name = name
+            self.state = state
+            documents = try transaction.collection(name)
+            records = try transaction.collection(StoreNames.revisions(name))
+            bodies = try transaction.collection(StoreNames.bodies(name))
+            attachments = try transaction.collection(StoreNames.attachments(name))
+        }
+
+        /// What CouchDB's information about a database has.
+        package struct Info: Sendable, Hashable {
+            /// How many documents are not deleted, design documents included.
+            package let documents: Int64
+            package let deletedDocuments: Int64
+            package let updateSequence: Int64
+            package let purgeSequence: Int64
+            /// Another one for each replicated collection.
+            package let instance: String
+            package let revsLimit: Int
+        }
+
+        package func info() -> Info {
+            Info(
+                documents: state.documents, deletedDocuments: state.deletedDocuments, updateSequence: state.sequence,
+                purgeSequence: state.purgeSequence, instance: state.instance, revsLimit: state.revsLimit)
+        }
+
+        /// How many revisions of each branch are kept.
+        package var revsLimit: Int {
+            get { state.revsLimit }
+            set {
+                state.revsLimit = newValue
+                isStateChanged = true
+            }
+        }
+
+        /// Who may read and write, as CouchDB's `_security`.
+        package var security: BSONDocument {
+            get { state.security }
+            set {
+                state.security = newValue
+                isStateChanged = true
+            }
+        }
+
+        /// Saves what the transaction changed.
+        func finish() throws {
+            guard isStateChanged else { return }
+            try transaction.collection(StoreNames.states).save(state.document(name))
+            isStateChanged = false
+        }
+
+        // MARK: Ids
+
+        /// The id on the wire; nil for one that has none.
+        static func wireID(of id: BSONValue) -> String? {
+            switch id {
+            case .string(let text): text
+            case .objectID(let id): id.description
+            default: nil
+            }
+        }
+
+        // MARK: Digests
+
+        /// The digest by which a change of a document is noticed.
+        static func digest(_ document: BSONDocument, _ files: [AttachmentFile]) -> BSONBinary {
+            var hash = SHA256()
+            hash.update(data: document.bytes)
+            if !files.isEmpty { hash.update(data: AttachmentFile.document(of: files).bytes) }
+            return BSONBinary(Array(hash.finalize().prefix(16)))
+        }
+    }
+
+    extension AttachmentFile {
+        /// Files as they are stored.
+        static func document(of files: [AttachmentFile]) -> BSONDocument {
+            ["files": .array(BSONArray(files.map { .document($0.stored) }))]
+        }
+
+        var stored: BSONDocument {
+            var document: BSONDocument = [
+                "name": .string(name), "type": .string(contentType), "digest": .string(digest),
+                "length": .int64(length),
+                "revpos": BSONValue(revpos), "blob": .binary(BSONBinary(blob.bytes)),
+            ]
+            if let encoding { document["encoding"] = .string(encoding) }
+            if let encodedLength { document["encodedLength"] = .int64(encodedLength) }
+            return document
+        }
+
+        init(stored document: BSONDocument) throws {
+            guard let name = document["name"]?.stringValue, let type = document["type"]?.stringValue,
+                let digest = document["digest"]?.stringValue, let length = document["length"]?.int64Value,
+                let revpos = document["revpos"]?.intValue, case .binary(let blob)? = document["blob"]
+            else { throw ReplicationError(.corrupt, "The description of an attachment lacks fields: \(document)") }
+            self.init(
+                name: name, contentType: type, digest: digest, length: length, revpos: revpos,
+                encoding: document["encoding"]?.stringValue, encodedLength: document["encodedLength"]?.int64Value,
+                blob: BlobID(bytes: blob.bytes))
+        }
+
+        /// The files of a stored document that has some.
+        static func files(in document: BSONDocument?) throws -> [AttachmentFile] {
+            guard case .array(let files)? = document?["files"] else { return [] }
+            return try files.compactMap { try $0.documentValue.map { try AttachmentFile(stored: $0) } }
+        }
+
+        /// What it adds to the name of a revision.
+        var digestPart: RevisionDigest.Attachment {
+            RevisionDigest.Attachment(name: name, contentType: contentType, digest: digest)
+        }
+    }
+
+    extension ObjectID {
+        /// The lowest one, which no document has.
+        static let zero = ObjectID(bytes: [UInt8](repeating: 0, count: 12)) ?? ObjectID()
+    }
+#endif

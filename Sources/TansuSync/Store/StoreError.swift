@@ -1,0 +1,38 @@
+#if TansuSync
+    /// Why a collection cannot be replicated, or what is stored of it cannot be used.
+    public struct ReplicationError: Error, Sendable, Hashable, CustomStringConvertible {
+        /// What went wrong.
+        public enum Code: String, Sendable, Hashable {
+            /// The collection is not replicated.
+            case notReplicated
+            /// An id is neither text nor an ObjectId, or two documents have the same id on the wire.
+            case unusableID
+            /// A document has a field whose name begins with `_`.
+            case reservedField
+            /// The collection has an option with which it cannot be replicated.
+            case unusableCollection
+            /// What the layer has stored is not what it writes.
+            case corrupt
+        }
+
+        /// What went wrong.
+        public let code: Code
+        /// What went wrong, where, and what to do.
+        public let description: String
+
+        init(_ code: Code, _ description: String) {
+            self.code = code
+            self.description = description
+        }
+    }
+
+    /// Why one document was not saved; the others of its batch are.
+    package enum DocumentError: Error, Sendable, Hashable {
+        /// The edit is not based on the newest revision of a branch.
+        case conflict
+        /// A stub names an attachment that the revision it is based on does not have.
+        case missingStub(name: String)
+        /// The document is not valid.
+        case invalid(String)
+    }
+#endif
