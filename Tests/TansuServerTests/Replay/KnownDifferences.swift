@@ -15,8 +15,11 @@
 
         private static let fault: Reason = "a fault of CouchDB (5xx)"
 
+        private static let welcome: Reason = "the vendor and the features are our own"
+
         static let table: [String: [Int: Reason]] = [
-            "database": [75: fault, 77: fault, 107: fault]
+            "database": [75: fault, 77: fault, 107: fault],
+            "server": [1: welcome, 4: welcome],
         ]
     }
 #endif
