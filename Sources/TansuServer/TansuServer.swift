@@ -95,7 +95,7 @@
             else { return }
             throw ServerError(
                 .needsUsers,
-                "The address \"\(options.host)\" can be reached from other machines, and nobody could be kept out; name a server admin"
+                "The address \"\(options.host)\" can be reached from other machines, and the server has no users who could log in"
             )
         }
 
