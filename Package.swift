@@ -88,6 +88,7 @@ let package = Package(
                 "TansuBSON",
                 .target(name: "CTansuCollation", condition: .when(traits: ["TansuSync"])),
                 .target(name: "CTansuPCRE2", condition: .when(traits: ["TansuSync"])),
+                .target(name: "CTansuZlib", condition: .when(traits: ["TansuSync"])),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TansuSync"])),
             ]
         ),
@@ -117,7 +118,7 @@ let package = Package(
                     condition: .when(traits: ["TansuServer"])),
             ]
         ),
-        // The command line reads .gz files with it. Target names are unique across all packages of a build: a
+        // The command line reads .gz files with it, and attachments of text are stored as gzip. Target names are unique across all packages of a build: a
         // plain "CZlib" would forbid that name to every package that depends on this one.
         .systemLibrary(
             name: "CTansuZlib",

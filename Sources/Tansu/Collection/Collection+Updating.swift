@@ -101,7 +101,7 @@ extension Database.Collection {
     }
 
     /// An id as documents of this collection hold it.
-    func stored(_ id: some DocumentID) -> BSONValue {
+    package func stored(_ id: some DocumentID) -> BSONValue {
         codec.strategies.stored(id.bsonID)
     }
 }

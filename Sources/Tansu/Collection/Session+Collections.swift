@@ -71,7 +71,7 @@ extension Session {
         return options
     }
 
-    func renameCollection(_ name: String, to newName: String) throws {
+    package func renameCollection(_ name: String, to newName: String) throws {
         try name.checkName()
         try newName.checkName()
         try name.rejectOwnCollection()

@@ -17,7 +17,7 @@ package final class CancellationFlag: @unchecked Sendable {
     }
 
     /// Throws a `CancellationError` once the task is cancelled.
-    func check() throws {
+    package func check() throws {
         if lock.withLock({ isCancelled }) { throw CancellationError() }
     }
 

@@ -75,18 +75,5 @@
             try entries.remove(["d": ["$in": .array(BSONArray(changed))]])
             try entries.save(added)
         }
-
-        /// Drops the entries of all definitions that no index has any more.
-        static func removeUnused(_ indexes: [FindIndex], _ store: RevisionStore) throws {
-            let used = Set(indexes.map(\.signature))
-            for name in try store.transaction.collectionNames() {
-                guard let signature = signature(ofEntries: name, of: store.name), !used.contains(signature) else {
-                    continue
-                }
-                try store.transaction.dropCollection(name)
-                try store.transaction.collection(states).remove(
-                    id: ["c": .string(store.name), "i": .string(signature)] as BSONValue)
-            }
-        }
     }
 #endif

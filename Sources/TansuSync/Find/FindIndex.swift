@@ -15,11 +15,6 @@
         /// The collection of the entries.
         let entries: String
 
-        /// The collection with one document for each stored index: how far it has followed.
-        static let states = "tansu.indexes"
-        private static let prefix = "tansu.index."
-        private static let signatureLength = 16
-
         /// - Parameters:
         ///   - index: An index of a design document.
         ///   - collection: The name of the replicated collection.
@@ -30,24 +25,13 @@
             ]
             if let filter = index.partialFilter { definition["filter"] = .document(filter.json) }
             let digest = SHA256.hash(data: definition.extendedJSONBytes(.canonical))
-            signature = String(digest.prefix(Self.signatureLength / 2).flatMap { Self.hex($0) })
-            entries = "\(Self.prefix)\(signature).\(collection)"
+            signature = String(digest.prefix(FindIndexNames.signatureLength / 2).flatMap { Self.hex($0) })
+            entries = FindIndexNames.entries(signature, of: collection)
         }
 
         private static func hex(_ byte: UInt8) -> String {
             let digits = String(byte, radix: 16)
             return digits.utf8.count == 1 ? "0" + digits : digits
-        }
-
-        /// The signature of the index whose entries are in a collection, if it is an index of this replicated collection.
-        static func signature(ofEntries name: String, of collection: String) -> String? {
-            guard name.hasPrefix(prefix) else { return nil }
-            let rest = name.dropFirst(prefix.count)
-            let signature = rest.prefix(signatureLength)
-            guard signature.count == signatureLength, rest.dropFirst(signatureLength) == ".\(collection)" else {
-                return nil
-            }
-            return String(signature)
         }
 
         /// How far an index has followed the documents.
@@ -58,19 +42,19 @@
             var passed: BSONValue?
         }
 
-        func stateID(_ collection: String) -> BSONValue { ["c": .string(collection), "i": .string(signature)] }
-
         /// How far it has followed; nil when nothing is stored.
         func state(_ transaction: Database.Transaction, _ collection: String) throws -> State? {
-            let states = try transaction.collection(Self.states)
-            guard let document = try states.get(stateID(collection)) else { return nil }
+            let states = try transaction.collection(FindIndexNames.states)
+            guard let document = try states.get(FindIndexNames.stateID(signature, of: collection)) else { return nil }
             return State(sequence: document["seq"]?.int64Value ?? 0, passed: document["passed"])
         }
 
         func save(_ state: State, _ transaction: Database.Transaction, _ collection: String) throws {
-            var document: BSONDocument = ["_id": stateID(collection), "seq": .int64(state.sequence)]
+            var document: BSONDocument = [
+                "_id": FindIndexNames.stateID(signature, of: collection), "seq": .int64(state.sequence),
+            ]
             if let passed = state.passed { document["passed"] = passed }
-            try transaction.collection(Self.states).save(document)
+            try transaction.collection(FindIndexNames.states).save(document)
         }
 
         /// Whether the key of a document needs its revision or its attachments.

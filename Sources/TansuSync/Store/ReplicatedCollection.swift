@@ -70,6 +70,9 @@
             return collection
         }
 
+        /// Notes that the collection is not replicated any more.
+        func markAsDropped() { follower.withLock { $0.isDropped = true } }
+
         private var isDropped: Bool { follower.withLock(\.isDropped) }
 
         private func switchOn() throws {

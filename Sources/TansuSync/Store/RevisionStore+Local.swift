@@ -48,7 +48,7 @@
             if let stored {
                 try validate(stored.document, record.id)
                 let parent = record.isStored ? record.winner : nil
-                let fields = stored.document.withoutID
+                let fields = stored.document.wireFields
                 let revision = try RevisionDigest.revision(
                     after: parent, body: fields, attachments: stored.files.map(\.digestPart))
                 // The collection has the body of the parent no more.

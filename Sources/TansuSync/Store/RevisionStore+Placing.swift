@@ -42,7 +42,7 @@
                 record.tree.contains(former.winner)
             {
                 bodies[former.winner] = NewBody(
-                    isDeleted: false, fields: stored.document.withoutID, files: stored.files)
+                    isDeleted: false, fields: stored.document.wireFields, files: stored.files)
             }
             if winnerMoved, !record.isDesignDocument {
                 try placeWinner(&record, former: former, hadFiles: stored?.files.isEmpty == false, &bodies, &writes)
@@ -53,7 +53,7 @@
                 if body.isDeleted, body.fields.isEmpty, body.files.isEmpty { continue }
                 if !isLeaf { state.staleBodies += 1 }
                 var document: BSONDocument = [
-                    "_id": Self.bodyID(record.id, revision), "body": .document(body.fields),
+                    "_id": Self.bodyID(record.id, revision), "body": body.fields.asStoredBody,
                 ]
                 if !body.files.isEmpty { document["files"] = AttachmentFile.document(of: body.files)["files"] }
                 writes.bodies.append(document)
@@ -89,11 +89,11 @@
                 let stored = try self.bodies.get(Self.bodyID(record.id, winner))
                 writes.removedBodies.append(Self.bodyID(record.id, winner))
                 body = NewBody(
-                    isDeleted: false, fields: stored?["body"]?.documentValue ?? [:],
+                    isDeleted: false, fields: try BSONDocument(storedBody: stored?["body"]),
                     files: try AttachmentFile.files(in: stored))
             }
             var document: BSONDocument = ["_id": id]
-            for (key, value) in body.fields { document[key] = value }
+            for (key, value) in body.fields.withStoredKeys { document[key] = value }
             writes.documents.append(document)
             if !body.files.isEmpty {
                 var files = AttachmentFile.document(of: body.files)

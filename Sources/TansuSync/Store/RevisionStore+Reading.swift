@@ -26,11 +26,11 @@
             if revision == record.winner, !isDeleted, !record.isDesignDocument {
                 guard let stored = try documents.get(record.storedID) else { return nil }
                 let files = record.hasFiles ? try AttachmentFile.files(in: attachments.get(record.storedID)) : []
-                return RevisionBody(revision: revision, isDeleted: false, fields: stored.withoutID, files: files)
+                return RevisionBody(revision: revision, isDeleted: false, fields: stored.wireFields, files: files)
             }
             if let stored = try bodies.get(Self.bodyID(record.id, revision)) {
                 return RevisionBody(
-                    revision: revision, isDeleted: isDeleted, fields: stored["body"]?.documentValue ?? [:],
+                    revision: revision, isDeleted: isDeleted, fields: try BSONDocument(storedBody: stored["body"]),
                     files: try AttachmentFile.files(in: stored))
             }
             return isDeleted ? RevisionBody(revision: revision, isDeleted: true, fields: [:], files: []) : nil
@@ -131,11 +131,26 @@
     }
 
     extension BSONDocument {
-        /// The fields but `_id`.
-        var withoutID: BSONDocument {
+        /// What a client sees of a document of the collection: the fields but `_id`.
+        var wireFields: BSONDocument {
             var fields = self
             fields.removeValue(forKey: "_id")
-            return fields
+            return fields.withWireKeys
+        }
+
+        /// The fields as one value, so that every key and depth that the wire allows can be stored.
+        var asStoredBody: BSONValue { .binary(BSONBinary(bytes)) }
+
+        /// Reads ``asStoredBody``; no value is an empty document.
+        init(storedBody value: BSONValue?) throws {
+            guard let value else {
+                self.init()
+                return
+            }
+            guard case .binary(let binary) = value else {
+                throw ReplicationError(.corrupt, "The stored body of a revision is no binary value")
+            }
+            try self.init(bytes: binary.bytes)
         }
     }
 #endif

@@ -26,8 +26,10 @@
                     }
                 }
             }
-            try close(open, in: order(Array(open.keys)).map { Array(open.keys)[$0] })
-            for revision in revisions { results.append(revision ?? .failure(.conflict)) }
+            let refused = try close(open)
+            for (index, edit) in edits.enumerated() {
+                results.append(refused[edit.id].map { .failure($0) } ?? revisions[index] ?? .failure(.conflict))
+            }
             return results
         }
 
@@ -50,7 +52,10 @@
                     }
                 }
             }
-            try close(open, in: open.keys.sorted { TermOrder.order($0, $1) == .before })
+            let refused = try close(open)
+            if !refused.isEmpty {
+                for (index, revision) in pushed.enumerated() { errors[index] = errors[index] ?? refused[revision.id] }
+            }
             return errors
         }
 
@@ -121,11 +126,37 @@
             return open
         }
 
-        /// Stores what the batch made.
-        func close(_ open: [String: OpenDocument], in order: [String]) throws {
+        /// Stores what the batch made, in the order of the ids' bytes.
+        ///
+        /// - Returns: The documents that cannot be stored: nothing of them is.
+        func close(_ open: [String: OpenDocument]) throws -> [String: DocumentError] {
+            let ids = open.keys.sorted { TermOrder.order($0, $1) == .before }
+            let changed = ids.compactMap { id in open[id].flatMap { $0.isChanged ? $0 : nil } }
+            let former = state
+            do {
+                try transaction.savepoint { try place(changed) }
+                return [:]
+            } catch let error as TansuError where error.isAboutDocument {
+                state = former
+                if changed.count == 1 { return [changed[0].record.id: .refused(error.message)] }
+            }
+            // One at a time, to find those that cannot be stored.
+            var errors: [String: DocumentError] = [:]
+            for document in changed {
+                let former = state
+                do {
+                    try transaction.savepoint { try place([document]) }
+                } catch let error as TansuError where error.isAboutDocument {
+                    state = former
+                    errors[document.record.id] = .refused(error.message)
+                }
+            }
+            return errors
+        }
+
+        private func place(_ documents: [OpenDocument]) throws {
             var writes = PendingWrites()
-            for id in order {
-                guard var document = open[id], document.isChanged else { continue }
+            for var document in documents {
                 document.record.tree.stem(to: state.revsLimit)
                 try place(
                     &document.record, former: document.former, stored: document.stored, new: document.new, &writes)
@@ -231,6 +262,13 @@
                 return stored?.files ?? []
             }
             return try store.body(of: former, revision)?.files ?? []
+        }
+    }
+
+    extension TansuError {
+        /// Whether the error is about the document that was to be saved, so that others can be saved.
+        var isAboutDocument: Bool {
+            [.notUnique, .invalidDocument, .invalidBSON, .invalidID, .tooLarge, .referenced, .notFound].contains(code)
         }
     }
 #endif

@@ -32,7 +32,7 @@
         case conflict
         /// A stub names an attachment that the revision it is based on does not have.
         case missingStub(name: String)
-        /// The document is not valid.
-        case invalid(String)
+        /// The document cannot be stored, such as for a unique index of the collection: what the database says.
+        case refused(String)
     }
 #endif

@@ -148,7 +148,7 @@
                         let body = try #require(try store.body(of: record, leaf.revision), place)
                         #expect(body.fields == expected.bodies[leaf.revision], place)
                     }
-                    let stored = try store.transaction.collection("d").get(record.id)?.withoutID
+                    let stored = try store.transaction.collection("d").get(record.id)?.wireFields
                     #expect(stored == expected.winner && stored == local[record.id], place)
                 }
                 #expect(seen.count == model.count, place)

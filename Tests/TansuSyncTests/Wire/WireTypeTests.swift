@@ -17,7 +17,8 @@
         }
 
         static let values: [BSONValue] = [
-            .double(1), .double(-0.5), .double(1e300), .double(5e-324), .double(.nan), .double(.infinity),
+            .double(1), .double(-0.5), .double(1e300), .double(.leastNonzeroMagnitude), .double(.nan),
+            .double(.infinity),
             .double(-.infinity), .double(-0.0), .string(""), .string("a\"\\\u{0}\n\u{1F}\u{7F}ü😀"), .document([:]),
             .document(["a": ["b": [1, [2]]]]), .array([]), .binary(BSONBinary([1, 2, 255])),
             .binary(BSONBinary([], subtype: .uuid)), .binary(BSONBinary([9, 8], subtype: .oldBinary)),

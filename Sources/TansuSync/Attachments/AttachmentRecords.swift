@@ -1,0 +1,69 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    /// The collection that says which files the documents of a collection have.
+    ///
+    /// The `_id` of each of its documents is that of the document with the files, and is declared as a reference with the
+    /// delete rule `cascade`: so files go with their document, however it is removed. The reference follows when the
+    /// collection is renamed, and so the collection is found by where it leads, not by its name.
+    package struct AttachmentRecords {
+        /// The collection; nil when there is none yet.
+        private let records: Database.Collection<BSONDocument>?
+
+        /// Finds the files of the documents of a collection.
+        package init(of collection: String, in session: Session) throws {
+            records = try Self.name(of: collection, in: session).map { try BlobLayout.collection($0, session) }
+        }
+
+        /// The files of a document, in the order in which they were added.
+        ///
+        /// - Throws: ``AttachmentError`` of code `damaged`.
+        package func files(of id: BSONValue) throws -> [AttachmentFile] {
+            guard let document = try records?.get(id) else { return [] }
+            guard case .array(let list)? = document["files"] else {
+                throw AttachmentError(.damaged, "The list of attachments of a document is damaged")
+            }
+            return try list.map { try AttachmentFile($0.documentValue ?? [:]) }
+        }
+
+        /// Replaces the files of a document.
+        package func set(_ files: [AttachmentFile], of id: BSONValue) throws {
+            if files.isEmpty {
+                try records?.remove(id: id)
+            } else {
+                try records?.save(["_id": id, "files": BSONValue(files.map { .document($0.bson) })])
+            }
+        }
+
+        /// The name of the collection; nil when there is none yet.
+        package static func name(of collection: String, in session: Session) throws -> String? {
+            let all = try session.collections()
+            if let found = all.first(where: { leads($0, to: collection) }) { return found.name }
+            return all.first { $0.name == BlobLayout.attachments + collection && $0.target == nil }?.name
+        }
+
+        /// Creates the collection unless it exists. Not inside a savepoint.
+        package static func create(for collection: String, in session: Session) throws {
+            let all = try session.collections()
+            guard !all.contains(where: { leads($0, to: collection) }) else { return }
+            let name = BlobLayout.attachments + collection
+            if let former = all.first(where: { $0.name == name })?.target {
+                // The collection of its name was renamed.
+                try session.renameCollection(name, to: BlobLayout.attachments + former)
+            }
+            try session.setReferences(
+                [Database.CollectionReference("_id", to: collection, onDelete: .cascade)], of: name)
+            try BlobLayout.collection(name, session).ensureIndex("blobs", on: [BlobLayout.reference: .ascending])
+        }
+
+        private static func leads(_ info: Database.CollectionInfo, to collection: String) -> Bool {
+            info.name.hasPrefix(BlobLayout.attachments) && info.target == collection
+        }
+    }
+
+    extension Database.CollectionInfo {
+        /// Where the `_id`s lead.
+        fileprivate var target: String? { references.first { $0.path == "_id" }?.collection }
+    }
+#endif

@@ -1,0 +1,87 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    extension RevisionStore {
+        /// The JSON indexes that the design documents define.
+        package func findIndexes() throws -> [Mango.Index] {
+            let records = try documents(from: "_design/", to: "_design0")
+            defer { records.close() }
+            var indexes: [Mango.Index] = []
+            while let record = try records.read() {
+                guard record.isDesignDocument, let document = try wholeDocument(record) else { continue }
+                indexes += Mango.Index.indexes(of: document)
+            }
+            return indexes
+        }
+    }
+
+    extension ReplicatedCollection {
+        /// How often a query brings an index up to date before it does both in one write transaction.
+        private static let attempts = 3
+
+        /// The documents that a Mango query finds.
+        ///
+        /// The index that serves it is brought up to date first, unless the query says `update: false`.
+        ///
+        /// - Parameters:
+        ///   - query: The query.
+        ///   - pageSize: The greatest number of documents in one answer; its bookmark leads on.
+        /// - Throws: ``Mango/QueryError`` as CouchDB; `TansuError`.
+        package func find(_ query: Mango.Query, pageSize: Int64 = .max) throws -> Mango.Answer {
+            for _ in 0..<Self.attempts {
+                let found: Found = try read { store in
+                    let find = try Find(query, indexes: store.findIndexes(), collection: name, pageSize: pageSize)
+                    guard try find.isCurrent(store) else { return .outdated }
+                    return .answer(try find.answer(store))
+                }
+                if case .answer(let answer) = found { return answer }
+                while try !write({
+                    try Find(query, indexes: $0.findIndexes(), collection: name, pageSize: pageSize).update($0)
+                }) {}
+            }
+            return try write { store in
+                let find = try Find(query, indexes: store.findIndexes(), collection: name, pageSize: pageSize)
+                while try !find.update(store) {}
+                return try find.answer(store)
+            }
+        }
+
+        private enum Found {
+            case answer(Mango.Answer)
+            case outdated
+        }
+
+        /// The asynchronous variant: on a thread of the database.
+        package func find(_ query: Mango.Query, pageSize: Int64 = .max) async throws -> Mango.Answer {
+            try await database.runReading { _ in try self.find(query, pageSize: pageSize) }
+        }
+
+        /// The body of CouchDB's `_explain`.
+        package func explain(_ query: Mango.Query) throws -> BSONDocument {
+            try read { try Mango.Plan(query, indexes: $0.findIndexes()).explanation(database: name) }
+        }
+
+        /// Drops the stored entries of indexes that no design document defines any more.
+        package func removeUnusedIndexes() throws {
+            try write { store in
+                let used = try store.findIndexes().map { FindIndex($0, of: name).signature }
+                try FindIndexNames.drop(name, store.transaction, keeping: Set(used))
+            }
+        }
+    }
+
+    extension Find {
+        /// Whether the index has all changes that the transaction sees, or the query does without.
+        func isCurrent(_ store: RevisionStore) throws -> Bool {
+            guard let stored else { return true }
+            guard let state = try stored.state(store.transaction, store.name), state.passed == nil else { return false }
+            return !query.updatesIndex || query.isStale || state.sequence == store.info().updateSequence
+        }
+
+        /// Follows a batch of changes.
+        ///
+        /// - Returns: Whether the index has all changes now.
+        func update(_ store: RevisionStore) throws -> Bool { try stored?.update(store) ?? true }
+    }
+#endif

@@ -1,0 +1,120 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    extension RevisionStore {
+        /// Forgets leaves as if they never were. Another leaf may become the winner; a document without leaves is gone.
+        ///
+        /// - Returns: The given revisions that were leaves.
+        package func purge(_ id: String, _ revisions: [Revision]) throws -> [Revision] {
+            guard var document = try openDocuments([id])[id], document.record.isStored else { return [] }
+            let leaves = document.record.tree.leaves.map(\.revision)
+            let purged = document.record.tree.purge(revisions)
+            guard !purged.isEmpty else { return [] }
+            state.purgeSequence += 1
+            isStateChanged = true
+            var writes = PendingWrites()
+            for revision in leaves where purged.contains(revision) {
+                writes.removedBodies.append(Self.bodyID(id, revision))
+            }
+            try perform(writes)
+            if document.record.tree.isEmpty {
+                try forget(document.record, hadDocument: document.stored != nil)
+            } else {
+                document.isChanged = true
+                _ = try close([id: document])
+            }
+            return purged
+        }
+
+        /// Removes all that is stored of a document.
+        private func forget(_ record: DocumentRecord, hadDocument: Bool) throws {
+            var writes = PendingWrites()
+            if hadDocument {
+                writes.removedDocuments.append(record.storedID)
+                writes.removedFiles.append(record.storedID)
+            }
+            try perform(writes)
+            try bodies.remove(["_id.id": .string(record.id)])
+            try records.remove(id: record.id)
+            if record.isDeleted { state.deletedDocuments -= 1 } else { state.documents -= 1 }
+            state.sequence += 1
+        }
+
+        /// How many records a transaction of the compaction reads.
+        static let compactedBatch = 2000
+
+        /// Removes the bodies of revisions that are no leaves, of a batch of documents.
+        ///
+        /// - Parameter passed: The id of the last document of the batch before.
+        /// - Returns: The id of the last document; nil when all are done.
+        func compact(after passed: String) throws -> String? {
+            let batch = try records.find(
+                ["_id": ["$gt": .string(passed)]],
+                hints: ["$orderby": ["_id": 1], "$max": BSONValue(Self.compactedBatch)]
+            ).all()
+            var writes = PendingWrites()
+            var last: String?
+            for document in batch {
+                var record = try DocumentRecord(document)
+                last = record.id
+                guard record.tree.count > 1 else { continue }
+                let forgotten = record.tree.compact()
+                let count = record.tree.count
+                record.tree.stem(to: state.revsLimit)
+                guard !forgotten.isEmpty || record.tree.count != count else { continue }
+                writes.removedBodies += forgotten.map { Self.bodyID(record.id, $0) }
+                writes.records.append(try record.document())
+            }
+            try perform(writes)
+            guard batch.count == Self.compactedBatch else {
+                state.staleBodies = 0
+                isStateChanged = true
+                return nil
+            }
+            return last
+        }
+    }
+
+    extension ReplicatedCollection {
+        /// Removes the bodies of revisions that are no leaves, in transactions of bounded size.
+        package func compact() throws {
+            var passed: String? = ""
+            while let last = passed { passed = try write { try $0.compact(after: last) } }
+        }
+
+        /// Above how many bodies of revisions that are no leaves a compaction is due: as many as there are documents, and
+        /// 1000.
+        package func needsCompaction() throws -> Bool {
+            try read { $0.state.staleBodies > max(1000, $0.state.documents) }
+        }
+
+        /// Whether a collection is replicated.
+        package static func isReplicated(_ name: String, in database: Database) throws -> Bool {
+            try database.collection(StoreNames.states).get(name) != nil
+        }
+
+        /// Ends the replication of a collection: removes the revisions, and leaves the documents.
+        package func switchOff() throws {
+            try database.write { transaction in
+                for collection in StoreNames.all(name) where collection != StoreNames.attachments(name) {
+                    try transaction.dropCollection(collection)
+                }
+                try FindIndexNames.drop(name, transaction)
+                try transaction.collection(StoreNames.states).remove(id: name)
+            }
+            markAsDropped()
+        }
+
+        /// Drops the collection with all that belongs to it.
+        package func drop() throws {
+            try database.write { transaction in
+                try transaction.dropCollection(name)
+                for collection in StoreNames.all(name) { try transaction.dropCollection(collection) }
+                try FindIndexNames.drop(name, transaction)
+                try transaction.collection(StoreNames.states).remove(id: name)
+            }
+            markAsDropped()
+        }
+    }
+#endif

@@ -1,0 +1,59 @@
+#if TansuSync
+    import TansuBSON
+
+    /// The keys of a document as the collection has them.
+    ///
+    /// The engine keeps keys that begin with `$` for operators, while JSON allows them. So `$ref` is stored as `＄ref`, with
+    /// U+FF04, and a key that begins with U+FF04 itself gets another one in front.
+    extension BSONDocument {
+        private static let mark = "\u{FF04}"
+
+        /// With the keys that the collection has.
+        var withStoredKeys: BSONDocument {
+            guard bytes.contains(UInt8(ascii: "$")) || bytes.hasMark else { return self }
+            return mappingKeys { key in
+                if key.utf8.first == UInt8(ascii: "$") { return Self.mark + key.dropFirst() }
+                return key.hasPrefix(Self.mark) ? Self.mark + key : key
+            }
+        }
+
+        /// With the keys that a client has given.
+        var withWireKeys: BSONDocument {
+            guard bytes.hasMark else { return self }
+            return mappingKeys { key in
+                guard key.hasPrefix(Self.mark) else { return key }
+                let rest = key.dropFirst()
+                return rest.hasPrefix(Self.mark) ? String(rest) : "$" + rest
+            }
+        }
+
+        private func mappingKeys(_ map: (String) -> String) -> BSONDocument {
+            BSONDocument(self.map { (map($0.key), $0.value.mappingKeys(map)) })
+        }
+    }
+
+    extension BSONValue {
+        fileprivate func mappingKeys(_ map: (String) -> String) -> BSONValue {
+            switch self {
+            case .document(let document):
+                .document(BSONDocument(document.map { (map($0.key), $0.value.mappingKeys(map)) }))
+            case .array(let array): .array(BSONArray(array.map { $0.mappingKeys(map) }))
+            default: self
+            }
+        }
+    }
+
+    extension [UInt8] {
+        /// Whether U+FF04 is among the characters.
+        fileprivate var hasMark: Bool {
+            withUnsafeBufferPointer { bytes in
+                var index = 0
+                while index + 2 < bytes.count {
+                    if bytes[index] == 0xEF, bytes[index + 1] == 0xBC, bytes[index + 2] == 0x84 { return true }
+                    index += 1
+                }
+                return false
+            }
+        }
+    }
+#endif
