@@ -2,6 +2,7 @@
     import Tansu
     import Testing
     @testable import TansuServer
+    @testable import TansuSync
 
     /// What is sent on a connection, well-formed or not, and what comes back.
     @Suite struct ConnectionTests {
@@ -104,6 +105,31 @@
                 let answers = try await server.answers(to: chunked)
                 #expect(answers.map(\.status) == [413])
                 #expect(answers.first?.text.contains("too_large") == true)
+            }
+        }
+
+        @Test @available(macOS 14, *) func aCompressedBodyCountsByItsPlainBytes() async throws {
+            try await serve {
+                $0.requestBytes = 10_000
+            } _: { server in
+                func send(_ bytes: [UInt8], _ encoding: String = "gzip") async throws -> HTTPAnswer? {
+                    try await server.connected { connection in
+                        let head = "PUT /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: \(encoding)\r\n"
+                        try connection.send(Array("\(head)Content-Length: \(bytes.count)\r\n\r\n".utf8) + bytes)
+                        return try RunningServer.readAnswers(connection, count: 1).first
+                    }
+                }
+                func gzipped(_ bytes: [UInt8]) throws -> [UInt8] {
+                    var out: [UInt8] = []
+                    try GzipStream(compressing: true).compress(bytes, isLast: true) { out += $0 }
+                    return out
+                }
+                let small = try gzipped(Array(#"{"a":1}"#.utf8))
+                #expect(try await send(small)?.text == #"{"a":1}"#)
+                #expect(try await send(gzipped([UInt8](repeating: 0x20, count: 5_000_000)))?.status == 413)
+                #expect(try await send(Array(small.dropLast(3)))?.status == 400)
+                #expect(try await send(Array(#"{"a":1}"#.utf8))?.status == 400)
+                #expect(try await send(small, "deflate")?.status == 415)
             }
         }
 
