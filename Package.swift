@@ -30,6 +30,7 @@ let package = Package(
         // Only the trait TansuServer needs these.
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -103,10 +104,14 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TansuServer"])),
                 .product(name: "_CryptoExtras", package: "swift-crypto", condition: .when(traits: ["TansuServer"])),
                 .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["TansuServer"])),
-                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["TansuServer"])),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["TansuServer"])),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: .when(traits: ["TansuServer"])),
                 .product(name: "JWTKit", package: "jwt-kit", condition: .when(traits: ["TansuServer"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["TansuServer"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TansuServer"])),
+                .product(
+                    name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras", condition: .when(traits: ["TansuServer"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TansuServer"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TansuServer"])),
                 .product(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle",
@@ -129,12 +134,13 @@ let package = Package(
                 "Tansu",
                 "TansuBSON",
                 .target(name: "TansuServer", condition: .when(traits: ["TansuServer"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["TansuServer"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Resources/README.md"],
             resources: [.copy("Resources/cities.ndjson.gz")]
         ),
-        .target(name: "TansuTestSupport", dependencies: ["Tansu"], path: "Tests/TansuTestSupport"),
+        .target(name: "TansuTestSupport", dependencies: ["CTansuZlib", "Tansu"], path: "Tests/TansuTestSupport"),
         .testTarget(
             name: "TansuBSONTests",
             dependencies: ["TansuBSON"],
@@ -165,12 +171,13 @@ let package = Package(
         ),
         .testTarget(
             name: "TansuSyncTests",
-            dependencies: ["TansuSync", "CTansuZlib", "Tansu", "TansuBSON", "TansuTestSupport"],
+            dependencies: ["TansuSync", "Tansu", "TansuBSON", "TansuTestSupport"],
             resources: [.copy("Resources")]
         ),
         .testTarget(
             name: "TansuServerTests",
-            dependencies: ["TansuServer", "TansuSync", "CTansuZlib", "Tansu", "TansuBSON", "TansuTestSupport"]
+            dependencies: ["TansuServer", "TansuSync", "Tansu", "TansuBSON", "TansuTestSupport"],
+            resources: [.copy("Resources")]
         ),
         .testTarget(
             name: "TansuCommandTests",

@@ -19,7 +19,7 @@
                 keys = []
             }
 
-            init(_ text: String) throws(QueryError) {
+            package init(_ text: String) throws(QueryError) {
                 var keys = [String.UnicodeScalarView()]
                 var last: Unicode.Scalar?
                 for scalar in text.unicodeScalars {

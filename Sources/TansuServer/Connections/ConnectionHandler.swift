@@ -1,0 +1,334 @@
+#if TansuServer
+    import HTTPTypes
+    import NIOCore
+    import NIOHTTP1
+
+    /// One connection: framing of answers, persistence, `Expect: 100-continue`, timeouts, and answers to what is not HTTP.
+    ///
+    /// It lies between NIO's HTTP/1 codec and everything else. Requests can be pipelined: ``Exchange`` is one whose answer has
+    /// not ended.
+    final class ConnectionHandler: ChannelDuplexHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        typealias InboundOut = HTTPServerRequestPart
+        typealias OutboundIn = HTTPServerResponsePart
+        typealias OutboundOut = HTTPServerResponsePart
+
+        private struct Exchange {
+            let isHead: Bool
+            let version: HTTPVersion
+            var keepsAlive: Bool
+            var isAnswering = false
+        }
+
+        /// What the client is expected to do next.
+        private enum Phase {
+            /// To send a request, or nothing.
+            case idle
+            /// To send the rest of a head.
+            case head
+            /// To send the rest of a body.
+            case body(received: Int)
+            /// To close the connection, after the last answer.
+            case lingering
+        }
+
+        private let limits: ConnectionLimits
+        private let isRefused: Bool
+        /// The methods of a path, for the answer to one that the parser does not know.
+        private let allowedMethods: @Sendable (Substring) -> String?
+        private var exchanges: [Exchange] = []
+        private var phase = Phase.idle
+        /// Since when, and for how long before that, the client was waited for in this phase. Nil while it waits for us.
+        private var waitingSince: NIODeadline? = NIODeadline.now()
+        private var waited = TimeAmount.zero
+        private var unwritableSince: NIODeadline?
+        private var isQuiescing = false
+        private var isInputClosed = false
+        private var hasFeed = false
+        /// What followed the requests that are being answered is not HTTP; it is answered after them.
+        private var pendingFailure: HTTPFailure?
+        private var context: ChannelHandlerContext?
+        private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
+        /// The bytes that arrived last, from which an unknown method is read.
+        private var lastBytes = ByteBuffer()
+
+        init(
+            limits: ConnectionLimits, isRefused: Bool, allowedMethods: @escaping @Sendable (Substring) -> String?
+        ) {
+            self.limits = limits
+            self.isRefused = isRefused
+            self.allowedMethods = allowedMethods
+        }
+
+        func handlerAdded(context: ChannelHandlerContext) {
+            self.context = context
+            updateTimer()
+        }
+
+        func handlerRemoved(context: ChannelHandlerContext) {
+            timer?.task.cancel()
+            timer = nil
+            self.context = nil
+        }
+
+        // MARK: What arrives
+
+        /// - Returns: Whether the bytes are of interest.
+        func bytesArrived(_ bytes: ByteBuffer) -> Bool {
+            if pendingFailure != nil { return false }
+            switch phase {
+            case .lingering:
+                return false
+            case .idle where exchanges.isEmpty:
+                enter(.head)
+            case .idle, .head, .body:
+                break
+            }
+            lastBytes = bytes
+            return true
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            if case .lingering = phase { return }
+            switch unwrapInboundIn(data) {
+            case .head(let head):
+                exchanges.append(
+                    Exchange(
+                        isHead: head.method == .HEAD, version: head.version,
+                        keepsAlive: head.version == .http1_1 && !head.headers.hasToken("close", in: "connection")))
+                enter(.body(received: 0))
+                if isRefused { return refuse(context) }
+                if expectsContinue(head), exchanges.count == 1 {
+                    let interim = HTTPResponseHead(version: .http1_1, status: .continue)
+                    context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
+                }
+            case .body(let bytes):
+                if case .body(let received) = phase { phase = .body(received: received + bytes.readableBytes) }
+                pauseWaiting()
+            case .end:
+                enter(.idle)
+            }
+            context.fireChannelRead(data)
+        }
+
+        private func expectsContinue(_ head: HTTPRequestHead) -> Bool {
+            guard head.version == .http1_1, head.headers.hasToken("100-continue", in: "expect") else { return false }
+            // Without the interim answer the client does not send what would be refused.
+            return head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0 <= limits.requestBytes
+        }
+
+        /// Reading is wanted: from now on the client is waited for.
+        func read(context: ChannelHandlerContext) {
+            if waitingSince == nil {
+                waitingSince = .now()
+                updateTimer()
+            }
+            context.read()
+        }
+
+        private func pauseWaiting() {
+            if let since = waitingSince { waited = waited + (.now() - since) }
+            waitingSince = nil
+        }
+
+        private func enter(_ phase: Phase) {
+            self.phase = phase
+            waited = .zero
+            waitingSince = .now()
+            updateTimer()
+        }
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            switch event {
+            case is ChannelShouldQuiesceEvent:
+                isQuiescing = true
+                if exchanges.isEmpty { context.close(promise: nil) }
+            case ChannelEvent.inputClosed:
+                isInputClosed = true
+                if case .lingering = phase { return context.close(promise: nil) }
+                if hasFeed { return context.close(promise: nil) }
+                context.fireUserInboundEventTriggered(event)
+            default:
+                context.fireUserInboundEventTriggered(event)
+            }
+        }
+
+        func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+            guard event is FeedOpened else { return context.triggerUserOutboundEvent(event, promise: promise) }
+            hasFeed = true
+            promise?.succeed(())
+            if isInputClosed { context.close(promise: nil) }
+        }
+
+        // MARK: Answers
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            if case .lingering = phase {
+                promise?.fail(ChannelError.ioOnClosedChannel)
+                return
+            }
+            switch unwrapOutboundIn(data) {
+            case .head(let head) where head.status.code >= 200:
+                context.write(wrapOutboundOut(.head(framed(head))), promise: promise)
+            case .body where exchanges.first?.isHead == true:
+                promise?.succeed(())
+            case .end(let trailers):
+                context.write(wrapOutboundOut(.end(trailers)), promise: promise)
+                endExchange(context)
+            case .head, .body:
+                context.write(data, promise: promise)
+            }
+        }
+
+        /// The head with the fields that say where its body ends, and whether the connection goes on.
+        private func framed(_ head: HTTPResponseHead) -> HTTPResponseHead {
+            guard var exchange = exchanges.first else { return head }
+            var head = head
+            head.version = exchange.version
+            head.headers.remove(name: "transfer-encoding")
+            let hasBody = !exchange.isHead && head.status.code != 204 && head.status.code != 304
+            if hasBody, !head.headers.contains(name: "content-length") {
+                if exchange.version == .http1_1 {
+                    head.headers.add(name: "transfer-encoding", value: "chunked")
+                } else {
+                    exchange.keepsAlive = false
+                }
+            }
+            // What is left of the body of a refused request is not worth reading.
+            if isQuiescing || (isReadingFirst && head.status.code >= 400) { exchange.keepsAlive = false }
+            if !exchange.keepsAlive { head.headers.replaceOrAdd(name: "connection", value: "close") }
+            exchange.isAnswering = true
+            exchanges[0] = exchange
+            return head
+        }
+
+        /// Whether the request that is answered next has not arrived as a whole.
+        private var isReadingFirst: Bool {
+            if case .body = phase, exchanges.count == 1 { true } else { false }
+        }
+
+        private func endExchange(_ context: ChannelHandlerContext) {
+            guard !exchanges.isEmpty else { return }
+            let exchange = exchanges.removeFirst()
+            hasFeed = false
+            context.flush()
+            if !exchange.keepsAlive || isQuiescing {
+                finish(context)
+            } else if exchanges.isEmpty, let pendingFailure {
+                answer(context, pendingFailure)
+            } else if exchanges.isEmpty, case .idle = phase {
+                enter(.idle)
+            }
+        }
+
+        /// Ends the connection after what was written. A client that is still sending would lose the answer if the connection
+        /// were closed at once, so only our half of it is closed, and what arrives is dropped for a while.
+        private func finish(_ context: ChannelHandlerContext) {
+            let isReading = if case .idle = phase { false } else { true }
+            enter(.lingering)
+            context.flush()
+            if isReading, !isInputClosed {
+                context.close(mode: .output, promise: nil)
+            } else {
+                context.close(promise: nil)
+            }
+        }
+
+        private func refuse(_ context: ChannelHandlerContext) {
+            answer(context, .overloaded("Too many connections"))
+        }
+
+        /// Answers instead of an endpoint, and ends the connection.
+        private func answer(_ context: ChannelHandlerContext, _ failure: HTTPFailure) {
+            guard exchanges.first?.isAnswering != true, exchanges.count <= 1 else { return context.close(promise: nil) }
+            if exchanges.isEmpty { exchanges.append(Exchange(isHead: false, version: .http1_1, keepsAlive: false)) }
+            exchanges[0].keepsAlive = false
+            let text = failure.jsonText
+            var headers = HTTPHeaders(HTTPFields.json.merging(failure.headers))
+            headers.add(name: "content-length", value: String(text.utf8.count))
+            let head = HTTPResponseHead(
+                version: .http1_1, status: .init(statusCode: failure.status.code), headers: headers)
+            context.write(wrapOutboundOut(.head(framed(head))), promise: nil)
+            if !exchanges[0].isHead {
+                context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+            }
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            exchanges.removeAll()
+            finish(context)
+            context.fireErrorCaught(failure)
+        }
+
+        // MARK: What is not HTTP
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+            if case .lingering = phase { return }
+            let failure: HTTPFailure
+            switch error {
+            case .headerOverflow:
+                failure = HTTPFailure(
+                    .requestHeaderFieldsTooLarge, "header_too_large", "The request's head is too large")
+            case .invalidEOFState:
+                return context.close(promise: nil)
+            case .invalidMethod:
+                failure = .unknownMethod(in: lastBytes, allow: allowedMethods)
+            default:
+                failure = .badRequest("The request is not valid HTTP")
+            }
+            if case .body = phase { return answer(context, failure) }
+            if exchanges.isEmpty { answer(context, failure) } else { pendingFailure = failure }
+        }
+
+        // MARK: Time
+
+        func channelWritabilityChanged(context: ChannelHandlerContext) {
+            unwritableSince = context.channel.isWritable ? nil : .now()
+            updateTimer()
+            context.fireChannelWritabilityChanged()
+        }
+
+        /// When the client will have been too slow.
+        private var deadline: NIODeadline? {
+            let unwritable = unwritableSince.map { $0 + limits.idleTimeout }
+            guard let since = waitingSince else { return unwritable }
+            let reading: NIODeadline?
+            switch phase {
+            case .idle: reading = exchanges.isEmpty ? since + limits.idleTimeout : nil
+            case .head: reading = since + limits.readTimeout
+            case .body(let received): reading = since + (limits.bodyTime(received: received) - waited)
+            case .lingering: reading = since + limits.lingerTime
+            }
+            return [reading, unwritable].compactMap { $0 }.min()
+        }
+
+        private func updateTimer() {
+            guard let context, let deadline else { return }
+            if let timer, timer.deadline <= deadline { return }
+            timer?.task.cancel()
+            let task: Scheduled<Void> = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+                [weak self] in
+                self?.timerFired()
+            }
+            timer = (deadline, task)
+        }
+
+        private func timerFired() {
+            timer = nil
+            guard let context, let deadline else { return }
+            guard deadline <= .now() else { return updateTimer() }
+            switch phase {
+            case .head, .body:
+                guard unwritableSince == nil else { return context.close(promise: nil) }
+                answer(context, HTTPFailure(.requestTimeout, "timeout", "The request did not arrive in time"))
+            case .idle, .lingering:
+                context.close(promise: nil)
+            }
+        }
+    }
+
+    extension HTTPHeaders {
+        fileprivate func hasToken(_ token: String, in name: String) -> Bool {
+            self[canonicalForm: name].contains { $0.lowercased() == token }
+        }
+    }
+#endif

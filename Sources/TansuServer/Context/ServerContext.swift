@@ -1,0 +1,55 @@
+#if TansuServer
+    import Logging
+    import Tansu
+    import TansuBSON
+
+    /// What all requests of a server share.
+    package final class ServerContext: Sendable {
+        package let database: Database
+        package let options: ServerOptions
+        package let settings: ServerSettings
+        package let logger: Logger
+        package let feeds: Feeds
+        package let connections: Connections
+        package let metrics = ServerMetrics()
+        /// What the database is as a server: 32 hex digits that stay the same.
+        package let uuid: String
+        let authenticator: Authenticator
+
+        /// - Throws: `TansuError` when the database cannot be written, and what invalid options lead to.
+        package init(database: Database, options: ServerOptions) async throws {
+            self.database = database
+            self.options = options
+            settings = ServerSettings(options)
+            logger = options.logger ?? Logger(label: "tansu.server") { _ in SwiftLogNoOpLogHandler() }
+            feeds = Feeds(limit: options.limits.feeds)
+            connections = Connections(limit: options.limits.connections)
+            let identity = try await ServerIdentity(database)
+            uuid = identity.uuid
+            authenticator = try await Authenticator(
+                database: database, identity: identity, options: options, settings: settings)
+            // Clients expect these where there are users.
+            if !authenticator.isOpen {
+                for name in [Accounts.collection, "_replicator"] { try await database.ensureCollection(name) }
+            }
+        }
+
+        /// The names of the collections that are served: all but those of the server and of the revisions.
+        package func databaseNames() throws -> [String] {
+            try database.collectionNames().filter { !Self.isInternal($0) }
+        }
+
+        package static func isInternal(_ name: String) -> Bool { name.hasPrefix("tansu.") }
+
+        /// - Throws: ``HTTPFailure`` with 404.
+        package func requireDatabase(_ name: String) throws {
+            guard try databaseNames().contains(name) else { throw HTTPFailure.databaseDoesNotExist }
+        }
+
+        /// Who may use a database.
+        package func security(of name: String) throws -> SecurityObject {
+            let settings = try database.collection("tansu.sync").get(name)
+            return SecurityObject(settings?["security"]?.documentValue ?? SecurityObject.standard)
+        }
+    }
+#endif

@@ -1,0 +1,73 @@
+#if TansuServer
+    import HTTPTypes
+    import HummingbirdCore
+    import NIOCore
+    import TansuBSON
+
+    extension HTTPFields {
+        /// What CouchDB says in all its JSON answers.
+        package static var json: HTTPFields {
+            [.contentType: "application/json", .cacheControl: "must-revalidate"]
+        }
+
+        /// These fields, and those of `others` instead of those of the same name.
+        package func merging(_ others: HTTPFields) -> HTTPFields {
+            var merged = self
+            for name in Set(others.map(\.name)) { merged[fields: name] = others[fields: name] }
+            return merged
+        }
+    }
+
+    extension Response {
+        /// A JSON answer. A line feed follows the text, as in CouchDB.
+        package static func json(
+            _ value: BSONValue, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+        ) -> Response {
+            .json(text: value.extendedJSON(.relaxed), status: status, headers: headers)
+        }
+
+        /// A JSON answer whose text exists already.
+        package static func json(
+            text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+        ) -> Response {
+            var buffer = ByteBuffer()
+            buffer.reserveCapacity(text.utf8.count + 1)
+            buffer.writeString(text)
+            buffer.writeInteger(UInt8(ascii: "\n"))
+            return .json(buffer: buffer, status: status, headers: headers)
+        }
+
+        /// A JSON answer whose bytes exist already; nothing is added.
+        package static func json(
+            buffer: ByteBuffer, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+        ) -> Response {
+            Response(status: status, headers: .json.merging(headers), body: ResponseBody(byteBuffer: buffer))
+        }
+
+        /// `{"ok":true}`
+        package static func ok(_ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
+            .json(text: #"{"ok":true}"#, status: status, headers: headers)
+        }
+
+        /// An error as CouchDB renders it.
+        package init(_ failure: HTTPFailure) {
+            self = .json(buffer: ByteBuffer(string: failure.jsonText), status: failure.status, headers: failure.headers)
+        }
+
+        /// An answer in parts, of unknown length (chunked in HTTP/1.1). The client's speed limits the speed of `write`:
+        /// ``AnswerStream`` waits while the client does not read.
+        ///
+        /// What `write` throws ends the connection without the end of the body, so that the client sees that it is not whole.
+        package static func streamed(
+            status: HTTPResponse.Status = .ok, headers: HTTPFields = .json, length: Int? = nil,
+            _ write: @escaping @Sendable (inout AnswerStream) async throws -> Void
+        ) -> Response {
+            let body = ResponseBody(contentLength: length) { writer in
+                var stream = AnswerStream(writer)
+                try await write(&stream)
+                try await stream.finish()
+            }
+            return Response(status: status, headers: headers, body: body)
+        }
+    }
+#endif

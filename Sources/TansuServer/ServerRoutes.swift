@@ -1,0 +1,8 @@
+#if TansuServer
+    /// All routes of the server.
+    enum ServerRoutes {
+        static let all: [Route] =
+            WelcomeEndpoints.routes + UUIDEndpoint.routes + SessionEndpoint.routes + NodeEndpoints.routes
+            + DatabaseListEndpoints.routes
+    }
+#endif

@@ -1,0 +1,50 @@
+#if TansuServer
+    import Foundation
+    import JWTKit
+
+    /// Checks JSON Web Tokens with the keys of the server's options.
+    struct BearerTokens: Sendable {
+        private let keys: JWTKeyCollection
+
+        /// - Parameter jsonWebKeys: A JWK set.
+        /// - Throws: ``ServerError`` when it is not one.
+        init(jsonWebKeys: String) async throws {
+            keys = JWTKeyCollection()
+            do {
+                try await keys.add(jwksJSON: jsonWebKeys)
+            } catch {
+                throw ServerError(.invalidKeys, "The keys of bearer tokens are not a JWK set: \(error)")
+            }
+        }
+
+        private struct Claims: JWTPayload {
+            let sub: SubjectClaim
+            let exp: ExpirationClaim
+            let nbf: NotBeforeClaim?
+            let roles: [String]?
+
+            enum CodingKeys: String, CodingKey {
+                case sub, exp, nbf
+                case roles = "_couchdb.roles"
+            }
+
+            func verify(using algorithm: some JWTAlgorithm) throws {
+                try exp.verifyNotExpired()
+                try nbf?.verifyNotBefore()
+            }
+        }
+
+        /// Who a token names.
+        ///
+        /// - Throws: ``HTTPFailure`` with 401 when it is forged, expired, or lacks `sub` or `exp`.
+        func user(_ token: String) async throws -> UserContext {
+            do {
+                let claims = try await keys.verify(token, as: Claims.self)
+                let roles = (claims.roles ?? []).filter { $0 == "_admin" || !$0.hasPrefix("_") }
+                return UserContext(name: claims.sub.value, roles: roles, authentication: .bearer)
+            } catch {
+                throw HTTPFailure.unauthorized("The bearer token is invalid or has expired")
+            }
+        }
+    }
+#endif

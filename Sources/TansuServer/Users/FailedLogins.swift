@@ -1,0 +1,65 @@
+#if TansuServer
+    import TansuBSON
+
+    /// Counts the failed logins of accounts by the address that they come from, and locks the account for that address after
+    /// some of them, as CouchDB does.
+    final class FailedLogins: Sendable {
+        private struct Key: Hashable {
+            let peer: String
+            let account: String
+            let salt: String
+
+            init(_ account: Account, _ peer: String) {
+                self.peer = peer
+                self.account = account.name
+                salt = account.salt
+            }
+        }
+
+        private struct Count {
+            var failures: Int
+            let since: ContinuousClock.Instant
+        }
+
+        private let counts = Locked<[Key: Count]>([:])
+        private let threshold: Int
+        private let lifetime: Duration
+        private let clock = ContinuousClock()
+        private static let maximumCounts = 10_000
+
+        init(threshold: Int, lifetime: Duration) {
+            self.threshold = threshold
+            self.lifetime = lifetime
+        }
+
+        func isLocked(_ account: Account, from peer: String) -> Bool { failures(account, peer) >= threshold }
+
+        /// How many there are now.
+        func failures(_ account: Account, _ peer: String) -> Int {
+            counts.withLock { counts in
+                guard let count = counts[Key(account, peer)], clock.now - count.since < lifetime else { return 0 }
+                return count.failures
+            }
+        }
+
+        func add(_ account: Account, from peer: String) {
+            let now = clock.now
+            counts.withLock { counts in
+                let key = Key(account, peer)
+                if counts[key] == nil, counts.count >= Self.maximumCounts {
+                    counts = counts.filter { now - $0.value.since < lifetime }
+                    // An attack from more addresses than that; the oldest count goes.
+                    if counts.count >= Self.maximumCounts,
+                        let oldest = counts.min(by: { $0.value.since < $1.value.since })
+                    {
+                        counts[oldest.key] = nil
+                    }
+                }
+                var count = counts[key] ?? Count(failures: 0, since: now)
+                if now - count.since >= lifetime { count = Count(failures: 0, since: now) }
+                count.failures += 1
+                counts[key] = count
+            }
+        }
+    }
+#endif
