@@ -18,7 +18,7 @@
                 guard collected.readableBytes + part.readableBytes <= limit else { throw HTTPFailure.tooLarge() }
                 if collected.readableBytes == 0 { collected = part } else { collected.writeImmutableBuffer(part) }
             }
-            return collected
+            return try decoded(collected, upTo: limit)
         }
 
         /// The length that the client has announced; nil for a chunked body.

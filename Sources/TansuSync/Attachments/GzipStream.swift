@@ -5,13 +5,13 @@
     ///
     /// `@unchecked Sendable`: its owner uses it from one thread at a time. The stream has a stable address because zlib
     /// keeps a pointer to it in its state.
-    final class GzipStream: @unchecked Sendable {
+    package final class GzipStream: @unchecked Sendable {
         private let stream: UnsafeMutablePointer<z_stream>
         private let output: UnsafeMutableRawBufferPointer
         private let input: UnsafeMutableRawBufferPointer
         private let compresses: Bool
         /// Whether the end of the gzip data was read.
-        private(set) var isAtEnd = false
+        package private(set) var isAtEnd = false
 
         /// CouchDB's level.
         private static let level: Int32 = 8
@@ -20,7 +20,7 @@
         /// Creates a stream that compresses, or one that decompresses.
         ///
         /// - Throws: ``AttachmentError`` of code `memory`.
-        init(compressing: Bool) throws(AttachmentError) {
+        package init(compressing: Bool) throws(AttachmentError) {
             compresses = compressing
             stream = .allocate(capacity: 1)
             stream.initialize(to: z_stream())
@@ -72,7 +72,7 @@
         }
 
         /// Gives it bytes to decompress, at most 256 KiB, when it has none left.
-        func feed(_ bytes: [UInt8]) {
+        package func feed(_ bytes: [UInt8]) {
             precondition(bytes.count <= input.count)
             input.copyBytes(from: bytes)
             stream.pointee.next_in = input.bindMemory(to: UInt8.self).baseAddress
@@ -83,7 +83,7 @@
         /// end are ignored, as gzip does.
         ///
         /// - Throws: ``AttachmentError`` of code `invalidEncoding` or `memory`.
-        func pull() throws(AttachmentError) -> [UInt8]? {
+        package func pull() throws(AttachmentError) -> [UInt8]? {
             guard !isAtEnd else { return nil }
             setOutput()
             switch inflate(stream, Z_NO_FLUSH) {

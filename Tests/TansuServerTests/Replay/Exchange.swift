@@ -56,7 +56,10 @@
                 out += Array("Authorization: Basic \(Data(credentials.utf8).base64EncodedString())\r\n".utf8)
             }
             for header in request["h"]?.members ?? [] {
-                out += Array("\(header.name): \(try tokens.replaced(header.value.text ?? ""))\r\n".utf8)
+                let value = try tokens.replaced(header.value.text ?? "")
+                // The name stands for the value that Set-Cookie had.
+                let prefix = header.value.text == "<<cookie>>" ? "AuthSession=" : ""
+                out += Array("\(header.name): \(prefix)\(value)\r\n".utf8)
             }
             let body = try body(replacing: tokens)
             if request["chunked"] != nil {

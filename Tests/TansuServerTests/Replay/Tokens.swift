@@ -80,7 +80,8 @@
             switch first {
             case .text(let text): literal = text
             case .name(let name):
-                guard name == "any" || value(of: name) == nil else {
+                // The newest cookie counts.
+                guard name == "any" || name == "cookie" || value(of: name) == nil else {
                     literal = value(of: name) ?? ""
                     break
                 }
