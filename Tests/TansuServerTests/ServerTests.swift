@@ -40,6 +40,27 @@
             }
         }
 
+        @Test @available(macOS 14, *) func aDocumentThatIsTooLargeIsRefused() async throws {
+            var options = ServerOptions(port: 0)
+            options.limits.documentBytes = 10_000
+            try await RunningServer.run(options: options) { server in
+                let json = ["Content-Type": "application/json"]
+                #expect(try await server.answer("PUT", "/db1").status == 201)
+                let large = #"{"a":"\#(String(repeating: "x", count: 10_000))"}"#
+                for (method, path, body) in [
+                    ("PUT", "/db1/large", large), ("POST", "/db1/_bulk_docs", #"{"docs":[\#(large)]}"#),
+                ] {
+                    let answer = try await server.answer(method, path, json, body: body)
+                    // In a batch it is the result of the one document.
+                    #expect(answer.status == (method == "PUT" ? 413 : 201))
+                    #expect(answer.text.contains("document_too_large"))
+                }
+                // Its stored form is larger than that.
+                let numbers = #"{"a":[\#((0..<2_000).map { _ in "1" }.joined(separator: ","))]}"#
+                #expect(try await server.answer("PUT", "/db1/numbers", json, body: numbers).status == 201)
+            }
+        }
+
         @Test @available(macOS 14, *) func metricsCountRequests() async throws {
             try await RunningServer.run { server in
                 for _ in 0..<3 { _ = try await server.answer("GET", "/") }

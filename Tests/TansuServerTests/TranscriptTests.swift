@@ -31,6 +31,7 @@
         private func replay(_ scenario: String) async throws {
             var options = ServerOptions(port: 0)
             options.admins = ["admin": "admin"]
+            options.passwordIterations = 10
             let database = try Database(.memory)
             for name in ["_users", "_replicator"] { try await database.ensureCollection(name) }
             let results = try await RunningServer.run(database, options: options) { server in

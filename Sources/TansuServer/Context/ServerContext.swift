@@ -49,7 +49,9 @@
         /// Who may use a database.
         package func security(of name: String) throws -> SecurityObject {
             let settings = try database.collection("tansu.sync").get(name)
-            return SecurityObject(settings?["security"]?.documentValue ?? SecurityObject.standard)
+            // Without members a database would be open to everyone: that must be said.
+            let stored = settings?["security"]?.documentValue ?? [:]
+            return SecurityObject(stored.isEmpty ? SecurityObject.standard : stored)
         }
     }
 #endif

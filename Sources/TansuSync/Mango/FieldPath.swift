@@ -20,6 +20,14 @@
             }
 
             package init(_ text: String) throws(QueryError) {
+                self.init(column: text)
+                guard !keys.contains(where: \.isEmpty) else {
+                    throw QueryError("invalid_field_name", "Invalid field name: \(text)")
+                }
+            }
+
+            /// The path of a column of an index, of which CouchDB does not check the name.
+            init(column text: String) {
                 var keys = [String.UnicodeScalarView()]
                 var last: Unicode.Scalar?
                 for scalar in text.unicodeScalars {
@@ -29,9 +37,6 @@
                         keys[keys.count - 1].append(scalar)
                     }
                     last = scalar
-                }
-                guard !keys.contains(where: \.isEmpty) else {
-                    throw QueryError("invalid_field_name", "Invalid field name: \(text)")
                 }
                 self.text = text
                 self.keys = keys.map { key in String(String.UnicodeScalarView(key.filter { $0 != "\\" })) }

@@ -26,12 +26,12 @@
             case .document(let fields)?:
                 // As stored.
                 for (name, direction) in fields {
-                    columns.append((try Mango.FieldPath(name), direction.stringValue ?? "asc"))
+                    columns.append((Mango.FieldPath(column: name), direction.stringValue ?? "asc"))
                 }
             case .some(let fields):
                 let sort = try Mango.Sort(fields)
                 for name in sort.fields {
-                    columns.append((try Mango.FieldPath(name), sort.isDescending ? "desc" : "asc"))
+                    columns.append((Mango.FieldPath(column: name), sort.isDescending ? "desc" : "asc"))
                 }
             case nil:
                 throw Mango.QueryError("missing_required_key", "Missing required key: fields")
@@ -52,7 +52,7 @@
         }
 
         /// The index as `_explain` shows it.
-        var json: BSONDocument {
+        package var json: BSONDocument {
             let fields = BSONArray(columns.map { .document(BSONDocument([($0.path.text, .string($0.direction))])) })
             guard let designDocument else {
                 return ["ddoc": nil, "name": .string(name), "type": "special", "def": ["fields": .array(fields)]]

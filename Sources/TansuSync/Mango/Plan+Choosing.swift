@@ -148,7 +148,7 @@
         }
 
         /// The order of CouchDB's lists: by design document, then by name; the order of all ids is the first.
-        static func isBefore(_ a: Mango.Index, _ b: Mango.Index) -> Bool {
+        package static func isBefore(_ a: Mango.Index, _ b: Mango.Index) -> Bool {
             guard let x = a.designDocument else { return b.designDocument != nil }
             guard let y = b.designDocument else { return false }
             let order = TermOrder.order(x, y)

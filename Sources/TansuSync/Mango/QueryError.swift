@@ -12,7 +12,7 @@
             /// What is wrong.
             package let reason: String
 
-            init(_ name: String, _ reason: String, status: Int = 400) {
+            package init(_ name: String, _ reason: String, status: Int = 400) {
                 self.status = status
                 self.name = name
                 self.reason = reason

@@ -192,7 +192,8 @@
                 throw .document(.conflict)
             }
             if let parent = edit.parent {
-                guard record.tree.isLeaf(parent) else { throw .document(.conflict) }
+                // A deleted document continues by an edit without a parent only.
+                guard !winner.isDeleted, record.tree.isLeaf(parent) else { throw .document(.conflict) }
                 return parent
             }
             // A deleted document continues after its tombstone.

@@ -58,7 +58,7 @@
         }
 
         /// Creates the text of a `_local/…` document, whose revisions are numbers.
-        package init(localID id: String, revision: Int, fields: BSONDocument) {
+        package init(localID id: String, revision: Int64, fields: BSONDocument) {
             self.id = id
             self.revision = "0-\(revision)"
             self.fields = fields

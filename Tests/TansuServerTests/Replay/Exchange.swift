@@ -56,9 +56,10 @@
                 out += Array("Authorization: Basic \(Data(credentials.utf8).base64EncodedString())\r\n".utf8)
             }
             for header in request["h"]?.members ?? [] {
-                // The recorded name of a cookie stands for its value alone.
+                let value = try tokens.replaced(header.value.text ?? "")
+                // The name stands for the value that Set-Cookie had.
                 let prefix = header.value.text == "<<cookie>>" ? "AuthSession=" : ""
-                out += Array("\(header.name): \(prefix)\(try tokens.replaced(header.value.text ?? ""))\r\n".utf8)
+                out += Array("\(header.name): \(prefix)\(value)\r\n".utf8)
             }
             let body = try body(replacing: tokens)
             if request["chunked"] != nil {

@@ -80,7 +80,7 @@
             switch first {
             case .text(let text): literal = text
             case .name(let name):
-                // Each login gives a new cookie.
+                // The newest cookie counts.
                 guard name == "any" || name == "cookie" || value(of: name) == nil else {
                     literal = value(of: name) ?? ""
                     break

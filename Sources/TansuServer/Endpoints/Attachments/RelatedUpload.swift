@@ -1,0 +1,135 @@
+#if TansuServer
+    import Foundation
+    import HTTPTypes
+    import NIOCore
+    import TansuSync
+
+    /// A document with its attachments in one `multipart/related` request: the JSON text, then the files.
+    ///
+    /// A file is named by its Content-Disposition; others have the order of the JSON text.
+    struct RelatedUpload {
+        private let request: ServerRequest
+        private let uploads: AttachmentUploads
+        private var json: [UInt8] = []
+        private var document: WireDocument?
+        private var expected: [WireAttachment] = []
+        private var current: (attachment: WireAttachment, writer: BlobWriter, count: Int64)?
+
+        private init(_ request: ServerRequest, _ uploads: AttachmentUploads) {
+            self.request = request
+            self.uploads = uploads
+        }
+
+        /// Reads the whole request.
+        ///
+        /// - Returns: The document. Its attachments are among the uploads.
+        static func read(_ request: ServerRequest, _ uploads: AttachmentUploads) async throws -> WireDocument {
+            var upload = RelatedUpload(request, uploads)
+            do throws(MultipartError) {
+                var limits = MultipartParser.Limits()
+                limits.partBytes = Int64(request.limits.attachmentBytes)
+                var parser = try MultipartParser(MediaType(request[.contentType] ?? ""), limits: limits)
+                try await upload.feed(&parser)
+                try parser.finish()
+            } catch {
+                if error.code == .partTooLarge { throw HTTPFailure.attachmentTooLarge }
+                throw HTTPFailure.badRequest(error.message)
+            }
+            if let failure = upload.failure { throw failure }
+            return try upload.finish()
+        }
+
+        /// What stopped the reading of the parts.
+        private var failure: (any Error)?
+
+        private mutating func feed(_ parser: inout MultipartParser) async throws(MultipartError) {
+            var chunks = request.body.makeAsyncIterator()
+            while failure == nil {
+                let chunk: ByteBuffer?
+                do {
+                    chunk = try await chunks.next()
+                } catch {
+                    failure = error
+                    return
+                }
+                guard let chunk else { return }
+                for event in try parser.push(chunk.readableBytesView) where failure == nil {
+                    do {
+                        try take(event)
+                    } catch {
+                        failure = error
+                    }
+                }
+            }
+        }
+
+        private mutating func take(_ event: MultipartParser.Event) throws {
+            switch event {
+            case .part(let head): if document != nil { try begin(head) }
+            case .body(let bytes):
+                if current != nil {
+                    try write(bytes)
+                } else if document == nil {
+                    guard json.count + bytes.count <= request.limits.documentBytes else {
+                        throw HTTPFailure.tooLarge()
+                    }
+                    json += bytes
+                }
+            case .partEnd:
+                if current != nil {
+                    try end()
+                } else if document == nil {
+                    let document = try WireDocument(json: json)
+                    expected = document.attachments.filter { $0.content == .follows }
+                    self.document = document
+                }
+            case .end: break
+            }
+        }
+
+        private mutating func begin(_ head: MultipartHead) throws {
+            let index = head.filename.map { name in expected.firstIndex { $0.name == name } } ?? expected.startIndex
+            guard let index, index < expected.endIndex else {
+                throw HTTPFailure.badRequest("A part of the request is no attachment that the document announces")
+            }
+            var attachment = expected.remove(at: index)
+            attachment.encoding = attachment.encoding ?? head.contentEncoding
+            let encoding: BlobEncoding = attachment.encoding.map { .stored($0) } ?? .automatic
+            let writer = try uploads.writer(attachment.contentType, encoding: encoding)
+            current = (attachment, writer, 0)
+        }
+
+        private mutating func write(_ bytes: [UInt8]) throws {
+            current?.count += Int64(bytes.count)
+            if let current, let length = current.attachment.followingLength, current.count > length {
+                throw HTTPFailure.badRequest("attachment longer than expected")
+            }
+            try current?.writer.write(bytes)
+        }
+
+        private mutating func end() throws {
+            guard let (attachment, writer, count) = current else { return }
+            current = nil
+            if let length = attachment.followingLength, count < length {
+                throw HTTPFailure.badRequest("attachment shorter than expected")
+            }
+            let digest = "md5-" + Data(writer.receivedDigest).base64EncodedString()
+            if let expected = attachment.digest, expected != digest {
+                throw HTTPFailure(
+                    .preconditionFailed, "content_md5_mismatch",
+                    "The bytes of attachment \(attachment.name) do not have its digest")
+            }
+            let length = attachment.encoding == nil ? nil : attachment.length
+            uploads.add(
+                try writer.finish(name: attachment.name, revpos: attachment.revpos ?? 0, length: length))
+        }
+
+        private func finish() throws -> WireDocument {
+            guard let document else { throw HTTPFailure.badRequest("The request has no document") }
+            if let missing = expected.first {
+                throw HTTPFailure.badRequest("The attachment \(missing.name) does not follow the document")
+            }
+            return document
+        }
+    }
+#endif

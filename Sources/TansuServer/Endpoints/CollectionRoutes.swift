@@ -1,0 +1,12 @@
+#if TansuServer
+    /// The routes of databases and documents.
+    enum CollectionRoutes {
+        static let all: [Route] = routes.map(\.answeringErrors)
+
+        private static let routes: [Route] =
+            [DatabaseEndpoint.route, BulkDocsEndpoint.route, BulkGetEndpoint.route, ChangesEndpoint.route]
+            + RevisionsDifferenceEndpoint.routes + AllDocsEndpoint.routes + [LocalDocsEndpoint.route]
+            + SettingsEndpoints.routes + UpkeepEndpoints.routes + DesignEndpoint.routes
+            + FindEndpoint.routes + IndexEndpoint.routes + [DatabasesInfoEndpoint.route, DocumentEndpoint.route]
+    }
+#endif

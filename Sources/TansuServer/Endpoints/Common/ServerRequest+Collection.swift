@@ -1,0 +1,61 @@
+#if TansuServer
+    import HTTPTypes
+    import NIOCore
+    import Tansu
+    import TansuBSON
+    import TansuSync
+
+    extension ServerRequest {
+        /// The documents of the database that the path names, with their revisions.
+        func collection() throws -> ReplicatedCollection {
+            // Server admins pass the router without it.
+            if databaseName.hasPrefix("_") { try server.requireDatabase(databaseName) }
+            return try ReplicatedCollection.open(databaseName, in: database, create: true)
+        }
+
+        /// The body as bytes.
+        func bytes() async throws -> [UInt8] {
+            let buffer = try await collectedBody()
+            return Array(buffer.readableBytesView)
+        }
+
+        /// - Throws: ``HTTPFailure`` unless the user manages the database.
+        func requireDatabaseAdmin() throws {
+            try security().requireAdmin(user)
+        }
+
+        /// Whether the client takes answers of a media type. Without the header it takes everything.
+        func accepts(_ type: String) -> Bool {
+            guard let text = self[.accept] else { return true }
+            return AcceptedTypes(text).contains(type)
+        }
+
+        /// The quoted entity tag is one that the client has already.
+        func hasCurrent(_ entityTag: String) -> Bool {
+            self[.ifNoneMatch]?.split(whereSeparator: { $0 == "," || $0 == " " }).contains { $0 == entityTag } ?? false
+        }
+    }
+
+    /// The media types of a header `Accept`.
+    struct AcceptedTypes {
+        private var ranges: [(type: Substring, quality: Double)] = []
+
+        init(_ text: String) {
+            for part in text.split(separator: ",") {
+                let fields = part.split(separator: ";").map { $0.drop { $0 == " " } }
+                guard let type = fields.first else { continue }
+                let quality = fields.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) }
+                ranges.append((type.prefix { $0 != " " }, quality ?? 1))
+            }
+        }
+
+        /// Whether a range has the type: the most specific one decides.
+        func contains(_ type: String) -> Bool {
+            let all = "\(type.prefix { $0 != "/" })/*"
+            for candidate in [type, all, "*/*"] {
+                if let range = ranges.first(where: { $0.type == candidate }) { return range.quality > 0 }
+            }
+            return false
+        }
+    }
+#endif

@@ -1,0 +1,95 @@
+#if TansuServer
+    import HTTPTypes
+    import HummingbirdCore
+    import Tansu
+    import TansuBSON
+    import TansuSync
+
+    /// `/{db}`
+    enum DatabaseEndpoint {
+        static let route = Route(
+            "/:db", allow: "DELETE,GET,HEAD,POST",
+            [
+                .put: .init(.serverAdmin, put), .get: .init(get), .delete: .init(.serverAdmin, delete),
+                .post: .init(post),
+            ])
+
+        private static func put(_ request: ServerRequest) async throws -> Response {
+            let name = request.databaseName
+            try DatabaseName.check(name)
+            switch request.query["partitioned"] {
+            case nil, "false": break
+            case "true": throw HTTPFailure.notImplemented("Databases are not partitioned; create it without")
+            default: throw HTTPFailure.badRequest("Invalid `partitioned` parameter")
+            }
+            guard try !request.server.databaseNames().contains(name) else {
+                throw HTTPFailure(
+                    .preconditionFailed, "file_exists",
+                    "The database could not be created, the file already exists.")
+            }
+            try await request.database.ensureCollection(name)
+            _ = try request.collection()
+            return .ok(.created, headers: [.location: request.url("/\(URLText.encoded(name))")])
+        }
+
+        private static func get(_ request: ServerRequest) async throws -> Response {
+            .json(.document(try await info(request.collection())))
+        }
+
+        /// What CouchDB says about a database.
+        static func info(_ collection: ReplicatedCollection) async throws -> BSONDocument {
+            let info = try await collection.read { $0.info() }
+            let text = SequenceText(instance: info.instance)
+            return [
+                "instance_start_time": "0", "db_name": .string(collection.name),
+                "purge_seq": .string(text(info.purgeSequence)), "update_seq": .string(text(info.updateSequence)),
+                "sizes": [
+                    "file": 0, "external": 0, "active": 0,
+                ],
+                "props": [:], "doc_del_count": .int64(info.deletedDocuments), "doc_count": .int64(info.documents),
+                "disk_format_version": 8, "compact_running": false,
+                "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
+            ]
+        }
+
+        private static func delete(_ request: ServerRequest) async throws -> Response {
+            guard request.query["rev"] == nil else {
+                throw HTTPFailure.badRequest(
+                    "You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?")
+            }
+            let name = request.databaseName
+            try request.server.requireDatabase(name)
+            try request.collection().drop()
+            return .ok()
+        }
+
+        private static func post(_ request: ServerRequest) async throws -> Response {
+            try request.requireJSONContentType()
+            let document = try WireDocument(json: try await request.bytes())
+            let id = document.id ?? NewDocumentID.make()
+            let isBatch = request.query["batch"] == "ok"
+            let location: HTTPFields = [.location: DocumentWriting.documentURL(request, id)]
+            if id.hasPrefix(DocumentName.localPrefix) {
+                let saved = try await LocalDocumentEndpoint.save(
+                    request, id, document.fields, document.revision?.text, isDeleted: document.isDeleted, location,
+                    status: .created)
+                return isBatch ? accepted(id) : saved
+            }
+            if id.hasPrefix(DocumentName.designPrefix) { try request.requireDatabaseAdmin() }
+            let collection = try request.collection()
+            let uploads = AttachmentUploads(request)
+            defer { uploads.release() }
+            let prepared = try await request.prepared(document, id)
+            let edit = try DocumentEdit(id, prepared, document.revision, uploads)
+            if isBatch {
+                _ = try? await DocumentWriting.save(edit, collection)
+                return accepted(id)
+            }
+            return .saved(id, try await DocumentWriting.save(edit, collection), headers: location)
+        }
+
+        private static func accepted(_ id: String) -> Response {
+            .json(["ok": true, "id": .string(id)], status: .accepted)
+        }
+    }
+#endif

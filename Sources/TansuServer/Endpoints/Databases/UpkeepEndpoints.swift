@@ -1,0 +1,80 @@
+#if TansuServer
+    import HTTPTypes
+    import HummingbirdCore
+    import TansuBSON
+    import TansuSync
+
+    /// `/{db}/_compact`, `_view_cleanup`, `_ensure_full_commit`, `_purge` and what only a cluster needs.
+    enum UpkeepEndpoints {
+        static let routes = [
+            Route("/:db/_compact", allow: "POST", [.post: .init(.databaseAdmin, compact)]),
+            Route("/:db/_compact/:design", allow: "POST", [.post: .init(.databaseAdmin, compactDesign)]),
+            Route("/:db/_view_cleanup", allow: "POST", [.post: .init(.databaseAdmin, cleanUp)]),
+            Route("/:db/_ensure_full_commit", allow: "POST", [.post: .init(ensureCommit)]),
+            Route("/:db/_purge", allow: "POST", [.post: .init(.databaseAdmin, purge)]),
+            Route("/:db/_shards", allow: "GET", [.get: .init(shards)]),
+            Route("/:db/_sync_shards", allow: "POST", [.post: .init(.serverAdmin, syncShards)]),
+        ]
+
+        private static func compact(_ request: ServerRequest) async throws -> Response {
+            try request.requireJSONContentType()
+            let collection = try request.collection()
+            try await request.database.runWriting { _ in try collection.compact() }
+            return .ok(.accepted)
+        }
+
+        /// There are no files of views.
+        private static func compactDesign(_ request: ServerRequest) async throws -> Response {
+            try request.requireJSONContentType()
+            _ = try await DesignDocument.fields(of: request.parameters["design"] ?? "", request.collection())
+            return .ok(.accepted)
+        }
+
+        private static func cleanUp(_ request: ServerRequest) async throws -> Response {
+            let collection = try request.collection()
+            try await request.database.runWriting { _ in try collection.removeUnusedIndexes() }
+            return .ok(.accepted)
+        }
+
+        private static func ensureCommit(_ request: ServerRequest) async throws -> Response {
+            try request.requireJSONContentType()
+            try await request.database.sync()
+            return .json(["ok": true, "instance_start_time": "0"], status: .created)
+        }
+
+        private static let maximumDocuments = 100
+        private static let maximumRevisions = 1000
+
+        private static func purge(_ request: ServerRequest) async throws -> Response {
+            try request.requireJSONContentType()
+            var wanted: [(id: String, revisions: [Revision])] = []
+            for (id, value) in try await request.jsonObject() {
+                wanted.append((id, try WireRevision.list(value).compactMap(\.revision)))
+            }
+            guard wanted.count <= maximumDocuments else {
+                throw HTTPFailure.badRequest("Exceeded maximum number of documents.")
+            }
+            guard wanted.reduce(0, { $0 + $1.revisions.count }) <= maximumRevisions else {
+                throw HTTPFailure.badRequest("Exceeded maximum number of revisions.")
+            }
+            let list = wanted
+            let purged = try await request.collection().write { store in
+                try list.map { ($0.id, try store.purge($0.id, $0.revisions)) }
+            }
+            var answer: BSONDocument = [:]
+            for (id, revisions) in purged {
+                answer[id] = .array(BSONArray(revisions.map { .string($0.description) }))
+            }
+            return .json(["purge_seq": .null, "purged": .document(answer)], status: .created)
+        }
+
+        private static func shards(_ request: ServerRequest) async throws -> Response {
+            .json(["shards": ["00000000-ffffffff": ["couchdb@127.0.0.1"]]])
+        }
+
+        private static func syncShards(_ request: ServerRequest) async throws -> Response {
+            try request.server.requireDatabase(request.databaseName)
+            return .ok(.accepted)
+        }
+    }
+#endif

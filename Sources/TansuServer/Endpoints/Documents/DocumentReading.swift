@@ -1,0 +1,36 @@
+#if TansuServer
+    import HTTPTypes
+    import HummingbirdCore
+    import TansuSync
+
+    /// The answer to a request for one document.
+    struct DocumentReading: Sendable {
+        private let request: ServerRequest
+        private let id: String
+        private let query: DocumentQuery
+
+        init(_ request: ServerRequest, _ id: String, _ query: DocumentQuery) {
+            self.request = request
+            self.id = id
+            self.query = query
+        }
+
+        func answer() async throws -> Response {
+            let collection = try request.collection()
+            let isMultipart = query.parts.mayIncludeAttachments && request.accepts("multipart/related")
+            let answer = try await collection.read { [id, query] store in
+                try RevisionAnswer.find(id, query, isMultipart ? .multipart : .json, in: store)
+            }
+            var headers = HTTPFields()
+            if !answer.hasMeta {
+                let tag = EntityTag.of(revision: answer.text.revision)
+                if request.hasCurrent(tag) { return Response(status: .notModified, headers: [.eTag: tag]) }
+                headers[.eTag] = tag
+            }
+            guard isMultipart, !answer.text.attachments.isEmpty else {
+                return .json(bytes: answer.text.json(), headers: headers)
+            }
+            return RelatedAnswer(answer, collection).response(headers)
+        }
+    }
+#endif

@@ -1,0 +1,97 @@
+#if TansuServer
+    import HTTPTypes
+    import HummingbirdCore
+    import TansuBSON
+    import TansuSync
+
+    /// `/{db}/_find` and `/{db}/_explain`
+    enum FindEndpoint {
+        static let routes = [
+            Route("/:db/_find", allow: "POST", [.post: .init(find)]),
+            Route("/:db/_explain", allow: "POST", [.post: .init(explain)]),
+        ]
+
+        /// The greatest number of documents in memory at once.
+        private static let pageSize: Int64 = 500
+
+        private static func find(_ request: ServerRequest) async throws -> Response {
+            try request.requireJSONContentType()
+            let body = try await request.jsonObject()
+            let query = try Mango.Query(body)
+            let collection = try request.collection()
+            let start = ContinuousClock.now
+            // What fails does so before the answer begins.
+            let first = try await collection.find(query, pageSize: pageSize)
+            return .streamed { stream in
+                var answer = first
+                var left = query.limit
+                var rest = body
+                var found = 0
+                var (keys, documents) = (0, 0)
+                try await stream.write("{\"docs\":[")
+                while true {
+                    for document in try await shown(answer.documents, query, collection) {
+                        try await stream.write(found == 0 ? "\r\n" : ",\r\n")
+                        var writer = WireJSONWriter()
+                        writer.value(.document(document))
+                        try await stream.write(writer.finish())
+                        found += 1
+                    }
+                    keys += answer.keysExamined
+                    documents += answer.documentsExamined
+                    left -= Int64(answer.documents.count)
+                    guard answer.documents.count == Int(pageSize), left > 0 else { break }
+                    rest["bookmark"] = .string(answer.bookmark)
+                    rest["limit"] = .int64(left)
+                    rest["skip"] = nil
+                    answer = try await collection.find(Mango.Query(rest), pageSize: pageSize)
+                }
+                var writer = WireJSONWriter()
+                writer.raw("\r\n],\"bookmark\":")
+                writer.string(answer.bookmark)
+                if query.includesStatistics {
+                    let time = (ContinuousClock.now - start) / .milliseconds(1)
+                    writer.raw(",\"execution_stats\":")
+                    writer.value([
+                        "total_keys_examined": BSONValue(keys), "total_docs_examined": BSONValue(documents),
+                        "total_quorum_docs_examined": 0, "results_returned": BSONValue(found),
+                        "execution_time_ms": .double(time),
+                    ])
+                }
+                if let warning = first.warning {
+                    writer.raw(",\"warning\":")
+                    writer.string(warning)
+                }
+                writer.raw("}\n")
+                try await stream.write(writer.finish())
+            }
+        }
+
+        /// The documents with their conflicts, if the query asks for these.
+        private static func shown(
+            _ documents: [BSONDocument], _ query: Mango.Query, _ collection: ReplicatedCollection
+        ) async throws -> [BSONDocument] {
+            guard query.includesConflicts, !documents.isEmpty else { return documents }
+            return try await collection.read { store in
+                try documents.map { document in
+                    guard case .string(let id)? = document["_id"], let record = try store.document(id) else {
+                        return document
+                    }
+                    let conflicts = record.tree.conflicts
+                    guard !conflicts.isEmpty else { return document }
+                    var document = document
+                    document["_conflicts"] = .array(BSONArray(conflicts.map { .string($0.description) }))
+                    return document
+                }
+            }
+        }
+
+        private static func explain(_ request: ServerRequest) async throws -> Response {
+            try request.requireJSONContentType()
+            let query = try Mango.Query(try await request.jsonObject())
+            let collection = try request.collection()
+            let explanation = try await request.database.runReading { _ in try collection.explain(query) }
+            return .json(.document(explanation))
+        }
+    }
+#endif

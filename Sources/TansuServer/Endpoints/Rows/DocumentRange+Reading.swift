@@ -1,0 +1,39 @@
+#if TansuServer
+    import TansuSync
+
+    extension DocumentRange {
+        /// The documents of the range in its order.
+        func records(in store: RevisionStore, limit: Int) throws -> [DocumentRecord] {
+            var found: [DocumentRecord] = []
+            guard !isEmpty else { return [] }
+            let cursor = try store.documents(from: lower, to: upper, isDescending: isDescending)
+            defer { cursor.close() }
+            while found.count < limit, let record = try cursor.read() {
+                if contains(record.id) { found.append(record) }
+            }
+            return found
+        }
+
+        /// How many documents are in the range.
+        func count(in store: RevisionStore) throws -> Int {
+            let cursor = try store.documents(from: lower, to: upper)
+            defer { cursor.close() }
+            var count = 0
+            while let record = try cursor.read() {
+                if contains(record.id) { count += 1 }
+            }
+            return count
+        }
+
+        /// How many documents come before the range.
+        func countBefore(in store: RevisionStore) throws -> Int {
+            guard let start = isDescending ? upper : lower else { return 0 }
+            return try store.documentCount(before: start, isDescending: isDescending)
+        }
+
+        private var isEmpty: Bool {
+            guard let lower, let upper else { return false }
+            return upper.utf8.lexicographicallyPrecedes(lower.utf8)
+        }
+    }
+#endif

@@ -1,0 +1,109 @@
+#if TansuServer
+    import TansuBSON
+
+    /// What a request for rows of documents asks for.
+    struct RowsQuery: Sendable {
+        var startKey: BSONValue?
+        var endKey: BSONValue?
+        var keys: [BSONValue]?
+        var isDescending = false
+        var includesEnd = true
+        var limit: Int?
+        var skip = 0
+        var includesDocuments = false
+        var includesConflicts = false
+        var includesAttachments = false
+        var includesEncoding = false
+        var includesSequence = false
+        private var isGrouping = false
+        private var isReducing = false
+
+        /// Reads the members of a JSON body.
+        mutating func take(_ body: BSONDocument) throws {
+            if let keys = body["keys"], keys.arrayValue == nil, keys != .null {
+                throw HTTPFailure.badRequest("`keys` body member must be an array.")
+            }
+            for (name, value) in body { try take(name, value) }
+        }
+
+        /// Reads the parameters of a query, of which JSON values are text.
+        mutating func take(_ query: QueryParameters) throws {
+            for (name, value) in query.items { try take(name, text: value) }
+        }
+
+        private static let jsonNames: Set = ["key", "keys", "startkey", "start_key", "endkey", "end_key"]
+
+        private mutating func take(_ name: String, text: String) throws {
+            guard Self.jsonNames.contains(name) else { return try take(name, .string(text)) }
+            do {
+                try take(name, BSONValue(plainJSON: text))
+            } catch is BSONError {
+                throw HTTPFailure.invalidJSON
+            }
+        }
+
+        private mutating func take(_ name: String, _ value: BSONValue) throws {
+            switch name {
+            case "key": (startKey, endKey) = (value, value)
+            case "keys":
+                guard case .array(let array) = value else {
+                    throw HTTPFailure.badRequest("`keys` parameter must be an array.")
+                }
+                keys = Array(array)
+            case "startkey", "start_key": startKey = value
+            case "endkey", "end_key": endKey = value
+            case "limit": limit = try Self.count(value)
+            case "skip": skip = try Self.count(value)
+            case "descending": isDescending = try Self.flag(value)
+            case "inclusive_end": includesEnd = try Self.flag(value)
+            case "include_docs": includesDocuments = try Self.flag(value)
+            case "conflicts": includesConflicts = try Self.flag(value)
+            case "attachments": includesAttachments = try Self.flag(value)
+            case "att_encoding_info": includesEncoding = try Self.flag(value)
+            case "update_seq": includesSequence = try Self.flag(value)
+            case "group": isGrouping = try Self.flag(value)
+            case "group_level": isGrouping = try Self.count(value) > 0
+            case "reduce": isReducing = try Self.flag(value)
+            case "sorted": _ = try Self.flag(value)
+            case "stale": try Self.require(value, in: ["ok", "update_after"], or: "Invalid value for `stale`.")
+            case "stable": try Self.require(value, in: ["true", "false"], or: "Invalid value for `stable`.")
+            case "update": try Self.require(value, in: ["true", "false", "lazy"], or: "Invalid value for `update`.")
+            case "partition":
+                throw HTTPFailure.queryParseError("`partition` parameter is not supported in this database.")
+            default: break
+            }
+        }
+
+        /// - Throws: ``HTTPFailure`` when something is asked for that only views have.
+        func validate() throws {
+            if isReducing { throw HTTPFailure.queryParseError("Reduce is invalid for map-only views.") }
+            if isGrouping { throw HTTPFailure.queryParseError("Invalid use of grouping on a map view.") }
+        }
+
+        private static func flag(_ value: BSONValue) throws -> Bool {
+            switch value {
+            case .bool(let flag): return flag
+            case .string(let text) where text.lowercased() == "true": return true
+            case .string(let text) where text.lowercased() == "false": return false
+            default: throw HTTPFailure.queryParseError("Invalid boolean parameter: \(value.extendedJSON(.relaxed))")
+            }
+        }
+
+        private static func count(_ value: BSONValue) throws -> Int {
+            let number: Int?
+            switch value {
+            case .string(let text): number = Int(text)
+            default: number = value.intValue
+            }
+            let text = value.extendedJSON(.relaxed)
+            guard let number else { throw HTTPFailure.queryParseError("Invalid value for integer: \(text)") }
+            guard number >= 0 else { throw HTTPFailure.queryParseError("Invalid value for positive integer: \(text)") }
+            return number
+        }
+
+        private static func require(_ value: BSONValue, in allowed: [String], or reason: String) throws {
+            let text = value.stringValue ?? value.boolValue.map { "\($0)" } ?? ""
+            guard allowed.contains(text) else { throw HTTPFailure.queryParseError(reason) }
+        }
+    }
+#endif
