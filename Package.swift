@@ -134,6 +134,7 @@ let package = Package(
                 "Tansu",
                 "TansuBSON",
                 .target(name: "TansuServer", condition: .when(traits: ["TansuServer"])),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["TansuServer"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Resources/README.md"],

@@ -71,6 +71,18 @@
             }
         }
 
+        /// Runs until the process gets SIGTERM or SIGINT (Ctrl-C), which shut the server down gracefully.
+        ///
+        /// - Throws: As ``run()``.
+        public func runUntilSignal() async throws {
+            let group = ServiceGroup(
+                configuration: .init(
+                    services: [.init(service: self, failureTerminationBehavior: .cancelGroup)],
+                    gracefulShutdownSignals: [.sigterm, .sigint],
+                    logger: options.logger ?? Logger(label: "tansu.server") { _ in SwiftLogNoOpLogHandler() }))
+            try await group.run()
+        }
+
         /// The port that the server listens at, as soon as it does; nil when it has ended. To be asked for once.
         public func port() async -> Int? { await listening.first { _ in true } }
 
@@ -83,7 +95,7 @@
             else { return }
             throw ServerError(
                 .needsUsers,
-                "The address \"\(options.host)\" can be reached from other machines, and nobody could be kept out; name a server admin"
+                "The address \"\(options.host)\" can be reached from other machines, and the server has no users who could log in"
             )
         }
 

@@ -45,6 +45,8 @@
         private var isQuiescing = false
         private var isInputClosed = false
         private var hasFeed = false
+        /// What followed the requests that are being answered is not HTTP; it is answered after them.
+        private var pendingFailure: HTTPFailure?
         private var context: ChannelHandlerContext?
         private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
         /// The bytes that arrived last, from which an unknown method is read.
@@ -73,6 +75,7 @@
 
         /// - Returns: Whether the bytes are of interest.
         func bytesArrived(_ bytes: ByteBuffer) -> Bool {
+            if pendingFailure != nil { return false }
             switch phase {
             case .lingering:
                 return false
@@ -211,6 +214,8 @@
             context.flush()
             if !exchange.keepsAlive || isQuiescing {
                 finish(context)
+            } else if exchanges.isEmpty, let pendingFailure {
+                answer(context, pendingFailure)
             } else if exchanges.isEmpty, case .idle = phase {
                 enter(.idle)
             }
@@ -258,18 +263,20 @@
         func errorCaught(context: ChannelHandlerContext, error: any Error) {
             guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
             if case .lingering = phase { return }
+            let failure: HTTPFailure
             switch error {
             case .headerOverflow:
-                answer(
-                    context,
-                    HTTPFailure(.requestHeaderFieldsTooLarge, "header_too_large", "The request's head is too large"))
+                failure = HTTPFailure(
+                    .requestHeaderFieldsTooLarge, "header_too_large", "The request's head is too large")
             case .invalidEOFState:
-                context.close(promise: nil)
+                return context.close(promise: nil)
             case .invalidMethod:
-                answer(context, .unknownMethod(in: lastBytes, allow: allowedMethods))
+                failure = .unknownMethod(in: lastBytes, allow: allowedMethods)
             default:
-                answer(context, .badRequest("The request is not valid HTTP"))
+                failure = .badRequest("The request is not valid HTTP")
             }
+            if case .body = phase { return answer(context, failure) }
+            if exchanges.isEmpty { answer(context, failure) } else { pendingFailure = failure }
         }
 
         // MARK: Time

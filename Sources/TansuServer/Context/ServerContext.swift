@@ -28,6 +28,10 @@
             uuid = identity.uuid
             authenticator = try await Authenticator(
                 database: database, identity: identity, options: options, settings: settings)
+            // Clients expect these where there are users.
+            if !authenticator.isOpen {
+                for name in [Accounts.collection, "_replicator"] { try await database.ensureCollection(name) }
+            }
         }
 
         /// The names of the collections that are served: all but those of the server and of the revisions.

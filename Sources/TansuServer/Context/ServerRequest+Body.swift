@@ -3,6 +3,7 @@
     import HummingbirdCore
     import NIOCore
     import TansuBSON
+    import TansuSync
 
     extension ServerRequest {
         /// The whole body.
@@ -13,12 +14,43 @@
         package func collectedBody(upTo limit: Int? = nil) async throws -> ByteBuffer {
             let limit = limit ?? server.options.limits.requestBytes
             if let length = contentLength, length > limit { throw HTTPFailure.tooLarge() }
+            switch self[.contentEncoding]?.lowercased() ?? "identity" {
+            case "identity": return try await plainBody(limit)
+            case "gzip": return try await decompressedBody(limit)
+            case let encoding:
+                throw HTTPFailure.badContentType("\(encoding) is not a supported content encoding.")
+            }
+        }
+
+        private func plainBody(_ limit: Int) async throws -> ByteBuffer {
             var collected = ByteBuffer()
             for try await part in body {
                 guard collected.readableBytes + part.readableBytes <= limit else { throw HTTPFailure.tooLarge() }
                 if collected.readableBytes == 0 { collected = part } else { collected.writeImmutableBuffer(part) }
             }
-            return try decoded(collected, upTo: limit)
+            return collected
+        }
+
+        /// The limit is that of the decompressed bytes, so that few bytes cannot become many.
+        private func decompressedBody(_ limit: Int) async throws -> ByteBuffer {
+            let malformed = HTTPFailure.badRequest("Request body is not properly gzipped.")
+            let stream = try GzipStream(compressing: false)
+            var collected = ByteBuffer()
+            for try await var part in body {
+                while let piece = part.readBytes(length: min(part.readableBytes, 64 << 10)), !piece.isEmpty {
+                    stream.feed(piece)
+                    do {
+                        while let bytes = try stream.pull() {
+                            guard collected.readableBytes + bytes.count <= limit else { throw HTTPFailure.tooLarge() }
+                            collected.writeBytes(bytes)
+                        }
+                    } catch let error as AttachmentError where error.code == .invalidEncoding {
+                        throw malformed
+                    }
+                }
+            }
+            guard stream.isAtEnd else { throw malformed }
+            return collected
         }
 
         /// The length that the client has announced; nil for a chunked body.

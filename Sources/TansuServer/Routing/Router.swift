@@ -18,7 +18,10 @@
         ///
         /// - Throws: ``HTTPFailure`` when there is none, or the user may not, and whatever the endpoint throws.
         package func respond(to request: ServerRequest) async throws -> Response {
-            guard let match = tree.match(request.path.parts) else { throw HTTPFailure.notFound() }
+            guard let match = tree.match(request.path.parts) else {
+                if let name = request.path.parts.first { try request.server.requireDatabase(name) }
+                throw HTTPFailure.notFound()
+            }
             var request = request
             request.parameters = match.parameters
             request.rest = match.rest
@@ -40,29 +43,29 @@
             return Response(status: .movedPermanently, headers: [.location: request.url(path)])
         }
 
-        /// Databases whose names begin with an underscore, which only these may have.
-        private static let systemDatabases: Set = ["_users", "_replicator", "_global_changes"]
-
         private func check(_ access: Access, _ request: ServerRequest) throws {
-            var access = access
-            if let name = request.parameters["db"], name.hasPrefix("_") {
-                let part = request.path.parts.dropFirst().first
-                if !Self.systemDatabases.contains(name) || part == "_all_docs" || part == "_changes" {
-                    access = .serverAdmin
+            let name = request.parameters["db"]
+            if access == .serverAdmin || name.map({ needsServerAdmin($0, request) }) == true {
+                guard request.user.isServerAdmin else {
+                    throw HTTPFailure.unauthorized("You are not a server admin.")
                 }
             }
-            switch access {
-            case .everyone:
-                return
-            case .serverAdmin:
-                guard request.user.isServerAdmin else { throw HTTPFailure.unauthorized("You are not a server admin.") }
-            case .member:
-                try request.server.requireDatabase(request.databaseName)
-                try request.security().requireMember(request.user)
-            case .databaseAdmin:
-                try request.server.requireDatabase(request.databaseName)
-                try request.security().requireAdmin(request.user)
+            guard let name, access == .member || access == .databaseAdmin else { return }
+            try request.server.requireDatabase(name)
+            let security = try request.security()
+            if access == .member {
+                try security.requireMember(request.user)
+            } else {
+                try security.requireAdmin(request.user)
             }
+        }
+
+        /// What CouchDB keeps to server admins, whatever the security object of the database says: what is no database, and
+        /// the lists of accounts and replications.
+        private func needsServerAdmin(_ name: String, _ request: ServerRequest) -> Bool {
+            guard name.hasPrefix("_") else { return false }
+            let part = request.path.parts.dropFirst().first
+            return !DatabaseName.system.contains(name) || part == "_all_docs" || part == "_changes"
         }
     }
 #endif

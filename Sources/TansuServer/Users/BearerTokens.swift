@@ -7,10 +7,14 @@
         private let keys: JWTKeyCollection
 
         /// - Parameter jsonWebKeys: A JWK set.
-        /// - Throws: When it is not one.
+        /// - Throws: ``ServerError`` when it is not one.
         init(jsonWebKeys: String) async throws {
             keys = JWTKeyCollection()
-            try await keys.add(jwksJSON: jsonWebKeys)
+            do {
+                try await keys.add(jwksJSON: jsonWebKeys)
+            } catch {
+                throw ServerError(.invalidKeys, "The keys of bearer tokens are not a JWK set: \(error)")
+            }
         }
 
         private struct Claims: JWTPayload {

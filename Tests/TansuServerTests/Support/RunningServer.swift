@@ -23,7 +23,10 @@
                 services: [server], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             return try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { try await group.run() }
-                guard let port = await server.port() else { throw NotListening() }
+                guard let port = await server.port() else {
+                    try await tasks.waitForAll()
+                    throw NotListening()
+                }
                 let result: Swift.Result<Result, any Error>
                 do {
                     result = .success(try await body(RunningServer(server: server, port: port)))

@@ -16,7 +16,7 @@
 
         private static func put(_ request: ServerRequest) async throws -> Response {
             let name = request.databaseName
-            try DatabaseName.validate(name)
+            try DatabaseName.check(name)
             switch request.query["partitioned"] {
             case nil, "false": break
             case "true": throw HTTPFailure.notImplemented("Databases are not partitioned; create it without")
@@ -90,36 +90,6 @@
 
         private static func accepted(_ id: String) -> Response {
             .json(["ok": true, "id": .string(id)], status: .accepted)
-        }
-    }
-
-    /// What CouchDB takes as the name of a database.
-    enum DatabaseName {
-        private static let maximumLength = 100
-
-        /// - Throws: ``HTTPFailure`` when CouchDB refuses it.
-        static func validate(_ name: String) throws {
-            if name == "_users" || name == "_replicator" || name == "_global_changes" { return }
-            let isLegal =
-                name.utf8.first.map { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) } == true
-                && name.utf8.allSatisfy(isAllowed)
-            guard isLegal else {
-                throw HTTPFailure(
-                    .badRequest, "illegal_database_name",
-                    "Name: '\(name)'. Only lowercase characters (a-z), digits (0-9), and any of the characters "
-                        + "_, $, (, ), +, -, and / are allowed. Must begin with a letter.")
-            }
-            guard name.utf8.count <= maximumLength else {
-                throw HTTPFailure(
-                    .badRequest, "database_name_too_long", "At least one path segment of `\(name)` is too long.")
-            }
-        }
-
-        private static func isAllowed(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-            default: "_$()+-/".utf8.contains(byte)
-            }
         }
     }
 #endif
