@@ -97,7 +97,7 @@
             return try RevisionPath(revision, parent: parent)
         }
 
-        private func validate(_ document: BSONDocument, _ id: String) throws {
+        func validate(_ document: BSONDocument, _ id: String) throws {
             for (key, _) in document where key.utf8.first == UInt8(ascii: "_") && key != "_id" {
                 throw ReplicationError(
                     .reservedField,

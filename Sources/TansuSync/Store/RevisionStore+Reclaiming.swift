@@ -94,27 +94,33 @@
             try database.collection(StoreNames.states).get(name) != nil
         }
 
-        /// Ends the replication of a collection: removes the revisions, and leaves the documents.
+        /// Ends the replication of a collection: removes the revisions, and leaves the documents and their attachments.
         package func switchOff() throws {
             try database.write { transaction in
                 for collection in StoreNames.all(name) where collection != StoreNames.attachments(name) {
                     try transaction.dropCollection(collection)
                 }
-                try FindIndexNames.drop(name, transaction)
-                try transaction.collection(StoreNames.states).remove(id: name)
+                try dropRest(transaction)
             }
             markAsDropped()
         }
 
         /// Drops the collection with all that belongs to it.
-        package func drop() throws {
+        package func drop() throws { try dropRevisions(alsoDocuments: true) }
+
+        /// Drops all that belongs to a collection.
+        func dropRevisions(alsoDocuments: Bool) throws {
             try database.write { transaction in
-                try transaction.dropCollection(name)
+                if alsoDocuments { try transaction.dropCollection(name) }
                 for collection in StoreNames.all(name) { try transaction.dropCollection(collection) }
-                try FindIndexNames.drop(name, transaction)
-                try transaction.collection(StoreNames.states).remove(id: name)
+                try dropRest(transaction)
             }
             markAsDropped()
+        }
+
+        private func dropRest(_ transaction: Database.Transaction) throws {
+            try FindIndexNames.drop(name, transaction)
+            try transaction.collection(StoreNames.states).remove(id: name)
         }
     }
 #endif

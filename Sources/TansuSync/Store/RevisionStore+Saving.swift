@@ -56,6 +56,10 @@
             if !refused.isEmpty {
                 for (index, revision) in pushed.enumerated() { errors[index] = errors[index] ?? refused[revision.id] }
             }
+            if let resolver {
+                let ids = open.filter { $0.value.isChanged && $0.value.record.tree.leafCount > 1 }.keys.sorted()
+                try resolveConflicts(of: ids, resolver)
+            }
             return errors
         }
 
