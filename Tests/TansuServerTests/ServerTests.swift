@@ -1,9 +1,13 @@
 #if TansuServer
     import Foundation
+    import HTTPTypes
+    import Tansu
+    import Testing
+    @testable import TansuServer
+
     #if canImport(FoundationNetworking)
         import FoundationNetworking
     #endif
-    import Testing
 
     @Suite struct ServerTests {
         @Test @available(macOS 14, *) func welcomes() async throws {
@@ -12,6 +16,75 @@
                 let (data, response) = try await URLSession.shared.data(from: url)
                 #expect((response as? HTTPURLResponse)?.statusCode == 200)
                 #expect(String(decoding: data, as: UTF8.self).contains(#""couchdb":"Welcome""#))
+            }
+        }
+
+        @Test @available(macOS 14, *) func aDatabaseKeepsItsNameAndItsSessionsOverRestarts() async throws {
+            let database = try Database(.memory)
+            var options = ServerOptions(port: 0)
+            options.admins = ["admin": "secret"]
+            let uuid = try await RunningServer.run(database, options: options) { try #require($0.server.context).uuid }
+            let cookie = try await RunningServer.run(database, options: options) { server in
+                #expect(server.server.context?.uuid == uuid)
+                let answer = try await server.answer(
+                    "POST", "/_session", ["Content-Type": "application/json"],
+                    body: #"{"name":"admin","password":"secret"}"#)
+                return try #require(answer[header: "set-cookie"]).prefix { $0 != ";" }
+            }
+            try await RunningServer.run(database, options: options) { server in
+                let answer = try await server.answer("GET", "/_session", ["Cookie": String(cookie)])
+                #expect(answer.text.contains(#""name":"admin""#))
+                #expect(
+                    try await server.answer("GET", "/_all_dbs", ["Cookie": String(cookie)]).text
+                        == #"["_replicator","_users"]"# + "\n")
+            }
+        }
+
+        @Test @available(macOS 14, *) func metricsCountRequests() async throws {
+            try await RunningServer.run { server in
+                for _ in 0..<3 { _ = try await server.answer("GET", "/") }
+                _ = try await server.answer("GET", "/nowhere")
+                let text = try await server.answer("GET", "/_metrics").text
+                #expect(text.contains("tansu_server_answers_total{status=\"2xx\"} 3\n"))
+                #expect(text.contains("tansu_server_answers_total{status=\"4xx\"} 1\n"))
+                #expect(text.contains("tansu_server_requests_total{method=\"GET\"} 4\n"))
+                #expect(text.contains("tansu_server_feeds 0\n"))
+            }
+        }
+
+        private func headers(_ origin: String?, asks method: String? = nil, _ fields: String? = nil) -> [String: String]
+        {
+            var headers: [String: String] = [:]
+            headers["Origin"] = origin
+            headers["Access-Control-Request-Method"] = method
+            headers["Access-Control-Request-Headers"] = fields
+            return headers
+        }
+
+        @Test @available(macOS 14, *) func otherOriginsAreRefusedUnlessNamed() async throws {
+            try await RunningServer.run { server in
+                let answer = try await server.answer("GET", "/", headers("http://app.example"))
+                #expect(!answer.headers.contains { $0.name.hasPrefix("access-control") })
+                #expect(
+                    try await server.answer("OPTIONS", "/", headers("http://app.example", asks: "GET")).status == 405)
+            }
+            var options = ServerOptions(port: 0)
+            options.cors = CrossOriginOptions(origins: ["http://app.example"])
+            try await RunningServer.run(options: options) { server in
+                let answer = try await server.answer("GET", "/", headers("http://app.example"))
+                #expect(answer[header: "access-control-allow-origin"] == "http://app.example")
+                #expect(answer[header: "access-control-allow-credentials"] == nil)
+                let evil = try await server.answer("GET", "/", headers("http://evil.example"))
+                #expect(evil[header: "access-control-allow-origin"] == nil)
+                for (request, status) in [
+                    (headers("http://app.example", asks: "PUT"), 204),
+                    (headers("http://app.example", asks: "PUT", "Content-Type, authorization"), 204),
+                    (headers("http://app.example", asks: "PATCH"), 405),
+                    (headers("http://app.example", asks: "PUT", "x-a"), 405),
+                    (headers("http://evil.example", asks: "PUT"), 405), (headers(nil, asks: "PUT"), 405),
+                ] {
+                    #expect(try await server.answer("OPTIONS", "/", request).status == status)
+                }
             }
         }
     }

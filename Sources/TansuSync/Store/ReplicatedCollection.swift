@@ -29,6 +29,8 @@
             /// What ended the replication under this name.
             var end: End?
             var resolver: ConflictResolver?
+            /// The compaction under way.
+            var compaction: RevisionStore.Compaction?
         }
 
         /// What happened to the collection as a whole.
@@ -155,6 +157,7 @@
                     store.resolver = follower.withLock(\.resolver)
                     taken = try followPending(store)
                     let result = try body(store)
+                    try compactIfDue(store)
                     try store.finish()
                     return result
                 }
@@ -163,6 +166,19 @@
                 if let taken { putBack(taken) }
                 throw error
             }
+        }
+
+        /// Removes some bodies of former revisions when there are too many: a batch in each transaction.
+        private func compactIfDue(_ store: RevisionStore) throws {
+            let due = follower.withLock { follower in
+                if follower.compaction == nil, store.needsCompaction {
+                    follower.compaction = RevisionStore.Compaction(stale: store.state.staleBodies)
+                }
+                return follower.compaction
+            }
+            guard let due else { return }
+            let next = try store.compact(due)
+            follower.withLock { $0.compaction = next }
         }
 
         /// The asynchronous variant: on a thread of the database.

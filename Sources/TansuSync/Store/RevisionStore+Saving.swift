@@ -161,7 +161,7 @@
         private func place(_ documents: [OpenDocument]) throws {
             var writes = PendingWrites()
             for var document in documents {
-                document.record.tree.stem(to: state.revsLimit)
+                stem(&document.record.tree, document.record.id, &writes)
                 try place(
                     &document.record, former: document.former, stored: document.stored, new: document.new, &writes)
             }

@@ -318,6 +318,30 @@
             await #expect(throws: CancellationError.self) { try await cancelled.value }
         }
 
+        @Test("Former bodies are kept for a while, and their number is bounded")
+        func formerBodies() throws {
+            let database = try Database(.memory)
+            let people = try database.collection("people")
+            let replicated = try people.enableReplication()
+            var parent: Revision?
+            var revisions: [Revision] = []
+            for number in 0..<2500 {
+                let edit = DocumentEdit(id: "a", parent: parent, fields: ["n": .int32(Int32(number))])
+                parent = try replicated.write { try $0.save([edit]) }[0].get()
+                revisions.append(try #require(parent))
+                if number == 100 {
+                    let record = try #require(try replicated.read { try $0.document("a") })
+                    #expect(try replicated.read { try $0.body(of: record, revisions[3]) }?.fields == ["n": 3])
+                }
+                #expect(try database.collection("tansu.bodies.people").count() <= 1002)
+            }
+            try replicated.compact()
+            #expect(try database.collection("tansu.bodies.people").count() == 0)
+            let record = try #require(try replicated.read { try $0.document("a") })
+            #expect(try replicated.read { try $0.body(of: record, record.winner) }?.fields == ["n": 2499])
+            #expect(try replicated.read { try $0.body(of: record, revisions[2490]) } == nil)
+        }
+
         @Test("A renamed collection keeps its revisions")
         func renaming() throws {
             let database = try Database(.memory)
