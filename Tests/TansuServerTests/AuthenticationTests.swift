@@ -36,7 +36,7 @@
             try database.collection("tansu.sync").save([
                 "_id": "db1", "security": .document(["members": .document(["names": .array(["jan"])])]),
             ])
-            try database.collection("tansu.sync").save(["_id": "open", "security": .document([:])])
+            try database.collection("tansu.sync").save(["_id": "open", "security": .document(["members": [:]])])
             return database
         }
 

@@ -25,8 +25,6 @@
         @Test @available(macOS 14, *) func copy() async throws { try await replay("copy") }
         @Test @available(macOS 14, *) func input() async throws { try await replay("input") }
         @Test @available(macOS 14, *) func authz() async throws { try await replay("authz") }
-        @Test @available(macOS 14, *) func lockout() async throws { try await replay("lockout") }
-        @Test @available(macOS 14, *) func cors() async throws { try await replay("cors") }
         @Test @available(macOS 14, *) func partition() async throws { try await replay("partition") }
         @Test @available(macOS 14, *) func replicate() async throws { try await replay("replicate") }
 

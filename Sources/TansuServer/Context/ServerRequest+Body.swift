@@ -14,8 +14,8 @@
         package func collectedBody(upTo limit: Int? = nil) async throws -> ByteBuffer {
             let limit = limit ?? server.options.limits.requestBytes
             if let length = contentLength, length > limit { throw HTTPFailure.tooLarge() }
-            switch self[.contentEncoding]?.lowercased() ?? "identity" {
-            case "identity": return try await plainBody(limit)
+            switch self[.contentEncoding]?.trimmingSpaces.lowercased() ?? "identity" {
+            case "identity", "": return try await plainBody(limit)
             case "gzip": return try await decompressedBody(limit)
             case let encoding:
                 throw HTTPFailure.badContentType("\(encoding) is not a supported content encoding.")
