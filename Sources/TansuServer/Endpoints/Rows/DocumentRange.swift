@@ -13,7 +13,8 @@
         /// The range of a query; keys that are no text are no bounds.
         init(_ query: RowsQuery, _ scope: DocumentScope) {
             isDescending = query.isDescending
-            let (start, end) = (query.startKey?.stringValue, query.endKey?.stringValue)
+            let start = query.startKey?.stringValue ?? query.startID
+            let end = query.endKey?.stringValue ?? query.endID
             (lower, upper) = isDescending ? (end, start) : (start, end)
             if isDescending { includesLower = query.includesEnd } else { includesUpper = query.includesEnd }
             guard scope == .designs else { return }

@@ -5,6 +5,9 @@
     struct RowsQuery: Sendable {
         var startKey: BSONValue?
         var endKey: BSONValue?
+        /// Where rows begin when the key is no text.
+        var startID: String?
+        var endID: String?
         var keys: [BSONValue]?
         var isDescending = false
         var includesEnd = true
@@ -52,6 +55,8 @@
                 keys = Array(array)
             case "startkey", "start_key": startKey = value
             case "endkey", "end_key": endKey = value
+            case "startkey_docid", "start_key_doc_id": startID = value.stringValue
+            case "endkey_docid", "end_key_doc_id": endID = value.stringValue
             case "limit": limit = try Self.count(value)
             case "skip": skip = try Self.count(value)
             case "descending": isDescending = try Self.flag(value)
