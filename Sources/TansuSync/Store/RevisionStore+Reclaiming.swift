@@ -77,10 +77,12 @@
     }
 
     extension ReplicatedCollection {
-        /// Removes the bodies of revisions that are no leaves, in transactions of bounded size.
+        /// Removes the bodies of revisions that are no leaves, and attachments that no revision has any more, in
+        /// transactions of bounded size.
         package func compact() throws {
             var passed: String? = ""
             while let last = passed { passed = try write { try $0.compact(after: last) } }
+            _ = try BlobSweep.run(database)
         }
 
         /// Above how many bodies of revisions that are no leaves a compaction is due: as many as there are documents, and
