@@ -7,7 +7,7 @@
         ///
         /// The bytes are stored in chunks next to the documents, equal ones once. Memory holds a few chunks only, however
         /// large an attachment is. Attachments are removed with their document; the bytes that no document has any more
-        /// when ``Database/removeUnusedAttachments()-4ndqm`` is called, and a few with each attachment that is added.
+        /// when `removeUnusedAttachments()` is called, and a few with each attachment that is added.
         public struct DocumentAttachments: Sendable {
             let session: Session
             let collection: String

@@ -110,10 +110,12 @@
     }
 
     extension ReplicatedCollection {
-        /// Removes the bodies of revisions that are no leaves, in transactions of bounded size.
+        /// Removes the bodies of revisions that are no leaves, and attachments that no revision has any more, in
+        /// transactions of bounded size.
         package func compact() throws {
             var pass: RevisionStore.Compaction? = try read { RevisionStore.Compaction(stale: $0.state.staleBodies) }
             while let current = pass { pass = try write { try $0.compact(current) } }
+            _ = try BlobSweep.run(database)
         }
 
         /// Whether a collection is replicated.

@@ -1,0 +1,88 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+    import Testing
+
+    @testable import TansuSync
+
+    @Suite("Attachments of a replicated collection")
+    struct ReplicatedAttachmentsTests {
+        private let database: Database
+        private let people: Database.Collection<BSONDocument>
+
+        init() throws {
+            database = try Database(.memory)
+            people = try database.collection("people")
+            try people.save(["_id": "mike"])
+        }
+
+        private func files(_ replicated: ReplicatedCollection, _ id: String) throws -> [AttachmentFile] {
+            try replicated.read { store in
+                let record = try #require(try store.document(id))
+                return try #require(try store.body(of: record, record.winner)).files
+            }
+        }
+
+        @Test("Adding and removing are edits that have revisions, with sync switched on before or after")
+        func revisions() throws {
+            try people.attachments(of: "mike").add([1], name: "early")
+            let replicated = try people.enableReplication()
+            #expect(try files(replicated, "mike").map(\.name) == ["early"])
+            let first = try #require(try people.revision(of: "mike"))
+            try people.attachments(of: "mike").add([2, 2], name: "late")
+            let second = try #require(try people.revision(of: "mike"))
+            #expect(first.generation == 1 && second.generation == 2)
+            #expect(try files(replicated, "mike").map(\.name) == ["early", "late"])
+            try people.attachments(of: "mike").remove("early")
+            #expect(try people.revision(of: "mike")?.generation == 3)
+            #expect(try files(replicated, "mike").map(\.name) == ["late"])
+        }
+
+        @Test("What a client's edit brings is seen by the app, and swept when no revision has it any more")
+        func edits() throws {
+            let replicated = try people.enableReplication()
+            let writer = try BlobWriter(database, contentType: "text/plain")
+            try writer.write(Array("hello".utf8))
+            let file = try writer.finish(name: "a.txt")
+            _ = try replicated.write { store in
+                try store.save([DocumentEdit(id: "anna", fields: ["v": 1], attachments: [.file(file)])])[0].get()
+            }
+            writer.release()
+            #expect(try database.removeUnusedAttachments() == 0)
+            let anna = people.attachments(of: "anna")
+            #expect(try anna.bytes(of: "a.txt") == Array("hello".utf8))
+            let parent = try #require(try people.revision(of: "anna"))
+            // The stub keeps it.
+            let stub = EditedAttachment.stub(name: "a.txt", digest: nil, revpos: nil)
+            _ = try replicated.write { store in
+                try store.save([DocumentEdit(id: "anna", parent: parent, fields: ["v": 2], attachments: [stub])])[0]
+                    .get()
+            }
+            #expect(try anna.list().map(\.name) == ["a.txt"])
+            #expect(try files(replicated, "anna")[0].revpos == 1)
+            try people.remove(id: "anna")
+            #expect(try people.revision(of: "anna")?.generation == 3 || people.revision(of: "anna") == nil)
+            #expect(try database.collection(BlobLayout.chunks).count() == 1)
+            try replicated.compact()
+            #expect(try database.collection(BlobLayout.chunks).count() == 0)
+        }
+
+        @Test("A renamed replicated collection keeps its attachments")
+        func renaming() throws {
+            let replicated = try people.enableReplication()
+            try people.attachments(of: "mike").add([1], name: "a")
+            let revision = try #require(try people.revision(of: "mike"))
+            try database.renameCollection("people", to: "persons")
+            let persons = try database.collection("persons")
+            #expect(try persons.attachments(of: "mike").bytes(of: "a") == [1])
+            #expect(throws: ReplicationError.self) { try replicated.read { _ in } }
+            #expect(try persons.revision(of: "mike") == revision)
+            #expect(try persons.attachments(of: "mike").bytes(of: "a") == [1])
+            try persons.attachments(of: "mike").add([2], name: "b")
+            #expect(try persons.revision(of: "mike")?.generation == revision.generation + 1)
+            #expect(try database.removeUnusedAttachments() == 0)
+            try persons.remove(id: "mike")
+            #expect(try persons.attachments(of: "mike").list().isEmpty)
+        }
+    }
+#endif
