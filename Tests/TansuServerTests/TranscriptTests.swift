@@ -25,6 +25,8 @@
         @Test @available(macOS 14, *) func copy() async throws { try await replay("copy") }
         @Test @available(macOS 14, *) func input() async throws { try await replay("input") }
         @Test @available(macOS 14, *) func authz() async throws { try await replay("authz") }
+        @Test @available(macOS 14, *) func partition() async throws { try await replay("partition") }
+        @Test @available(macOS 14, *) func replicate() async throws { try await replay("replicate") }
 
         /// Replays a scenario and reports each difference that is not a known one, and each known one that is none.
         @available(macOS 14, *)
@@ -32,6 +34,7 @@
             var options = ServerOptions(port: 0)
             options.admins = ["admin": "admin"]
             options.passwordIterations = 10
+            options.lockout.delay = .zero
             let database = try Database(.memory)
             for name in ["_users", "_replicator"] { try await database.ensureCollection(name) }
             let results = try await RunningServer.run(database, options: options) { server in

@@ -93,8 +93,13 @@ final class EngineFeed: @unchecked Sendable {
     }
 
     /// Skips all events that there are now.
-    func skip() throws {
-        _ = try handle.call { feed in try engineCall { tansu_feed_skip(feed, 0, nil, $0) } }
+    ///
+    /// - Returns: The number of the last commit that was skipped, or 0 when there was none.
+    @discardableResult
+    func skip() throws -> Int {
+        var sequence: UInt64 = 0
+        _ = try handle.call { feed in try engineCall { tansu_feed_skip(feed, 0, &sequence, $0) } }
+        return Int(clamping: sequence)
     }
 
     /// Cancels it, from any thread: a running read and later ones throw `.cancelled`.

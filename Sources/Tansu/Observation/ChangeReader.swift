@@ -24,6 +24,11 @@ extension Database {
             try feed.engine.nextChange { try Change($0, codec) }
         }
 
+        /// Skips all events that there are now.
+        ///
+        /// - Returns: The number of the last commit that was skipped, or 0 when there was none.
+        package func skip() throws -> Int { try feed.engine.skip() }
+
         /// A mark for ``wait(after:)``, taken before reading.
         package func mark() throws -> UInt64 { try feed.engine.mark() }
 

@@ -5,7 +5,7 @@
 /// value.
 struct ExtendedJSONParser: ~Copyable {
     private var scanner: JSONScanner
-    private var out = ByteBuffer(capacity: 256)
+    private var out: ByteBuffer
     /// The ranges of the keys of the open objects in `out`, for the detection of duplicates.
     private var keys: [Range<Int>] = []
     /// Whether the last value was a wrapper: `{"$date": 5}` is invalid, `{"$date": {"$numberLong": "5"}}` is valid.
@@ -22,6 +22,8 @@ struct ExtendedJSONParser: ~Copyable {
         scanner = JSONScanner(UnsafeRawBufferPointer(text))
         self.dialect = dialect
         self.documentDepth = documentDepth
+        // BSON takes about as much as the text.
+        out = ByteBuffer(capacity: max(256, dialect == .wire ? text.count : 0))
     }
 
     /// Parses a complete text.
@@ -233,12 +235,15 @@ struct ExtendedJSONParser: ~Copyable {
     private func isRepeated(_ range: Range<Int>, firstKey: Int, seen: inout Set<String>) -> Bool {
         let bytes = out.bytes
         let few = 24
-        let earlier = keys[firstKey...]
-        if earlier.count < few {
-            return earlier.contains { $0.count == range.count && bytes[$0].elementsEqual(bytes[range]) }
+        let count = keys.count - firstKey
+        if count < few {
+            for i in firstKey..<keys.count where keys[i].count == range.count {
+                if bytes.hasEqual(range.count, at: keys[i].lowerBound, and: range.lowerBound) { return true }
+            }
+            return false
         }
-        if earlier.count == few {
-            seen = Set(earlier.map { String(decoding: bytes[$0], as: UTF8.self) })
+        if count == few {
+            seen = Set(keys[firstKey...].map { String(decoding: bytes[$0], as: UTF8.self) })
         }
         return !seen.insert(String(decoding: bytes[range], as: UTF8.self)).inserted
     }

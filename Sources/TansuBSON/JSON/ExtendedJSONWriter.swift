@@ -292,7 +292,9 @@ struct ExtendedJSONWriter: ~Copyable {
     private mutating func escaped(_ text: UnsafeRawBufferPointer) {
         out.append(UInt8(ascii: "\""))
         var runStart = 0
-        for i in text.indices where text[i] < 0x20 || text[i] == UInt8(ascii: "\"") || text[i] == UInt8(ascii: "\\") {
+        var i = 0
+        while let special = text.firstToEscape(from: i) {
+            i = special
             out.append(UnsafeRawBufferPointer(rebasing: text[runStart..<i]))
             runStart = i + 1
             out.append(UInt8(ascii: "\\"))
@@ -305,6 +307,7 @@ struct ExtendedJSONWriter: ~Copyable {
             case 0..<0x20: out.append(utf8: "u00" + Hex.encode([text[i]]))
             default: out.append(text[i])
             }
+            i += 1
         }
         out.append(UnsafeRawBufferPointer(rebasing: text[runStart...]))
         out.append(UInt8(ascii: "\""))

@@ -153,13 +153,10 @@ struct JSONScanner {
     /// Appends the bytes up to the next quote or backslash.
     private mutating func plainRun(into out: inout ByteBuffer, start: Int) throws(BSONError) {
         let runStart = position
-        var isASCII = true
-        while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-            if byte < 0x20 { throw error("A string contains a control character that is not escaped") }
-            if byte >= 0x80 { isASCII = false }
-            position &+= 1
-        }
-        guard !isAtEnd else { throw error("A string is not terminated", at: start) }
+        position = text.firstToEscape(from: runStart) ?? text.count
+        guard let byte = peek else { throw error("A string is not terminated", at: start) }
+        if byte < 0x20 { throw error("A string contains a control character that is not escaped") }
+        let isASCII = text.isASCII(from: runStart, to: position)
         if !isASCII, let bad = text.firstInvalidUTF8(from: runStart, to: position) {
             throw error(.invalidUTF8, "The text is not valid UTF-8", at: bad)
         }

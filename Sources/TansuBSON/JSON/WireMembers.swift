@@ -25,22 +25,25 @@ package struct WireMembers: Sendable {
     }
 
     private init(document bytes: UnsafeRawBufferPointer) {
-        var out = ByteBuffer(capacity: bytes.count)
+        var out: [UInt8] = []
+        out.reserveCapacity(bytes.count)
+        out.append(contentsOf: [0, 0, 0, 0])
         var special: [(name: String, value: BSONValue)] = []
-        let start = out.openDocument()
         var offset = 4
         var runStart = 4
         while let element = bytes.element(at: offset, end: bytes.documentEnd) {
             if element.keyLength > 0, bytes[element.keyStart] == UInt8(ascii: "_") {
-                out.append(UnsafeRawBufferPointer(rebasing: bytes[runStart..<offset]))
+                out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[runStart..<offset]))
                 runStart = element.valueEnd
                 if let value = bytes.value(element) { special.append((element.key(in: bytes), value)) }
             }
             offset = element.valueEnd
         }
-        out.append(UnsafeRawBufferPointer(rebasing: bytes[runStart..<offset]))
-        out.closeDocument(at: start)
-        fields = BSONDocument(trustedBytes: out.array())
+        out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[runStart..<offset]))
+        out.append(0)
+        var fields = BSONDocument(trustedBytes: out)
+        fields.patchLength()
+        self.fields = fields
         self.special = special
     }
 }

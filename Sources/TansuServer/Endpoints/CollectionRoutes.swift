@@ -7,6 +7,8 @@
             [DatabaseEndpoint.route, BulkDocsEndpoint.route, BulkGetEndpoint.route, ChangesEndpoint.route]
             + RevisionsDifferenceEndpoint.routes + AllDocsEndpoint.routes + [LocalDocsEndpoint.route]
             + SettingsEndpoints.routes + UpkeepEndpoints.routes + DesignEndpoint.routes
-            + FindEndpoint.routes + IndexEndpoint.routes + [DatabasesInfoEndpoint.route, DocumentEndpoint.route]
+            + FindEndpoint.routes + IndexEndpoint.routes + [
+                DatabasesInfoEndpoint.route, ReplicateEndpoint.route, DocumentEndpoint.route,
+            ]
     }
 #endif

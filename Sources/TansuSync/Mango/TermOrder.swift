@@ -1,4 +1,5 @@
 #if TansuSync
+    import Foundation
     import TansuBSON
 
     /// The order that CouchDB uses for the field `_id` in place of the collation: that of Erlang's terms.
@@ -19,8 +20,16 @@
 
         /// The order of the texts' bytes.
         static func order(_ a: String, _ b: String) -> Collation.Order {
-            if a.utf8.elementsEqual(b.utf8) { return .same }
-            return a.utf8.lexicographicallyPrecedes(b.utf8) ? .before : .after
+            var a = a
+            var b = b
+            return a.withUTF8 { a in
+                b.withUTF8 { b in
+                    let count = min(a.count, b.count)
+                    var order: Int32 = 0
+                    if let x = a.baseAddress, let y = b.baseAddress { order = memcmp(x, y, count) }
+                    return order == 0 ? Collation.Order(a.count, b.count) : Collation.Order(order, 0)
+                }
+            }
         }
 
         private static func order(_ a: BSONArray, _ b: BSONArray) -> Collation.Order {

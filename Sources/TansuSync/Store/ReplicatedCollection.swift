@@ -12,6 +12,7 @@
         /// The name of the collection.
         public let name: String
         private let follower: Locked<Follower>
+        private let waiters = SequenceWaiters()
 
         /// What was read of the change stream.
         private struct Follower {
@@ -21,10 +22,25 @@
             var pending: [BSONValue: Int] = [:]
             /// The last commit that was read completely.
             var sequence = 0
+            /// Whether the number of the commit from which on the reader reads is not known.
+            var needsPosition = false
             /// Whether all documents must be compared, and how far that is.
             var comparison: RevisionStore.Comparison?
-            /// Whether the collection was dropped.
-            var isDropped = false
+            /// What ended the replication under this name.
+            var end: End?
+            var resolver: ConflictResolver?
+            /// The compaction under way.
+            var compaction: RevisionStore.Compaction?
+        }
+
+        /// What happened to the collection as a whole.
+        private enum End: Hashable {
+            /// Dropped by the app, which the layer has yet to follow.
+            case dropped
+            /// Renamed by the app, which the layer has yet to follow.
+            case renamed(to: String)
+            /// Not replicated any more.
+            case settled
         }
 
         private init(_ database: Database, _ name: String) {
@@ -70,27 +86,41 @@
             return collection
         }
 
-        /// Notes that the collection is not replicated any more.
-        func markAsDropped() { follower.withLock { $0.isDropped = true } }
+        /// Decides about conflicts from now on.
+        func setResolver(_ resolver: @escaping ConflictResolver) { follower.withLock { $0.resolver = resolver } }
 
-        private var isDropped: Bool { follower.withLock(\.isDropped) }
+        /// Notes that the collection is not replicated any more.
+        func markAsDropped() { follower.withLock { $0.end = .settled } }
+
+        private var isDropped: Bool { follower.withLock { $0.end != nil } }
 
         private func switchOn() throws {
+            if let info = try database.collections().first(where: { $0.name == name }), info.timestamps != nil {
+                throw ReplicationError(
+                    .unusableCollection,
+                    "Collection \"\(name)\" has timestamps, which would change what replicas bring; remove them first")
+            }
+            try validateIDs()
             try database.ensureCollection(name)
+            // Files go with their documents, and what names blobs is found by an index.
+            try database.write { try AttachmentRecords.create(for: name, in: $0.session) }
             for name in StoreNames.all(name) { try database.ensureCollection(name) }
+            try database.collection(StoreNames.bodies(name)).ensureIndex(
+                "blobs", on: [BlobLayout.reference: .ascending], sparse: true)
             let records = try database.collection(StoreNames.revisions(name))
             try records.ensureIndex("by_sequence", on: ["seq": .ascending], unique: true)
             try records.ensureIndex("by_conflicts", on: ["conflicts": .ascending], sparse: true)
-            let reader = try makeReader(since: nil)
-            follower.withLock {
-                $0.reader = reader
-                $0.comparison = RevisionStore.Comparison()
-            }
             try database.write { transaction in
                 let store = try RevisionStore(transaction, name, StoreState())
-                try store.validateIDs()
                 store.isStateChanged = true
                 try store.finish()
+            }
+        }
+
+        /// Refuses a collection with a document that cannot be replicated, before anything is stored.
+        private func validateIDs() throws {
+            try database.read { transaction in
+                try RevisionStore(transaction, name, StoreState()).validateDocuments()
             }
         }
 
@@ -105,6 +135,7 @@
             // Local saves between following and the snapshot are seen in it: then it is tried again.
             for _ in 0..<4 {
                 try follow()
+                try rejectIfEnded()
                 let result: Result? = try database.read { transaction in
                     let store = try store(transaction)
                     guard try !pollIsBehind(store) else { return nil }
@@ -118,12 +149,15 @@
         /// Runs the closure in a write transaction in which every local change has its revision.
         package func write<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result {
             try compareAll()
+            try rejectIfEnded()
             var taken: Taken?
             do {
                 let result = try database.write { transaction in
                     let store = try store(transaction)
+                    store.resolver = follower.withLock(\.resolver)
                     taken = try followPending(store)
                     let result = try body(store)
+                    try compactIfDue(store)
                     try store.finish()
                     return result
                 }
@@ -132,6 +166,19 @@
                 if let taken { putBack(taken) }
                 throw error
             }
+        }
+
+        /// Removes some bodies of former revisions when there are too many: a batch in each transaction.
+        private func compactIfDue(_ store: RevisionStore) throws {
+            let due = follower.withLock { follower in
+                if follower.compaction == nil, store.needsCompaction {
+                    follower.compaction = RevisionStore.Compaction(stale: store.state.staleBodies)
+                }
+                return follower.compaction
+            }
+            guard let due else { return }
+            let next = try store.compact(due)
+            follower.withLock { $0.compaction = next }
         }
 
         /// The asynchronous variant: on a thread of the database.
@@ -169,6 +216,8 @@
             do {
                 if follower.reader == nil {
                     let position = follower.sequence > 0 ? follower.sequence : try saved()
+                    // Before the first comparison is done, nothing was followed.
+                    if position == 0 { throw TansuError(.notFound, "Nothing was followed") }
                     follower.reader = try makeReader(since: position)
                     follower.sequence = position
                 }
@@ -176,21 +225,68 @@
                     switch change.kind {
                     case .insert, .update, .remove:
                         if let id = change.id { follower.pending[id] = change.sequence }
-                    case .collectionDropped, .collectionRenamed:
-                        if change.collection == name { follower.isDropped = true }
+                    case .collectionDropped:
+                        if change.collection == name { follower.end = follower.end ?? .dropped }
+                    case .collectionRenamed(let newName):
+                        if change.collection == name { follower.end = follower.end ?? .renamed(to: newName) }
                     case .collectionCreated: break
                     }
                     if change.isLastOfCommit { follower.sequence = change.sequence }
                 }
             } catch let error as TansuError where error.code == .notFound {
-                // The changes since then are not known any more.
+                // The changes since then are not known any more: everything is compared, from a commit on that is known.
                 follower.reader = try makeReader(since: nil)
+                follower.needsPosition = true
                 follower.comparison = RevisionStore.Comparison()
             } catch {
                 follower.reader = nil
                 throw error
             }
             return !follower.pending.isEmpty || follower.comparison != nil
+        }
+
+        /// Makes a commit, and lets the reader read on from it: its number is known.
+        private func findPosition() throws {
+            // Outside of the lock, which writers take inside of their transactions.
+            try database.write { transaction in
+                let store = try store(transaction)
+                store.isStateChanged = true
+                try store.finish()
+            }
+            try follower.withLock { follower in
+                guard follower.needsPosition, let sequence = try follower.reader?.skip() else { return }
+                follower.sequence = sequence
+                follower.needsPosition = false
+            }
+        }
+
+        /// Follows what the app did with the collection as a whole.
+        private func settleEnd() throws {
+            guard let end = follower.withLock(\.end), end != .settled else { return }
+            switch end {
+            case .renamed(let newName):
+                try database.write { transaction in
+                    guard let state = try transaction.collection(StoreNames.states).get(name) else { return }
+                    for (old, new) in zip(StoreNames.all(name), StoreNames.all(newName)) {
+                        try transaction.renameCollection(old, to: new)
+                    }
+                    try FindIndexNames.drop(name, transaction)
+                    try transaction.collection(StoreNames.states).remove(id: name)
+                    // Everything is compared under the new name.
+                    var renamed = try StoreState(state)
+                    renamed.followed = 0
+                    try transaction.collection(StoreNames.states).save(renamed.document(newName))
+                }
+                markAsDropped()
+            case .dropped: try dropRevisions(alsoDocuments: false)
+            case .settled: break
+            }
+        }
+
+        private func rejectIfEnded() throws {
+            try settleEnd()
+            guard isDropped else { return }
+            throw ReplicationError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
         }
 
         private func savedPosition() throws -> Int {
@@ -250,14 +346,19 @@
         /// Compares all documents if that is needed, in transactions of bounded size.
         private func compareAll() throws {
             while true {
-                let needed = try follower.withLock { follower in
+                let (needed, position) = try follower.withLock { follower in
                     if follower.reader == nil { _ = try poll(&follower, since: savedPosition) }
-                    return follower.comparison
+                    return (follower.comparison, follower.needsPosition ? nil : follower.sequence)
                 }
                 guard var comparison = needed else { return }
+                guard let position else {
+                    try findPosition()
+                    continue
+                }
                 try database.write { transaction in
                     let store = try store(transaction)
                     try store.compare(&comparison)
+                    if comparison.stage == .done { store.state.followed = position }
                     store.isStateChanged = true
                     try store.finish()
                 }
@@ -271,12 +372,15 @@
         ///
         /// - Throws: `CancellationError`, or why the changes cannot be followed.
         package func waitForChange(after sequence: Int64) async throws {
-            while true {
-                try Task.checkCancellation()
-                let mark = try mark()
-                let newest = try await read { $0.state.sequence }
-                if newest > sequence { return }
-                await wait(after: mark)
+            if try await read({ $0.state.sequence }) > sequence { return }
+            try await waiters.wait(above: sequence) { [weak self] known in
+                while let self {
+                    let mark = try mark()
+                    let newest = try await read { $0.state.sequence }
+                    if newest > known { return newest }
+                    await wait(after: mark)
+                }
+                throw CancellationError()
             }
         }
 

@@ -91,14 +91,18 @@
             }
         }
 
-        /// Refuses ids that have no form on the wire.
-        func validateIDs() throws {
-            let other: BSONDocument = ["_id": ["$not": ["$type": [2, 7]]]]
-            if let document = try documents.find(other, hints: ["$max": 1]).all().first, let id = document["_id"] {
-                throw ReplicationError(
-                    .unusableID,
-                    "Collection \"\(name)\" has a document with the id \(id.extendedJSON(.relaxed)); "
-                        + "ids of replicated documents are text or ObjectIds")
+        /// Refuses documents that cannot be replicated.
+        func validateDocuments() throws {
+            let cursor = try documents.find().makeCursor()
+            defer { cursor.close() }
+            while let document = try cursor.next() {
+                guard let id = document["_id"], let wireID = Self.wireID(of: id) else {
+                    throw ReplicationError(
+                        .unusableID,
+                        "Collection \"\(name)\" has a document with the id \((document["_id"] ?? .null).extendedJSON(.relaxed)); "
+                            + "ids of replicated documents are text or ObjectIds")
+                }
+                try validate(document, wireID)
             }
         }
     }

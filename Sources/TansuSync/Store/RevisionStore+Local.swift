@@ -54,7 +54,7 @@
                 // The collection has the body of the parent no more.
                 if let parent, !record.isDeleted { changed.tree.forgetBody(of: parent) }
                 try changed.tree.merge(path(revision, after: parent))
-                changed.tree.stem(to: state.revsLimit)
+                stem(&changed.tree, record.id, &writes)
                 changed.updateWinner()
                 changed.digest = Self.digest(stored.document, stored.files)
                 changed.hasFiles = !stored.files.isEmpty
@@ -70,7 +70,7 @@
                 if leaf.revision != record.winner { orphans.append(Self.bodyID(record.id, leaf.revision)) }
             }
             state.staleBodies += Int64(orphans.count)
-            changed.tree.stem(to: state.revsLimit)
+            stem(&changed.tree, record.id, &writes)
             changed.updateWinner()
             changed.digest = nil
             changed.hasFiles = false
@@ -97,7 +97,7 @@
             return try RevisionPath(revision, parent: parent)
         }
 
-        private func validate(_ document: BSONDocument, _ id: String) throws {
+        func validate(_ document: BSONDocument, _ id: String) throws {
             for (key, _) in document where key.utf8.first == UInt8(ascii: "_") && key != "_id" {
                 throw ReplicationError(
                     .reservedField,
@@ -118,5 +118,14 @@
         mutating func forgetBody(of revision: Revision) {
             if let index = index(of: revision) { setStatus(.missing, at: index) }
         }
+
+        /// Whether stemming can remove something: quickly, and true in some cases where it does not.
+        func mayExceed(_ limit: Int) -> Bool {
+            guard let oldest = levels.first, let newest = levels.last else { return false }
+            return newest.generation - oldest.generation >= max(1, limit) || !joins.isEmpty
+        }
+
+        /// The revisions of which more than the name is known.
+        var storedRevisions: [Revision] { nodes.filter(\.status.isStored).map(\.revision) }
     }
 #endif

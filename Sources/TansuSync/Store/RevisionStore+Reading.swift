@@ -58,6 +58,13 @@
             try records.count(["seq": ["$gt": .int64(sequence)]])
         }
 
+        /// The ids of documents with conflicts, as the collection has them.
+        func conflicted() throws -> [BSONValue] {
+            try records.find(["conflicts": ["$gt": 0]], hints: ["$orderby": ["seq": 1]]).all().map {
+                try DocumentRecord($0).storedID
+            }
+        }
+
         /// The documents that are not deleted, in the order of the bytes of their ids.
         ///
         /// - Parameters:

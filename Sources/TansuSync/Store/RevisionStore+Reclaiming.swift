@@ -41,6 +41,44 @@
             state.sequence += 1
         }
 
+        /// Forgets the revisions of a tree that are beyond the limit, with their bodies.
+        func stem(_ tree: inout RevisionTree, _ id: String, _ writes: inout PendingWrites) {
+            guard tree.mayExceed(state.revsLimit) else { return }
+            let stored = tree.storedRevisions
+            guard tree.stem(to: state.revsLimit) else { return }
+            for revision in stored where !tree.contains(revision) {
+                writes.removedBodies.append(Self.bodyID(id, revision))
+                state.staleBodies = max(0, state.staleBodies - 1)
+            }
+        }
+
+        /// How far a compaction is.
+        struct Compaction: Sendable {
+            /// The id of the last document.
+            var passed = ""
+            /// How many bodies there were to remove when it began.
+            let stale: Int64
+        }
+
+        /// Whether a compaction is due: there are more bodies of revisions that are no leaves than documents, and than 1000.
+        var needsCompaction: Bool { state.staleBodies > max(Self.toleratedBodies, state.documents) }
+
+        private static let toleratedBodies: Int64 = 1000
+
+        /// A batch of a compaction.
+        ///
+        /// - Returns: How far it is now; nil when it is done.
+        func compact(_ compaction: Compaction) throws -> Compaction? {
+            var compaction = compaction
+            if let passed = try compact(after: compaction.passed) {
+                compaction.passed = passed
+                return compaction
+            }
+            state.staleBodies = max(0, state.staleBodies - compaction.stale)
+            isStateChanged = true
+            return nil
+        }
+
         /// How many records a transaction of the compaction reads.
         static let compactedBatch = 2000
 
@@ -48,7 +86,7 @@
         ///
         /// - Parameter passed: The id of the last document of the batch before.
         /// - Returns: The id of the last document; nil when all are done.
-        func compact(after passed: String) throws -> String? {
+        private func compact(after passed: String) throws -> String? {
             let batch = try records.find(
                 ["_id": ["$gt": .string(passed)]],
                 hints: ["$orderby": ["_id": 1], "$max": BSONValue(Self.compactedBatch)]
@@ -61,32 +99,21 @@
                 guard record.tree.count > 1 else { continue }
                 let forgotten = record.tree.compact()
                 let count = record.tree.count
-                record.tree.stem(to: state.revsLimit)
+                stem(&record.tree, record.id, &writes)
                 guard !forgotten.isEmpty || record.tree.count != count else { continue }
                 writes.removedBodies += forgotten.map { Self.bodyID(record.id, $0) }
                 writes.records.append(try record.document())
             }
             try perform(writes)
-            guard batch.count == Self.compactedBatch else {
-                state.staleBodies = 0
-                isStateChanged = true
-                return nil
-            }
-            return last
+            return batch.count == Self.compactedBatch ? last : nil
         }
     }
 
     extension ReplicatedCollection {
         /// Removes the bodies of revisions that are no leaves, in transactions of bounded size.
         package func compact() throws {
-            var passed: String? = ""
-            while let last = passed { passed = try write { try $0.compact(after: last) } }
-        }
-
-        /// Above how many bodies of revisions that are no leaves a compaction is due: as many as there are documents, and
-        /// 1000.
-        package func needsCompaction() throws -> Bool {
-            try read { $0.state.staleBodies > max(1000, $0.state.documents) }
+            var pass: RevisionStore.Compaction? = try read { RevisionStore.Compaction(stale: $0.state.staleBodies) }
+            while let current = pass { pass = try write { try $0.compact(current) } }
         }
 
         /// Whether a collection is replicated.
@@ -94,27 +121,33 @@
             try database.collection(StoreNames.states).get(name) != nil
         }
 
-        /// Ends the replication of a collection: removes the revisions, and leaves the documents.
+        /// Ends the replication of a collection: removes the revisions, and leaves the documents and their attachments.
         package func switchOff() throws {
             try database.write { transaction in
                 for collection in StoreNames.all(name) where collection != StoreNames.attachments(name) {
                     try transaction.dropCollection(collection)
                 }
-                try FindIndexNames.drop(name, transaction)
-                try transaction.collection(StoreNames.states).remove(id: name)
+                try dropRest(transaction)
             }
             markAsDropped()
         }
 
         /// Drops the collection with all that belongs to it.
-        package func drop() throws {
+        package func drop() throws { try dropRevisions(alsoDocuments: true) }
+
+        /// Drops all that belongs to a collection.
+        func dropRevisions(alsoDocuments: Bool) throws {
             try database.write { transaction in
-                try transaction.dropCollection(name)
+                if alsoDocuments { try transaction.dropCollection(name) }
                 for collection in StoreNames.all(name) { try transaction.dropCollection(collection) }
-                try FindIndexNames.drop(name, transaction)
-                try transaction.collection(StoreNames.states).remove(id: name)
+                try dropRest(transaction)
             }
             markAsDropped()
+        }
+
+        private func dropRest(_ transaction: Database.Transaction) throws {
+            try FindIndexNames.drop(name, transaction)
+            try transaction.collection(StoreNames.states).remove(id: name)
         }
     }
 #endif

@@ -56,6 +56,10 @@
             if !refused.isEmpty {
                 for (index, revision) in pushed.enumerated() { errors[index] = errors[index] ?? refused[revision.id] }
             }
+            if let resolver {
+                let ids = open.filter { $0.value.isChanged && $0.value.record.tree.leafCount > 1 }.keys.sorted()
+                try resolveConflicts(of: ids, resolver)
+            }
             return errors
         }
 
@@ -157,7 +161,7 @@
         private func place(_ documents: [OpenDocument]) throws {
             var writes = PendingWrites()
             for var document in documents {
-                document.record.tree.stem(to: state.revsLimit)
+                stem(&document.record.tree, document.record.id, &writes)
                 try place(
                     &document.record, former: document.former, stored: document.stored, new: document.new, &writes)
             }

@@ -14,6 +14,8 @@
         var state: StoreState
         /// What the transaction saves at its end.
         var isStateChanged = false
+        /// Decides about conflicts that pushed revisions make.
+        var resolver: ConflictResolver?
 
         let documents: Database.Collection<BSONDocument>
         let records: Database.Collection<BSONDocument>

@@ -46,6 +46,7 @@
     extension HTTPFailure {
         fileprivate static func answering(_ handler: Route.Handler, _ request: ServerRequest) async throws -> Response {
             do {
+                try request.checkWholeDatabase()
                 return try await handler(request)
             } catch let error as WireError {
                 throw HTTPFailure(error)

@@ -17,6 +17,7 @@
         func copy() async throws -> Response {
             let revision = try request.editedRevision()
             let (target, parent) = try destination()
+            try request.checkReading(source.id)
             let collection = try request.collection()
             let (fields, attachments) = try await content(revision, collection)
             try DocumentName.validate(id: target)
@@ -26,8 +27,9 @@
                     request, target, fields, parent?.text, isDeleted: false, location, status: .created)
             }
             if target.hasPrefix(DocumentName.designPrefix) { try request.requireDatabaseAdmin() }
+            let stored = try await request.storedFields(fields, id: target)
             let edit = DocumentEdit(
-                id: target, parent: try DocumentEdit.parent(parent), isDeleted: false, fields: fields,
+                id: target, parent: try DocumentEdit.parent(parent), isDeleted: false, fields: stored,
                 attachments: attachments)
             let saved = try await DocumentWriting.save(edit, collection)
             return .saved(

@@ -15,6 +15,7 @@
 
         private static func get(_ request: ServerRequest) async throws -> Response {
             let target = try DocumentTarget(request.rest)
+            try request.checkReading(target.id)
             if let name = target.attachment { return try await AttachmentEndpoint.get(request, target.id, name) }
             if target.isLocal { return try await LocalDocumentEndpoint.get(request, target.id) }
             let query = try DocumentQuery(request.query)
@@ -26,6 +27,7 @@
 
         private static func put(_ request: ServerRequest) async throws -> Response {
             let target = try DocumentTarget(request.rest)
+            if target.attachment != nil { try request.checkReading(target.id) }
             if let name = target.attachment { return try await AttachmentEndpoint.put(request, target.id, name) }
             try DocumentName.validate(id: target.id)
             if target.isLocal { return try await LocalDocumentEndpoint.put(request, target.id) }
@@ -35,6 +37,7 @@
 
         private static func delete(_ request: ServerRequest) async throws -> Response {
             let target = try DocumentTarget(request.rest)
+            if target.attachment != nil { try request.checkReading(target.id) }
             if let name = target.attachment { return try await AttachmentEndpoint.delete(request, target.id, name) }
             if target.isLocal { return try await LocalDocumentEndpoint.delete(request, target.id) }
             if target.isDesign { try request.requireDatabaseAdmin() }

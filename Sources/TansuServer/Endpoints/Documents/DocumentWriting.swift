@@ -77,6 +77,7 @@
             guard let record else { throw HTTPFailure.notFound() }
             if record.isDeleted { throw HTTPFailure.deleted }
             let revision = try request.editedRevision()
+            if request.isUsersDatabase { _ = try await request.storedFields([:], id: id, isDeleted: true) }
             let edit = try DocumentEdit(removing: id, revision)
             let saved = try await Self.save(edit, collection)
             return .saved(id, saved, status: .ok, headers: [.eTag: EntityTag.of(revision: saved)])

@@ -5,16 +5,18 @@
     extension ServerRequest {
         /// A document as it is saved: of a user the password becomes what is derived from it.
         ///
-        /// - Throws: ``HTTPFailure`` when it is a design document, or one of a user, that CouchDB refuses.
+        /// - Throws: ``HTTPFailure`` when it is a design document or an account that CouchDB refuses.
         func prepared(_ document: WireDocument, _ id: String) async throws(HTTPFailure) -> WireDocument {
             // The stored form of many small numbers is larger than their text, and only the text of the whole request is known.
             let size = min(document.fields.bytes.count, contentLength ?? .max)
             guard size <= limits.documentBytes else { throw HTTPFailure.tooLarge("document_too_large", id) }
-            guard !document.isDeleted else { return document }
-            if id.hasPrefix(DocumentName.designPrefix) { try DesignDocument.validate(document.fields) }
+            if id.hasPrefix(DocumentName.designPrefix), !document.isDeleted {
+                try DesignDocument.validate(document.fields)
+            }
+            guard isUsersDatabase else { return document }
             var document = document
             do {
-                document.fields = try await storedFields(document.fields, id: id)
+                document.fields = try await storedFields(document.fields, id: id, isDeleted: document.isDeleted)
             } catch let failure as HTTPFailure {
                 throw failure
             } catch {

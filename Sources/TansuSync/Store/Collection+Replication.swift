@@ -1,0 +1,128 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    /// Revisions of the documents of a collection. They are those of the newest commit: inside a transaction these calls
+    /// throw `.invalidState`.
+    extension Database.Collection {
+        /// Switches replication on: each document gets its first revision. Harmless when it is on.
+        ///
+        /// Ordinary saves stay what they are. The collections `tansu.revisions.NAME` and others of that form keep the
+        /// revisions.
+        ///
+        /// - Parameter resolver: Decides what becomes of conflicts that another replica brings; without one they are kept.
+        /// - Returns: The collection with its revisions. Keep it as long as the resolver is wanted.
+        /// - Throws: ``ReplicationError`` that names the first document that cannot be replicated; `TansuError`.
+        @discardableResult
+        public func enableReplication(resolver: ConflictResolver? = nil) throws -> ReplicatedCollection {
+            try rejectInsideTransaction()
+            let collection = try ReplicatedCollection.open(name, in: session.database, create: true)
+            if let resolver { collection.setResolver(resolver) }
+            try collection.read { _ in }
+            return collection
+        }
+
+        /// Switches replication off: removes the revisions and keeps the documents.
+        ///
+        /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+        public func disableReplication() throws { try replicated().switchOff() }
+
+        /// The revision of a document; nil when there is no such document.
+        ///
+        /// - Parameter id: Its `_id`.
+        /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+        public func revision(of id: some DocumentID) throws -> Revision? {
+            let id = id.bsonID
+            return try replicated().read { store in
+                try RevisionStore.wireID(of: id).flatMap { try store.document($0) }.flatMap {
+                    $0.isDeleted ? nil : $0.winner
+                }
+            }
+        }
+
+        /// The conflicting revisions of a document: what other replicas made of it, without the winner, which is the
+        /// document itself.
+        ///
+        /// - Parameter id: Its `_id`.
+        /// - Returns: The revisions, the best first, with their fields.
+        /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+        public func conflicts(of id: some DocumentID) throws -> [RevisionConflict.Side] {
+            let id = id.bsonID
+            return try replicated().read { store in
+                guard let record = try RevisionStore.wireID(of: id).flatMap({ try store.document($0) }),
+                    !record.isDeleted
+                else { return [] }
+                return try record.tree.conflicts.compactMap { revision in
+                    try store.body(of: record, revision).map {
+                        RevisionConflict.Side(revision: revision, fields: $0.fields)
+                    }
+                }
+            }
+        }
+
+        /// The ids of the documents that have conflicts, in the order of their update sequences. An index answers it.
+        ///
+        /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+        public func conflicted() throws -> [BSONValue] {
+            try replicated().read { try $0.conflicted() }
+        }
+
+        /// Ends all conflicts of a document: the document becomes these fields, the other revisions get tombstones.
+        ///
+        /// - Parameters:
+        ///   - id: Its `_id`.
+        ///   - fields: What the document becomes; as it is now when nil.
+        /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+        public func resolveConflicts(of id: some DocumentID, with fields: BSONDocument? = nil) throws {
+            guard let id = RevisionStore.wireID(of: id.bsonID) else { return }
+            try replicated().write { store in
+                try store.resolveConflicts(of: [id]) { _ in fields.map { .merge($0) } ?? .keepWinner }
+            }
+        }
+
+        private func replicated() throws -> ReplicatedCollection {
+            try rejectInsideTransaction()
+            return try ReplicatedCollection.open(name, in: session.database, create: false)
+        }
+
+        private func rejectInsideTransaction() throws {
+            guard session.isInTransaction else { return }
+            throw TansuError(
+                .invalidState,
+                "Revisions of collection \"\(name)\" are read outside of transactions; use the collection of the database"
+            )
+        }
+    }
+
+    /// The asynchronous variants: on a thread of the database.
+    extension Database.Collection {
+        /// Switches replication on: see the synchronous variant.
+        @discardableResult
+        public func enableReplication(resolver: ConflictResolver? = nil) async throws -> ReplicatedCollection {
+            try await session.database.runWriting { _ in try self.enableReplication(resolver: resolver) }
+        }
+
+        /// The revision of a document: see the synchronous variant.
+        public func revision(of id: some DocumentID) async throws -> Revision? {
+            let id = id.bsonID
+            return try await session.database.runReading { _ in try self.revision(of: id) }
+        }
+
+        /// The conflicting revisions of a document: see the synchronous variant.
+        public func conflicts(of id: some DocumentID) async throws -> [RevisionConflict.Side] {
+            let id = id.bsonID
+            return try await session.database.runReading { _ in try self.conflicts(of: id) }
+        }
+
+        /// The ids of the documents that have conflicts: see the synchronous variant.
+        public func conflicted() async throws -> [BSONValue] {
+            try await session.database.runReading { _ in try self.conflicted() }
+        }
+
+        /// Ends all conflicts of a document: see the synchronous variant.
+        public func resolveConflicts(of id: some DocumentID, with fields: BSONDocument? = nil) async throws {
+            let id = id.bsonID
+            try await session.database.runWriting { _ in try self.resolveConflicts(of: id, with: fields) }
+        }
+    }
+#endif

@@ -1,0 +1,88 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    /// Two revisions of a document that were made from the same one on different replicas.
+    public struct RevisionConflict: Sendable {
+        /// One side of a conflict.
+        public struct Side: Sendable {
+            /// Its revision.
+            public let revision: Revision
+            /// The document without `_id`.
+            public let fields: BSONDocument
+        }
+
+        /// The id of the document on the wire.
+        public let id: String
+        /// The revision that wins, which is the same one on every replica.
+        public let winner: Side
+        /// The other one.
+        public let other: Side
+        /// The newest revision from which both were made, where its body is still stored.
+        public let commonAncestor: Side?
+    }
+
+    /// What becomes of a conflict.
+    public enum ConflictResolution: Sendable {
+        /// It stays a conflict: the winner is the document, the other revision is kept.
+        case keepBoth
+        /// The winner stays, the other revision gets a tombstone.
+        case keepWinner
+        /// The other revision becomes the document.
+        case keepOther
+        /// These fields become the document.
+        case merge(BSONDocument)
+    }
+
+    /// Decides what becomes of a conflict. It must return the same for the same revisions on every replica.
+    public typealias ConflictResolver = @Sendable (RevisionConflict) throws -> ConflictResolution
+
+    extension RevisionStore {
+        /// Resolves the conflicts of some documents.
+        func resolveConflicts(of ids: some Collection<String>, _ resolver: ConflictResolver) throws {
+            for id in ids {
+                guard let record = try document(id), !record.isDeleted else { continue }
+                // The other sides in their order, each against what the ones before have left.
+                for other in record.tree.conflicts { try resolve(id, other, resolver) }
+            }
+        }
+
+        private func resolve(_ id: String, _ other: Revision, _ resolver: ConflictResolver) throws {
+            guard let record = try document(id), !record.isDeleted, record.tree.isLeaf(other), record.winner != other,
+                let winnerBody = try body(of: record, record.winner), let otherBody = try body(of: record, other)
+            else { return }
+            let conflict = RevisionConflict(
+                id: id, winner: .init(revision: record.winner, fields: winnerBody.fields),
+                other: .init(revision: other, fields: otherBody.fields),
+                commonAncestor: try commonAncestor(record, record.winner, other))
+            let merged: (fields: BSONDocument, files: [AttachmentFile])
+            switch try resolver(conflict) {
+            case .keepBoth: return
+            case .keepWinner:
+                try end(other, of: id)
+                return
+            case .keepOther: merged = (otherBody.fields, otherBody.files)
+            case .merge(let fields): merged = (fields, winnerBody.files)
+            }
+            let edit = DocumentEdit(
+                id: id, parent: record.winner, fields: merged.fields, attachments: merged.files.map { .file($0) })
+            _ = try save([edit])[0].get()
+            try end(other, of: id)
+        }
+
+        /// Puts a tombstone on a leaf.
+        private func end(_ leaf: Revision, of id: String) throws {
+            _ = try save([DocumentEdit(id: id, parent: leaf, isDeleted: true)])[0].get()
+        }
+
+        private func commonAncestor(
+            _ record: DocumentRecord, _ a: Revision, _ b: Revision
+        ) throws -> RevisionConflict.Side? {
+            let ancestors = Set(record.tree.path(of: a)?.revisions ?? [])
+            guard let shared = record.tree.path(of: b)?.revisions.first(where: ancestors.contains),
+                let body = try body(of: record, shared)
+            else { return nil }
+            return RevisionConflict.Side(revision: shared, fields: body.fields)
+        }
+    }
+#endif

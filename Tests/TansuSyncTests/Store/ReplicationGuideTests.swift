@@ -1,0 +1,55 @@
+#if TansuSync
+    import Foundation
+    import Tansu
+    import TansuBSON
+    import TansuSync
+    import Testing
+
+    @Suite("Store: the documentation")
+    struct ReplicationGuideTests {
+        @Test("The examples of docs/replication.md run")
+        func examples() throws {
+            let db = try Database(.memory)
+            try using(db)
+            try resolving(db)
+        }
+
+        private func using(_ db: Database) throws {
+            let people = try db.collection("people")
+            try people.enableReplication()
+
+            try people.save(["_id": "mike", "age": 12])
+            let first = try people.revision(of: "mike")  // 1-…
+            try people.save(["_id": "mike", "age": 13])
+            try people.save(["_id": "mike", "age": 14])
+            let second = try people.revision(of: "mike")  // 2-…: the net change since the last look
+            #expect(first?.generation == 1 && second?.generation == 2)
+        }
+
+        private func resolving(_ db: Database) throws {
+            let counters = try db.collection("counters")
+            let replicated = try counters.enableReplication { conflict in
+                let mine = conflict.winner.fields["n"]?.intValue ?? 0
+                let other = conflict.other.fields["n"]?.intValue ?? 0
+                return .merge(["n": BSONValue(max(mine, other))])
+            }
+            #expect(replicated.name == "counters")
+        }
+
+        @Test("Every example of the page is here")
+        func examplesAreHere() throws {
+            let here = URL(fileURLWithPath: #filePath)
+            let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            let page = try String(contentsOf: root.appendingPathComponent("docs/replication.md"), encoding: .utf8)
+            let test = try String(contentsOf: here, encoding: .utf8)
+            let lines = page.components(separatedBy: "```swift\n").dropFirst().flatMap {
+                $0.components(separatedBy: "\n```")[0].split(separator: "\n")
+            }
+            #expect(lines.count > 10)
+            for line in lines {
+                #expect(test.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+            }
+        }
+    }
+#endif
