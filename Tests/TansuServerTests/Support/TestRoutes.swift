@@ -36,8 +36,9 @@
             Route(
                 "/test/slow", allow: "GET", access: .everyone,
                 [
-                    .get: .init { _ in
-                        try await Task.sleep(for: .milliseconds(300))
+                    .get: .init { request in
+                        try await Task.sleep(
+                            for: .milliseconds(try request.query.positiveInteger("milliseconds") ?? 300))
                         return .ok()
                     }
                 ]),
