@@ -30,7 +30,7 @@
         case keepWinner
         /// The other revision becomes the document.
         case keepOther
-        /// These fields become the document.
+        /// These fields become the document. `_id` is left out; no other one begins with `_`.
         case merge(BSONDocument)
     }
 
@@ -62,12 +62,20 @@
                 try end(other, of: id)
                 return
             case .keepOther: merged = (otherBody.fields, otherBody.files)
-            case .merge(let fields): merged = (fields, winnerBody.files)
+            case .merge(let fields): merged = (try mergeable(fields, id), winnerBody.files)
             }
             let edit = DocumentEdit(
                 id: id, parent: record.winner, fields: merged.fields, attachments: merged.files.map { .file($0) })
             _ = try save([edit])[0].get()
             try end(other, of: id)
+        }
+
+        /// The fields of a merge without `_id`, which a document as the collection has it comes with.
+        private func mergeable(_ fields: BSONDocument, _ id: String) throws -> BSONDocument {
+            var fields = fields
+            fields["_id"] = nil
+            try validate(fields, id)
+            return fields
         }
 
         /// Puts a tombstone on a leaf.

@@ -96,6 +96,30 @@
             #expect(try people.get("b") == nil)
         }
 
+        @Test("The fields of a merge never change the id of the document, and reserved ones are refused")
+        func mergedFields() throws {
+            let database = try Database(.memory)
+            let people = try database.collection("people")
+            let replicated = try people.enableReplication()
+            try people.save(["_id": "a", "n": 1])
+            try people.save(["_id": "b", "n": 2])
+            let first = try #require(try people.revision(of: "a"))
+            let other = try Revision(generation: first.generation, hash: String(repeating: "0", count: 32))
+            let errors = try replicated.write {
+                try $0.push([PushedRevision(id: "a", path: RevisionPath(other), fields: ["n": 3])])
+            }
+            #expect(errors == [nil])
+            #expect(error { try people.resolveConflicts(of: "a", with: ["_rev": "x"]) } == .reservedField)
+            #expect(try people.conflicts(of: "a").map(\.revision) == [other])
+
+            try people.resolveConflicts(of: "a", with: ["_id": "b", "n": 4])
+            #expect(try people.get("a") == ["_id": "a", "n": 4])
+            #expect(try people.get("b") == ["_id": "b", "n": 2])
+            #expect(try people.conflicts(of: "a").isEmpty)
+            let expected = try RevisionDigest.revision(after: first, body: ["n": 4])
+            #expect(try people.revision(of: "a") == expected)
+        }
+
         @Test("A resolver decides alike on two replicas, whatever the order in which they learn of the conflict")
         func resolver() throws {
             let add: ConflictResolver = { conflict in
