@@ -21,12 +21,16 @@ struct ServeCommand: Subcommand {
 
             EXAMPLE:
               tansu serve people.tansu
+              tansu serve people.tansu --create --port 0
               tansu serve people.tansu --bind 0.0.0.0 --admin anna --password-file secret \
             --tls-certificate cert.pem --tls-key key.pem
             """
     )
 
     @OptionGroup var target: DatabaseArgument
+
+    @Flag(help: "Create the database if it does not exist.")
+    var create = false
 
     @Option(help: ArgumentHelp("Listen at this port; 0 takes a free one.", valueName: "n"))
     var port = 5984
@@ -80,7 +84,7 @@ struct ServeCommand: Subcommand {
                 throw CommandError(code: "UNSUPPORTED", message: "The server needs macOS 14")
             }
             let options = try serverOptions()
-            return try OpenDatabase.with(target, .write) { opened in
+            return try OpenDatabase.with(target, create ? .create : .write) { opened in
                 let server = TansuServer(database: opened.database, options: options)
                 try Self.waiting {
                     async let port = server.port()

@@ -6,7 +6,7 @@
         private static let routes: [Route] =
             [DatabaseEndpoint.route, BulkDocsEndpoint.route, BulkGetEndpoint.route, ChangesEndpoint.route]
             + RevisionsDifferenceEndpoint.routes + AllDocsEndpoint.routes + [LocalDocsEndpoint.route]
-            + SettingsEndpoints.routes + UpkeepEndpoints.routes + DesignEndpoint.routes
+            + SettingsEndpoints.routes + MaintenanceEndpoints.routes + DesignEndpoint.routes
             + FindEndpoint.routes + IndexEndpoint.routes + [
                 DatabasesInfoEndpoint.route, ReplicateEndpoint.route, DocumentEndpoint.route,
             ]

@@ -75,8 +75,13 @@
         /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
         public func resolveConflicts(of id: some DocumentID, with fields: BSONDocument? = nil) throws {
             guard let id = RevisionStore.wireID(of: id.bsonID) else { return }
-            try replicated().write { store in
-                try store.resolveConflicts(of: [id]) { _ in fields.map { .merge($0) } ?? .keepWinner }
+            do {
+                try replicated().write { store in
+                    try store.resolveConflicts(of: [id]) { _ in fields.map { .merge($0) } ?? .keepWinner }
+                }
+            } catch DocumentError.refused(let reason) {
+                throw ReplicationError(
+                    .refused, "Collection \"\(name)\" refuses what document \"\(id)\" would become: \(reason)")
             }
         }
 

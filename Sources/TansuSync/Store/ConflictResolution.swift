@@ -47,6 +47,27 @@
             }
         }
 
+        /// Resolves the conflicts of documents that another replica has pushed. A conflict stays where the resolver throws,
+        /// or where the collection refuses what it returns: the push goes on.
+        func resolvePushedConflicts(of ids: some Collection<String>, _ resolver: @escaping ConflictResolver) throws {
+            for id in ids {
+                let former = state
+                do {
+                    try transaction.savepoint {
+                        try resolveConflicts(of: [id]) { conflict in
+                            do { return try resolver(conflict) } catch { throw ResolverFailure() }
+                        }
+                    }
+                } catch let error where error is ResolverFailure || error is DocumentError || error is ReplicationError
+                {
+                    state = former
+                }
+            }
+        }
+
+        /// The resolver has thrown.
+        private struct ResolverFailure: Error {}
+
         private func resolve(_ id: String, _ other: Revision, _ resolver: ConflictResolver) throws {
             guard let record = try document(id), !record.isDeleted, record.tree.isLeaf(other), record.winner != other,
                 let winnerBody = try body(of: record, record.winner), let otherBody = try body(of: record, other)

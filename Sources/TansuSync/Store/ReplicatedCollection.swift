@@ -151,16 +151,18 @@
             try compareAll()
             try rejectIfEnded()
             var taken: Taken?
+            var compacted: CompactionStep?
             do {
                 let result = try database.write { transaction in
                     let store = try store(transaction)
                     store.resolver = follower.withLock(\.resolver)
                     taken = try followPending(store)
                     let result = try body(store)
-                    try compactIfDue(store)
+                    compacted = try compactIfDue(store)
                     try store.finish()
                     return result
                 }
+                if let compacted { follower.withLock { $0.compaction = compacted.next } }
                 return result
             } catch {
                 if let taken { putBack(taken) }
@@ -168,17 +170,22 @@
             }
         }
 
+        /// What a transaction did of a compaction.
+        private struct CompactionStep {
+            let next: RevisionStore.Compaction?
+        }
+
         /// Removes some bodies of former revisions when there are too many: a batch in each transaction.
-        private func compactIfDue(_ store: RevisionStore) throws {
+        ///
+        /// - Returns: How far it is once the transaction is committed; nil when nothing was due.
+        private func compactIfDue(_ store: RevisionStore) throws -> CompactionStep? {
             let due = follower.withLock { follower in
                 if follower.compaction == nil, store.needsCompaction {
                     follower.compaction = RevisionStore.Compaction(stale: store.state.staleBodies)
                 }
                 return follower.compaction
             }
-            guard let due else { return }
-            let next = try store.compact(due)
-            follower.withLock { $0.compaction = next }
+            return try due.map { CompactionStep(next: try store.compact($0)) }
         }
 
         /// The asynchronous variant: on a thread of the database.

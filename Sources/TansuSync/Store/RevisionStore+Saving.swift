@@ -58,7 +58,7 @@
             }
             if let resolver {
                 let ids = open.filter { $0.value.isChanged && $0.value.record.tree.leafCount > 1 }.keys.sorted()
-                try resolveConflicts(of: ids, resolver)
+                try resolvePushedConflicts(of: ids, resolver)
             }
             return errors
         }

@@ -100,35 +100,13 @@
     extension AttachmentFile {
         /// Files as they are stored.
         static func document(of files: [AttachmentFile]) -> BSONDocument {
-            ["files": .array(BSONArray(files.map { .document($0.stored) }))]
-        }
-
-        var stored: BSONDocument {
-            var document: BSONDocument = [
-                "name": .string(name), "type": .string(contentType), "digest": .string(digest),
-                "length": .int64(length),
-                "revpos": BSONValue(revpos), "blob": .binary(BSONBinary(blob.bytes)),
-            ]
-            if let encoding { document["encoding"] = .string(encoding) }
-            if let encodedLength { document["encodedLength"] = .int64(encodedLength) }
-            return document
-        }
-
-        init(stored document: BSONDocument) throws {
-            guard let name = document["name"]?.stringValue, let type = document["type"]?.stringValue,
-                let digest = document["digest"]?.stringValue, let length = document["length"]?.int64Value,
-                let revpos = document["revpos"]?.intValue, case .binary(let blob)? = document["blob"]
-            else { throw ReplicationError(.corrupt, "The description of an attachment lacks fields: \(document)") }
-            self.init(
-                name: name, contentType: type, digest: digest, length: length, revpos: revpos,
-                encoding: document["encoding"]?.stringValue, encodedLength: document["encodedLength"]?.int64Value,
-                blob: BlobID(bytes: blob.bytes))
+            ["files": .array(BSONArray(files.map { .document($0.bson) }))]
         }
 
         /// The files of a stored document that has some.
         static func files(in document: BSONDocument?) throws -> [AttachmentFile] {
             guard case .array(let files)? = document?["files"] else { return [] }
-            return try files.compactMap { try $0.documentValue.map { try AttachmentFile(stored: $0) } }
+            return try files.compactMap { try $0.documentValue.map { try AttachmentFile($0) } }
         }
 
         /// What it adds to the name of a revision.

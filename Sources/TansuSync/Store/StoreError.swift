@@ -11,6 +11,8 @@
             case reservedField
             /// The collection has an option with which it cannot be replicated.
             case unusableCollection
+            /// The collection refuses a document, for a unique index for example.
+            case refused
             /// What the layer has stored is not what it writes.
             case corrupt
         }

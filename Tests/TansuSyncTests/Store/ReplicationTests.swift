@@ -236,6 +236,30 @@
             #expect(try replicated.read { $0.info().updateSequence } == before + 1)
         }
 
+        @Test("A resolver that throws, and a merge that the collection refuses, leave the conflict and stop nothing")
+        func failingResolvers() throws {
+            let database = try Database(.memory)
+            let people = try database.collection("people")
+            try people.ensureIndex("by_mail", on: ["mail": .ascending], unique: true)
+            try people.save(["_id": "other", "mail": "taken"])
+            try people.save([["_id": "a", "mail": "a"], ["_id": "b", "mail": "b"]])
+            let replicated = try people.enableReplication { conflict in
+                if conflict.id == "a" { throw CancellationError() }
+                return .merge(["mail": "taken"])
+            }
+            let pushed = try ["a", "b", "c"].map { id in
+                PushedRevision(
+                    id: id, path: try RevisionPath(start: 1, ids: ["0000000000000000000000000000000f"]),
+                    fields: ["mail": .string(id + "2")])
+            }
+            #expect(try replicated.write { try $0.push(pushed) } == [nil, nil, nil])
+            #expect(try people.get("c") == ["_id": "c", "mail": "c2"])
+            #expect(try Set(people.conflicted()) == ["a", "b"])
+            #expect(error { try people.resolveConflicts(of: "a", with: ["mail": "taken"]) } == .refused)
+            #expect(try people.conflicts(of: "a").count == 1)
+            #expect(try replicated.read { $0.info().documents } == 4)
+        }
+
         @Test("Design documents and local documents are not in the collection")
         func hiddenDocuments() throws {
             let database = try Database(.memory)
@@ -337,6 +361,14 @@
             let waiters = (0..<50).map { _ in Task { try await replicated.waitForChange(after: 1) } }
             _ = try await replicated.write { try $0.save([DocumentEdit(id: "b")]) }
             for waiter in waiters { try await waiter.value }
+            // One that waits for a sequence far ahead holds nobody back.
+            let distant = Task { try await replicated.waitForChange(after: 10_000) }
+            try await Task.sleep(for: .milliseconds(20))
+            let near = Task { try await replicated.waitForChange(after: 2) }
+            try await people.save(["_id": "c"])
+            try await near.value
+            distant.cancel()
+            await #expect(throws: CancellationError.self) { try await distant.value }
             let cancelled = Task { try await replicated.waitForChange(after: 100) }
             cancelled.cancel()
             await #expect(throws: CancellationError.self) { try await cancelled.value }

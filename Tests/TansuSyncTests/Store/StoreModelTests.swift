@@ -67,7 +67,11 @@
                         id: id, parent: parent, isDeleted: isDeleted, fields: isDeleted ? [:] : body)
                     let result = try collection.write { try $0.save([edit]) }[0]
                     let base = parent ?? (known?.tree.isDeleted == true ? known?.tree.winner?.revision : nil)
-                    let isConflict = parent == nil && !leaves.isEmpty && (known?.tree.isDeleted == false || isDeleted)
+                    // A deleted document continues by an edit without a parent only.
+                    let isConflict =
+                        parent == nil
+                        ? !leaves.isEmpty && (known?.tree.isDeleted == false || isDeleted)
+                        : known?.tree.isDeleted == true
                     switch result {
                     case .success(let revision):
                         #expect(!isConflict, place)

@@ -13,7 +13,7 @@
             let batch = try WireBatch(json: try await request.bytes())
             guard batch.documents.count <= request.limits.batchDocuments else {
                 throw HTTPFailure.tooLarge(
-                    "too_many_documents", "A batch has at most \(request.limits.batchDocuments) documents")
+                    "max_bulk_docs_count_exceeded", "A batch has at most \(request.limits.batchDocuments) documents")
             }
             let collection = try request.collection()
             return batch.newEdits == false

@@ -109,6 +109,12 @@
             }
         }
 
+        /// Runs the closure; false when the database was deleted meanwhile, which ends a feed.
+        private func whileThere(_ body: () async throws -> Void) async throws -> Bool {
+            do { try await body() } catch is ReplicationError { return false }
+            return true
+        }
+
         /// Waits for the next change; false when the feed ends.
         private func wait(
             _ feed: Feed, after sequence: Int64, heartbeat: () async throws -> Void
@@ -146,11 +152,13 @@
                 var progress = Progress(position: start)
                 var isFirstRound = true
                 while let sequence = try await currentSequence() {
-                    try await send(&progress, through: sequence) { row, isFirst in
-                        if !isFirst { try await stream.write(",\n") }
-                        try await stream.write(row.json)
+                    let isThere = try await whileThere {
+                        try await send(&progress, through: sequence) { row, isFirst in
+                            if !isFirst { try await stream.write(",\n") }
+                            try await stream.write(row.json)
+                        }
                     }
-                    if progress.count > 0 || progress.isLimited || query.isDescending { break }
+                    if !isThere || progress.count > 0 || progress.isLimited || query.isDescending { break }
                     isFirstRound = false
                     let goesOn = try await wait(feed, after: progress.position) {
                         try await stream.write("\n")
@@ -171,16 +179,18 @@
                 var progress = Progress(position: start)
                 var isFirstRound = true
                 while let sequence = try await currentSequence() {
-                    try await send(&progress, through: sequence) { row, _ in
-                        guard isEventSource else {
+                    let isThere = try await whileThere {
+                        try await send(&progress, through: sequence) { row, _ in
+                            guard isEventSource else {
+                                try await stream.write(row.json)
+                                return try await stream.write("\n")
+                            }
+                            try await stream.write("data: ")
                             try await stream.write(row.json)
-                            return try await stream.write("\n")
+                            try await stream.write("\nid: \"\(text(row.sequence))\"\n\n")
                         }
-                        try await stream.write("data: ")
-                        try await stream.write(row.json)
-                        try await stream.write("\nid: \"\(text(row.sequence))\"\n\n")
                     }
-                    if progress.isLimited || query.isDescending { break }
+                    if !isThere || progress.isLimited || query.isDescending { break }
                     isFirstRound = false
                     try await stream.flush()
                     let goesOn = try await wait(feed, after: progress.position) {

@@ -81,7 +81,7 @@
 
         /// Attachments are sent even where the request does not ask for them.
         private func mixed(_ items: [Item], _ collection: ReplicatedCollection) -> Response {
-            var outer = MultipartWriter()
+            let outer = MultipartWriter()
             var parts = query.parts
             parts.includesAttachments = true
             let headers: HTTPFields = [.contentType: outer.contentType("mixed")]

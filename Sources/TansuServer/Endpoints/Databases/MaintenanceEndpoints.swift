@@ -5,7 +5,7 @@
     import TansuSync
 
     /// `/{db}/_compact`, `_view_cleanup`, `_ensure_full_commit`, `_purge` and what only a cluster needs.
-    enum UpkeepEndpoints {
+    enum MaintenanceEndpoints {
         static let routes = [
             Route("/:db/_compact", allow: "POST", [.post: .init(.databaseAdmin, compact)]),
             Route("/:db/_compact/:design", allow: "POST", [.post: .init(.databaseAdmin, compactDesign)]),
