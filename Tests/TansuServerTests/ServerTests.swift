@@ -61,6 +61,20 @@
             }
         }
 
+        @Test @available(macOS 14, *) func aDocumentIsSavedUnderTheIdOfTheURLOnly() async throws {
+            try await RunningServer.run(options: ServerOptions(port: 0)) { server in
+                let json = ["Content-Type": "application/json"]
+                #expect(try await server.answer("PUT", "/db1").status == 201)
+                #expect(try await server.answer("PUT", "/db1/a", json, body: #"{"_id":"a"}"#).status == 201)
+                #expect(try await server.answer("PUT", "/db1/b", json, body: #"{"_id":"a"}"#).status == 400)
+                // As aiocouch sends it.
+                #expect(try await server.answer("PUT", "/db1/_design/d", json, body: #"{"_id":"d"}"#).status == 201)
+                #expect(try await server.answer("PUT", "/db1/_design/e", json, body: #"{"_id":"d"}"#).status == 400)
+                #expect(try await server.answer("GET", "/db1/_design/d").text.contains(#""_id":"_design/d""#))
+                #expect(try await server.answer("GET", "/db1/d").status == 404)
+            }
+        }
+
         @Test @available(macOS 14, *) func metricsCountRequests() async throws {
             try await RunningServer.run { server in
                 for _ in 0..<3 { _ = try await server.answer("GET", "/") }
