@@ -36,8 +36,10 @@
         /// The answer that has only this text. A line feed follows it, as in CouchDB.
         func response(_ headers: HTTPFields, _ collection: ReplicatedCollection) -> Response {
             guard !files.isEmpty else { return .json(bytes: bytes, headers: headers) }
+            // Of what came compressed nobody has counted the bytes.
+            let isCounted = files.allSatisfy { $0.encoding == nil || $0.length != $0.encodedLength }
             let length = bytes.count + files.reduce(0) { $0 + Self.base64Length($1) } + 1
-            return .streamed(headers: .json.merging(headers), length: length) { stream in
+            return .streamed(headers: .json.merging(headers), length: isCounted ? length : nil) { stream in
                 try await write(to: &stream, of: collection)
                 try await stream.write("\n")
             }
