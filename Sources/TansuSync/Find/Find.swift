@@ -6,19 +6,30 @@
     ///
     /// It gives what ``Mango/Query/answer(_:indexes:)`` gives for all documents, and reads only those between the keys of the
     /// chosen index.
-    struct Find {
+    package struct Find {
         let query: Mango.Query
         let plan: Mango.Plan
         let index: Mango.Index
         /// The entries of the index; nil for the order of all ids.
         let stored: FindIndex?
-        /// The greatest number of documents in one answer, whatever the limit of the query; its bookmark leads on.
-        let pageSize: Int64
+        let page: Page
 
-        init(_ query: Mango.Query, indexes: [Mango.Index], collection: String, pageSize: Int64) throws(Mango.QueryError)
-        {
+        /// How much one answer holds, whatever the limit of the query; its bookmark leads on.
+        package struct Page: Sendable {
+            /// The greatest number of documents.
+            var documents: Int64
+            /// The bytes of documents after which no more are added.
+            var bytes: Int
+
+            package init(documents: Int64 = .max, bytes: Int = .max) {
+                self.documents = documents
+                self.bytes = bytes
+            }
+        }
+
+        init(_ query: Mango.Query, indexes: [Mango.Index], collection: String, page: Page) throws(Mango.QueryError) {
             self.query = query
-            self.pageSize = pageSize
+            self.page = page
             plan = try Mango.Plan(query, indexes: indexes)
             index = try plan.usableIndex()
             stored = index.isSpecial ? nil : FindIndex(index, of: collection)
@@ -32,7 +43,7 @@
             guard let ranges = plan.ranges else { return answer }
             var end: Mango.Bookmark?
             var skipped: Int64 = 0
-            let limit = min(query.limit, pageSize)
+            var size = 0
             let isCovering = plan.isCovering
             try forEachCandidate(store, ranges, after: last) { candidate throws in
                 answer.keysExamined += 1
@@ -44,14 +55,20 @@
                     return true
                 }
                 // CouchDB sees that there is more than the limit by reading one match more.
-                if skipped >= query.skip, answer.documents.count >= limit { return false }
-                if limit > 0 {
+                if skipped >= query.skip, answer.documents.count >= query.limit { return false }
+                if answer.documents.count >= page.documents || size >= page.bytes {
+                    answer.isCut = true
+                    return false
+                }
+                if query.limit > 0 {
                     end = Mango.Bookmark(key: try index.key(of: document) ?? [], id: document["_id"] ?? .null)
                 }
                 if skipped < query.skip {
                     skipped += 1
                 } else {
-                    answer.documents.append(query.fields.map { document.projected(to: $0) } ?? document)
+                    let shown = query.fields.map { document.projected(to: $0) } ?? document
+                    size += shown.bytes.count
+                    answer.documents.append(shown)
                 }
                 return true
             }
