@@ -105,9 +105,13 @@ struct ServeCommand: Subcommand {
         /// each heap grows as far as the largest requests need it. Two heaps are enough, and large blocks go back at once.
         private static func limitFragmentation() {
             #if canImport(Glibc)
-                _ = mallopt(M_ARENA_MAX, 2)
-                _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
-                _ = mallopt(M_TRIM_THRESHOLD, 128 << 10)
+                // Swift does not see malloc.h. Other C libraries have no such function.
+                guard let symbol = dlsym(nil, "mallopt") else { return }
+                let mallopt = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)
+                let (arenaMaximum, mappingThreshold, trimThreshold): (CInt, CInt, CInt) = (-8, -3, -1)
+                _ = mallopt(arenaMaximum, 2)
+                _ = mallopt(mappingThreshold, 128 << 10)
+                _ = mallopt(trimThreshold, 128 << 10)
             #endif
         }
 
