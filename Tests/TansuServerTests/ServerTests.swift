@@ -40,6 +40,28 @@
             }
         }
 
+        @Test @available(macOS 14, *) func databasesThatTheAppDropsAreGone() async throws {
+            let database = try Database(.memory)
+            try await RunningServer.run(database) { server in
+                let json = ["Content-Type": "application/json"]
+                #expect(try await server.answer("PUT", "/db1").status == 201)
+                #expect(try await server.answer("PUT", "/db1/a", json, body: "{}").status == 201)
+                #expect(server.server.context?.collections.count == 1)
+                try await database.dropCollection("db1")
+                #expect(try await server.answer("GET", "/db1/a").status == 404)
+                #expect(try await server.answer("PUT", "/db1").status == 201)
+                #expect(try await server.answer("GET", "/db1/a").status == 404)
+                #expect(try await server.answer("PUT", "/db1/a", json, body: "{}").status == 201)
+                #expect(try await server.answer("DELETE", "/db1").status == 200)
+                #expect(try await server.answer("GET", "/db1").status == 404)
+                #expect(try await server.answer("PUT", "/db1").status == 201)
+                #expect(try await server.answer("GET", "/db1").text.contains(#""doc_count":0"#))
+                server.server.context?.collections.closeUnused(for: .zero)
+                #expect(server.server.context?.collections.count == 0)
+                #expect(try await server.answer("GET", "/db1").text.contains(#""doc_count":0"#))
+            }
+        }
+
         @Test @available(macOS 14, *) func aDocumentThatIsTooLargeIsRefused() async throws {
             var options = ServerOptions(port: 0)
             options.limits.documentBytes = 10_000

@@ -5,13 +5,15 @@
     extension RevisionStore {
         /// The JSON indexes that the design documents define.
         package func findIndexes() throws -> [Mango.Index] {
-            let records = try documents(from: "_design/", to: "_design0")
-            defer { records.close() }
+            let designs = try designDocuments()
+            let revisions = designs.map { "\($0.sequence) \($0.winner) \($0.id)" }
+            if let known = definitions?.indexes(of: revisions) { return known }
             var indexes: [Mango.Index] = []
-            while let record = try records.read() {
-                guard record.isDesignDocument, let document = try wholeDocument(record) else { continue }
+            for record in designs {
+                guard let document = try wholeDocument(record) else { continue }
                 indexes += Mango.Index.indexes(of: document)
             }
+            definitions?.note(indexes, of: revisions)
             return indexes
         }
     }

@@ -7,7 +7,7 @@
         ///
         /// - Returns: The given revisions that were leaves.
         package func purge(_ id: String, _ revisions: [Revision]) throws -> [Revision] {
-            guard var document = try openDocuments([id])[id], document.record.isStored else { return [] }
+            guard var document = try openDocuments([id]).first, document.record.isStored else { return [] }
             let leaves = document.record.tree.leaves.map(\.revision)
             let stored = document.record.tree.storedRevisions
             let purged = document.record.tree.purge(revisions)
@@ -23,7 +23,7 @@
                 try forget(document.record, stored, hadDocument: document.stored != nil)
             } else {
                 document.isChanged = true
-                _ = try close([id: document])
+                _ = try close([document])
             }
             return purged
         }

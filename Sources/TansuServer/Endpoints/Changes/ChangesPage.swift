@@ -67,7 +67,7 @@
                 query.listsLeaves ? record.tree.leaves.map(\.revision) : [record.winner]
             switch filter {
             case .all: break
-            case .ids(let ids): guard ids.contains(record.id) else { return nil }
+            case .ids(let ids): guard ids.contains(BytewiseText(record.id)) else { return nil }
             case .designs: guard record.id.hasPrefix(DocumentName.designPrefix) else { return nil }
             case .selector(let selector, _):
                 leaves = try leaves.filter { revision in
