@@ -55,10 +55,14 @@ def read_answer(stream, method="GET"):
                 return Answer(status, headers, body)
             body += piece[:-2]
     if "content-length" in headers:
-        body = stream.read(int(headers["content-length"]))
-        if len(body) != int(headers["content-length"]):
-            raise NoAnswer("the body ended early")
-        return Answer(status, headers, body)
+        left, pieces = int(headers["content-length"]), []
+        while left > 0:
+            piece = stream.read(min(left, 1 << 20))
+            if not piece:
+                raise NoAnswer("the body ended early")
+            pieces.append(piece)
+            left -= len(piece)
+        return Answer(status, headers, b"".join(pieces))
     return Answer(status, headers, stream.read())
 
 

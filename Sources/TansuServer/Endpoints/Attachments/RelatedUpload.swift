@@ -120,6 +120,10 @@
                     "The bytes of attachment \(attachment.name) do not have its digest")
             }
             let length = attachment.encoding == nil ? nil : attachment.length
+            // Deflate makes of no byte more than 1032.
+            if let length, length / 1_032 > count {
+                throw HTTPFailure.badRequest("attachment longer than its compressed bytes can be")
+            }
             uploads.add(
                 try writer.finish(name: attachment.name, revpos: attachment.revpos ?? 0, length: length))
         }
