@@ -99,6 +99,30 @@
             #expect(try await a.replicate(to: anew).documentsWritten == 5)
         }
 
+        @Test("A side that was restored from a backup gets again, or gives again, what was done since")
+        func restored() async throws {
+            let folder = try TemporaryFolder()
+            let a = try Replica(Database(path: folder.path("a")))
+            let b = try Replica(Database(path: folder.path("b")))
+            try await a.people.save(["_id": "early"])
+            try await a.replicate(to: b)
+            try await a.database.backup(to: folder.path("old a"))
+            try await b.database.backup(to: folder.path("old b"))
+            try await a.people.save(["_id": "lost"])
+            try await a.replicate(to: b)
+
+            let oldTarget = try Replica(Database(path: folder.path("old b")))
+            let again = try await a.replicate(to: oldTarget)
+            #expect(again.missingChecked == 1 && again.documentsWritten == 1)
+            #expect(try oldTarget.leaves() == a.leaves())
+
+            let oldSource = try Replica(Database(path: folder.path("old a")))
+            try await oldSource.people.save(["_id": "other"])
+            let other = try await oldSource.replicate(to: b)
+            #expect(other.missingChecked == 1 && other.documentsWritten == 1)
+            #expect(try Set(b.leaves().keys) == ["early", "lost", "other"])
+        }
+
         @Test("A file and a copy of it sync both ways, though their checkpoints have one name")
         func copiedFile() async throws {
             let folder = try TemporaryFolder()

@@ -94,6 +94,27 @@
             #expect(try await b.database.removeUnusedAttachments() == 0)
         }
 
+        @Test("Another media type for the same bytes is copied too")
+        func mediaType() async throws {
+            try await a.people.save(["_id": "x"])
+            for type in ["image/png", "image/gif"] {
+                try await a.people.attachments(of: "x").add([1, 2, 3], name: "a", type: type)
+                #expect(try await a.replicate(to: b).documentsWritten == 1)
+                #expect(try await b.people.attachments(of: "x").list().map(\.contentType) == [type])
+            }
+        }
+
+        @Test("Batches are bounded in documents and in bytes", arguments: [(1, 1 << 20), (500, 1), (7, 300)])
+        func batches(size: Int, bytes: Int) async throws {
+            try await a.people.save((0..<50).map { ["_id": .string("\($0)"), "n": BSONValue($0)] })
+            let report = try await a.replicate(to: b) {
+                $0.batchSize = size
+                $0.batchBytes = bytes
+            }
+            #expect(report.documentsWritten == 50)
+            #expect(try b.leaves() == a.leaves())
+        }
+
         @Test("Bytes that do not have the digest, or cannot be read, refuse their revision only")
         func wrongDigest() async throws {
             let path = RevisionPath(try Revision(generation: 1, hash: "0123456789abcdef0123456789abcdef"))
