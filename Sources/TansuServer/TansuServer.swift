@@ -123,6 +123,9 @@
             }
         }
 
+        /// How long a database without requests stays open.
+        private static let unusedTime: Duration = .seconds(60)
+
         /// Runs until a graceful shutdown has ended: no new connections, what has begun is finished, feeds end, and what
         /// is not finished in time is cut off.
         private func run(_ server: any Service, _ context: ServerContext) async throws {
@@ -131,6 +134,12 @@
                 tasks.addTask {
                     try await server.run()
                     return true
+                }
+                tasks.addTask {
+                    while (try? await Task.sleep(for: Self.unusedTime)) != nil {
+                        context.collections.closeUnused(for: Self.unusedTime)
+                    }
+                    return false
                 }
                 tasks.addTask {
                     guard (try? await gracefulShutdown()) != nil else { return false }

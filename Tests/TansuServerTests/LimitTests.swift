@@ -1,6 +1,7 @@
 #if TansuServer
     import Foundation
     import Tansu
+    import TansuBSON
     import Testing
     @testable import TansuServer
 
@@ -116,6 +117,44 @@
             }
             #expect(try await slow.value.status == 200)
             #expect(try await feed.value.text == "begun\nserverStopping\n")
+        }
+
+        /// More than the system takes at once, which is lost when a connection is closed too early.
+        private static let largeSize = 12_000_000
+
+        @Test(arguments: [false, true], ["Connection: close", "Connection: keep-alive"])
+        @available(macOS 14, *) func aLargeAnswerArrivesAsAWhole(isStreamed: Bool, field: String) async throws {
+            try await serve { server in
+                let sizes = try await server.connected { connection in
+                    let path = "/test/large?bytes=\(Self.largeSize)&streamed=\(isStreamed)"
+                    try connection.send(Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(field)\r\n\r\n".utf8))
+                    // The server is done long before the client reads.
+                    Thread.sleep(forTimeInterval: 0.5)
+                    return try RunningServer.readAnswers(connection, count: 1).map(\.body.count)
+                }
+                #expect(sizes == [Self.largeSize])
+            }
+        }
+
+        @Test(arguments: [false, true])
+        @available(macOS 14, *) func stoppingDoesNotCutALargeAnswer(isStreamed: Bool) async throws {
+            let client = try await serve { server in
+                let begun = Locked(false)
+                let client = Task {
+                    try await server.connected { connection in
+                        let path = "/test/large?bytes=\(Self.largeSize)&streamed=\(isStreamed)"
+                        try connection.send(Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+                        var answer = try HTTPAnswer(headOf: connection)
+                        begun.withLock { $0 = true }
+                        Thread.sleep(forTimeInterval: 0.5)
+                        try answer.readBody(of: connection, method: "GET")
+                        return answer.body.count
+                    }
+                }
+                while !begun.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
+                return client
+            }
+            #expect(try await client.value == Self.largeSize)
         }
 
         @Test @available(macOS 14, *) func stoppingDoesNotWaitForeverForAClient() async throws {

@@ -40,6 +40,28 @@
             }
         }
 
+        @Test @available(macOS 14, *) func databasesThatTheAppDropsAreGone() async throws {
+            let database = try Database(.memory)
+            try await RunningServer.run(database) { server in
+                let json = ["Content-Type": "application/json"]
+                #expect(try await server.answer("PUT", "/db1").status == 201)
+                #expect(try await server.answer("PUT", "/db1/a", json, body: "{}").status == 201)
+                #expect(server.server.context?.collections.count == 1)
+                try await database.dropCollection("db1")
+                #expect(try await server.answer("GET", "/db1/a").status == 404)
+                #expect(try await server.answer("PUT", "/db1").status == 201)
+                #expect(try await server.answer("GET", "/db1/a").status == 404)
+                #expect(try await server.answer("PUT", "/db1/a", json, body: "{}").status == 201)
+                #expect(try await server.answer("DELETE", "/db1").status == 200)
+                #expect(try await server.answer("GET", "/db1").status == 404)
+                #expect(try await server.answer("PUT", "/db1").status == 201)
+                #expect(try await server.answer("GET", "/db1").text.contains(#""doc_count":0"#))
+                server.server.context?.collections.closeUnused(for: .zero)
+                #expect(server.server.context?.collections.count == 0)
+                #expect(try await server.answer("GET", "/db1").text.contains(#""doc_count":0"#))
+            }
+        }
+
         @Test @available(macOS 14, *) func aDocumentThatIsTooLargeIsRefused() async throws {
             var options = ServerOptions(port: 0)
             options.limits.documentBytes = 10_000
@@ -58,6 +80,22 @@
                 // Its stored form is larger than that.
                 let numbers = #"{"a":[\#((0..<2_000).map { _ in "1" }.joined(separator: ","))]}"#
                 #expect(try await server.answer("PUT", "/db1/numbers", json, body: numbers).status == 201)
+            }
+        }
+
+        @Test @available(macOS 14, *) func aDocumentIsSavedUnderTheIdOfTheURLOnly() async throws {
+            try await RunningServer.run(options: ServerOptions(port: 0)) { server in
+                let json = ["Content-Type": "application/json"]
+                for (path, body, status) in [
+                    ("/db1", "", 201), ("/db1/a", #"{"_id":"a"}"#, 201), ("/db1/b", #"{"_id":"a"}"#, 400),
+                    // As aiocouch sends it.
+                    ("/db1/_design/d", #"{"_id":"d"}"#, 201), ("/db1/_design/e", #"{"_id":"d"}"#, 400),
+                ] {
+                    let answer = try await server.answer("PUT", path, json, body: body)
+                    #expect(answer.status == status)
+                }
+                #expect(try await server.answer("GET", "/db1/_design/d").text.contains(#""_id":"_design/d""#))
+                #expect(try await server.answer("GET", "/db1/d").status == 404)
             }
         }
 

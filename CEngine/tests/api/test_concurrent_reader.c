@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -403,11 +404,8 @@ static void damaged_index_files_are_rebuilt_in_memory(void) {
     folder_end(folder);
 }
 
-/* What a writer has recorded as written is not passed over, though the end of the log may be in
- * progress. */
-static void a_damaged_log_is_an_error(void) {
-    char *folder = sample_unclean(false);
-    tansu_db *reader = NULL;
+/* damage_last_frame -- one that the writer has recorded as written. */
+static void damage_last_frame(const char *folder) {
     const char *segment = folder_join(folder, "log/00000001.seg");
     tansu_buffer bytes = TANSU_BUFFER_INIT;
     file_read(segment, &bytes);
@@ -417,9 +415,53 @@ static void a_damaged_log_is_an_error(void) {
             last = i;
     REQUIRE(last != 0);
     file_flip(segment, last + 40, 1);
+    tansu_buffer_free(&bytes);
+}
+
+/* What a writer has recorded as written is not passed over, though the end of the log may be in
+ * progress. */
+static void a_damaged_log_is_an_error(void) {
+    char *folder = sample_unclean(false);
+    tansu_db *reader = NULL;
+    damage_last_frame(folder);
     CHECK_STATUS(TANSU_E_CORRUPT, try_concurrent(folder, &reader));
     CHECK(strstr(call_error.message, "00000001.seg") != NULL);
-    tansu_buffer_free(&bytes);
+    folder_end(folder);
+}
+
+/* ---- A file that is missing for a moment ---- */
+
+/* When an opening opens index files, the one with the number `at` is not there. */
+static struct { unsigned calls, at; } missing;
+
+static int open_unless_missing(const char *path, int flags, int mode) {
+    if (strstr(path, "/index/") != NULL && ++missing.calls == missing.at) {
+        errno = ENOENT;
+        return -1;
+    }
+    return fs_system.open(path, flags, mode);
+}
+
+/* A writer removes journals and begins them again while an opening fails, so that the files differ
+ * from those at its beginning at one moment and equal them at the next: it is a failure still. */
+static void files_that_come_back_do_not_make_a_failure_a_success(void) {
+    char *folder = sample_unclean(false);
+    damage_last_frame(folder);
+    tansu_options options = call_options(folder);
+    options.allow_writer = 1;
+    fs calls = fs_system;
+    calls.open = open_unless_missing;
+    unsigned each = UINT_MAX;
+    for (missing.at = 0; missing.at <= each; missing.at++) {
+        database *db = NULL;
+        missing.calls = 0;
+        tansu_status status = database_open(&options, &calls, &query_filters, &db, &call_error);
+        if (missing.at == 0)
+            each = missing.calls / 8; /* an opening is tried that often */
+        CHECK_STATUS(TANSU_E_CORRUPT, status);
+        CHECK(db == NULL);
+    }
+    CHECK(each > 6);
     folder_end(folder);
 }
 
@@ -470,6 +512,7 @@ int main(void) {
     RUN(json_options_have_it_too);
     RUN(damaged_index_files_are_rebuilt_in_memory);
     RUN(a_damaged_log_is_an_error);
+    RUN(files_that_come_back_do_not_make_a_failure_a_success);
     RUN(failing_calls_are_errors_and_leave_nothing);
     return check_finish();
 }

@@ -27,7 +27,7 @@ extension Database {
     ///
     /// - Throws: ``TansuError`` with `.closed`.
     public func collectionNames() throws -> [String] {
-        try collections().map(\.name)
+        try Session(self).collectionNames()
     }
 
     /// Name and number of documents of each collection, sorted by name.

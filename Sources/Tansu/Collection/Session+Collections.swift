@@ -18,6 +18,18 @@ extension Session {
         try BSONDecoder().decode(CollectionList.self, from: engine.collectionList()).collections
     }
 
+    /// What ``collections()`` has of one collection, without decoding the others; nil when there is none.
+    package func collectionInfo(_ name: String) throws -> Database.CollectionInfo? {
+        let entry = try listed().first { $0["name"]?.stringValue == name }
+        return try entry.map { try BSONDecoder().decode(Database.CollectionInfo.self, from: $0) }
+    }
+
+    func collectionNames() throws -> [String] { try listed().compactMap { $0["name"]?.stringValue } }
+
+    private func listed() throws -> [BSONDocument] {
+        try engine.collectionList()["collections"]?.arrayValue?.compactMap(\.documentValue) ?? []
+    }
+
     func ensureCollection(_ name: String, compression: Database.CollectionCompression?) throws {
         try name.checkName()
         try checkMayWrite()

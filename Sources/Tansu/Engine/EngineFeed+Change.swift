@@ -56,6 +56,20 @@ extension EngineFeed {
         try next { change in try body(EngineChange(change)) }
     }
 
+    /// The number of the commit of the next event, and whether the event is its last one, when the event is of a document and the
+    /// commit one of some; otherwise what `body` makes of the event.
+    func nextChange<Result>(
+        omitting commits: Set<Int>, _ body: (EngineChange) throws -> Result
+    ) throws -> (result: Result?, sequence: Int, isLastOfCommit: Bool)? {
+        try next { change in
+            let sequence = Int(clamping: change.sequence)
+            let isLast = change.last != 0
+            // Only events of documents have an id.
+            if change.id.data != nil, commits.contains(sequence) { return (nil, sequence, isLast) }
+            return (try body(EngineChange(change)), sequence, isLast)
+        }
+    }
+
     /// Whether there is an event that is wanted now; it and all before it are skipped.
     func skip(through isWanted: (EngineChange) -> Bool) throws -> Bool {
         while let wasWanted = try nextChange(isWanted) {

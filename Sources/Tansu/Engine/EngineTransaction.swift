@@ -14,6 +14,8 @@ final class EngineTransaction: @unchecked Sendable {
     /// What its calls have read; `nil` when nobody wants to know.
     let reads: ReadSet?
     private var cursors: [ObjectIdentifier: EngineCursor.Handle] = [:]
+    /// The number of its commit, once it has one.
+    private var sequence: UInt64?
     /// What to run when it has ended.
     private var endings: [@Sendable () -> Void] = []
 
@@ -115,14 +117,19 @@ final class EngineTransaction: @unchecked Sendable {
                     interrupt.end()
                     var error = tansu_error()
                     error.offset = -1
-                    let status = tansu_txn_commit(transaction, nil, &error)
+                    var sequence: UInt64 = 0
+                    let status = tansu_txn_commit(transaction, &sequence, &error)
                     // After a rejected commit the transaction is still open.
                     if status == TANSU_E_BUSY { tansu_txn_abort(transaction) }
                     if status != TANSU_OK { throw TansuError(status: status, error: error) }
+                    self.sequence = sequence
                 }
             }
         }
     }
+
+    /// The number of its commit; nil before it.
+    var commitSequence: Int? { lock.withLock { sequence.map { Int(clamping: $0) } } }
 
     /// Rolls back and ends it; does nothing after the end.
     func abort() {

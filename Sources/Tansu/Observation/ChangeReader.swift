@@ -19,9 +19,22 @@ extension Database {
             feed = OwnedFeed(try EngineFeed(database.engine, since: since, options: options))
         }
 
+        /// An event.
+        package struct Event {
+            /// Nil for the event of a document in a commit that the reader does not want to see.
+            package let change: Change<BSONDocument>?
+            /// The number of the commit.
+            package let sequence: Int
+            /// Whether it is the last event of the commit.
+            package let isLastOfCommit: Bool
+        }
+
         /// The next event, or nil when there is none now.
-        package func next() throws -> Change<BSONDocument>? {
-            try feed.engine.nextChange { try Change($0, codec) }
+        ///
+        /// - Parameter commits: Numbers of commits whose events of documents are of no interest.
+        package func next(omitting commits: Set<Int>) throws -> Event? {
+            let next = try feed.engine.nextChange(omitting: commits) { try Change($0, codec) }
+            return next.map { Event(change: $0.result, sequence: $0.sequence, isLastOfCommit: $0.isLastOfCommit) }
         }
 
         /// Skips all events that there are now.

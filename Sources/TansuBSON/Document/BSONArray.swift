@@ -21,6 +21,19 @@ public struct BSONArray: Sendable {
         document = BSONDocument(trustedBytes: buffer.array())
     }
 
+    /// For arrays, of which a generic function would read each element by a call.
+    package init(_ values: [BSONValue]) {
+        var buffer = ByteBuffer(capacity: 32 * values.count + 16)
+        let start = buffer.openDocument()
+        for index in values.indices {
+            buffer.append(values[index].type.rawValue)
+            buffer.append(arrayKey: index)
+            buffer.append(values[index])
+        }
+        buffer.closeDocument(at: start)
+        document = BSONDocument(trustedBytes: buffer.array())
+    }
+
     package init(document: BSONDocument) { self.document = document }
 
     /// Adds a value at the end.

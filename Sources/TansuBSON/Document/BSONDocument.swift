@@ -39,6 +39,25 @@ public struct BSONDocument: Sendable {
         self.bytes = bytes
     }
 
+    /// Creates a document of fields with different keys, which have no NUL.
+    package init(distinct fields: [(String, BSONValue)]) {
+        var buffer = ByteBuffer(capacity: 256)
+        let start = buffer.openDocument()
+        for (key, value) in fields { buffer.append(field: key, value) }
+        buffer.closeDocument(at: start)
+        self.init(trustedBytes: buffer.array())
+    }
+
+    /// Creates a document of the fields of two documents, which have no key in common.
+    package init(joining first: BSONDocument, _ second: BSONDocument) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(first.bytes.count + second.bytes.count - 5)
+        bytes.append(contentsOf: first.bytes.dropLast())
+        bytes.append(contentsOf: second.bytes.dropFirst(4))
+        self.init(trustedBytes: bytes)
+        patchLength()
+    }
+
     /// Creates a document of the given fields in the given order. The last of several equal keys wins.
     public init(_ fields: some Sequence<(String, BSONValue)>) {
         var buffer = ByteBuffer(capacity: 128)

@@ -1,6 +1,6 @@
 extension UnsafeRawBufferPointer {
     /// The value of an element, or nil when the element is malformed, which happens only in bytes without validation.
-    func value(_ element: RawElement) -> BSONValue? {
+    package func value(_ element: RawElement) -> BSONValue? {
         let at = element.valueStart
         switch element.type {
         case .double: return .double(double(at: at))

@@ -1,8 +1,8 @@
-import Foundation
-
 /// A writer of JSON text that mixes members of its own with the fields of documents.
 package struct WireJSONWriter: ~Copyable {
     private var writer: ExtendedJSONWriter
+    /// The positions that ``hole()`` left, in their order.
+    package private(set) var holes: [Int] = []
 
     /// Creates a writer of one form.
     package init(_ form: WireJSONForm = .extended, capacity: Int = 512) {
@@ -28,12 +28,8 @@ package struct WireJSONWriter: ~Copyable {
     /// Appends an integer.
     package mutating func integer(_ value: Int64) { writer.integer(value) }
 
-    /// Appends bytes as base64 in quotes.
-    package mutating func base64(_ bytes: [UInt8]) {
-        raw("\"")
-        writer.raw(utf8: Data(bytes).base64EncodedString())
-        raw("\"")
-    }
+    /// Leaves a position at which whoever sends the text puts in what is too large to be held in memory.
+    package mutating func hole() { holes.append(count) }
 
     /// Appends a value of any type.
     package mutating func value(_ value: BSONValue) {

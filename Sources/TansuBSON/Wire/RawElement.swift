@@ -7,14 +7,14 @@
 #endif
 
 /// The location of one element of a document: offsets of its type, its key and its value.
-struct RawElement {
-    var type: BSONType
+package struct RawElement {
+    package var type: BSONType
     /// The offset of the type byte.
-    var start: Int
-    var keyStart: Int
-    var keyLength: Int
-    var valueStart: Int
-    var valueEnd: Int
+    package var start: Int
+    package var keyStart: Int
+    package var keyLength: Int
+    package var valueStart: Int
+    package var valueEnd: Int
 
     @inline(__always)
     func key(in bytes: UnsafeRawBufferPointer) -> String {
@@ -26,17 +26,17 @@ struct RawElement {
 /// functions return nil.
 extension UnsafeRawBufferPointer {
     @inline(__always)
-    func int32(at offset: Int) -> Int32 {
+    package func int32(at offset: Int) -> Int32 {
         Int32(littleEndian: loadUnaligned(fromByteOffset: offset, as: Int32.self))
     }
 
     @inline(__always)
-    func int64(at offset: Int) -> Int64 {
+    package func int64(at offset: Int) -> Int64 {
         Int64(littleEndian: loadUnaligned(fromByteOffset: offset, as: Int64.self))
     }
 
     @inline(__always)
-    func double(at offset: Int) -> Double {
+    package func double(at offset: Int) -> Double {
         Double(bitPattern: UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
     }
 
@@ -64,7 +64,7 @@ extension UnsafeRawBufferPointer {
     ///
     /// - Parameter end: The offset of the zero byte that ends the document.
     @inline(__always)
-    func element(at offset: Int, end: Int) -> RawElement? {
+    package func element(at offset: Int, end: Int) -> RawElement? {
         guard offset < end, let type = BSONType(rawValue: self[offset]),
             let keyEnd = zeroByte(from: offset &+ 1, to: end),
             let length = valueLength(type, at: keyEnd &+ 1, end: end)

@@ -6,6 +6,10 @@ import TansuBSON
 #if TansuServer
     import Logging
     import TansuServer
+
+    #if canImport(Glibc)
+        import Glibc
+    #endif
 #endif
 
 struct ServeCommand: Subcommand {
@@ -84,6 +88,7 @@ struct ServeCommand: Subcommand {
                 throw CommandError(code: "UNSUPPORTED", message: "The server needs macOS 14")
             }
             let options = try serverOptions()
+            Self.limitFragmentation()
             return try OpenDatabase.with(target, create ? .create : .write) { opened in
                 let server = TansuServer(database: opened.database, options: options)
                 try Self.waiting {
@@ -94,6 +99,20 @@ struct ServeCommand: Subcommand {
                 }
                 return .success
             }
+        }
+
+        /// The allocator of glibc has a heap for each thread, up to eight for each processor. Requests move between threads, so that
+        /// each heap grows as far as the largest requests need it. Two heaps are enough, and large blocks go back at once.
+        private static func limitFragmentation() {
+            #if canImport(Glibc)
+                // Swift does not see malloc.h. Other C libraries have no such function.
+                guard let symbol = dlsym(nil, "mallopt") else { return }
+                let mallopt = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)
+                let (arenaMaximum, mappingThreshold, trimThreshold): (CInt, CInt, CInt) = (-8, -3, -1)
+                _ = mallopt(arenaMaximum, 2)
+                _ = mallopt(mappingThreshold, 128 << 10)
+                _ = mallopt(trimThreshold, 128 << 10)
+            #endif
         }
 
         private func serverOptions() throws -> ServerOptions {

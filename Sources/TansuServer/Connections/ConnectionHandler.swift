@@ -42,6 +42,9 @@
         private var waitingSince: NIODeadline? = NIODeadline.now()
         private var waited = TimeAmount.zero
         private var unwritableSince: NIODeadline?
+        /// Answers that have ended, and of which the client has yet to take bytes. Closing the channel would drop these.
+        private var unsent = 0
+        private var closesWhenSent = false
         private var isQuiescing = false
         private var isInputClosed = false
         private var hasFeed = false
@@ -142,10 +145,10 @@
             switch event {
             case is ChannelShouldQuiesceEvent:
                 isQuiescing = true
-                if exchanges.isEmpty { context.close(promise: nil) }
+                if exchanges.isEmpty { closeWhenSent(context) }
             case ChannelEvent.inputClosed:
                 isInputClosed = true
-                if case .lingering = phase { return context.close(promise: nil) }
+                if case .lingering = phase { return closeWhenSent(context) }
                 if hasFeed { return context.close(promise: nil) }
                 context.fireUserInboundEventTriggered(event)
             default:
@@ -173,7 +176,7 @@
             case .body where exchanges.first?.isHead == true:
                 promise?.succeed(())
             case .end(let trailers):
-                context.write(wrapOutboundOut(.end(trailers)), promise: promise)
+                writeEnd(context, trailers, promise)
                 endExchange(context)
             case .head, .body:
                 context.write(data, promise: promise)
@@ -207,6 +210,32 @@
             if case .body = phase, exchanges.count == 1 { true } else { false }
         }
 
+        private func writeEnd(
+            _ context: ChannelHandlerContext, _ trailers: HTTPHeaders?, _ promise: EventLoopPromise<Void>?
+        ) {
+            unsent += 1
+            let sent = context.eventLoop.makePromise(of: Void.self)
+            sent.futureResult.assumeIsolated().whenComplete { [weak self] _ in self?.answerWasSent() }
+            if let promise { sent.futureResult.cascade(to: promise) }
+            context.write(wrapOutboundOut(.end(trailers)), promise: sent)
+        }
+
+        private func answerWasSent() {
+            unsent -= 1
+            guard unsent == 0, let context else { return }
+            switch phase {
+            case _ where closesWhenSent: context.close(promise: nil)
+            case .idle where exchanges.isEmpty: enter(.idle)
+            case .lingering: enter(.lingering)
+            case .idle, .head, .body: break
+            }
+        }
+
+        private func closeWhenSent(_ context: ChannelHandlerContext) {
+            guard unsent > 0 else { return context.close(promise: nil) }
+            closesWhenSent = true
+        }
+
         private func endExchange(_ context: ChannelHandlerContext) {
             guard !exchanges.isEmpty else { return }
             let exchange = exchanges.removeFirst()
@@ -230,7 +259,7 @@
             if isReading, !isInputClosed {
                 context.close(mode: .output, promise: nil)
             } else {
-                context.close(promise: nil)
+                closeWhenSent(context)
             }
         }
 
@@ -252,7 +281,7 @@
             if !exchanges[0].isHead {
                 context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
             }
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            writeEnd(context, nil, nil)
             exchanges.removeAll()
             finish(context)
             context.fireErrorCaught(failure)
@@ -293,10 +322,10 @@
             guard let since = waitingSince else { return unwritable }
             let reading: NIODeadline?
             switch phase {
-            case .idle: reading = exchanges.isEmpty ? since + limits.idleTimeout : nil
+            case .idle: reading = exchanges.isEmpty && unsent == 0 ? since + limits.idleTimeout : nil
             case .head: reading = since + limits.readTimeout
             case .body(let received): reading = since + (limits.bodyTime(received: received) - waited)
-            case .lingering: reading = since + limits.lingerTime
+            case .lingering: reading = unsent == 0 ? since + limits.lingerTime : nil
             }
             return [reading, unwritable].compactMap { $0 }.min()
         }

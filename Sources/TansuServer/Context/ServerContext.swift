@@ -12,6 +12,7 @@
         package let feeds: Feeds
         package let connections: Connections
         package let metrics = ServerMetrics()
+        package let collections: OpenCollections
         /// What the database is as a server: 32 hex digits that stay the same.
         package let uuid: String
         let authenticator: Authenticator
@@ -24,6 +25,7 @@
             logger = options.logger ?? Logger(label: "tansu.server") { _ in SwiftLogNoOpLogHandler() }
             feeds = Feeds(limit: options.limits.feeds)
             connections = Connections(limit: options.limits.connections)
+            collections = OpenCollections(database)
             let identity = try await ServerIdentity(database)
             uuid = identity.uuid
             authenticator = try await Authenticator(
@@ -43,6 +45,8 @@
 
         /// - Throws: ``HTTPFailure`` with 404.
         package func requireDatabase(_ name: String) throws {
+            // Without a look at the list of all collections, which may be many.
+            if try collections.has(name) { return }
             guard try databaseNames().contains(name) else { throw HTTPFailure.databaseDoesNotExist }
         }
 

@@ -53,9 +53,6 @@
             return collected
         }
 
-        /// The length that the client has announced; nil for a chunked body.
-        package var contentLength: Int? { head.headerFields[.contentLength].flatMap { Int($0) } }
-
         /// The body as plain JSON, in which `$…` members mean nothing.
         package func json(upTo limit: Int? = nil) async throws -> BSONValue {
             let bytes = try await collectedBody(upTo: limit)

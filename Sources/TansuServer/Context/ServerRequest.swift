@@ -15,6 +15,8 @@
         package let body: RequestBody
         /// The connection.
         package let channel: any Channel
+        /// The length of the body that the client has announced; nil for a chunked body.
+        package let contentLength: Int?
         package var logger: Logger
         package var user = UserContext.anonymous
         /// What the route's `:name` parts stand for, decoded.
@@ -30,6 +32,7 @@
             head = request.head
             body = request.body
             method = Self.method(request.head)
+            contentLength = request.head.headerFields[.contentLength].flatMap { Int($0) }
             let target = (request.head.path ?? "/").prefix { $0 != "#" }
             let end = target.firstIndex(of: "?") ?? target.endIndex
             path = try RequestPath(target[..<end])

@@ -41,7 +41,13 @@
         package static func json(
             buffer: ByteBuffer, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
         ) -> Response {
-            Response(status: status, headers: .json.merging(headers), body: ResponseBody(byteBuffer: buffer))
+            let headers = HTTPFields.json.merging(headers)
+            guard buffer.readableBytes > AnswerStream.pieceSize else {
+                return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
+            }
+            return .streamed(status: status, headers: headers, length: buffer.readableBytes) { stream in
+                try await stream.write(buffer)
+            }
         }
 
         /// `{"ok":true}`
@@ -63,7 +69,7 @@
             _ write: @escaping @Sendable (inout AnswerStream) async throws -> Void
         ) -> Response {
             let body = ResponseBody(contentLength: length) { writer in
-                var stream = AnswerStream(writer)
+                var stream = AnswerStream(writer, length: length)
                 try await write(&stream)
                 try await stream.finish()
             }

@@ -24,12 +24,16 @@
         private let counts = Locked<[Key: Count]>([:])
         private let threshold: Int
         private let lifetime: Duration
-        private let clock = ContinuousClock()
+        private let now: @Sendable () -> ContinuousClock.Instant
         private static let maximumCounts = 10_000
 
-        init(threshold: Int, lifetime: Duration) {
+        init(
+            threshold: Int, lifetime: Duration,
+            now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock().now }
+        ) {
             self.threshold = threshold
             self.lifetime = lifetime
+            self.now = now
         }
 
         func isLocked(_ account: Account, from peer: String) -> Bool { failures(account, peer) >= threshold }
@@ -37,13 +41,13 @@
         /// How many there are now.
         func failures(_ account: Account, _ peer: String) -> Int {
             counts.withLock { counts in
-                guard let count = counts[Key(account, peer)], clock.now - count.since < lifetime else { return 0 }
+                guard let count = counts[Key(account, peer)], now() - count.since < lifetime else { return 0 }
                 return count.failures
             }
         }
 
         func add(_ account: Account, from peer: String) {
-            let now = clock.now
+            let now = now()
             counts.withLock { counts in
                 let key = Key(account, peer)
                 if counts[key] == nil, counts.count >= Self.maximumCounts {

@@ -63,7 +63,7 @@
         private mutating func raw(in session: Session) throws -> [UInt8]? {
             while true {
                 if let bytes = try decompressor?.pull() { return bytes }
-                guard chunk < blob.chunks, decompressor?.isAtEnd != true else {
+                guard chunk < blob.chunks else {
                     guard decompressor?.isAtEnd != false else {
                         throw AttachmentError(.invalidEncoding, "The bytes of the attachment are not valid gzip")
                     }

@@ -10,7 +10,7 @@
         private let output: UnsafeMutableRawBufferPointer
         private let input: UnsafeMutableRawBufferPointer
         private let compresses: Bool
-        /// Whether the end of the gzip data was read.
+        /// Whether the end of what was fed is an end of the gzip data. Another member may follow (RFC 1952, 2.2).
         package private(set) var isAtEnd = false
 
         /// CouchDB's level.
@@ -80,20 +80,27 @@
         }
 
         /// The next decompressed bytes, at most 64 KiB; nil when it needs more bytes or the gzip data has ended. Bytes after the
-        /// end are ignored, as gzip does.
+        /// end must be another member.
         ///
         /// - Throws: ``AttachmentError`` of code `invalidEncoding` or `memory`.
         package func pull() throws(AttachmentError) -> [UInt8]? {
-            guard !isAtEnd else { return nil }
-            setOutput()
-            switch inflate(stream, Z_NO_FLUSH) {
-            case Z_STREAM_END: isAtEnd = true
-            case Z_OK, Z_BUF_ERROR: break
-            case Z_MEM_ERROR: throw AttachmentError(.memory, "There is no memory to decompress an attachment")
-            default: throw AttachmentError(.invalidEncoding, "The bytes of the attachment are not valid gzip")
+            while true {
+                if isAtEnd {
+                    guard stream.pointee.avail_in > 0, inflateReset(stream) == Z_OK else { return nil }
+                    isAtEnd = false
+                }
+                setOutput()
+                switch inflate(stream, Z_NO_FLUSH) {
+                case Z_STREAM_END: isAtEnd = true
+                case Z_OK, Z_BUF_ERROR: break
+                case Z_MEM_ERROR: throw AttachmentError(.memory, "There is no memory to decompress an attachment")
+                default: throw AttachmentError(.invalidEncoding, "The bytes of the attachment are not valid gzip")
+                }
+                let out = taken()
+                if !out.isEmpty { return out }
+                // A member without bytes says nothing about those after it.
+                guard isAtEnd else { return nil }
             }
-            let out = taken()
-            return out.isEmpty ? nil : out
         }
 
         private func setOutput() {

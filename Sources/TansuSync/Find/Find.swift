@@ -6,19 +6,30 @@
     ///
     /// It gives what ``Mango/Query/answer(_:indexes:)`` gives for all documents, and reads only those between the keys of the
     /// chosen index.
-    struct Find {
+    package struct Find {
         let query: Mango.Query
         let plan: Mango.Plan
         let index: Mango.Index
         /// The entries of the index; nil for the order of all ids.
         let stored: FindIndex?
-        /// The greatest number of documents in one answer, whatever the limit of the query; its bookmark leads on.
-        let pageSize: Int64
+        let page: Page
 
-        init(_ query: Mango.Query, indexes: [Mango.Index], collection: String, pageSize: Int64) throws(Mango.QueryError)
-        {
+        /// How much one answer holds, whatever the limit of the query; its bookmark leads on.
+        package struct Page: Sendable {
+            /// The greatest number of documents.
+            var documents: Int64
+            /// The bytes of documents after which no more are added.
+            var bytes: Int
+
+            package init(documents: Int64 = .max, bytes: Int = .max) {
+                self.documents = documents
+                self.bytes = bytes
+            }
+        }
+
+        init(_ query: Mango.Query, indexes: [Mango.Index], collection: String, page: Page) throws(Mango.QueryError) {
             self.query = query
-            self.pageSize = pageSize
+            self.page = page
             plan = try Mango.Plan(query, indexes: indexes)
             index = try plan.usableIndex()
             stored = index.isSpecial ? nil : FindIndex(index, of: collection)
@@ -32,24 +43,32 @@
             guard let ranges = plan.ranges else { return answer }
             var end: Mango.Bookmark?
             var skipped: Int64 = 0
-            let limit = min(query.limit, pageSize)
+            var size = 0
             let isCovering = plan.isCovering
-            try forEachCandidate(store, ranges, after: last) { document throws in
+            try forEachCandidate(store, ranges, after: last) { candidate throws in
                 answer.keysExamined += 1
                 if !isCovering { answer.documentsExamined += 1 }
-                guard !document.isDesignDocument, isInPartition(document), try query.selector.matches(document)
+                let tested = candidate.fields
+                guard !tested.isDesignDocument, isInPartition(tested), try query.selector.matches(tested),
+                    let document = try candidate.whole()
                 else {
                     return true
                 }
                 // CouchDB sees that there is more than the limit by reading one match more.
-                if skipped >= query.skip, answer.documents.count >= limit { return false }
-                if limit > 0 {
+                if skipped >= query.skip, answer.documents.count >= query.limit { return false }
+                if answer.documents.count >= page.documents || size >= page.bytes {
+                    answer.isCut = true
+                    return false
+                }
+                if query.limit > 0 {
                     end = Mango.Bookmark(key: try index.key(of: document) ?? [], id: document["_id"] ?? .null)
                 }
                 if skipped < query.skip {
                     skipped += 1
                 } else {
-                    answer.documents.append(query.fields.map { document.projected(to: $0) } ?? document)
+                    let shown = query.fields.map { document.projected(to: $0) } ?? document
+                    size += shown.bytes.count
+                    answer.documents.append(shown)
                 }
                 return true
             }
@@ -62,10 +81,20 @@
             query.partition.isEmpty || document["_id"]?.stringValue?.hasPrefix("\(query.partition):") == true
         }
 
+        /// A document that may match.
+        struct Candidate {
+            /// All that the selector looks at.
+            let fields: BSONDocument
+            /// The document with its revision, where that is not there yet.
+            var complete: (() throws -> BSONDocument?)?
+
+            func whole() throws -> BSONDocument? { try complete.map { try $0() } ?? fields }
+        }
+
         /// Calls the body with documents in the order of the index until it returns false.
         private func forEachCandidate(
             _ store: RevisionStore, _ ranges: [Mango.KeyRange], after last: Mango.Bookmark?,
-            _ body: (BSONDocument) throws -> Bool
+            _ body: (Candidate) throws -> Bool
         ) throws {
             let isDescending = query.sort.isDescending
             guard let stored else {
@@ -83,14 +112,14 @@
                 guard let id = entry["d"]?.stringValue, let record = try store.document(id), !record.isDeleted,
                     let document = try store.wholeDocument(record)
                 else { continue }
-                if try !body(document) { return }
+                if try !body(Candidate(fields: document)) { return }
             }
         }
 
         /// All documents, in the order of their ids.
         private func forEachDocument(
             _ store: RevisionStore, _ range: Mango.KeyRange?, after last: Mango.Bookmark?,
-            _ body: (BSONDocument) throws -> Bool
+            _ body: (Candidate) throws -> Bool
         ) throws {
             let isDescending = query.sort.isDescending
             var low = range?.low?.stringValue
@@ -99,11 +128,69 @@
             if let passed {
                 if isDescending { high = passed } else { low = passed }
             }
+            if !needsRevision, try !store.hasObjectIDs() {
+                return try scan(store, from: low, to: high, passed: passed, body)
+            }
             let records = try store.documents(from: low, to: high, isDescending: isDescending)
             defer { records.close() }
             while let record = try records.read() {
                 guard record.id != passed, let document = try store.wholeDocument(record) else { continue }
-                if try !body(document) { return }
+                if try !body(Candidate(fields: document)) { return }
+            }
+        }
+
+        /// Whether the selector looks at what only the records of the revisions have.
+        private var needsRevision: Bool {
+            query.selector.condition.contains { path in
+                path.keys.first.map { $0.utf8.first == UInt8(ascii: "_") && $0 != "_id" } ?? false
+            }
+        }
+
+        /// Reads the documents of the collection without their records, which only those that match need. Design documents, which
+        /// are not in the collection, come where their ids are.
+        private func scan(
+            _ store: RevisionStore, from low: String?, to high: String?, passed: String?,
+            _ body: (Candidate) throws -> Bool
+        ) throws {
+            let isDescending = query.sort.isDescending
+            let first: Collation.Order = isDescending ? .after : .before
+            var designs = try store.designDocuments().map(\.id).filter { id in
+                if let low, TermOrder.order(id, low) == .before { return false }
+                if let high, TermOrder.order(id, high) == .after { return false }
+                return id != passed
+            }
+            // The next one is the last.
+            if !isDescending { designs.reverse() }
+            let cursor = try store.storedDocuments(from: low, to: high, isDescending: isDescending)
+            defer { cursor.close() }
+            while let stored = try cursor.next() {
+                guard let id = stored["_id"]?.stringValue, id != passed else { continue }
+                while let design = designs.last, TermOrder.order(design, id) == first {
+                    designs.removeLast()
+                    if try !body(Candidate(fields: ["_id": .string(design)])) { return }
+                }
+                let candidate = Candidate(fields: stored.withWireKeys) {
+                    try store.document(id).flatMap { try store.wholeDocument($0) }
+                }
+                if try !body(candidate) { return }
+            }
+            while let design = designs.popLast() {
+                if try !body(Candidate(fields: ["_id": .string(design)])) { return }
+            }
+        }
+    }
+
+    extension Mango.Condition {
+        /// Whether it looks at a path that passes a test.
+        fileprivate func contains(_ test: (Mango.FieldPath) -> Bool) -> Bool {
+            switch self {
+            case .everything: false
+            case .and(let conditions), .or(let conditions), .nor(let conditions):
+                conditions.contains { $0.contains(test) }
+            case .not(let condition): condition.contains(test)
+            case .field(let path, let condition): test(path) || condition.contains(test)
+            case .test(.elements(_, let condition)): condition.contains(test)
+            case .test: false
             }
         }
     }

@@ -5,13 +5,15 @@
     extension RevisionStore {
         /// The JSON indexes that the design documents define.
         package func findIndexes() throws -> [Mango.Index] {
-            let records = try documents(from: "_design/", to: "_design0")
-            defer { records.close() }
+            let designs = try designDocuments()
+            let revisions = designs.map { "\($0.sequence) \($0.winner) \($0.id)" }
+            if let known = definitions?.indexes(of: revisions) { return known }
             var indexes: [Mango.Index] = []
-            while let record = try records.read() {
-                guard record.isDesignDocument, let document = try wholeDocument(record) else { continue }
+            for record in designs {
+                guard let document = try wholeDocument(record) else { continue }
                 indexes += Mango.Index.indexes(of: document)
             }
+            definitions?.note(indexes, of: revisions)
             return indexes
         }
     }
@@ -26,22 +28,22 @@
         ///
         /// - Parameters:
         ///   - query: The query.
-        ///   - pageSize: The greatest number of documents in one answer; its bookmark leads on.
+        ///   - page: How much one answer holds; its bookmark leads on.
         /// - Throws: ``Mango/QueryError`` as CouchDB; `TansuError`.
-        package func find(_ query: Mango.Query, pageSize: Int64 = .max) throws -> Mango.Answer {
+        package func find(_ query: Mango.Query, page: Find.Page = .init()) throws -> Mango.Answer {
             for _ in 0..<Self.attempts {
                 let found: Found = try read { store in
-                    let find = try Find(query, indexes: store.findIndexes(), collection: name, pageSize: pageSize)
+                    let find = try Find(query, indexes: store.findIndexes(), collection: name, page: page)
                     guard try find.isCurrent(store) else { return .outdated }
                     return .answer(try find.answer(store))
                 }
                 if case .answer(let answer) = found { return answer }
                 while try !write({
-                    try Find(query, indexes: $0.findIndexes(), collection: name, pageSize: pageSize).update($0)
+                    try Find(query, indexes: $0.findIndexes(), collection: name, page: page).update($0)
                 }) {}
             }
             return try write { store in
-                let find = try Find(query, indexes: store.findIndexes(), collection: name, pageSize: pageSize)
+                let find = try Find(query, indexes: store.findIndexes(), collection: name, page: page)
                 while try !find.update(store) {}
                 return try find.answer(store)
             }
@@ -53,8 +55,8 @@
         }
 
         /// The asynchronous variant: on a thread of the database.
-        package func find(_ query: Mango.Query, pageSize: Int64 = .max) async throws -> Mango.Answer {
-            try await database.runReading { _ in try self.find(query, pageSize: pageSize) }
+        package func find(_ query: Mango.Query, page: Find.Page = .init()) async throws -> Mango.Answer {
+            try await database.runReading { _ in try self.find(query, page: page) }
         }
 
         /// The body of CouchDB's `_explain`.

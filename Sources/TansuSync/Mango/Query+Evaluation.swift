@@ -10,6 +10,8 @@
             package var warning: String?
             /// What a request for the documents after these has as its bookmark.
             package var bookmark = Bookmark.none
+            /// Whether there are more documents than a page holds, before the limit of the query.
+            package var isCut = false
             /// How many entries of the index are in its ranges.
             package var keysExamined = 0
             /// How many documents were read and tested.

@@ -72,7 +72,7 @@
             try await collection.read { store in
                 let records = try store.documents(revisions.map(\.id))
                 return revisions.compactMap { document in
-                    let tree = records[document.id]?.tree ?? RevisionTree()
+                    let tree = records[BytewiseText(document.id)]?.tree ?? RevisionTree()
                     let missing = tree.missing(of: document.revisions)
                     return missing.isEmpty ? nil : DocumentRevisions(id: document.id, revisions: missing)
                 }
@@ -173,7 +173,7 @@
         fileprivate func includes(_ record: DocumentRecord, _ filter: ReplicationFilter) throws -> Bool {
             switch filter {
             case .all: return true
-            case .ids(let ids): return ids.contains(record.id)
+            case .ids(let ids): return ids.contains(BytewiseText(record.id))
             case .selector(let selector):
                 if let document = try wholeDocument(record) { return try selector.matches(document) }
                 guard record.isDeleted, let body = try body(of: record, record.winner) else { return false }
@@ -220,7 +220,7 @@
 
     extension PeerAttachment {
         fileprivate func isStored(as file: AttachmentFile) -> Bool {
-            file.name == name && file.digest == digest && file.contentType == contentType
+            BytewiseText(file.name) == BytewiseText(name) && file.digest == digest && file.contentType == contentType
                 && file.encoding == encoding && file.length == length
         }
     }

@@ -39,14 +39,17 @@
     /// Which documents are replicated.
     package enum ReplicationFilter: Sendable {
         case all
-        case ids(Set<String>)
+        case ids(Set<BytewiseText>)
         case selector(Mango.Selector)
 
         /// What distinguishes it from other filters.
         var identity: String {
             switch self {
             case .all: "all"
-            case .ids(let ids): "ids " + ids.sorted().map { "\($0.utf8.count):\($0)" }.joined()
+            case .ids(let ids):
+                "ids "
+                    + ids.map(\.text).sorted { TermOrder.order($0, $1) == .before }
+                    .map { "\($0.utf8.count):\($0)" }.joined()
             case .selector(let selector): "selector \(selector.json)"
             }
         }

@@ -32,6 +32,6 @@
         }
 
         /// The generation, a dash and the hash.
-        public var description: String { "\(generation)-\(hash)" }
+        public var description: String { "\(generation)-" + hash.description }
     }
 #endif

@@ -40,7 +40,7 @@
             form.append(version: 1)
             form.append(text: parent?.description ?? "")
             form.append(flag: isDeleted)
-            try form.append(fields: body.filter { !$0.key.utf8.starts(with: "_".utf8) })
+            try form.append(fieldsOf: body)
             form.append(count: attachments.count)
             for attachment in attachments.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
                 form.append(text: attachment.name)

@@ -91,13 +91,21 @@
         var description: String {
             switch self {
             case .text(let text): String(decoding: text, as: UTF8.self)
-            case .bytes16(let high, let low): Self.hex(high) + Self.hex(low)
+            case .bytes16(let high, let low):
+                String(unsafeUninitializedCapacity: 32) { digits in
+                    for index in 0..<16 {
+                        digits[index] = Self.digit(high >> (60 - 4 * UInt64(index)))
+                        digits[index + 16] = Self.digit(low >> (60 - 4 * UInt64(index)))
+                    }
+                    return 32
+                }
             }
         }
 
-        private static func hex(_ half: UInt64) -> String {
-            let digits = String(half, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
+        /// The hex digit of the lowest four bits.
+        private static func digit(_ bits: UInt64) -> UInt8 {
+            let value = UInt8(truncatingIfNeeded: bits & 0xF)
+            return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
         }
     }
 #endif

@@ -22,14 +22,17 @@
         /// The tree as it is stored.
         ///
         /// - Throws: ``RevisionError`` when the tree is too large for a document.
-        public func bson() throws(RevisionError) -> BSONDocument {
+        public func bson() throws(RevisionError) -> BSONDocument { BSONDocument(distinct: try storedFields()) }
+
+        /// The fields of ``bson()``.
+        func storedFields() throws(RevisionError) -> [(String, BSONValue)] {
             var writer = RevisionTreeWriter()
             writer.write(self)
             guard writer.bytes.count <= Self.maximumStoredSize else {
                 throw RevisionError(
                     .treeTooLarge, "The revisions of the document take more than \(Self.maximumStoredSize) bytes")
             }
-            return ["v": .int32(Self.storedVersion), "nodes": .binary(BSONBinary(writer.bytes))]
+            return [("v", .int32(Self.storedVersion)), ("nodes", .binary(BSONBinary(writer.bytes)))]
         }
 
         /// Reads a stored tree.

@@ -57,17 +57,18 @@
         mutating func updateWinner() { if let leaf = tree.winner { self.leaf = leaf } }
 
         func document() throws -> BSONDocument {
-            var document: BSONDocument = ["_id": .string(id), "seq": .int64(sequence)]
-            for (key, value) in try tree.bson() { document[key] = value }
-            document["deleted"] = .bool(isDeleted)
+            var fields: [(String, BSONValue)] = [("_id", .string(id)), ("seq", .int64(sequence))]
+            fields.reserveCapacity(9)
+            fields += try tree.storedFields()
+            fields.append(("deleted", .bool(isDeleted)))
             if tree.leafCount > 1 {
                 let conflicts = tree.conflicts.count
-                if conflicts > 0, !isDeleted { document["conflicts"] = BSONValue(conflicts) }
+                if conflicts > 0, !isDeleted { fields.append(("conflicts", BSONValue(conflicts))) }
             }
-            if let digest { document["digest"] = .binary(digest) }
-            if isObjectID { document["objectID"] = true }
-            if hasFiles { document["files"] = true }
-            return document
+            if let digest { fields.append(("digest", .binary(digest))) }
+            if isObjectID { fields.append(("objectID", true)) }
+            if hasFiles { fields.append(("files", true)) }
+            return BSONDocument(distinct: fields)
         }
 
         /// Whether its bodies never are in the collection: it is a design document.

@@ -13,6 +13,7 @@
         public let name: String
         private let follower: Locked<Follower>
         private let waiters = SequenceWaiters()
+        private let definitions = FindIndexDefinitions()
 
         /// What was read of the change stream.
         private struct Follower {
@@ -31,6 +32,8 @@
             var resolver: ConflictResolver?
             /// The compaction under way.
             var compaction: RevisionStore.Compaction?
+            /// The numbers of large commits of the layer itself which were not read yet.
+            var own: Set<Int> = []
         }
 
         /// What happened to the collection as a whole.
@@ -86,16 +89,30 @@
             return collection
         }
 
+        /// How many documents may have changed since they were compared.
+        var pendingCount: Int { follower.withLock { $0.pending.count } }
+
         /// Decides about conflicts from now on.
         func setResolver(_ resolver: @escaping ConflictResolver) { follower.withLock { $0.resolver = resolver } }
 
         /// Notes that the collection is not replicated any more.
         func markAsDropped() { follower.withLock { $0.end = .settled } }
 
-        private var isDropped: Bool { follower.withLock { $0.end != nil } }
+        /// Whether it is known that the collection is not replicated any more, or gone.
+        package var isDropped: Bool { follower.withLock { $0.end != nil } }
+
+        /// Whether the collection is replicated, and as far as the change stream says it is there.
+        package var isThere: Bool {
+            get throws {
+                try follower.withLock { follower in
+                    _ = try poll(&follower, since: savedPosition)
+                    return follower.end == nil
+                }
+            }
+        }
 
         private func switchOn() throws {
-            if let info = try database.collections().first(where: { $0.name == name }), info.timestamps != nil {
+            if try database.read({ try $0.session.collectionInfo(name)?.timestamps != nil }) {
                 throw ReplicationError(
                     .unusableCollection,
                     "Collection \"\(name)\" has timestamps, which would change what replicas bring; remove them first")
@@ -152,6 +169,7 @@
             try rejectIfEnded()
             var taken: Taken?
             var compacted: CompactionStep?
+            var own: Database.Transaction?
             do {
                 let result = try database.write { transaction in
                     let store = try store(transaction)
@@ -160,13 +178,39 @@
                     let result = try body(store)
                     compacted = try compactIfDue(store)
                     try store.finish()
+                    if try isOwn(store) { own = transaction }
                     return result
                 }
+                if let sequence = own?.commitSequence { noteOwn(sequence) }
                 if let compacted { follower.withLock { $0.compaction = compacted.next } }
                 return result
             } catch {
                 if let taken { putBack(taken) }
                 throw error
+            }
+        }
+
+        /// Commits that write fewer documents are compared like those of others, which costs less than to ask whether they have to be.
+        private static let largeCommit = 64
+
+        /// Whether a transaction changes many documents, and only those that the layer has written, each with its revision: where documents
+        /// have references or timestamps the engine changes more.
+        private func isOwn(_ store: RevisionStore) throws -> Bool {
+            guard store.writtenCount >= Self.largeCommit,
+                let info = try store.transaction.session.collectionInfo(name)
+            else { return false }
+            return info.references.isEmpty && info.timestamps == nil
+        }
+
+        /// Notes a commit whose changes are no local ones.
+        private func noteOwn(_ sequence: Int) {
+            follower.withLock { follower in
+                if follower.sequence < sequence {
+                    follower.own.insert(sequence)
+                } else {
+                    // Another thread has read the commit already.
+                    follower.pending = follower.pending.filter { $0.value != sequence }
+                }
             }
         }
 
@@ -206,7 +250,9 @@
             guard let document = try transaction.collection(StoreNames.states).get(name) else {
                 throw ReplicationError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
             }
-            return try RevisionStore(transaction, name, StoreState(document))
+            let store = try RevisionStore(transaction, name, StoreState(document))
+            store.definitions = definitions
+            return store
         }
 
         // MARK: Following
@@ -228,21 +274,25 @@
                     follower.reader = try makeReader(since: position)
                     follower.sequence = position
                 }
-                while let change = try follower.reader?.next() {
-                    switch change.kind {
+                while let event = try follower.reader?.next(omitting: follower.own) {
+                    switch event.change?.kind {
                     case .insert, .update, .remove:
-                        if let id = change.id { follower.pending[id] = change.sequence }
+                        if let id = event.change?.id { follower.pending[id] = event.sequence }
                     case .collectionDropped:
-                        if change.collection == name { follower.end = follower.end ?? .dropped }
+                        if event.change?.collection == name { follower.end = follower.end ?? .dropped }
                     case .collectionRenamed(let newName):
-                        if change.collection == name { follower.end = follower.end ?? .renamed(to: newName) }
-                    case .collectionCreated: break
+                        if event.change?.collection == name { follower.end = follower.end ?? .renamed(to: newName) }
+                    case .collectionCreated, nil: break
                     }
-                    if change.isLastOfCommit { follower.sequence = change.sequence }
+                    if event.isLastOfCommit {
+                        follower.sequence = event.sequence
+                        if !follower.own.isEmpty { follower.own = follower.own.filter { $0 > event.sequence } }
+                    }
                 }
             } catch let error as TansuError where error.code == .notFound {
                 // The changes since then are not known any more: everything is compared, from a commit on that is known.
                 follower.reader = try makeReader(since: nil)
+                follower.own = []
                 follower.needsPosition = true
                 follower.comparison = RevisionStore.Comparison()
             } catch {

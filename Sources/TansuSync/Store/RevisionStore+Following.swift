@@ -7,9 +7,9 @@
         ///
         /// - Parameter ids: Ids of documents in the collection that may have changed.
         func follow(_ ids: some Collection<BSONValue>) throws {
-            var seen: Set<String> = []
+            var seen: Set<BytewiseText> = []
             let pairs = ids.compactMap { id in Self.wireID(of: id).map { (wire: $0, stored: id) } }
-                .filter { seen.insert($0.wire).inserted }
+                .filter { seen.insert(BytewiseText($0.wire)).inserted }
                 .sorted { TermOrder.order($0.wire, $1.wire) == .before }
             var start = 0
             while start < pairs.count {
@@ -24,15 +24,15 @@
 
         private func followBatch(_ batch: [(wire: String, stored: BSONValue)]) throws {
             let found = try documents(batch.map(\.wire))
-            let stored = try storedDocuments(ids: batch.map { found[$0.wire]?.storedID ?? $0.stored })
+            let stored = try storedDocuments(ids: batch.map { found[BytewiseText($0.wire)]?.storedID ?? $0.stored })
             var writes = PendingWrites()
             for (wire, id) in batch {
-                let record = found[wire]
-                guard isChangedLocally(record, stored[wire]) else { continue }
+                let (record, document) = (found[BytewiseText(wire)], stored[BytewiseText(wire)])
+                guard isChangedLocally(record, document) else { continue }
                 var isObjectID = false
                 if case .objectID = id { isObjectID = true }
                 _ = try followLocalChange(
-                    record ?? DocumentRecord(id: wire, isObjectID: isObjectID), stored[wire], &writes)
+                    record ?? DocumentRecord(id: wire, isObjectID: isObjectID), document, &writes)
             }
             try perform(writes)
         }
@@ -43,7 +43,7 @@
             let found = try documents(wire)
             let stored = try storedDocuments(ids: Array(ids))
             return ids.filter { id in
-                guard let wire = Self.wireID(of: id) else { return true }
+                guard let wire = Self.wireID(of: id).map(BytewiseText.init) else { return true }
                 return isChangedLocally(found[wire], stored[wire])
             }
         }

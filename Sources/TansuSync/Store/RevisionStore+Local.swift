@@ -10,22 +10,19 @@
 
     extension RevisionStore {
         /// What the collection has of some documents, by their ids on the wire.
-        func storedDocuments(_ records: some Collection<DocumentRecord>) throws -> [String: StoredDocument] {
-            let ids = records.filter { !$0.isDesignDocument }.map(\.storedID)
-            return try storedDocuments(ids: ids)
-        }
-
-        func storedDocuments(ids: [BSONValue]) throws -> [String: StoredDocument] {
+        func storedDocuments(ids: [BSONValue]) throws -> [BytewiseText: StoredDocument] {
             guard !ids.isEmpty else { return [:] }
+            let found = try documents.get(ids: ids).map { (id: $0["_id"] ?? .null, document: $0) }
+            if found.isEmpty { return [:] }
             var files: [BSONValue: [AttachmentFile]] = [:]
-            for document in try attachments.get(ids: ids) {
+            for document in try attachments.get(ids: found.map(\.id)) {
                 if let id = document["_id"] { files[id] = try AttachmentFile.files(in: document) }
             }
-            var stored: [String: StoredDocument] = [:]
-            stored.reserveCapacity(ids.count)
-            for document in try documents.get(ids: ids) {
-                guard let id = document["_id"], let wireID = Self.wireID(of: id) else { continue }
-                stored[wireID] = StoredDocument(document: document, files: files[id] ?? [])
+            var stored: [BytewiseText: StoredDocument] = [:]
+            stored.reserveCapacity(found.count)
+            for (id, document) in found {
+                guard let wireID = Self.wireID(of: id) else { continue }
+                stored[BytewiseText(wireID)] = StoredDocument(document: document, files: files[id] ?? [])
             }
             return stored
         }

@@ -92,8 +92,7 @@
                     isDeleted: false, fields: try BSONDocument(storedBody: stored?["body"]),
                     files: try AttachmentFile.files(in: stored))
             }
-            var document: BSONDocument = ["_id": id]
-            for (key, value) in body.fields.withStoredKeys { document[key] = value }
+            let document = BSONDocument(joining: ["_id": id], body.fields.withStoredKeys)
             writes.documents.append(document)
             if !body.files.isEmpty {
                 var files = AttachmentFile.document(of: body.files)
@@ -113,6 +112,7 @@
 
         /// Makes the collected changes.
         func perform(_ writes: PendingWrites) throws {
+            writtenCount += writes.documents.count + writes.removedDocuments.count
             if !writes.removedDocuments.isEmpty { try remove(writes.removedDocuments, documents) }
             if !writes.removedFiles.isEmpty { try remove(writes.removedFiles, attachments) }
             if !writes.removedBodies.isEmpty { try remove(writes.removedBodies, bodies) }

@@ -8,13 +8,14 @@
             try records.get(id).map { try DocumentRecord($0) }
         }
 
-        /// What is known of several documents, in no order.
-        package func documents(_ ids: some Collection<String>) throws -> [String: DocumentRecord] {
-            var found: [String: DocumentRecord] = [:]
-            found.reserveCapacity(ids.count)
-            for document in try records.get(ids: ids) {
+        /// What is known of several documents, by their ids.
+        package func documents(_ ids: some Collection<String>) throws -> [BytewiseText: DocumentRecord] {
+            let documents = try records.get(ids: ids)
+            var found: [BytewiseText: DocumentRecord] = [:]
+            found.reserveCapacity(documents.count)
+            for document in documents {
                 let record = try DocumentRecord(document)
-                found[record.id] = record
+                found[BytewiseText(record.id)] = record
             }
             return found
         }
@@ -85,6 +86,33 @@
                 try records.find(query, hints: ["$orderby": ["_id": isDescending ? -1 : 1]]).makeCursor())
         }
 
+        /// The live documents of the collection with text ids, as it has them, in the order of the bytes of their ids.
+        func storedDocuments(
+            from low: String?, to high: String?, isDescending: Bool
+        ) throws -> Database.Cursor<BSONDocument> {
+            var bounds: BSONDocument = ["$gte": .string(low ?? "")]
+            if let high { bounds["$lte"] = .string(high) }
+            return try documents.find(
+                ["_id": .document(bounds)], hints: ["$orderby": ["_id": isDescending ? -1 : 1]]
+            ).makeCursor()
+        }
+
+        /// Whether some documents of the collection have ObjectIds.
+        func hasObjectIDs() throws -> Bool {
+            try !documents.find(["_id": ["$gte": .objectID(.zero)]], hints: ["$max": 1]).all().isEmpty
+        }
+
+        /// The design documents that are not deleted, in the order of their ids.
+        func designDocuments() throws -> [DocumentRecord] {
+            let records = try documents(from: "_design/", to: "_design0")
+            defer { records.close() }
+            var designs: [DocumentRecord] = []
+            while let record = try records.read() {
+                if record.isDesignDocument { designs.append(record) }
+            }
+            return designs
+        }
+
         /// Records that are read one after the other.
         package struct Records: Sequence, IteratorProtocol {
             private let cursor: Database.Cursor<BSONDocument>
@@ -117,8 +145,8 @@
         /// The document as Mango sees it: with `_id`, `_rev` and `_attachments`; nil when it is deleted.
         package func wholeDocument(_ record: DocumentRecord) throws -> BSONDocument? {
             guard !record.isDeleted, let body = try body(of: record, record.winner) else { return nil }
-            var document: BSONDocument = ["_id": .string(record.id), "_rev": .string(record.winner.description)]
-            for (key, value) in body.fields { document[key] = value }
+            var document = BSONDocument(
+                joining: ["_id": .string(record.id), "_rev": .string(record.winner.description)], body.fields)
             if !body.files.isEmpty {
                 document["_attachments"] = .document(
                     BSONDocument(body.files.map { ($0.name, .document($0.stub)) }))

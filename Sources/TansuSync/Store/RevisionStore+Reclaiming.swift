@@ -7,8 +7,9 @@
         ///
         /// - Returns: The given revisions that were leaves.
         package func purge(_ id: String, _ revisions: [Revision]) throws -> [Revision] {
-            guard var document = try openDocuments([id])[id], document.record.isStored else { return [] }
+            guard var document = try openDocuments([id]).first, document.record.isStored else { return [] }
             let leaves = document.record.tree.leaves.map(\.revision)
+            let stored = document.record.tree.storedRevisions
             let purged = document.record.tree.purge(revisions)
             guard !purged.isEmpty else { return [] }
             state.purgeSequence += 1
@@ -19,23 +20,23 @@
             }
             try perform(writes)
             if document.record.tree.isEmpty {
-                try forget(document.record, hadDocument: document.stored != nil)
+                try forget(document.record, stored, hadDocument: document.stored != nil)
             } else {
                 document.isChanged = true
-                _ = try close([id: document])
+                _ = try close([document])
             }
             return purged
         }
 
         /// Removes all that is stored of a document.
-        private func forget(_ record: DocumentRecord, hadDocument: Bool) throws {
+        private func forget(_ record: DocumentRecord, _ revisions: [Revision], hadDocument: Bool) throws {
             var writes = PendingWrites()
+            writes.removedBodies = revisions.map { Self.bodyID(record.id, $0) }
             if hadDocument {
                 writes.removedDocuments.append(record.storedID)
                 writes.removedFiles.append(record.storedID)
             }
             try perform(writes)
-            try bodies.remove(["_id.id": .string(record.id)])
             try records.remove(id: record.id)
             if record.isDeleted { state.deletedDocuments -= 1 } else { state.documents -= 1 }
             state.sequence += 1

@@ -9,16 +9,15 @@
         ///
         /// - Returns: One result for each edit, in their order.
         package func save(_ edits: [DocumentEdit]) throws -> [Result<Revision, DocumentError>] {
-            var results: [Result<Revision, DocumentError>] = []
-            results.reserveCapacity(edits.count)
-            var open = try openDocuments(Set(edits.map(\.id)))
-            var revisions = [Result<Revision, DocumentError>?](repeating: nil, count: edits.count)
-            for index in order(edits.map(\.id)) {
-                let edit = edits[index]
-                var document = open[edit.id] ?? OpenDocument(id: edit.id)
+            let order = order(edits.map(\.id))
+            var open = try openDocuments(order.map { edits[$0].id })
+            var revisions = [Result<Revision, DocumentError>](repeating: .failure(.conflict), count: edits.count)
+            // The documents have the order of the edits.
+            var position = 0
+            for index in order {
+                while !Self.isSame(open[position].record.id, edits[index].id) { position += 1 }
                 do throws(EditFailure) {
-                    revisions[index] = .success(try apply(edit, &document))
-                    open[edit.id] = document
+                    revisions[index] = .success(try apply(edits[index], &open[position]))
                 } catch {
                     switch error {
                     case .document(let error): revisions[index] = .failure(error)
@@ -27,24 +26,26 @@
                 }
             }
             let refused = try close(open)
-            for (index, edit) in edits.enumerated() {
-                results.append(refused[edit.id].map { .failure($0) } ?? revisions[index] ?? .failure(.conflict))
+            if !refused.isEmpty {
+                for (index, edit) in edits.enumerated() {
+                    if let error = refused[BytewiseText(edit.id)] { revisions[index] = .failure(error) }
+                }
             }
-            return results
+            return revisions
         }
 
         /// Takes over revisions of another replica.
         ///
         /// - Returns: One error, or nil, for each revision, in their order.
         package func push(_ pushed: [PushedRevision]) throws -> [DocumentError?] {
-            var open = try openDocuments(Set(pushed.map(\.id)))
+            let order = order(pushed.map(\.id))
+            var open = try openDocuments(order.map { pushed[$0].id })
             var errors = [DocumentError?](repeating: nil, count: pushed.count)
-            for index in order(pushed.map(\.id)) {
-                let revision = pushed[index]
-                var document = open[revision.id] ?? OpenDocument(id: revision.id)
+            var position = 0
+            for index in order {
+                while !Self.isSame(open[position].record.id, pushed[index].id) { position += 1 }
                 do throws(EditFailure) {
-                    try apply(revision, &document)
-                    open[revision.id] = document
+                    try apply(pushed[index], &open[position])
                 } catch {
                     switch error {
                     case .document(let error): errors[index] = error
@@ -54,11 +55,13 @@
             }
             let refused = try close(open)
             if !refused.isEmpty {
-                for (index, revision) in pushed.enumerated() { errors[index] = errors[index] ?? refused[revision.id] }
+                for (index, revision) in pushed.enumerated() {
+                    errors[index] = errors[index] ?? refused[BytewiseText(revision.id)]
+                }
             }
             if let resolver {
-                let ids = open.filter { $0.value.isChanged && $0.value.record.tree.leafCount > 1 }.keys.sorted()
-                try resolvePushedConflicts(of: ids, resolver)
+                let conflicted = open.filter { $0.isChanged && $0.record.tree.leafCount > 1 }
+                try resolvePushedConflicts(of: conflicted.map(\.record.id), resolver)
             }
             return errors
         }
@@ -70,6 +73,8 @@
                 return order == .same ? a < b : order == .before
             }
         }
+
+        private static func isSame(_ a: String, _ b: String) -> Bool { TermOrder.order(a, b) == .same }
 
         // MARK: Documents of a batch
 
@@ -96,12 +101,22 @@
         }
 
         /// Reads the documents of a batch, and first gives local changes of them their revisions.
-        func openDocuments(_ ids: Set<String>) throws -> [String: OpenDocument] {
-            let found = try documents(ids)
+        ///
+        /// - Parameter ids: In the order of their bytes; equal ones follow each other.
+        /// - Returns: One document for each id, in their order.
+        func openDocuments(_ ids: [String]) throws -> [OpenDocument] {
+            var distinct: [String] = []
+            distinct.reserveCapacity(ids.count)
+            for id in ids {
+                if let last = distinct.last, Self.isSame(last, id) { continue }
+                distinct.append(id)
+            }
+            let found = try documents(distinct)
             // A document that the layer does not know yet may have either id.
             var storedIDs: [BSONValue] = []
-            for id in ids where !id.utf8.starts(with: "_design/".utf8) {
-                if let record = found[id] {
+            storedIDs.reserveCapacity(distinct.count)
+            for id in distinct where !id.utf8.starts(with: "_design/".utf8) {
+                if let record = found[BytewiseText(id)] {
                     storedIDs.append(record.storedID)
                 } else {
                     storedIDs.append(.string(id))
@@ -109,50 +124,53 @@
                 }
             }
             let stored = try storedDocuments(ids: storedIDs)
-            var open: [String: OpenDocument] = [:]
-            open.reserveCapacity(ids.count)
+            var open: [OpenDocument] = []
+            open.reserveCapacity(distinct.count)
             var writes = PendingWrites()
-            for id in ids {
+            for id in distinct {
                 var document = OpenDocument(id: id)
-                document.stored = stored[id]
-                if let record = found[id] {
+                document.stored = stored[BytewiseText(id)]
+                let record = found[BytewiseText(id)]
+                if let record {
                     document.record = record
                 } else if case .objectID? = document.stored?.document["_id"] {
                     document.record.isObjectID = true
                 }
-                if isChangedLocally(found[id], document.stored) {
+                if isChangedLocally(record, document.stored) {
                     document.record = try followLocalChange(document.record, document.stored, &writes)
                 }
                 document.former = document.record
-                open[id] = document
+                open.append(document)
             }
             try perform(writes)
             return open
         }
 
-        /// Stores what the batch made, in the order of the ids' bytes.
+        /// Stores what the batch made.
         ///
+        /// - Parameter open: In the order of the ids' bytes.
         /// - Returns: The documents that cannot be stored: nothing of them is.
-        func close(_ open: [String: OpenDocument]) throws -> [String: DocumentError] {
-            let ids = open.keys.sorted { TermOrder.order($0, $1) == .before }
-            let changed = ids.compactMap { id in open[id].flatMap { $0.isChanged ? $0 : nil } }
+        func close(_ open: [OpenDocument]) throws -> [BytewiseText: DocumentError] {
+            let changed = open.filter(\.isChanged)
             let former = state
             do {
                 try transaction.savepoint { try place(changed) }
                 return [:]
             } catch let error as TansuError where error.isAboutDocument {
                 state = former
-                if changed.count == 1 { return [changed[0].record.id: .refused(error.message)] }
+                if changed.count == 1 {
+                    return [BytewiseText(changed[0].record.id): .refused(error.message)]
+                }
             }
             // One at a time, to find those that cannot be stored.
-            var errors: [String: DocumentError] = [:]
+            var errors: [BytewiseText: DocumentError] = [:]
             for document in changed {
                 let former = state
                 do {
                     try transaction.savepoint { try place([document]) }
                 } catch let error as TansuError where error.isAboutDocument {
                     state = former
-                    errors[document.record.id] = .refused(error.message)
+                    errors[BytewiseText(document.record.id)] = .refused(error.message)
                 }
             }
             return errors

@@ -14,8 +14,12 @@
         var state: StoreState
         /// What the transaction saves at its end.
         var isStateChanged = false
+        /// How many documents the transaction has written or removed.
+        var writtenCount = 0
         /// Decides about conflicts that pushed revisions make.
         var resolver: ConflictResolver?
+        /// What was read of design documents before.
+        var definitions: FindIndexDefinitions?
 
         let documents: Database.Collection<BSONDocument>
         let records: Database.Collection<BSONDocument>
@@ -93,7 +97,7 @@
             var hash = SHA256()
             hash.update(data: document.bytes)
             if !files.isEmpty { hash.update(data: AttachmentFile.document(of: files).bytes) }
-            return BSONBinary(Array(hash.finalize().prefix(16)))
+            return BSONBinary(hash.finalize().withUnsafeBytes { Array($0.prefix(16)) })
         }
     }
 

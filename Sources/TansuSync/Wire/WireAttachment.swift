@@ -43,9 +43,9 @@
             contentType = fields["content_type"]?.stringValue ?? Self.defaultContentType
             digest = fields["digest"]?.stringValue
             revpos = fields["revpos"]?.int64Value.map { Int($0) }
-            length = fields["length"]?.int64Value
             encoding = fields["encoding"]?.stringValue
-            encodedLength = fields["encoded_length"]?.int64Value
+            length = try Self.length(fields["length"], of: name)
+            encodedLength = try Self.length(fields["encoded_length"], of: name)
             if fields["stub"]?.boolValue == true {
                 content = .stub
             } else if fields["follows"]?.boolValue == true {
@@ -56,6 +56,14 @@
                 }
                 content = .inline(bytes)
             }
+        }
+
+        private static func length(_ value: BSONValue?, of name: String) throws(WireError) -> Int64? {
+            guard let value else { return nil }
+            guard let length = value.int64Value, length >= 0 else {
+                throw WireError(.badRequest, "Invalid attachment length for \(name)")
+            }
+            return length
         }
 
         /// The attachments of `_attachments`. CouchDB skips members that are no objects.

@@ -9,8 +9,8 @@
             package enum Content: Sendable {
                 /// Not at all.
                 case stub
-                /// As base64 in the JSON text, not compressed.
-                case inline([UInt8])
+                /// As base64 in the JSON text, not compressed: at a hole of the writer.
+                case inline
                 /// In a part of their own after the JSON text.
                 case follows
             }
@@ -64,7 +64,7 @@
             self.fields = fields
         }
 
-        /// The JSON text.
+        /// The JSON text, of a revision without attachments in it.
         package func json(_ form: WireJSONForm = .extended) -> [UInt8] {
             var writer = WireJSONWriter(form, capacity: fields.bytes.count + 128)
             write(to: &writer)
@@ -141,9 +141,10 @@
             writer.string(file.digest)
             var saysEncoding = showsEncoding
             switch attachment.content {
-            case .inline(let bytes):
-                writer.raw(",\"data\":")
-                writer.base64(bytes)
+            case .inline:
+                writer.raw(",\"data\":\"")
+                writer.hole()
+                writer.raw("\"")
             case .stub:
                 writer.raw(",\"length\":")
                 writer.integer(file.length)

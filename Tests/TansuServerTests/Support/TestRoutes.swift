@@ -22,6 +22,18 @@
                         }
                     }
                 ]),
+            // In one piece, without the pieces of a stream.
+            Route(
+                "/test/large", allow: "GET", access: .everyone,
+                [
+                    .get: .init { request in
+                        let size = try request.query.positiveInteger("bytes") ?? 1
+                        let buffer = ByteBuffer(repeating: 120, count: size)
+                        let isStreamed = try request.query.bool("streamed") == true
+                        return isStreamed
+                            ? .json(buffer: buffer) : Response(status: .ok, body: ResponseBody(byteBuffer: buffer))
+                    }
+                ]),
             Route(
                 "/test/broken", allow: "GET", access: .everyone,
                 [

@@ -104,6 +104,14 @@
             #expect(file.digest == "md5-e8PonaGug2+bvUVQJoN+rw==" && file.length == 5 && file.encodedLength == 25)
             #expect(try read(file) == Array("first".utf8))
             #expect(try read(file, decoded: false) == gzip)
+            // RFC 1952: members one after the other are the bytes of all of them.
+            let empty = [UInt8](try #require(Data(base64Encoded: "H4sIAAAAAAAAAwMAAAAAAAAAAAA=")))
+            for members in [[gzip + gzip], [gzip, empty, gzip], [empty + gzip + empty, gzip]] {
+                let many = try write(members, encoding: .stored("gzip")).file
+                #expect(try read(many) == Array("firstfirst".utf8))
+            }
+            let more = try write([gzip + [0]], encoding: .stored("gzip")).file
+            #expect(throws: AttachmentError.self) { try read(more) }
             let bad = try write([Array(gzip.dropLast(9))], encoding: .stored("gzip")).file
             #expect(throws: AttachmentError.self) { try read(bad) }
             let junk = try write([[1, 2, 3]], encoding: .stored("gzip")).file

@@ -37,6 +37,19 @@
             #expect(back.missingChecked == 3 && back.missingFound == 0)
         }
 
+        @Test("Ids that Swift takes as equal are those of different documents")
+        func canonicallyEqual() async throws {
+            let ids = ["\u{E9}", "e\u{301}"]
+            try await a.people.save(ids.map { ["_id": .string($0)] })
+            let one = try await a.replicate(to: b) { $0.filter = .ids([BytewiseText(ids[1])]) }
+            #expect(one.documentsWritten == 1)
+            let other = try await a.replicate(to: b) { $0.filter = .ids([BytewiseText(ids[0])]) }
+            #expect(other.documentsWritten == 1)
+            let all = try await a.replicate(to: b)
+            #expect(all.missingChecked == 2 && all.missingFound == 0)
+            #expect(try await b.people.count() == 2)
+        }
+
         @Test("Edits on both sides are conflicts that both have, with one winner")
         func conflicts() async throws {
             try await a.people.save(["_id": "x", "n": 0])
@@ -152,7 +165,7 @@
         @Test("Filters by id and by selector; each has a checkpoint of its own")
         func filters() async throws {
             try await a.people.save((0..<20).map { ["_id": .string("\($0)"), "n": BSONValue($0)] })
-            let ids = try await a.replicate(to: b) { $0.filter = .ids(["3", "5"]) }
+            let ids = try await a.replicate(to: b) { $0.filter = .ids([BytewiseText("3"), BytewiseText("5")]) }
             #expect(ids.documentsWritten == 2)
             let selector = try Mango.Selector(["n": ["$gte": 15]])
             let selected = try await a.replicate(to: b) { $0.filter = .selector(selector) }

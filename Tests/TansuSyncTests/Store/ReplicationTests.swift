@@ -342,7 +342,7 @@
             try await replicated.read { store in
                 for result in try store.documents() {
                     let record = try result.get()
-                    let stored = try store.storedDocuments([record])[record.id]
+                    let stored = try store.storedDocuments(ids: [record.storedID])[BytewiseText(record.id)]
                     #expect(!store.isChangedLocally(record, stored))
                 }
                 #expect(store.info().documents == 81)

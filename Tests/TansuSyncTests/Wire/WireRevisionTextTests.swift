@@ -6,10 +6,14 @@
 
     @Suite("The wire: revisions as JSON")
     struct WireRevisionTextTests {
-        private func text(_ edit: (inout WireRevisionText) -> Void) throws -> String {
+        private func revision(_ edit: (inout WireRevisionText) -> Void) throws -> WireRevisionText {
             var text = WireRevisionText(id: "a\"b", revision: try #require(Revision("3-cc")), fields: ["v": 1])
             edit(&text)
-            return String(decoding: text.json(), as: UTF8.self)
+            return text
+        }
+
+        private func text(_ edit: (inout WireRevisionText) -> Void) throws -> String {
+            String(decoding: try revision(edit).json(), as: UTF8.self)
         }
 
         @Test("The members are in CouchDB's order")
@@ -56,7 +60,14 @@
             #expect(
                 try attachments(.follows)
                     == start + #""length":5,"follows":true,"encoding":"gzip","encoded_length":25}}}"#)
-            #expect(try attachments(.inline(Array("first".utf8))) == start + #""data":"Zmlyc3Q="}}}"#)
+            var writer = WireJSONWriter()
+            try revision { $0.attachments = [.init(file, .inline), .init(file, .inline)] }.write(to: &writer)
+            let holes = writer.holes
+            var bytes = writer.finish()
+            for hole in holes.reversed() { bytes.insert(contentsOf: "Zmlyc3Q=".utf8, at: hole) }
+            let data = start + #""data":"Zmlyc3Q="}"#
+            #expect(String(decoding: bytes, as: UTF8.self).hasSuffix(#"{"one.txt":\#(data),"one.txt":\#(data)}}"#))
+            #expect(try attachments(.inline) == start + #""data":""}}}"#)
         }
 
         @Test("What is written is read again")

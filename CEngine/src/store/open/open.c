@@ -129,9 +129,15 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
                            "The process that writes the database wrote the end of its log again "
                            "while it was opened; try again");
     if (status != TANSU_OK) {
-        /* What is wrong may be that the files were not those of one point in time. */
-        if (db->concurrent && db->folder != NULL && files_stamp_check(db, NULL) == TANSU_E_BUSY)
-            status = files_stamp_check(db, error);
+        /* What is wrong may be that the files were not those of one point in time. They are
+         * compared once: they may be as before again a moment later. */
+        tansu_error changed;
+        if (db->concurrent && db->folder != NULL &&
+            files_stamp_check(db, &changed) == TANSU_E_BUSY) {
+            status = TANSU_E_BUSY;
+            if (error != NULL)
+                *error = changed;
+        }
         db->discard = true;
         database_close(db, NULL);
         return status;

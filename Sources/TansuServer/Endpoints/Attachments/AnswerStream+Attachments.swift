@@ -1,4 +1,5 @@
 #if TansuServer
+    import Foundation
     import TansuSync
 
     extension AnswerStream {
@@ -9,15 +10,18 @@
             let bytes = try AttachmentBytes(collection.database, file, range: range, decoded: decoded)
             for try await piece in bytes { try await write(piece) }
         }
-    }
 
-    extension RevisionStore {
-        /// The bytes of an attachment, not compressed, for answers that have them in their JSON text.
-        func bytes(of file: AttachmentFile) throws -> [UInt8] {
-            var reader = try BlobReader(in: transaction, file)
-            var bytes: [UInt8] = []
-            while let piece = try reader.next() { bytes += piece }
-            return bytes
+        /// Writes the bytes of an attachment, not compressed, as base64.
+        mutating func write(base64 file: AttachmentFile, of collection: ReplicatedCollection) async throws {
+            // Three bytes give four digits, whatever the pieces are.
+            var rest = Data()
+            for try await piece in try AttachmentBytes(collection.database, file) {
+                rest.append(contentsOf: piece)
+                let whole = rest.count - rest.count % 3
+                try await write(rest.prefix(whole).base64EncodedData())
+                rest = Data(rest.dropFirst(whole))
+            }
+            try await write(rest.base64EncodedData())
         }
     }
 #endif

@@ -16,7 +16,7 @@
 
         private struct State {
             var writers: [BlobWriter] = []
-            var files: [String: AttachmentFile] = [:]
+            var files: [BytewiseText: AttachmentFile] = [:]
         }
 
         init(_ request: ServerRequest) {
@@ -70,9 +70,9 @@
         }
 
         /// The attachment of a part of the request.
-        func file(_ name: String) -> AttachmentFile? { state.withLock { $0.files[name] } }
+        func file(_ name: String) -> AttachmentFile? { state.withLock { $0.files[BytewiseText(name)] } }
 
-        func add(_ file: AttachmentFile) { state.withLock { $0.files[file.name] = file } }
+        func add(_ file: AttachmentFile) { state.withLock { $0.files[BytewiseText(file.name)] = file } }
     }
 
     extension HTTPFailure {

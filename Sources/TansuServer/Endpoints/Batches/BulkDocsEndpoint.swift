@@ -28,9 +28,22 @@
             let uploads = AttachmentUploads(request)
             defer { uploads.release() }
             var entries: [Entry] = []
+            entries.reserveCapacity(batch.documents.count)
+            let isUsersDatabase = request.isUsersDatabase
             for document in batch.documents {
                 let id = document.id ?? NewDocumentID.make()
-                entries.append(try await Entry(id, document, isAdmin: isAdmin, request, uploads))
+                guard isUsersDatabase, !id.hasPrefix("_") else {
+                    entries.append(try Entry(id, document, isAdmin: isAdmin, request, uploads))
+                    continue
+                }
+                let account: WireDocument
+                do throws(HTTPFailure) {
+                    account = try await request.prepared(document, id)
+                } catch {
+                    entries.append(Entry(id, error))
+                    continue
+                }
+                entries.append(try Entry(id, account, isAdmin: isAdmin, request, uploads))
             }
             let edits = entries.compactMap(\.edit)
             let locals = entries.compactMap(\.local)
@@ -109,10 +122,15 @@
             let id: String
             let content: Content
 
+            init(_ id: String, _ failure: HTTPFailure) {
+                self.id = id
+                content = .failure(failure)
+            }
+
             init(
                 _ id: String, _ document: WireDocument, isAdmin: Bool, _ request: ServerRequest,
                 _ uploads: AttachmentUploads
-            ) async throws {
+            ) throws {
                 self.id = id
                 if id.hasPrefix(DocumentName.localPrefix) {
                     content = .local(try LocalEdit(id, document))
@@ -122,7 +140,7 @@
                     content = .failure(.conflict())
                 } else {
                     do throws(HTTPFailure) {
-                        content = .edit(try await Self.edit(id, document, request, uploads))
+                        content = .edit(try Self.edit(id, document, request, uploads))
                     } catch {
                         content = .failure(error)
                     }
@@ -131,10 +149,10 @@
 
             private static func edit(
                 _ id: String, _ document: WireDocument, _ request: ServerRequest, _ uploads: AttachmentUploads
-            ) async throws(HTTPFailure) -> DocumentEdit {
-                let prepared = try await request.prepared(document, id)
+            ) throws(HTTPFailure) -> DocumentEdit {
+                try request.check(document, id)
                 do {
-                    var edit = try DocumentEdit(id, prepared, document.revision, uploads)
+                    var edit = try DocumentEdit(id, document, document.revision, uploads)
                     // Unlike PUT, a batch takes a revision of a document that does not exist.
                     edit.allowsUnknownParent = true
                     return edit

@@ -46,7 +46,7 @@
                         switch try await item.result(revision, query, .json, collection) {
                         case .success(let answer):
                             try await stream.write("{\"ok\":")
-                            try await stream.write(answer.text.json())
+                            try await AnswerText(answer).write(to: &stream, of: collection)
                             try await stream.write("}")
                         case .failure(let failure):
                             try await stream.write("{\"error\":\(failure.json)}")

@@ -92,7 +92,7 @@
                 var progress = Progress(position: start)
                 try await send(&progress, through: updateSequence) { row, isFirst in
                     if !isFirst { try await stream.write(",\n") }
-                    try await stream.write(row.json)
+                    try await row.text.write(to: &stream, of: collection)
                 }
                 let end = try await end(progress)
                 try await stream.write("\n],\n\"last_seq\":\"\(end.sequence)\",\"pending\":\(end.pending)}\n")
@@ -155,7 +155,7 @@
                     let isThere = try await whileThere {
                         try await send(&progress, through: sequence) { row, isFirst in
                             if !isFirst { try await stream.write(",\n") }
-                            try await stream.write(row.json)
+                            try await row.text.write(to: &stream, of: collection)
                         }
                     }
                     if !isThere || progress.count > 0 || progress.isLimited || query.isDescending { break }
@@ -182,11 +182,11 @@
                     let isThere = try await whileThere {
                         try await send(&progress, through: sequence) { row, _ in
                             guard isEventSource else {
-                                try await stream.write(row.json)
+                                try await row.text.write(to: &stream, of: collection)
                                 return try await stream.write("\n")
                             }
                             try await stream.write("data: ")
-                            try await stream.write(row.json)
+                            try await row.text.write(to: &stream, of: collection)
                             try await stream.write("\nid: \"\(text(row.sequence))\"\n\n")
                         }
                     }

@@ -6,7 +6,7 @@
     /// Which documents a feed shows, and which of their revisions.
     enum ChangesFilter: Sendable {
         case all
-        case ids(Set<String>)
+        case ids(Set<BytewiseText>)
         case designs
         case selector(Mango.Selector, fields: [Mango.FieldPath]?)
 
@@ -51,7 +51,7 @@
             guard functions[name] != nil else { throw HTTPFailure.notFound("missing json key: \(name)") }
         }
 
-        private static func ids(_ request: ServerRequest, _ body: BSONDocument?) throws -> Set<String> {
+        private static func ids(_ request: ServerRequest, _ body: BSONDocument?) throws -> Set<BytewiseText> {
             let value: BSONValue?
             if let body {
                 value = body["doc_ids"]
@@ -66,7 +66,7 @@
             return try Set(
                 array.map { element in
                     guard case .string(let id) = element else { throw HTTPFailure.invalidIDs }
-                    return id
+                    return BytewiseText(id)
                 })
         }
 

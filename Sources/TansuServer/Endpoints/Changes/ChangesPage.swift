@@ -6,7 +6,7 @@
     struct ChangesPage: Sendable {
         struct Row: Sendable {
             var sequence: Int64
-            var json: [UInt8]
+            var text: AnswerText
         }
 
         /// What passes the filter.
@@ -18,6 +18,8 @@
 
         /// How many changes are looked at in one transaction.
         private static let batch = 512
+        /// Bytes of rows after which a page ends.
+        private static let fullSize = 1 << 20
     }
 
     extension ChangesPage {
@@ -34,6 +36,7 @@
         ) throws {
             last = start
             var examined = 0
+            var size = 0
             let source = try ChangesSource(after: start, query, filter, batch: Self.batch + 1, in: store)
             defer { source.close() }
             while let record = try source.next() {
@@ -41,7 +44,7 @@
                     if query.isDescending { continue }
                     return
                 }
-                if examined == Self.batch || rows.count == limit {
+                if examined == Self.batch || rows.count == limit || size >= Self.fullSize {
                     isEnd = false
                     return
                 }
@@ -50,7 +53,8 @@
                 guard let row = try Self.row(record, number + rows.count, query, filter, text, in: store) else {
                     continue
                 }
-                rows.append(Row(sequence: record.sequence, json: row))
+                size += row.sizeInMemory
+                rows.append(Row(sequence: record.sequence, text: row))
             }
         }
 
@@ -58,12 +62,12 @@
         private static func row(
             _ record: DocumentRecord, _ number: Int, _ query: ChangesQuery, _ filter: ChangesFilter,
             _ text: SequenceText, in store: RevisionStore
-        ) throws -> [UInt8]? {
+        ) throws -> AnswerText? {
             var leaves =
                 query.listsLeaves ? record.tree.leaves.map(\.revision) : [record.winner]
             switch filter {
             case .all: break
-            case .ids(let ids): guard ids.contains(record.id) else { return nil }
+            case .ids(let ids): guard ids.contains(BytewiseText(record.id)) else { return nil }
             case .designs: guard record.id.hasPrefix(DocumentName.designPrefix) else { return nil }
             case .selector(let selector, _):
                 leaves = try leaves.filter { revision in
@@ -88,28 +92,27 @@
                 writer.raw("}")
             }
             writer.raw(record.isDeleted ? "],\"deleted\":true" : "]")
+            var answer: RevisionAnswer?
             if query.includesDocuments {
                 writer.raw(",\"doc\":")
-                try write(record, query, filter, to: &writer, in: store)
+                answer = try write(record, query, filter, to: &writer, in: store)
             }
             writer.raw("}")
-            return writer.finish()
+            return AnswerText(writer, answer)
         }
 
         private static func write(
             _ record: DocumentRecord, _ query: ChangesQuery, _ filter: ChangesFilter,
             to writer: inout WireJSONWriter, in store: RevisionStore
-        ) throws {
+        ) throws -> RevisionAnswer? {
             if case .selector(_, let fields?) = filter {
                 let document = try store.mangoDocument(record, record.winner)
                 writer.value(document.map { .document($0.projected(to: fields)) } ?? .null)
-                return
+                return nil
             }
-            if let answer = try RevisionAnswer(record, record.winner, query.parts, .json, in: store, isWinner: true) {
-                answer.text.write(to: &writer)
-            } else {
-                writer.raw("null")
-            }
+            let answer = try RevisionAnswer(record, record.winner, query.parts, .json, in: store, isWinner: true)
+            if let answer { answer.text.write(to: &writer) } else { writer.raw("null") }
+            return answer
         }
     }
 #endif

@@ -10,7 +10,7 @@
             after start: Int64, _ query: ChangesQuery, _ filter: ChangesFilter, batch: Int, in store: RevisionStore
         ) throws {
             if case .ids(let ids) = filter, filter.looksUp {
-                let records = try store.documents(ids).values
+                let records = try store.documents(ids.map(\.text)).values
                 if query.isDescending {
                     found = records.filter { $0.sequence < start }.sorted { $0.sequence < $1.sequence }
                 } else {

@@ -10,7 +10,7 @@
         func collection() throws -> ReplicatedCollection {
             // Server admins pass the router without it.
             if databaseName.hasPrefix("_") { try server.requireDatabase(databaseName) }
-            return try ReplicatedCollection.open(databaseName, in: database, create: true)
+            return try server.collections.collection(databaseName)
         }
 
         /// The body as bytes.

@@ -17,15 +17,17 @@
         private static func put(_ request: ServerRequest) async throws -> Response {
             let name = request.databaseName
             try DatabaseName.check(name)
-            switch request.query["partitioned"] {
-            case nil, "false": break
-            case "true": throw HTTPFailure.notImplemented("Databases are not partitioned; create it without")
-            default: throw HTTPFailure.badRequest("Invalid `partitioned` parameter")
+            let partitioned = request.query["partitioned"] ?? "false"
+            guard ["true", "false"].contains(partitioned) else {
+                throw HTTPFailure.badRequest("Invalid `partitioned` parameter")
             }
             guard try !request.server.databaseNames().contains(name) else {
                 throw HTTPFailure(
                     .preconditionFailed, "file_exists",
                     "The database could not be created, the file already exists.")
+            }
+            guard partitioned == "false" else {
+                throw HTTPFailure.notImplemented("Databases are not partitioned; create it without")
             }
             try await request.database.ensureCollection(name)
             _ = try request.collection()

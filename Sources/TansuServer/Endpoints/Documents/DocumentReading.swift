@@ -28,7 +28,7 @@
                 headers[.eTag] = tag
             }
             guard isMultipart, !answer.text.attachments.isEmpty else {
-                return .json(bytes: answer.text.json(), headers: headers)
+                return AnswerText(answer).response(headers, collection)
             }
             return RelatedAnswer(answer, collection).response(headers)
         }

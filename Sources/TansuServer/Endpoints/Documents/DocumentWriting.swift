@@ -25,7 +25,8 @@
             } else {
                 document = try WireDocument(json: try await request.bytes())
             }
-            if let other = document.id, other != id {
+            // Some clients name design documents without their prefix.
+            if let other = document.id, other != id, DocumentName.designPrefix + other != id {
                 throw HTTPFailure.badRequest("The _id of the document is not the one of the URL")
             }
             let revision = try request.editedRevision(body: document.revision)

@@ -69,7 +69,7 @@
                     if index > 0 { try await stream.write(",") }
                     if let answer = try await Self.read(item, of: id, query.parts, .json, collection) {
                         try await stream.write("{\"ok\":")
-                        try await stream.write(answer.text.json())
+                        try await AnswerText(answer).write(to: &stream, of: collection)
                         try await stream.write("}")
                     } else {
                         try await stream.write(item.missingJSON)

@@ -6,7 +6,7 @@
     struct RevisionAnswer: Sendable {
         /// How the bytes of attachments travel.
         enum Form: Sendable {
-            /// In the JSON text.
+            /// In the JSON text (``AnswerText``).
             case json
             /// In parts of their own.
             case multipart
@@ -15,6 +15,8 @@
         var text: WireRevisionText
         /// The attachments whose bytes are sent.
         var sent: [AttachmentFile]
+        /// Keep the bytes of these while they are sent.
+        private(set) var leases: [BlobLease]
         /// Whether it shows what changes without an edit of the document, so that it has no entity tag.
         var hasMeta: Bool
 
@@ -30,19 +32,20 @@
             if parts.includesPath { text.path = record.tree.path(of: revision, limit: store.revsLimit) }
             hasMeta = false
             sent = []
+            leases = []
             // Only of the document as a whole, and not of a deleted one.
             if isWinner, !record.isDeleted { addMeta(record, parts) }
 
             let kept = Self.generationOfKnown(record, revision, parts)
             for file in body.files {
                 let isSent = parts.mayIncludeAttachments && file.revpos > kept
-                if isSent { sent.append(file) }
-                switch (isSent, form) {
-                case (false, _): text.attachments.append(.init(file, .stub))
-                case (true, .multipart): text.attachments.append(.init(file, .follows))
-                case (true, .json):
-                    text.attachments.append(.init(file, .inline(try store.bytes(of: file))))
+                if isSent {
+                    // What is being removed belongs to a revision that has gone meanwhile.
+                    guard let lease = store.lease(on: file) else { return nil }
+                    leases.append(lease)
+                    sent.append(file)
                 }
+                text.attachments.append(.init(file, !isSent ? .stub : form == .json ? .inline : .follows))
             }
         }
 

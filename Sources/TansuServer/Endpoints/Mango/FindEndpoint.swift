@@ -11,8 +11,8 @@
             Route("/:db/_explain", allow: "POST", [.post: .init(explain)]),
         ]
 
-        /// The greatest number of documents in memory at once.
-        private static let pageSize: Int64 = 500
+        /// The greatest number of documents in memory at once, and the bytes after which no more are added.
+        private static let page = Find.Page(documents: 500, bytes: 1 << 20)
 
         private static func find(_ request: ServerRequest) async throws -> Response {
             try request.requireJSONContentType()
@@ -21,7 +21,7 @@
             let collection = try request.collection()
             let start = ContinuousClock.now
             // What fails does so before the answer begins.
-            let first = try await collection.find(query, pageSize: pageSize)
+            let first = try await collection.find(query, page: page)
             return .streamed { stream in
                 var answer = first
                 var left = query.limit
@@ -40,11 +40,11 @@
                     keys += answer.keysExamined
                     documents += answer.documentsExamined
                     left -= Int64(answer.documents.count)
-                    guard answer.documents.count == Int(pageSize), left > 0 else { break }
+                    guard answer.isCut, left > 0 else { break }
                     rest["bookmark"] = .string(answer.bookmark)
                     rest["limit"] = .int64(left)
                     rest["skip"] = nil
-                    answer = try await collection.find(Mango.Query(rest), pageSize: pageSize)
+                    answer = try await collection.find(Mango.Query(rest), page: page)
                 }
                 var writer = WireJSONWriter()
                 writer.raw("\r\n],\"bookmark\":")

@@ -3,15 +3,13 @@
 
     extension DocumentRange {
         /// The documents of the range in its order.
-        func records(in store: RevisionStore, limit: Int) throws -> [DocumentRecord] {
-            var found: [DocumentRecord] = []
-            guard !isEmpty else { return [] }
+        func forEach(in store: RevisionStore, _ body: (DocumentRecord) throws -> Bool) throws {
+            guard !isEmpty else { return }
             let cursor = try store.documents(from: lower, to: upper, isDescending: isDescending)
             defer { cursor.close() }
-            while found.count < limit, let record = try cursor.read() {
-                if contains(record.id) { found.append(record) }
+            while let record = try cursor.read() {
+                if contains(record.id), try !body(record) { return }
             }
-            return found
         }
 
         /// How many documents are in the range.

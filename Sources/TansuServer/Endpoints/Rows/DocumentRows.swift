@@ -12,8 +12,10 @@
         private let offset: Int
         private let sequence: String
 
-        /// Rows of one transaction.
+        /// Rows of one transaction, unless they are large.
         private static let batch = 256
+        /// Bytes of rows after which a transaction ends.
+        private static let fullSize = 1 << 20
 
         init(_ query: RowsQuery, _ scope: DocumentScope, _ collection: ReplicatedCollection) async throws {
             self.query = query
@@ -25,9 +27,8 @@
                 let info = store.info()
                 let total = scope == .all ? Int(info.documents) : try DocumentRange(RowsQuery(), scope).count(in: store)
                 let before = try range.countBefore(in: store)
-                return (
-                    total, min(total, before + query.skip), SequenceText(instance: info.instance)(info.updateSequence)
-                )
+                let offset = query.skip < total - before ? before + query.skip : total
+                return (total, offset, SequenceText(instance: info.instance)(info.updateSequence))
             }
         }
 
@@ -50,26 +51,41 @@
             var isFirst = true
             while let current = next, left > 0 {
                 let (wanted, skipped, query) = (min(left, Self.batch), skip, query)
-                let (rows, last, count) = try await collection.read { store in
-                    var rows: [[UInt8]] = []
-                    var last: String?
-                    var count = 0
-                    for record in try current.records(in: store, limit: skipped + wanted) {
-                        count += 1
-                        last = record.id
-                        if count > skipped { rows.append(try Self.row(record, query, in: store)) }
-                    }
-                    return (rows, last, count)
+                let (rows, rest) = try await collection.read { store in
+                    try Self.rows(current, wanted, skip: skipped, query, in: store)
                 }
                 for row in rows {
                     try await stream.write(isFirst ? "\r\n" : ",\r\n")
-                    try await stream.write(row)
+                    try await row.write(to: &stream, of: collection)
                     isFirst = false
                 }
                 left -= rows.count
-                next = count < skipped + wanted ? nil : last.map { current.after($0) }
+                next = rest
                 skip = 0
             }
+        }
+
+        /// The first rows of a range, and the range after them if there may be more.
+        private static func rows(
+            _ range: DocumentRange, _ wanted: Int, skip: Int, _ query: RowsQuery, in store: RevisionStore
+        ) throws -> ([AnswerText], DocumentRange?) {
+            var rows: [AnswerText] = []
+            var left = skip
+            var size = 0
+            var rest: DocumentRange?
+            try range.forEach(in: store) { record in
+                if left > 0 {
+                    left -= 1
+                    return true
+                }
+                let row = try row(record, query, in: store)
+                rows.append(row)
+                size += row.sizeInMemory
+                guard rows.count == wanted || size >= fullSize else { return true }
+                rest = range.after(record.id)
+                return false
+            }
+            return (rows, rest)
         }
 
         private func write(_ keys: [BSONValue], to stream: inout AnswerStream) async throws {
@@ -88,21 +104,21 @@
                     return try Self.row(record, query, in: store)
                 }
                 try await stream.write(index == 0 ? "\r\n" : ",\r\n")
-                try await stream.write(row)
+                try await row.write(to: &stream, of: collection)
             }
         }
 
-        private static func missing(_ key: BSONValue) -> [UInt8] {
+        private static func missing(_ key: BSONValue) -> AnswerText {
             var writer = WireJSONWriter()
             writer.raw("{\"key\":")
             writer.value(key)
             writer.raw(",\"error\":\"not_found\"}")
-            return writer.finish()
+            return AnswerText(writer, nil)
         }
 
         private static func row(
             _ record: DocumentRecord, _ query: RowsQuery, in store: RevisionStore
-        ) throws -> [UInt8] {
+        ) throws -> AnswerText {
             var writer = WireJSONWriter(capacity: 128)
             writer.raw("{\"id\":")
             writer.string(record.id)
@@ -111,22 +127,20 @@
             writer.raw(",\"value\":{\"rev\":")
             writer.string(record.winner.description)
             writer.raw(record.isDeleted ? ",\"deleted\":true}" : "}")
+            var answer: RevisionAnswer?
             if query.includesDocuments {
                 writer.raw(",\"doc\":")
                 var parts = RevisionParts()
                 parts.includesConflicts = query.includesConflicts
                 parts.includesAttachments = query.includesAttachments
                 parts.includesEncoding = query.includesEncoding
-                if !record.isDeleted,
-                    let answer = try RevisionAnswer(record, record.winner, parts, .json, in: store, isWinner: true)
-                {
-                    answer.text.write(to: &writer)
-                } else {
-                    writer.raw("null")
+                if !record.isDeleted {
+                    answer = try RevisionAnswer(record, record.winner, parts, .json, in: store, isWinner: true)
                 }
+                if let answer { answer.text.write(to: &writer) } else { writer.raw("null") }
             }
             writer.raw("}")
-            return writer.finish()
+            return AnswerText(writer, answer)
         }
     }
 #endif
