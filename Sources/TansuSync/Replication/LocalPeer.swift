@@ -1,0 +1,243 @@
+#if TansuSync
+    import Tansu
+    import TansuBSON
+
+    /// A collection of this process as a side of a replication.
+    package struct LocalPeer: ReplicationPeer {
+        /// The greatest number of records that one transaction looks at for a filter.
+        private static let scanLimit = 5_000
+
+        private let collection: ReplicatedCollection
+
+        package init(_ collection: ReplicatedCollection) { self.collection = collection }
+
+        package var identity: String {
+            get async throws { try await collection.read { $0.info().instance } }
+        }
+
+        // MARK: Checkpoints
+
+        package func checkpoint(_ id: String) async throws -> ReplicationCheckpoint? {
+            try await collection.read { try $0.local("_local/" + id).flatMap { ReplicationCheckpoint($0.fields) } }
+        }
+
+        package func save(_ checkpoint: ReplicationCheckpoint, as id: String) async throws {
+            try await collection.write { store in
+                let former = try store.local("_local/" + id)?.revision
+                try store.saveLocal("_local/" + id, former: former, checkpoint.fields)
+            }
+        }
+
+        // MARK: Changes
+
+        package func changes(
+            after sequence: PeerSequence?, filter: ReplicationFilter, limit: Int
+        ) async throws -> PeerChanges {
+            let start = try position(sequence)
+            return try await collection.read { store in
+                let records = try store.changes(after: start, limit: Self.scanLimit)
+                defer { records.close() }
+                var documents: [DocumentRevisions] = []
+                var last = start
+                var scanned = 0
+                while documents.count < limit, let record = try records.read() {
+                    scanned += 1
+                    last = record.sequence
+                    guard try store.includes(record, filter) else { continue }
+                    documents.append(DocumentRevisions(id: record.id, revisions: record.tree.leaves.map(\.revision)))
+                }
+                return PeerChanges(
+                    documents: documents, last: PeerSequence(.int64(last)),
+                    isComplete: documents.count < limit && scanned < Self.scanLimit)
+            }
+        }
+
+        package func waitForChange(after sequence: PeerSequence?) async throws {
+            try await collection.waitForChange(after: position(sequence))
+        }
+
+        private func position(_ sequence: PeerSequence?) throws -> Int64 {
+            guard let sequence else { return 0 }
+            guard case .int64(let number) = sequence.json else {
+                throw ReplicationError(
+                    .corrupt,
+                    "The checkpoint of collection \"\(collection.name)\" has no sequence of it: \(sequence.json)")
+            }
+            return number
+        }
+
+        // MARK: Revisions
+
+        package func missing(_ revisions: [DocumentRevisions]) async throws -> [DocumentRevisions] {
+            try await collection.read { store in
+                let records = try store.documents(revisions.map(\.id))
+                return revisions.compactMap { document in
+                    let tree = records[BytewiseText(document.id)]?.tree ?? RevisionTree()
+                    let missing = tree.missing(of: document.revisions)
+                    return missing.isEmpty ? nil : DocumentRevisions(id: document.id, revisions: missing)
+                }
+            }
+        }
+
+        package func fetch(
+            _ wanted: [DocumentRevisions], _ receive: (PeerRevision) async throws -> Void
+        ) async throws {
+            for document in wanted {
+                let found = try await collection.read { store in
+                    try store.newest(document).map { path, body in (path, body) }
+                }
+                for (path, body) in found {
+                    let attachments = body.files.map { attachment($0) }
+                    try await receive(
+                        PeerRevision(
+                            id: document.id, path: path, isDeleted: body.isDeleted, fields: body.fields,
+                            attachments: attachments))
+                }
+            }
+        }
+
+        private func attachment(_ file: AttachmentFile) -> PeerAttachment {
+            let database = collection.database
+            return PeerAttachment(
+                name: file.name, contentType: file.contentType, digest: file.digest, length: file.length,
+                revpos: file.revpos, encoding: file.encoding
+            ) { receive in
+                for try await piece in try AttachmentBytes(database, file, decoded: false) { try await receive(piece) }
+            }
+        }
+
+        // MARK: Writing
+
+        package func write(_ revisions: [PeerRevision]) async throws -> [String?] {
+            // Most attachments came with a former revision: their bytes are read only where they did not.
+            var (reasons, rest) = try await collection.write { store in
+                var pushed: [PushedRevision] = []
+                var rest: [Int] = []
+                for (index, revision) in revisions.enumerated() {
+                    if let files = try store.knownFiles(of: revision) {
+                        pushed.append(revision.pushed(files))
+                    } else {
+                        rest.append(index)
+                    }
+                }
+                var reasons = try store.push(pushed).map { $0?.reason }
+                for index in rest { reasons.insert(nil, at: index) }
+                return (reasons, rest)
+            }
+            for index in rest {
+                do { reasons[index] = try await writeWithBytes(revisions[index]) } catch let error as AttachmentError {
+                    // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
+                    reasons[index] = error.description
+                }
+            }
+            return reasons
+        }
+
+        private func writeWithBytes(_ revision: PeerRevision) async throws -> String? {
+            var files: [EditedAttachment] = []
+            // They hold the bytes until the revision names them.
+            var writers: [BlobWriter] = []
+            defer { for writer in writers { writer.release() } }
+            for attachment in revision.attachments {
+                let (writer, file) = try await copy(attachment)
+                writers.append(writer)
+                guard file.digest == attachment.digest else {
+                    return "The bytes of attachment \"\(attachment.name)\" do not have the digest \(attachment.digest)"
+                }
+                files.append(.file(file))
+            }
+            let pushed = revision.pushed(files)
+            return try await collection.write { try $0.push([pushed])[0]?.reason }
+        }
+
+        private func copy(_ attachment: PeerAttachment) async throws -> (BlobWriter, AttachmentFile) {
+            let database = collection.database
+            let writer = try BlobWriter(
+                database, contentType: attachment.contentType, encoding: .stored(attachment.encoding))
+            try await attachment.read { piece in
+                try await database.runWriting { _ in try writer.write(piece) }
+            }
+            let file = try await database.runWriting { _ in
+                try writer.finish(
+                    name: attachment.name, revpos: attachment.revpos,
+                    length: attachment.encoding == nil ? nil : attachment.length)
+            }
+            return (writer, file)
+        }
+
+        package func ensureCommit() async throws { try await collection.database.sync() }
+    }
+
+    extension RevisionStore {
+        /// Whether a filter lets a document pass.
+        fileprivate func includes(_ record: DocumentRecord, _ filter: ReplicationFilter) throws -> Bool {
+            switch filter {
+            case .all: return true
+            case .ids(let ids): return ids.contains(BytewiseText(record.id))
+            case .selector(let selector):
+                if let document = try wholeDocument(record) { return try selector.matches(document) }
+                guard record.isDeleted, let body = try body(of: record, record.winner) else { return false }
+                var document: BSONDocument = [
+                    "_id": .string(record.id), "_rev": .string(record.winner.description), "_deleted": true,
+                ]
+                for (key, value) in body.fields { document[key] = value }
+                return try selector.matches(document)
+            }
+        }
+
+        /// The wanted revisions of a document; instead of one whose body is not stored any more, the leaves after it.
+        fileprivate func newest(_ wanted: DocumentRevisions) throws -> [(RevisionPath, RevisionBody)] {
+            guard let record = try document(wanted.id) else { return [] }
+            var seen: Set<Revision> = []
+            var found: [(RevisionPath, RevisionBody)] = []
+            for revision in wanted.revisions {
+                for leaf in record.tree.latest(of: revision) where seen.insert(leaf.revision).inserted {
+                    guard let body = try body(of: record, leaf.revision),
+                        let path = record.tree.path(of: leaf.revision, limit: revsLimit)
+                    else { continue }
+                    found.append((path, body))
+                }
+            }
+            return found
+        }
+
+        /// The attachments of a revision, as those of the revision that it is based on; nil when one is not among these.
+        fileprivate func knownFiles(of revision: PeerRevision) throws -> [EditedAttachment]? {
+            if revision.attachments.isEmpty { return [] }
+            guard let record = try document(revision.id),
+                let parent = revision.path.revisions.first(where: { record.tree.status(of: $0)?.isStored == true }),
+                let files = try body(of: record, parent)?.files
+            else { return nil }
+            var known: [EditedAttachment] = []
+            for attachment in revision.attachments {
+                guard var file = files.first(where: { attachment.isStored(as: $0) }) else { return nil }
+                if attachment.revpos > 0 { file.revpos = attachment.revpos }
+                known.append(.file(file))
+            }
+            return known
+        }
+    }
+
+    extension PeerAttachment {
+        fileprivate func isStored(as file: AttachmentFile) -> Bool {
+            BytewiseText(file.name) == BytewiseText(name) && file.digest == digest && file.contentType == contentType
+                && file.encoding == encoding && file.length == length
+        }
+    }
+
+    extension PeerRevision {
+        fileprivate func pushed(_ attachments: [EditedAttachment]) -> PushedRevision {
+            PushedRevision(id: id, path: path, isDeleted: isDeleted, fields: fields, attachments: attachments)
+        }
+    }
+
+    extension DocumentError {
+        fileprivate var reason: String {
+            switch self {
+            case .conflict: "The document has another revision"
+            case .missingStub(let name): "Attachment \"\(name)\" is missing"
+            case .refused(let reason): reason
+            }
+        }
+    }
+#endif

@@ -1,0 +1,185 @@
+#if TansuSync
+    import Crypto
+    import Foundation
+    import TansuBSON
+
+    /// Brings what one database has to another one, in CouchDB's way: it reads the changes of the source since the last
+    /// checkpoint, asks the target which revisions it lacks, copies these, and records how far it is on both sides.
+    ///
+    /// It has no clock and no source of random numbers but those that it is given, so that a simulation can repeat it.
+    package struct Replicator: Sendable {
+        package struct Options: Sendable {
+            package var filter = ReplicationFilter.all
+            /// The greatest number of documents between two checkpoints.
+            package var batchSize = 500
+            /// About how many bytes of documents are written at once.
+            package var batchBytes = 4 << 20
+            /// The time that a checkpoint says.
+            package var now: @Sendable () -> Date
+            /// Makes the names of runs: another one for each.
+            package var makeSessionID: @Sendable () -> String
+
+            package init(now: @escaping @Sendable () -> Date, makeSessionID: @escaping @Sendable () -> String) {
+                self.now = now
+                self.makeSessionID = makeSessionID
+            }
+
+            /// With the clock and the random numbers of the system.
+            package static var system: Options {
+                Options(now: { Date() }, makeSessionID: { UUID().uuidString.lowercased().filter { $0 != "-" } })
+            }
+        }
+
+        private let source: any ReplicationPeer
+        private let target: any ReplicationPeer
+        private let options: Options
+
+        package init(from source: any ReplicationPeer, to target: any ReplicationPeer, _ options: Options) {
+            self.source = source
+            self.target = target
+            self.options = options
+        }
+
+        /// Copies what the target lacks, and ends.
+        ///
+        /// - Throws: What a peer throws. A later run goes on after the last batch that was recorded.
+        package func runOnce() async throws -> ReplicationReport {
+            var run = try await begin()
+            try await catchUp(&run)
+            return run.report
+        }
+
+        /// Copies what the target lacks, now and whenever the source changes, until the task is cancelled.
+        ///
+        /// - Parameter isIdle: Called whenever the target has everything.
+        /// - Throws: `CancellationError`, or what a peer throws.
+        package func runContinuously(isIdle: (ReplicationReport) -> Void = { _ in }) async throws {
+            var run = try await begin()
+            while true {
+                try await catchUp(&run)
+                isIdle(run.report)
+                try await source.waitForChange(after: run.sequence)
+            }
+        }
+
+        // MARK: One run
+
+        private struct Run {
+            let session: String
+            let startTime: Date
+            let start: PeerSequence?
+            let checkpointID: String
+            /// The runs before.
+            let history: [ReplicationCheckpoint.Entry]
+            /// The sequence up to which the target has everything.
+            var sequence: PeerSequence?
+            var report = ReplicationReport()
+        }
+
+        private func begin() async throws -> Run {
+            let identities = (try await source.identity, try await target.identity)
+            let id = checkpointID(identities.0, identities.1)
+            let former = try await source.checkpoint(id)
+            // One file and a copy of it have one identity, and so the same checkpoint for both directions.
+            let isUsable = identities.0 != identities.1
+            let start = isUsable ? ReplicationCheckpoint.common(former, try await target.checkpoint(id)) : nil
+            return Run(
+                session: options.makeSessionID(), startTime: options.now(), start: start, checkpointID: id,
+                history: former?.history ?? [], sequence: start)
+        }
+
+        private func checkpointID(_ source: String, _ target: String) -> String {
+            var hash = SHA256()
+            for part in [source, target, options.filter.identity] {
+                hash.update(data: Array("\(part.utf8.count):\(part)".utf8))
+            }
+            return hash.finalize().prefix(16).map { String(format: "%02x", $0) }.joined()
+        }
+
+        private func catchUp(_ run: inout Run) async throws {
+            while true {
+                try Task.checkCancellation()
+                let changes = try await source.changes(
+                    after: run.sequence, filter: options.filter, limit: options.batchSize)
+                try await copy(changes.documents, &run.report)
+                if changes.last != run.sequence, let last = changes.last {
+                    run.sequence = last
+                    // Also after a page without a document of the filter, so that no run looks at it again.
+                    try await record(run)
+                }
+                if changes.isComplete { return }
+            }
+        }
+
+        private func copy(_ documents: [DocumentRevisions], _ report: inout ReplicationReport) async throws {
+            guard !documents.isEmpty else { return }
+            report.missingChecked += documents.reduce(0) { $0 + $1.revisions.count }
+            let missing = try await target.missing(documents)
+            guard !missing.isEmpty else { return }
+            report.missingFound += missing.reduce(0) { $0 + $1.revisions.count }
+            var batch: [PeerRevision] = []
+            var size = 0
+            try await source.fetch(missing) { revision in
+                report.documentsRead += 1
+                batch.append(revision)
+                size += revision.size
+                guard size >= options.batchBytes || batch.count >= options.batchSize else { return }
+                try await write(batch, &report)
+                batch = []
+                size = 0
+            }
+            try await write(batch, &report)
+        }
+
+        private func write(_ revisions: [PeerRevision], _ report: inout ReplicationReport) async throws {
+            guard !revisions.isEmpty else { return }
+            let reasons = try await target.write(revisions)
+            for (revision, reason) in zip(revisions, reasons) {
+                if let reason {
+                    report.add(.init(id: revision.id, revision: revision.path.revision, reason: reason))
+                } else {
+                    report.documentsWritten += 1
+                }
+            }
+        }
+
+        // MARK: Checkpoints
+
+        /// Records how far the run is, once what was written cannot be lost.
+        private func record(_ run: Run) async throws {
+            guard let sequence = run.sequence else { return }
+            try await target.ensureCommit()
+            let checkpoint = ReplicationCheckpoint(
+                session: run.session, sequence: sequence, history: [entry(run, sequence)] + run.history)
+            // The target's is never the older one, so that an older one shows that the target was restored.
+            try await target.save(checkpoint, as: run.checkpointID)
+            try await source.save(checkpoint, as: run.checkpointID)
+        }
+
+        private func entry(_ run: Run, _ sequence: PeerSequence) -> ReplicationCheckpoint.Entry {
+            let report = run.report
+            return ReplicationCheckpoint.Entry(
+                id: run.session, recorded: sequence,
+                fields: [
+                    "session_id": .string(run.session),
+                    "start_time": .string(run.startTime.httpText), "end_time": .string(options.now().httpText),
+                    "start_last_seq": run.start?.json ?? 0, "end_last_seq": sequence.json,
+                    "recorded_seq": sequence.json, "missing_checked": BSONValue(report.missingChecked),
+                    "missing_found": BSONValue(report.missingFound), "docs_read": BSONValue(report.documentsRead),
+                    "docs_written": BSONValue(report.documentsWritten),
+                    "doc_write_failures": BSONValue(report.writeFailures),
+                ])
+        }
+    }
+
+    extension Date {
+        /// As CouchDB's checkpoints have it, such as `Mon, 23 Nov 2026 17:13:15 GMT`.
+        fileprivate var httpText: String {
+            let formatter = DateFormatter()
+            formatter.locale = Locale(identifier: "en_US_POSIX")
+            formatter.timeZone = TimeZone(identifier: "GMT")
+            formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+            return formatter.string(from: self)
+        }
+    }
+#endif
