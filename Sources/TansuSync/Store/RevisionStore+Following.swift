@@ -27,12 +27,13 @@
             let stored = try storedDocuments(ids: batch.map { found[BytewiseText($0.wire)]?.storedID ?? $0.stored })
             var writes = PendingWrites()
             for (wire, id) in batch {
-                let (record, document) = (found[BytewiseText(wire)], stored[BytewiseText(wire)])
+                let record = found[BytewiseText(wire)]
+                var document = stored[BytewiseText(wire)]
                 guard isChangedLocally(record, document) else { continue }
                 var isObjectID = false
                 if case .objectID = id { isObjectID = true }
                 _ = try followLocalChange(
-                    record ?? DocumentRecord(id: wire, isObjectID: isObjectID), document, &writes)
+                    record ?? DocumentRecord(id: wire, isObjectID: isObjectID), &document, &writes)
             }
             try perform(writes)
         }

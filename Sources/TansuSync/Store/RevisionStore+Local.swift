@@ -5,7 +5,7 @@
     /// What the collection has of a document.
     struct StoredDocument {
         let document: BSONDocument
-        let files: [AttachmentFile]
+        var files: [AttachmentFile]
     }
 
     extension RevisionStore {
@@ -37,17 +37,25 @@
 
         /// Gives the net change that was made to a document without the layer its revision.
         ///
+        /// - Parameter document: What the collection has; attachments that were added get the revision's generation.
         /// - Returns: The record after it.
         func followLocalChange(
-            _ record: DocumentRecord, _ stored: StoredDocument?, _ writes: inout PendingWrites
+            _ record: DocumentRecord, _ document: inout StoredDocument?, _ writes: inout PendingWrites
         ) throws -> DocumentRecord {
             var changed = record
-            if let stored {
+            if var stored = document {
                 try validate(stored.document, record.id)
                 let parent = record.isStored ? record.winner : nil
                 let fields = stored.document.wireFields
                 let revision = try RevisionDigest.revision(
                     after: parent, body: fields, attachments: stored.files.map(\.digestPart))
+                if stored.files.contains(where: { $0.revpos <= 0 }) {
+                    for index in stored.files.indices where stored.files[index].revpos <= 0 {
+                        stored.files[index].revpos = revision.generation
+                    }
+                    writes.files.append(AttachmentFile.document(of: stored.files, id: record.storedID))
+                    document = stored
+                }
                 // The collection has the body of the parent no more.
                 if let parent, !record.isDeleted { changed.tree.forgetBody(of: parent) }
                 try changed.tree.merge(path(revision, after: parent))

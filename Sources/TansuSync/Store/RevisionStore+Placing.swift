@@ -95,9 +95,7 @@
             let document = BSONDocument(joining: ["_id": id], body.fields.withStoredKeys)
             writes.documents.append(document)
             if !body.files.isEmpty {
-                var files = AttachmentFile.document(of: body.files)
-                files = ["_id": id, "files": files["files"] ?? .null]
-                writes.files.append(files)
+                writes.files.append(AttachmentFile.document(of: body.files, id: id))
             } else if hadFiles {
                 writes.removedFiles.append(id)
             }

@@ -137,7 +137,7 @@
                     document.record.isObjectID = true
                 }
                 if isChangedLocally(record, document.stored) {
-                    document.record = try followLocalChange(document.record, document.stored, &writes)
+                    document.record = try followLocalChange(document.record, &document.stored, &writes)
                 }
                 document.former = document.record
                 open.append(document)

@@ -107,6 +107,11 @@
             ["files": .array(BSONArray(files.map { .document($0.bson) }))]
         }
 
+        /// What the collection of attachments has for a document.
+        static func document(of files: [AttachmentFile], id: BSONValue) -> BSONDocument {
+            ["_id": id, "files": .array(BSONArray(files.map { .document($0.bson) }))]
+        }
+
         /// The files of a stored document that has some.
         static func files(in document: BSONDocument?) throws -> [AttachmentFile] {
             guard case .array(let files)? = document?["files"] else { return [] }

@@ -33,9 +33,35 @@
             let second = try #require(try people.revision(of: "mike"))
             #expect(first.generation == 1 && second.generation == 2)
             #expect(try files(replicated, "mike").map(\.name) == ["early", "late"])
+            // The generation of the revision that added each, as on the wire.
+            #expect(try files(replicated, "mike").map(\.revpos) == [1, 2])
             try people.attachments(of: "mike").remove("early")
             #expect(try people.revision(of: "mike")?.generation == 3)
             #expect(try files(replicated, "mike").map(\.name) == ["late"])
+            try people.attachments(of: "mike").add([3], name: "late")
+            #expect(try files(replicated, "mike").map(\.revpos) == [4])
+            #expect(try people.revision(of: "mike")?.generation == 4)
+        }
+
+        /// The edit of a client finds what the app has added since the last look.
+        @Test("A stub of an attachment that was not followed yet gets the generation of its revision")
+        func unfollowed() throws {
+            let replicated = try people.enableReplication()
+            try people.save(["_id": "anna"])
+            let parent = try replicated.read { try #require(try $0.document("anna")).winner }
+            try people.attachments(of: "anna").add([1], name: "a")
+            let added = try RevisionDigest.revision(
+                after: parent, body: [:],
+                attachments: try people.attachments(of: "anna").list().map {
+                    RevisionDigest.Attachment(name: $0.name, contentType: $0.contentType, digest: $0.digest)
+                })
+            _ = try replicated.write { store in
+                let stub = EditedAttachment.stub(name: "a", digest: nil, revpos: added.generation)
+                return try store.save([DocumentEdit(id: "anna", parent: added, fields: ["v": 2], attachments: [stub])])[
+                    0
+                ].get()
+            }
+            #expect(try files(replicated, "anna").map(\.revpos) == [2])
         }
 
         @Test("What a client's edit brings is seen by the app, and swept when no revision has it any more")
