@@ -115,7 +115,9 @@
                 case 2...4: return .string(texts.randomElement(using: &random) ?? "")
                 case 5: return .array(BSONArray((0..<2).map { _ in value(depth - 1) }))
                 default:
-                    let keys = names.shuffled(using: &random).prefix(.random(in: 1...2, using: &random))
+                    var keys = names.shuffled(using: &random).prefix(.random(in: 1...2, using: &random))
+                    // The two members of this wrapper are read in any order and written in one.
+                    if keys.elementsEqual(["$scope", "$code"]) { keys.reverse() }
                     return .document(BSONDocument(keys.map { ($0, value(depth - 1)) }))
                 }
             }
