@@ -15,7 +15,8 @@ let package = Package(
     ],
     traits: [
         .trait(
-            name: "TansuSync", description: "CouchDB: revisions, attachments, its order of values and its query dialect"
+            name: "TansuSync",
+            description: "CouchDB: revisions, attachments, replication, its order of values and its query dialect"
         ),
         .trait(
             name: "TansuServer", description: "The HTTP API of CouchDB, and the command tansu serve",
@@ -27,6 +28,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
         // Only the trait TansuSync needs it.
         .package(url: "https://github.com/apple/swift-crypto.git", "3.12.0"..<"5.0.0"),
+        // Only the trait TansuSync needs it, for replication over HTTP.
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         // Only the trait TansuServer needs these.
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
@@ -89,7 +92,12 @@ let package = Package(
                 .target(name: "CTansuCollation", condition: .when(traits: ["TansuSync"])),
                 .target(name: "CTansuPCRE2", condition: .when(traits: ["TansuSync"])),
                 .target(name: "CTansuZlib", condition: .when(traits: ["TansuSync"])),
+                .product(
+                    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["TansuSync"])),
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TansuSync"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["TansuSync"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TansuSync"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TansuSync"])),
             ]
         ),
         // Empty without the trait: its files are inside #if TansuServer.
@@ -134,6 +142,7 @@ let package = Package(
                 "Tansu",
                 "TansuBSON",
                 .target(name: "TansuServer", condition: .when(traits: ["TansuServer"])),
+                .target(name: "TansuSync", condition: .when(traits: ["TansuSync"])),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["TansuServer"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs the test programs that it is given and closes with the line "N passed, N failed".
+# Runs the test programs that it is given, as many at once as there are processors or TEST_JOBS says, and closes with the
+# line "N passed, N failed".
 # A program passes when it exits with 0 and its last line counts at least one check and no failed one;
 # no program at all is a failure. What a program printed is shown when it failed, or always with VERBOSE=1.
 set -u
@@ -18,25 +19,47 @@ else
     limit=
 fi
 
+# run_one PROGRAM -- run one program and print its result at once, so that programs that run together do not mix theirs
+run_one() {
+    name=$(basename "$1")
+    start=$(date +%s)
+    $limit "$1" >"$1.log" 2>&1 </dev/null
+    code=$?
+    seconds=$(($(date +%s) - start))
+    if [ $code -eq 0 ] && ! tail -n 1 "$1.log" | grep -Eq '^[1-9][0-9]* checks, 0 failed(, [0-9]+ skipped)?$'; then
+        code=none
+    fi
+    {
+        case $code in
+            0) echo "  ok      $name ($seconds s)" ;;
+            124) echo "  FAILED  $name (stopped after $seconds s)" ;;
+            none) echo "  FAILED  $name (ended without checks)" ;;
+            *) echo "  FAILED  $name (exit code $code)" ;;
+        esac
+        if [ "$code" != 0 ] || [ "${VERBOSE:-0}" = 1 ]; then
+            sed 's/^/          /' "$1.log"
+        fi
+    } >"$1.result"
+    cat "$1.result"
+}
+
+if [ "${1:-}" = --one ]; then
+    run_one "$2"
+    exit 0
+fi
+
+jobs=${TEST_JOBS:-$(getconf _NPROCESSORS_ONLN)}
+[ $# -eq 0 ] || for program in "$@"; do rm -f "$program.result"; done
+[ $# -eq 0 ] || printf '%s\n' "$@" | xargs -P "$jobs" -I '{}' sh "$0" --one '{}'
+
 passed=0
 failed=0
 for program in "$@"; do
-    name=$(basename "$program")
-    start=$(date +%s)
-    $limit "$program" >"$program.log" 2>&1 </dev/null
-    code=$?
-    seconds=$(($(date +%s) - start))
-    if [ $code -eq 0 ] && ! tail -n 1 "$program.log" | grep -Eq '^[1-9][0-9]* checks, 0 failed(, [0-9]+ skipped)?$'; then
-        code=none
-    fi
-    case $code in
-        0) passed=$((passed + 1)) && echo "  ok      $name ($seconds s)" ;;
-        124) failed=$((failed + 1)) && echo "  FAILED  $name (stopped after $seconds s)" ;;
-        none) failed=$((failed + 1)) && echo "  FAILED  $name (ended without checks)" ;;
-        *) failed=$((failed + 1)) && echo "  FAILED  $name (exit code $code)" ;;
-    esac
-    if [ "$code" != 0 ] || [ "${VERBOSE:-0}" = 1 ]; then
-        sed 's/^/          /' "$program.log"
+    # A program without a result, because whoever ran it was killed, has failed.
+    if head -n 1 "$program.result" 2>/dev/null | grep -q '^  ok '; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
     fi
 done
 

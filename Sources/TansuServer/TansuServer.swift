@@ -144,6 +144,7 @@
                 tasks.addTask {
                     guard (try? await gracefulShutdown()) != nil else { return false }
                     context.feeds.end()
+                    await context.replications.end()
                     guard (try? await Task.sleep(for: timeout)) != nil else { return false }
                     context.connections.closeAll()
                     return false

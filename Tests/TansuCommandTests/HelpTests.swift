@@ -52,8 +52,8 @@ struct HelpTests {
             "stats", "backup",
             "restore", "dump", "load", "verify", "repair", "compact", "remove",
         ]
-        // The server runs until it is ended.
-        var seen: Set<[String]> = [["demo"], ["serve"]]
+        // The server runs until it is ended, and replication needs one.
+        var seen: Set<[String]> = [["demo"], ["serve"], ["replicate"]]
         for words in order.map({ $0.split(separator: " ").map(String.init) }) {
             seen.insert(words)
             let help = try command.tansu(words + ["--help"], input: []).output

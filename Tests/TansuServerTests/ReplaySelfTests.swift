@@ -11,7 +11,7 @@
             answer.headers = headers.map { (name: $0.key, value: $0.value) }
             answer.body = Array(body.utf8)
             let exchange = try #require(Exchange.recorded.first)
-            var comparison = AnswerComparison(tokens: Tokens())
+            var comparison = AnswerComparison(tokens: Tokens(port: 5984))
             comparison.compare(exchange, try #require(JSON(expected.utf8)), answer)
             return comparison.differences
         }
@@ -42,7 +42,7 @@
         }
 
         @Test func aNameStandsForOneTextOnly() {
-            var tokens = Tokens()
+            var tokens = Tokens(port: 5984)
             let isBound = tokens.match("x <<R1>> y", "x \(one) y")
             let isOther = tokens.match("<<R1>>", two)
             let isSame = tokens.match("<<R1>>", one)

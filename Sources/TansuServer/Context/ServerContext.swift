@@ -13,6 +13,7 @@
         package let connections: Connections
         package let metrics = ServerMetrics()
         package let collections: OpenCollections
+        package let replications = ReplicationJobs(limit: 100)
         /// What the database is as a server: 32 hex digits that stay the same.
         package let uuid: String
         let authenticator: Authenticator

@@ -7,8 +7,8 @@
             [DatabaseEndpoint.route, BulkDocsEndpoint.route, BulkGetEndpoint.route, ChangesEndpoint.route]
             + RevisionsDifferenceEndpoint.routes + AllDocsEndpoint.routes + [LocalDocsEndpoint.route]
             + SettingsEndpoints.routes + MaintenanceEndpoints.routes + DesignEndpoint.routes
-            + FindEndpoint.routes + IndexEndpoint.routes + [
-                DatabasesInfoEndpoint.route, ReplicateEndpoint.route, DocumentEndpoint.route,
+            + FindEndpoint.routes + IndexEndpoint.routes + ReplicateEndpoint.routes + [
+                DatabasesInfoEndpoint.route, DocumentEndpoint.route,
             ]
     }
 #endif

@@ -12,8 +12,6 @@
             Route("/_up", allow: "GET,HEAD", access: .everyone, [.get: .init(nil, up)]),
             Route("/favicon.ico", allow: "GET,HEAD", access: .everyone, [.get: .init(nil, icon)]),
             Route("/_membership", allow: "GET,HEAD", access: .serverAdmin, [.get: .init(nil, membership)]),
-            Route("/_active_tasks", allow: "GET,HEAD", access: .serverAdmin, [.get: .init { _ in .json(text: "[]") }]),
-            Route("/_scheduler/jobs", allow: "GET,HEAD", access: .serverAdmin, [.get: .init(nil, noJobs)]),
             Route("/_scheduler/docs", allow: "GET,HEAD", access: .serverAdmin, [.get: .init(nil, noDocuments)]),
             Route("/_metrics", allow: "GET,HEAD", access: .serverAdmin, [.get: .init(nil, metrics)]),
         ]
@@ -43,10 +41,6 @@
         @Sendable private static func membership(_ request: ServerRequest) -> Response {
             let nodes = BSONValue.array([.string(NodeEndpoints.node)])
             return .json(["all_nodes": nodes, "cluster_nodes": nodes])
-        }
-
-        @Sendable private static func noJobs(_ request: ServerRequest) -> Response {
-            .json(text: #"{"total_rows":0,"offset":0,"jobs":[]}"#)
         }
 
         @Sendable private static func noDocuments(_ request: ServerRequest) -> Response {

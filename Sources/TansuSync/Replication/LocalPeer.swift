@@ -48,11 +48,12 @@
                 }
                 return PeerChanges(
                     documents: documents, last: PeerSequence(.int64(last)),
-                    isComplete: documents.count < limit && scanned < Self.scanLimit)
+                    isComplete: documents.count < limit && scanned < Self.scanLimit,
+                    pending: Int(max(0, store.info().updateSequence - last)))
             }
         }
 
-        package func waitForChange(after sequence: PeerSequence?) async throws {
+        package func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
             try await collection.waitForChange(after: position(sequence))
         }
 
@@ -68,19 +69,19 @@
 
         // MARK: Revisions
 
-        package func missing(_ revisions: [DocumentRevisions]) async throws -> [DocumentRevisions] {
+        package func missing(_ revisions: [DocumentRevisions]) async throws -> [MissingRevisions] {
             try await collection.read { store in
                 let records = try store.documents(revisions.map(\.id))
                 return revisions.compactMap { document in
                     let tree = records[BytewiseText(document.id)]?.tree ?? RevisionTree()
                     let missing = tree.missing(of: document.revisions)
-                    return missing.isEmpty ? nil : DocumentRevisions(id: document.id, revisions: missing)
+                    return missing.isEmpty ? nil : MissingRevisions(id: document.id, revisions: missing)
                 }
             }
         }
 
         package func fetch(
-            _ wanted: [DocumentRevisions], _ receive: (PeerRevision) async throws -> Void
+            _ wanted: [DocumentRevisions], _ receive: (FetchedRevision) async throws -> Void
         ) async throws {
             for document in wanted {
                 let found = try await collection.read { store in
@@ -89,9 +90,10 @@
                 for (path, body) in found {
                     let attachments = body.files.map { attachment($0) }
                     try await receive(
-                        PeerRevision(
-                            id: document.id, path: path, isDeleted: body.isDeleted, fields: body.fields,
-                            attachments: attachments))
+                        .revision(
+                            PeerRevision(
+                                id: document.id, path: path, isDeleted: body.isDeleted, fields: body.fields,
+                                attachments: attachments)))
                 }
             }
         }
@@ -100,10 +102,20 @@
             let database = collection.database
             return PeerAttachment(
                 name: file.name, contentType: file.contentType, digest: file.digest, length: file.length,
-                revpos: file.revpos, encoding: file.encoding
-            ) { receive in
-                for try await piece in try AttachmentBytes(database, file, decoded: false) { try await receive(piece) }
+                revpos: file.revpos, encoding: file.encoding, encodedLength: file.encodedLength
+            ) {
+                let pieces = Pieces(try AttachmentBytes(database, file, decoded: false))
+                return PeerBytes(encoding: file.encoding, stream: ByteStream { try await pieces.next() })
             }
+        }
+
+        /// `@unchecked Sendable`: a stream has one reader.
+        private final class Pieces: @unchecked Sendable {
+            private var iterator: AttachmentBytes.Iterator
+
+            init(_ bytes: AttachmentBytes) { iterator = bytes.makeAsyncIterator() }
+
+            func next() async throws -> [UInt8]? { try await iterator.next() }
         }
 
         // MARK: Writing
@@ -125,9 +137,11 @@
                 return (reasons, rest)
             }
             for index in rest {
+                // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
                 do { reasons[index] = try await writeWithBytes(revisions[index]) } catch let error as AttachmentError {
-                    // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
                     reasons[index] = error.description
+                } catch let failure as RemoteFailure where !failure.isTransient {
+                    reasons[index] = failure.reason
                 }
             }
             return reasons
@@ -152,15 +166,16 @@
 
         private func copy(_ attachment: PeerAttachment) async throws -> (BlobWriter, AttachmentFile) {
             let database = collection.database
+            let bytes = try await attachment.open()
             let writer = try BlobWriter(
-                database, contentType: attachment.contentType, encoding: .stored(attachment.encoding))
-            try await attachment.read { piece in
+                database, contentType: attachment.contentType, encoding: .stored(bytes.encoding))
+            while let piece = try await bytes.stream.next() {
                 try await database.runWriting { _ in try writer.write(piece) }
             }
             let file = try await database.runWriting { _ in
                 try writer.finish(
                     name: attachment.name, revpos: attachment.revpos,
-                    length: attachment.encoding == nil ? nil : attachment.length)
+                    length: bytes.encoding == nil ? nil : attachment.length)
             }
             return (writer, file)
         }

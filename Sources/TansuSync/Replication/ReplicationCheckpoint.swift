@@ -9,7 +9,7 @@
             var id: String
             /// The sequence up to which it was recorded.
             var recorded: PeerSequence
-            var fields: BSONDocument
+            package var fields: BSONDocument
         }
 
         /// The greatest number of sessions that are kept.

@@ -18,15 +18,15 @@
         func changes(
             after sequence: PeerSequence?, filter: ReplicationFilter, limit: Int
         ) async throws -> PeerChanges
-        /// Ends when something changed after a sequence.
-        func waitForChange(after sequence: PeerSequence?) async throws
+        /// Ends when something that a filter lets pass changed after a sequence; it may end sooner.
+        func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws
 
         /// Those of the revisions that the peer does not have.
-        func missing(_ revisions: [DocumentRevisions]) async throws -> [DocumentRevisions]
+        func missing(_ revisions: [DocumentRevisions]) async throws -> [MissingRevisions]
         /// Reads revisions, and gives each to the closure before it reads the next. Where a revision is not stored any
         /// more, those that descend from it come instead.
         func fetch(
-            _ wanted: [DocumentRevisions], _ receive: (PeerRevision) async throws -> Void
+            _ wanted: [DocumentRevisions], _ receive: (FetchedRevision) async throws -> Void
         ) async throws
         /// Stores revisions.
         ///
@@ -66,6 +66,27 @@
         }
     }
 
+    /// Revisions of a document that a peer does not have.
+    package struct MissingRevisions: Sendable, Hashable {
+        package let id: String
+        package let revisions: [Revision]
+        /// Revisions that the peer has and that may be ancestors of those that it lacks.
+        package let ancestors: [Revision]
+
+        package init(id: String, revisions: [Revision], ancestors: [Revision] = []) {
+            self.id = id
+            self.revisions = revisions
+            self.ancestors = ancestors
+        }
+    }
+
+    /// What a peer has of a revision that it was asked for.
+    package enum FetchedRevision: Sendable {
+        case revision(PeerRevision)
+        /// It has something that cannot be used; the others are not concerned.
+        case failure(ReplicationReport.Failure)
+    }
+
     /// A page of a peer's changes.
     package struct PeerChanges: Sendable {
         /// The changed documents with their leaves.
@@ -74,11 +95,14 @@
         package let last: PeerSequence?
         /// Whether there were no more changes.
         package let isComplete: Bool
+        /// About how many changes follow, where the peer says it.
+        package let pending: Int?
 
-        package init(documents: [DocumentRevisions], last: PeerSequence?, isComplete: Bool) {
+        package init(documents: [DocumentRevisions], last: PeerSequence?, isComplete: Bool, pending: Int? = nil) {
             self.documents = documents
             self.last = last
             self.isComplete = isComplete
+            self.pending = pending
         }
     }
 
@@ -89,6 +113,17 @@
         package let isDeleted: Bool
         package let fields: BSONDocument
         package let attachments: [PeerAttachment]
+        /// Revisions that the receiver said to have of the document.
+        package var ancestors: [Revision] = []
+        /// What of it came with `_bulk_get`, for the numbers of CouchDB's checkpoints.
+        package var bulkGet = BulkGet.nothing
+
+        package enum BulkGet: Sendable {
+            case nothing
+            /// All but the bytes of attachments.
+            case fields
+            case everything
+        }
 
         package init(
             id: String, path: RevisionPath, isDeleted: Bool, fields: BSONDocument, attachments: [PeerAttachment] = []
@@ -106,8 +141,6 @@
 
     /// An attachment of a revision on its way. Its bytes are read when they are wanted.
     package struct PeerAttachment: Sendable {
-        package typealias Receiver = @Sendable ([UInt8]) async throws -> Void
-
         package let name: String
         package let contentType: String
         /// `md5-` and the MD5 of the stored bytes in base64.
@@ -117,12 +150,14 @@
         package let revpos: Int
         /// How the bytes are compressed: `gzip`, or nil.
         package let encoding: String?
-        /// Reads the stored bytes piece by piece.
-        package let read: @Sendable (Receiver) async throws -> Void
+        /// The number of stored bytes, if they are compressed.
+        package let encodedLength: Int64?
+        /// Begins to read the stored bytes.
+        package let open: @Sendable () async throws -> PeerBytes
 
         package init(
-            name: String, contentType: String, digest: String, length: Int64, revpos: Int, encoding: String?,
-            read: @escaping @Sendable (Receiver) async throws -> Void
+            name: String, contentType: String, digest: String, length: Int64, revpos: Int, encoding: String? = nil,
+            encodedLength: Int64? = nil, open: @escaping @Sendable () async throws -> PeerBytes
         ) {
             self.name = name
             self.contentType = contentType
@@ -130,7 +165,20 @@
             self.length = length
             self.revpos = revpos
             self.encoding = encoding
-            self.read = read
+            self.encodedLength = encodedLength
+            self.open = open
+        }
+    }
+
+    /// The bytes of an attachment on their way.
+    package struct PeerBytes: Sendable {
+        /// How they are compressed, which a peer may say only now.
+        package let encoding: String?
+        package let stream: ByteStream
+
+        package init(encoding: String?, stream: ByteStream) {
+            self.encoding = encoding
+            self.stream = stream
         }
     }
 #endif

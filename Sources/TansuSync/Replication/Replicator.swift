@@ -18,6 +18,8 @@
             package var now: @Sendable () -> Date
             /// Makes the names of runs: another one for each.
             package var makeSessionID: @Sendable () -> String
+            /// Called after each page and each batch: what was done, and about how many changes follow.
+            package var onProgress: @Sendable (ReplicationReport, Int?) -> Void = { _, _ in }
 
             package init(now: @escaping @Sendable () -> Date, makeSessionID: @escaping @Sendable () -> String) {
                 self.now = now
@@ -58,7 +60,7 @@
             while true {
                 try await catchUp(&run)
                 isIdle(run.report)
-                try await source.waitForChange(after: run.sequence)
+                try await source.waitForChange(after: run.sequence, filter: options.filter)
             }
         }
 
@@ -78,19 +80,23 @@
 
         private func begin() async throws -> Run {
             let identities = (try await source.identity, try await target.identity)
-            let id = checkpointID(identities.0, identities.1)
+            let id = Self.checkpointID(identities.0, identities.1, options.filter)
             let former = try await source.checkpoint(id)
             // One file and a copy of it have one identity, and so the same checkpoint for both directions.
             let isUsable = identities.0 != identities.1
             let start = isUsable ? ReplicationCheckpoint.common(former, try await target.checkpoint(id)) : nil
-            return Run(
+            var run = Run(
                 session: options.makeSessionID(), startTime: options.now(), start: start, checkpointID: id,
                 history: former?.history ?? [], sequence: start)
+            run.report.session = run.session
+            run.report.sequence = start
+            run.report.former = former
+            return run
         }
 
-        private func checkpointID(_ source: String, _ target: String) -> String {
+        static func checkpointID(_ source: String, _ target: String, _ filter: ReplicationFilter) -> String {
             var hash = SHA256()
-            for part in [source, target, options.filter.identity] {
+            for part in [source, target, filter.identity] {
                 hash.update(data: Array("\(part.utf8.count):\(part)".utf8))
             }
             return hash.finalize().prefix(16).map { String(format: "%02x", $0) }.joined()
@@ -101,34 +107,47 @@
                 try Task.checkCancellation()
                 let changes = try await source.changes(
                     after: run.sequence, filter: options.filter, limit: options.batchSize)
-                try await copy(changes.documents, &run.report)
+                try await copy(changes.documents, pending: changes.pending, &run.report)
                 if changes.last != run.sequence, let last = changes.last {
                     run.sequence = last
                     // Also after a page without a document of the filter, so that no run looks at it again.
-                    try await record(run)
+                    try await record(&run)
                 }
                 if changes.isComplete { return }
             }
         }
 
-        private func copy(_ documents: [DocumentRevisions], _ report: inout ReplicationReport) async throws {
+        private func copy(
+            _ documents: [DocumentRevisions], pending: Int?, _ report: inout ReplicationReport
+        ) async throws {
             guard !documents.isEmpty else { return }
             report.missingChecked += documents.reduce(0) { $0 + $1.revisions.count }
             let missing = try await target.missing(documents)
-            guard !missing.isEmpty else { return }
+            guard !missing.isEmpty else { return options.onProgress(report, pending) }
             report.missingFound += missing.reduce(0) { $0 + $1.revisions.count }
+            let ancestors = Dictionary(
+                missing.map { (BytewiseText($0.id), $0.ancestors) }, uniquingKeysWith: { first, _ in first })
             var batch: [PeerRevision] = []
             var size = 0
-            try await source.fetch(missing) { revision in
+            try await source.fetch(missing.map { DocumentRevisions(id: $0.id, revisions: $0.revisions) }) { fetched in
+                guard case .revision(var revision) = fetched else {
+                    if case .failure(let failure) = fetched { report.add(failure) }
+                    return
+                }
+                revision.ancestors = ancestors[BytewiseText(revision.id)] ?? []
                 report.documentsRead += 1
+                if revision.bulkGet != .nothing { report.bulkGetAttempts += 1 }
+                if revision.bulkGet == .everything { report.bulkGetDocuments += 1 }
                 batch.append(revision)
                 size += revision.size
                 guard size >= options.batchBytes || batch.count >= options.batchSize else { return }
                 try await write(batch, &report)
+                options.onProgress(report, pending)
                 batch = []
                 size = 0
             }
             try await write(batch, &report)
+            options.onProgress(report, pending)
         }
 
         private func write(_ revisions: [PeerRevision], _ report: inout ReplicationReport) async throws {
@@ -146,7 +165,7 @@
         // MARK: Checkpoints
 
         /// Records how far the run is, once what was written cannot be lost.
-        private func record(_ run: Run) async throws {
+        private func record(_ run: inout Run) async throws {
             guard let sequence = run.sequence else { return }
             try await target.ensureCommit()
             let checkpoint = ReplicationCheckpoint(
@@ -154,21 +173,29 @@
             // The target's is never the older one, so that an older one shows that the target was restored.
             try await target.save(checkpoint, as: run.checkpointID)
             try await source.save(checkpoint, as: run.checkpointID)
+            run.report.checkpoint = checkpoint
+            run.report.sequence = sequence
         }
 
         private func entry(_ run: Run, _ sequence: PeerSequence) -> ReplicationCheckpoint.Entry {
             let report = run.report
-            return ReplicationCheckpoint.Entry(
-                id: run.session, recorded: sequence,
-                fields: [
-                    "session_id": .string(run.session),
-                    "start_time": .string(run.startTime.httpText), "end_time": .string(options.now().httpText),
-                    "start_last_seq": run.start?.json ?? 0, "end_last_seq": sequence.json,
-                    "recorded_seq": sequence.json, "missing_checked": BSONValue(report.missingChecked),
-                    "missing_found": BSONValue(report.missingFound), "docs_read": BSONValue(report.documentsRead),
-                    "docs_written": BSONValue(report.documentsWritten),
-                    "doc_write_failures": BSONValue(report.writeFailures),
-                ])
+            var fields: BSONDocument = [
+                "session_id": .string(run.session),
+                "start_time": .string(run.startTime.httpText), "end_time": .string(options.now().httpText),
+                "start_last_seq": run.start?.json ?? 0, "end_last_seq": sequence.json, "recorded_seq": sequence.json,
+            ]
+            // CouchDB counts from the first run on, as long as one begins where the one before it ended.
+            let before = run.start == nil ? [:] : run.history.first?.fields ?? [:]
+            for (name, count) in [
+                ("missing_checked", report.missingChecked), ("missing_found", report.missingFound),
+                ("docs_read", report.documentsRead), ("docs_written", report.documentsWritten),
+                ("doc_write_failures", report.writeFailures), ("bulk_get_attempts", report.bulkGetAttempts),
+                ("bulk_get_docs", report.bulkGetDocuments),
+            ] {
+                fields[name] = .int64(
+                    (before[name]?.int64Value ?? 0).addingReportingOverflow(Int64(count)).partialValue)
+            }
+            return ReplicationCheckpoint.Entry(id: run.session, recorded: sequence, fields: fields)
         }
     }
 

@@ -1,5 +1,5 @@
 #if TansuSync
-    /// Why a collection cannot be replicated, or what is stored of it cannot be used.
+    /// Why a collection cannot be replicated, or what is stored of it cannot be used, or why a replication ended.
     public struct ReplicationError: Error, Sendable, Hashable, CustomStringConvertible {
         /// What went wrong.
         public enum Code: String, Sendable, Hashable {
@@ -15,6 +15,20 @@
             case refused
             /// What the layer has stored is not what it writes.
             case corrupt
+            /// What should be the URL of a database on a server is none.
+            case invalidURL
+            /// A server does not answer, or says that it cannot now. Later it may.
+            case unreachable
+            /// A server does not accept the credentials.
+            case unauthorized
+            /// A server does not allow what the replication needs.
+            case forbidden
+            /// A server has no such database.
+            case noSuchDatabase
+            /// A server does not answer as the protocol says.
+            case invalidAnswer
+            /// The options of a replication contradict each other.
+            case invalidOptions
         }
 
         /// What went wrong.

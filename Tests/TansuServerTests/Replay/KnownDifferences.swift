@@ -61,9 +61,6 @@
             ],
             "authz": [Reason("\(fault); who may not gets 403", 16, 21)],
             "partition": [Reason("databases are not partitioned: 501", 2, 3, 4, 7, 9, 11, 12, 13, 15, 16, 17, 18)],
-            "replicate": [
-                Reason("the server does not replicate by itself: 501", 3, 4, 5, 6, 8, 9, 10, 11, 14, 15, 20, 23)
-            ],
         ]
     }
 #endif

@@ -6,6 +6,17 @@
         private(set) var values: [String: String] = [:]
         /// Digests of compressed attachments: the bytes that a compressor makes are its own affair.
         private var digests: [String: String] = [:]
+        /// Where the server listens, instead of where CouchDB did.
+        private let address: String
+
+        init(port: Int) { address = "127.0.0.1:\(port)" }
+
+        /// An answer as if the server listened where CouchDB did.
+        func restored(_ body: [UInt8]) -> [UInt8] {
+            Array(String(decoding: body, as: UTF8.self).replacingOccurrences(of: address, with: Self.recorded).utf8)
+        }
+
+        private static let recorded = "127.0.0.1:5984"
 
         struct Unbound: Error, CustomStringConvertible {
             var description: String
@@ -24,7 +35,7 @@
                     out += value
                 }
             }
-            return out
+            return out.replacingOccurrences(of: Self.recorded, with: address)
         }
 
         /// Whether a text can be what an expected one says. Names that stand for nothing yet are bound.

@@ -95,14 +95,16 @@
             after sequence: PeerSequence?, filter: ReplicationFilter, limit: Int
         ) async throws -> PeerChanges { try await peer.changes(after: sequence, filter: filter, limit: limit) }
 
-        func waitForChange(after sequence: PeerSequence?) async throws { try await peer.waitForChange(after: sequence) }
+        func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
+            try await peer.waitForChange(after: sequence, filter: filter)
+        }
 
-        func missing(_ revisions: [DocumentRevisions]) async throws -> [DocumentRevisions] {
+        func missing(_ revisions: [DocumentRevisions]) async throws -> [MissingRevisions] {
             counts.withLock { $0.checked.append(revisions) }
             return try await peer.missing(revisions)
         }
 
-        func fetch(_ wanted: [DocumentRevisions], _ receive: (PeerRevision) async throws -> Void) async throws {
+        func fetch(_ wanted: [DocumentRevisions], _ receive: (FetchedRevision) async throws -> Void) async throws {
             try await peer.fetch(wanted, receive)
         }
 

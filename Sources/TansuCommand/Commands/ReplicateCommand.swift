@@ -1,0 +1,256 @@
+import ArgumentParser
+import Foundation
+import Tansu
+import TansuBSON
+
+#if TansuSync
+    import TansuSync
+#endif
+
+struct ReplicateCommand: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replicate",
+        abstract: "Copies documents between databases, with servers too.",
+        discussion: """
+            SOURCE and TARGET are each a collection, as FOLDER/COLLECTION, or the URL of a database of CouchDB, of PouchDB \
+            Server or of "tansu serve". What the target has already is not copied again. Documents, deletions, \
+            conflicts and attachments are copied.
+
+            The user of a URL is part of it, or that of --user, whose password is the first line of the file of \
+            --password-file, or the value of the environment variable TANSU_PASSWORD.
+
+            EXAMPLE:
+              tansu replicate people.tansu/people https://anna@example.org/people --create
+              tansu replicate https://example.org/people people.tansu/people --both --continuous
+              tansu replicate people.tansu/people copy.tansu/people --create --selector '{"age": {"$gt": 21}}'
+            """
+    )
+
+    @Argument(help: "A collection, as FOLDER/COLLECTION, or a URL.")
+    var source: String
+
+    @Argument(help: "A collection, as FOLDER/COLLECTION, or a URL.")
+    var target: String
+
+    @Flag(help: "Copy from the target to the source as well.")
+    var both = false
+
+    @Flag(help: "Go on with later changes until Ctrl-C.")
+    var continuous = false
+
+    @Flag(help: "Create the target if it does not exist.")
+    var create = false
+
+    @Option(help: ArgumentHelp("Copy only the document with this id; may be repeated.", valueName: "id"))
+    var id: [String] = []
+
+    @Option(help: ArgumentHelp("Copy only documents that this Mango selector matches.", valueName: "json"))
+    var selector: String?
+
+    @Option(help: ArgumentHelp("The user for URLs that name none.", valueName: "name"))
+    var user: String?
+
+    @Option(help: ArgumentHelp("Read the password from this file.", valueName: "file"), completion: .file())
+    var passwordFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Trust only servers whose certificate goes back to one of this PEM file.", valueName: "file"),
+        completion: .file())
+    var trustedCertificates: String?
+
+    @OptionGroup var opening: OpeningOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        for (text, what) in [(source, "source"), (target, "target")] {
+            try checkPath(text, of: what)
+            guard text.contains("://") || Self.split(text) != nil else {
+                throw ValidationError("The \(what) \"\(text)\" is neither FOLDER/COLLECTION nor a URL")
+            }
+        }
+        if passwordFile != nil, user == nil { throw ValidationError("\"--password-file\" needs \"--user\"") }
+        if !id.isEmpty, selector != nil { throw ValidationError("\"--id\" and \"--selector\" exclude each other") }
+    }
+
+    /// The folder and the collection; nil when one of them is missing.
+    private static func split(_ text: String) -> (folder: String, collection: String)? {
+        guard let slash = text.lastIndex(of: "/"), slash > text.startIndex else { return nil }
+        let collection = String(text[text.index(after: slash)...])
+        return collection.isEmpty ? nil : (String(text[..<slash]), collection)
+    }
+
+    #if TansuSync
+        func execute() throws -> CommandExitCode {
+            var options = Replication.Options()
+            options.trustedCertificates = trustedCertificates
+            if !id.isEmpty { options.filter = .ids(id) }
+            if let selector {
+                // Objects of a selector such as {"$regex": "a"} are no values of extended JSON.
+                guard let fields = try? BSONValue(wireJSON: selector.utf8, documentDepth: 100).documentValue else {
+                    throw CommandError(
+                        code: "INVALID_JSON", message: "The selector \(selector) is no JSON object",
+                        status: .invalidInput)
+                }
+                options.filter = .selector(fields)
+            }
+            options.createsTarget = create
+            let settings = options
+            return try withSide(source, isTarget: false, other: nil) { near in
+                try withSide(target, isTarget: true, other: near) { far in
+                    let direction: Replication.Direction = both ? .both : .push
+                    do {
+                        return try run(
+                            try Replication(
+                                near.side, far.side, direction, continuous ? .continuous : .once, settings))
+                    } catch let error as ReplicationError { throw CommandError(replicating: error) }
+                }
+            }
+        }
+
+        // MARK: Sides
+
+        private struct OpenedSide {
+            let side: ReplicationSide
+            var folder: String?
+            var database: Database?
+        }
+
+        private func withSide(
+            _ text: String, isTarget: Bool, other: OpenedSide?, _ body: (OpenedSide) throws -> CommandExitCode
+        ) throws -> CommandExitCode {
+            if text.contains("://") {
+                do { return try body(OpenedSide(side: .url(text, credentials: credentials()))) } catch let error
+                    as ReplicationError
+                { throw CommandError(replicating: error) }
+            }
+            guard let (folder, name) = Self.split(text) else { return .usage }
+            let path = URL(fileURLWithPath: folder).standardizedFileURL.path
+            // Two collections of one database, which is opened once.
+            if let other, other.folder == path, let database = other.database {
+                return try body(try collection(name, in: database, folder, isTarget: isTarget))
+            }
+            return try OpenDatabase.with(folder, isTarget && create ? .create : .write, waiting: opening.timeout) {
+                var side = try collection(name, in: $0.database, folder, isTarget: isTarget)
+                side.folder = path
+                side.database = $0.database
+                return try body(side)
+            }
+        }
+
+        private func collection(
+            _ name: String, in database: Database, _ folder: String, isTarget: Bool
+        ) throws -> OpenedSide {
+            guard try isTarget && create || database.collectionNames().contains(name) else {
+                throw CommandError(
+                    code: "NOT_FOUND", message: "Collection \"\(name)\" does not exist", path: folder,
+                    remedy: isTarget ? "check the name, or create it with --create" : "check the name")
+            }
+            do {
+                return OpenedSide(side: .collection(try database.collection(name).enableReplication()))
+            } catch let error as ReplicationError { throw CommandError(replicating: error) }
+        }
+
+        private func credentials() throws -> RemoteCredentials {
+            guard let user else { return .none }
+            if let passwordFile {
+                guard let text = try? String(contentsOfFile: passwordFile, encoding: .utf8) else {
+                    throw CommandError(
+                        code: "NOT_FOUND", message: "The file \"\(passwordFile)\" cannot be read", path: passwordFile,
+                        remedy: "check the path and the permissions")
+                }
+                return .basic(user, password: String(text.prefix { $0 != "\n" && $0 != "\r\n" }))
+            }
+            guard let password = ProcessInfo.processInfo.environment["TANSU_PASSWORD"] else {
+                throw CommandError(
+                    code: "NO_PASSWORD", message: "The user \"\(user)\" has no password",
+                    remedy: "write it to a file and name it with --password-file, or set TANSU_PASSWORD",
+                    status: .usage)
+            }
+            return .basic(user, password: password)
+        }
+
+        // MARK: Running
+
+        private func run(_ replication: Replication) throws -> CommandExitCode {
+            try Interruption.handled {
+                var shown = ""
+                while !replication.status.isEnd {
+                    do { try Interruption.check() } catch {
+                        try Self.waiting { await replication.stop() }
+                        guard continuous else { throw error }
+                        break
+                    }
+                    let status = replication.status
+                    if continuous, !output.json, shown != status.description {
+                        shown = status.description
+                        try printResult([:], text: shown, asJSON: false)
+                    }
+                    Thread.sleep(forTimeInterval: 0.05)
+                }
+                if case .failed(let error, _) = replication.status {
+                    throw (error as? ReplicationError).map { CommandError(replicating: $0) } ?? CommandError(error)
+                }
+                return try report(replication.status.progress)
+            }
+        }
+
+        private func report(_ progress: Replication.Progress) throws -> CommandExitCode {
+            let failures = progress.failures.map { failure -> BSONValue in
+                .document([
+                    "id": .string(failure.id), "rev": failure.revision.map { .string($0.description) } ?? .null,
+                    "reason": .string(failure.reason),
+                ])
+            }
+            var text =
+                "\(progress.documentsWritten) revisions copied, \(progress.failedDocuments) not copied."
+            for failure in progress.failures {
+                text += "\n\(failure.id) \(failure.revision?.description ?? ""): \(failure.reason)"
+            }
+            try printResult(
+                [
+                    "read": BSONValue(progress.documentsRead), "written": BSONValue(progress.documentsWritten),
+                    "failed": BSONValue(progress.failedDocuments), "failures": .array(BSONArray(failures)),
+                ], text: text, asJSON: output.json)
+            return progress.failedDocuments == 0 ? .success : .incomplete
+        }
+
+        /// Runs asynchronous code to its end, while the main thread waits.
+        private static func waiting(_ body: @escaping @Sendable () async -> Void) throws {
+            let ended = DispatchSemaphore(value: 0)
+            Task {
+                await body()
+                ended.signal()
+            }
+            ended.wait()
+        }
+    #else
+        func execute() throws -> CommandExitCode {
+            throw CommandError(
+                code: "UNSUPPORTED", message: "This \"tansu\" was built without replication",
+                remedy: "build it with \"swift build -c release --traits TansuSync\"", status: .unavailable)
+        }
+    #endif
+}
+
+#if TansuSync
+    extension CommandError {
+        /// Why a replication ended.
+        fileprivate init(replicating error: ReplicationError) {
+            let (code, status): (String, CommandExitCode) =
+                switch error.code {
+                case .unreachable: ("UNREACHABLE", .temporary)
+                case .unauthorized: ("UNAUTHORIZED", .noPermission)
+                case .forbidden: ("FORBIDDEN", .noPermission)
+                case .noSuchDatabase: ("NOT_FOUND", .noInput)
+                case .invalidURL: ("INVALID_URL", .usage)
+                case .invalidOptions: ("INVALID_OPTIONS", .usage)
+                case .invalidAnswer: ("INVALID_ANSWER", .invalidInput)
+                case .corrupt: ("CORRUPT", .corrupt)
+                case .notReplicated, .unusableID, .reservedField, .unusableCollection, .refused:
+                    ("NOT_REPLICABLE", .invalidInput)
+                }
+            self.init(code: code, message: error.description, status: status)
+        }
+    }
+#endif

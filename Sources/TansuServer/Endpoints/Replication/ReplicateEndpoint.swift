@@ -1,0 +1,151 @@
+#if TansuServer
+    import Foundation
+    import HTTPTypes
+    import HummingbirdCore
+    import TansuBSON
+    import TansuSync
+
+    /// `/_replicate` and the lists of what it has started.
+    enum ReplicateEndpoint {
+        static let routes = [
+            Route("/_replicate", allow: "POST", access: .everyone, [.post: .init(post)]),
+            Route("/_scheduler/jobs", allow: "GET,HEAD", access: .serverAdmin, [.get: .init(nil, jobs)]),
+            Route("/_active_tasks", allow: "GET,HEAD", access: .serverAdmin, [.get: .init(nil, tasks)]),
+        ]
+
+        private static func post(_ request: ServerRequest) async throws -> Response {
+            guard request.user.name != nil || request.user.isServerAdmin else {
+                throw HTTPFailure.unauthorized("You are not an authenticated user")
+            }
+            try request.requireJSONContentType()
+            let wanted = try ReplicationRequest(try await request.jsonObject())
+            let jobs = request.server.replications
+            let source = try side(wanted.source, request, creates: false)
+            let target = try side(wanted.target, request, creates: wanted.options.createsTarget)
+            let id = try await Self.id(wanted, source, target)
+            if wanted.isCancelled {
+                guard let job = jobs.all.first(where: { $0.id == id }),
+                    request.user.isServerAdmin || job.user == request.user.name, jobs.remove(id) != nil
+                else { throw HTTPFailure.notFound("Replication task not found") }
+                await job.replication.stop()
+                return .json(.document(["ok": true, "_local_id": .string(id)]))
+            }
+            let job: ReplicationJobs.Job
+            do {
+                job = try jobs.job(id) {
+                    ReplicationJobs.Job(
+                        id: id, source: wanted.source.text, target: wanted.target.text,
+                        user: request.user.name, isContinuous: wanted.mode == .continuous, startTime: Date(),
+                        replication: try Replication(source, target, .push, wanted.mode, wanted.options))
+                }
+            } catch let error as ReplicationError { throw HTTPFailure.badRequest(error.description) }
+            if wanted.mode == .continuous {
+                return .json(.document(["ok": true, "_local_id": .string(id)]), status: .accepted)
+            }
+            do {
+                try await job.replication.wait()
+            } catch let error as ReplicationError {
+                throw failure(error, wanted)
+            }
+            return .json(.document(answer(job.replication.reports[0], wanted)))
+        }
+
+        /// CouchDB's name of a replication: the same for the same sides and options.
+        private static func id(
+            _ wanted: ReplicationRequest, _ source: ReplicationSide, _ target: ReplicationSide
+        ) async throws -> String {
+            do {
+                let id = try await wanted.options.checkpointID(source, target)
+                return wanted.mode == .continuous ? id + "+continuous" : id
+            } catch let error as ReplicationError { throw HTTPFailure.badRequest(error.description) }
+        }
+
+        /// A side that is a database of this server can be used by server admins; others give the URL, and who they are.
+        private static func side(
+            _ side: ReplicationRequest.Side, _ request: ServerRequest, creates: Bool
+        ) throws -> ReplicationSide {
+            if let remote = side.remote { return remote }
+            let missing = HTTPFailure(
+                .internalServerError, "db_not_found", "could not open \(request.url("/\(side.text)/"))")
+            guard request.user.isServerAdmin else { throw missing }
+            if creates {
+                try DatabaseName.check(side.text)
+            } else {
+                do { try request.server.requireDatabase(side.text) } catch is HTTPFailure { throw missing }
+            }
+            return .collection(try request.server.collections.collection(side.text))
+        }
+
+        private static func failure(_ error: ReplicationError, _ wanted: ReplicationRequest) -> HTTPFailure {
+            switch error.code {
+            case .noSuchDatabase:
+                // The error names the side that is missing.
+                let isSource = error.description.hasPrefix(wanted.source.text.dropLast())
+                return HTTPFailure(
+                    .internalServerError, "db_not_found",
+                    "could not open \(isSource ? wanted.source.text : wanted.target.text)")
+            case .unauthorized: return HTTPFailure(.internalServerError, "unauthorized", error.description)
+            case .forbidden: return HTTPFailure(.internalServerError, "forbidden", error.description)
+            default: return HTTPFailure(.internalServerError, "replication_failed", error.description)
+            }
+        }
+
+        private static func answer(_ report: ReplicationReport, _ wanted: ReplicationRequest) -> BSONDocument {
+            var answer: BSONDocument = ["ok": true]
+            guard let checkpoint = report.checkpoint ?? report.former else {
+                answer["no_changes"] = true
+                answer["session_id"] = .string(report.session)
+                answer["source_last_seq"] = report.sequence?.json ?? 0
+                answer["replication_id_version"] = 4
+                answer["history"] = .array([])
+                return answer
+            }
+            if report.checkpoint == nil { answer["no_changes"] = true }
+            for (name, value) in checkpoint.fields { answer[name] = value }
+            if wanted.hasDocumentIDs, let last = checkpoint.history.first {
+                for name in ["start_time", "end_time", "docs_read", "docs_written", "doc_write_failures"] {
+                    if let value = last.fields[name] { answer[name] = value }
+                }
+            }
+            return answer
+        }
+
+        // MARK: Lists
+
+        @Sendable private static func jobs(_ request: ServerRequest) -> Response {
+            let jobs = request.server.replications.all.map { job in
+                BSONValue.document([
+                    "database": .null, "id": .string(job.id), "source": .string(job.source),
+                    "target": .string(job.target), "user": job.user.map { .string($0) } ?? .null, "doc_id": .null,
+                    "info": .document(info(job)), "history": .array([]),
+                    "start_time": .string(job.startTime.ISO8601Format()), "node": .string(NodeEndpoints.node),
+                ])
+            }
+            return .json(
+                .document(["total_rows": BSONValue(jobs.count), "offset": 0, "jobs": .array(BSONArray(jobs))]))
+        }
+
+        @Sendable private static func tasks(_ request: ServerRequest) -> Response {
+            let tasks = request.server.replications.all.map { job -> BSONValue in
+                var task: BSONDocument = [
+                    "type": "replication", "replication_id": .string(job.id), "source": .string(job.source),
+                    "target": .string(job.target), "continuous": .bool(job.isContinuous),
+                    "user": job.user.map { .string($0) } ?? .null, "node": .string(NodeEndpoints.node),
+                    "started_on": .int64(Int64(job.startTime.timeIntervalSince1970)),
+                ]
+                for (name, value) in info(job) { task[name] = value }
+                return .document(task)
+            }
+            return .json(BSONValue.array(BSONArray(tasks)))
+        }
+
+        private static func info(_ job: ReplicationJobs.Job) -> BSONDocument {
+            let progress = job.replication.status.progress
+            return [
+                "docs_read": BSONValue(progress.documentsRead), "docs_written": BSONValue(progress.documentsWritten),
+                "doc_write_failures": BSONValue(progress.failedDocuments),
+                "changes_pending": progress.remainingChanges.map { BSONValue($0) } ?? .null,
+            ]
+        }
+    }
+#endif

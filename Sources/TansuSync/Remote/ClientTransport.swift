@@ -1,0 +1,101 @@
+#if TansuSync
+    import AsyncHTTPClient
+    import NIOCore
+    import NIOHTTP1
+    import NIOSSL
+
+    /// Requests over connections of AsyncHTTPClient.
+    package final class ClientTransport: HTTPTransport {
+        private let client: HTTPClient
+
+        /// Creates a transport.
+        ///
+        /// - Parameters:
+        ///   - trusted: The only certificates that the server's may go back to; those of the system when nil.
+        ///   - timeout: The seconds without a byte after which a connection counts as broken.
+        package init(trusted: [NIOSSLCertificate]? = nil, timeout: Int64) {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            if let trusted { tls.trustRoots = .certificates(trusted) }
+            var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
+            configuration.timeout = .init(connect: .seconds(min(timeout, 30)), read: .seconds(timeout))
+            // The bytes of attachments stay as they are stored; other answers are decompressed by whoever reads them.
+            configuration.decompression = .disabled
+            configuration.httpVersion = .http1Only
+            // A connection that cannot be made is an attempt that failed, which the policy of retries counts.
+            configuration.connectionPool.retryConnectionEstablishment = false
+            client = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
+        }
+
+        deinit { client.shutdown { _ in } }
+
+        package func send(_ call: HTTPCall) async throws -> HTTPAnswer {
+            var request = HTTPClientRequest(url: call.url)
+            request.method = HTTPMethod(rawValue: call.method)
+            for field in call.headers { request.headers.add(name: field.name, value: field.value) }
+            switch call.body {
+            case .none: break
+            case .json(let bytes):
+                request.headers.add(name: "content-type", value: "application/json")
+                request.body = .bytes(ByteBuffer(bytes: bytes))
+            case .stream(let type, let length, let make):
+                request.headers.add(name: "content-type", value: type)
+                request.body = .stream(
+                    Pieces(stream: try await make()), length: length.map { .known($0) } ?? .unknown)
+            }
+            do {
+                // Silence ends a request, not its length: a feed may be open for days.
+                let response = try await client.execute(request, deadline: .distantFuture)
+                let body = ResponseBody(response.body)
+                return HTTPAnswer(
+                    status: Int(response.status.code),
+                    headers: response.headers.map { HTTPField($0.name, $0.value) },
+                    body: ByteStream { try await body.next() })
+            } catch { throw Self.failure(error) }
+        }
+
+        fileprivate static func failure(_ error: any Error) -> any Error {
+            if Task.isCancelled || error is CancellationError { return CancellationError() }
+            switch error {
+            case let failure as RemoteFailure: return failure
+            // What the source of a streamed body throws is no failure of this server.
+            case let error as ReplicationError: return error
+            case let error as AttachmentError: return error
+            case let error as NIOSSLError:
+                if case .handshakeFailed(let reason) = error {
+                    return RemoteFailure.noAnswer("The TLS handshake fails: \(reason)")
+                }
+                return RemoteFailure.noAnswer("TLS fails: \(error)")
+            case let error as HTTPClientError: return RemoteFailure.noAnswer(error.description)
+            default: return RemoteFailure.noAnswer("\(error)")
+            }
+        }
+
+        /// The pieces of a body that is sent.
+        private struct Pieces: AsyncSequence, Sendable {
+            typealias Element = ByteBuffer
+            let stream: ByteStream
+
+            func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+
+            struct Iterator: AsyncIteratorProtocol {
+                let stream: ByteStream
+                mutating func next() async throws -> ByteBuffer? {
+                    try await stream.next().map { ByteBuffer(bytes: $0) }
+                }
+            }
+        }
+
+        /// `@unchecked Sendable`: a stream has one reader.
+        private final class ResponseBody: @unchecked Sendable {
+            private var iterator: HTTPClientResponse.Body.AsyncIterator
+
+            init(_ body: HTTPClientResponse.Body) { iterator = body.makeAsyncIterator() }
+
+            func next() async throws -> [UInt8]? {
+                do {
+                    return try await iterator.next().map { Array($0.readableBytesView) }
+                } catch { throw ClientTransport.failure(error) }
+            }
+        }
+    }
+#endif

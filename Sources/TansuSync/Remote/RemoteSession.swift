@@ -1,0 +1,72 @@
+#if TansuSync
+    import Foundation
+    import TansuBSON
+
+    /// The headers that show a server who this side is: made when they are needed, made again when they are refused.
+    actor RemoteSession {
+        private let kind: RemoteCredentials.Kind
+        private let server: String
+        private let transport: any HTTPTransport
+        private var current: [HTTPField]?
+        /// How often the headers were made, so that of several requests that are refused at once one makes new ones.
+        private(set) var version = 0
+
+        init(_ credentials: RemoteCredentials, _ url: RemoteURL, _ transport: any HTTPTransport) {
+            if case .none = credentials.kind, let user = url.user {
+                kind = .basic(name: user.name, password: user.password)
+            } else {
+                kind = credentials.kind
+            }
+            server = url.server
+            self.transport = transport
+        }
+
+        /// The headers, and which version of them they are.
+        func headers() async throws -> (fields: [HTTPField], version: Int) {
+            if let current { return (current, version) }
+            let made = try await make()
+            current = made
+            version += 1
+            return (made, version)
+        }
+
+        /// Forgets headers that the server refuses.
+        ///
+        /// - Returns: Whether there may be others.
+        func refuse(_ refused: Int) -> Bool {
+            switch kind {
+            case .none, .basic, .headers: return false
+            case .session, .token:
+                if refused == version { current = nil }
+                return true
+            }
+        }
+
+        private func make() async throws -> [HTTPField] {
+            switch kind {
+            case .none: return []
+            case .headers(let fields): return fields
+            case .basic(let name, let password):
+                let encoded = Data("\(name):\(password)".utf8).base64EncodedString()
+                return [HTTPField("authorization", "Basic \(encoded)")]
+            case .token(let make): return [HTTPField("authorization", "Bearer \(try await make())")]
+            case .session(let name, let password): return [HTTPField("cookie", try await cookie(name, password))]
+            }
+        }
+
+        private func cookie(_ name: String, _ password: String) async throws -> String {
+            var writer = WireJSONWriter()
+            writer.value(.document(["name": .string(name), "password": .string(password)]))
+            let answer = try await transport.send(
+                HTTPCall(
+                    "POST", server + "/_session", headers: [HTTPField("accept", "application/json")],
+                    body: .json(writer.finish())))
+            guard answer.status == 200 else { throw try await RemoteDatabase.failure(answer) }
+            _ = try await answer.body.all(limit: RemoteDatabase.smallAnswer)
+            guard let cookie = answer["set-cookie"]?.prefix(while: { $0 != ";" }), !cookie.isEmpty else {
+                throw RemoteFailure.invalidAnswer("POST /_session sets no cookie")
+            }
+            return String(cookie)
+        }
+    }
+#endif

@@ -1,0 +1,209 @@
+#if TansuSync
+    import Foundation
+    import Tansu
+    import TansuBSON
+
+    /// A database on a server as a side of a replication: CouchDB, PouchDB Server, or another Tansu.
+    package struct HTTPPeer: ReplicationPeer {
+        /// The milliseconds after which a server that has no change says that it is still there.
+        static let heartbeat = 25_000
+
+        let database: RemoteDatabase
+        /// What the server was found not to have.
+        let lacking: Locked<Set<Feature>>
+
+        /// What a server may not have, and what is done without.
+        enum Feature: Hashable {
+            /// Documents are read one by one.
+            case bulkGet
+            /// Each run begins at the first change.
+            case checkpoints
+        }
+
+        package init(_ database: RemoteDatabase) {
+            self.database = database
+            lacking = Locked([])
+        }
+
+        package var identity: String { database.url.text }
+
+        // MARK: Checkpoints
+
+        /// Servers that refuse `_local` documents are replicated with from the first change on.
+        private static let refusals: Set = [400, 403, 405, 501]
+
+        package func checkpoint(_ id: String) async throws -> ReplicationCheckpoint? {
+            try await localDocument(id).flatMap { ReplicationCheckpoint($0) }
+        }
+
+        private func localDocument(_ id: String) async throws -> BSONDocument? {
+            let (status, value) = try await database.json(
+                "GET", Self.path(id), accepted: Self.refusals.union([404]))
+            switch status {
+            case 404:
+                // The same status for a database that is not there.
+                guard value["reason"]?.stringValue != "Database does not exist." else {
+                    var failure = RemoteFailure(.status(404), "Database does not exist.", word: "not_found")
+                    failure.location = database.url.text
+                    throw failure
+                }
+                return nil
+            case 200: return value.documentValue
+            default:
+                lacking.withLock { _ = $0.insert(.checkpoints) }
+                return nil
+            }
+        }
+
+        package func save(_ checkpoint: ReplicationCheckpoint, as id: String) async throws {
+            guard !lacking.withLock({ $0.contains(.checkpoints) }) else { return }
+            // A conflict comes from a request that was repeated because its answer was lost, or from another run.
+            for isLast in [false, true] {
+                var fields = checkpoint.fields
+                if let revision = try await localDocument(id)?["_rev"] { fields["_rev"] = revision }
+                var writer = WireJSONWriter()
+                writer.value(.document(fields))
+                let (status, _) = try await database.json(
+                    "PUT", Self.path(id), body: writer.finish(), accepted: Self.refusals.union(isLast ? [] : [409]))
+                if Self.refusals.contains(status) { lacking.withLock { _ = $0.insert(.checkpoints) } }
+                if status != 409 { return }
+            }
+        }
+
+        private static func path(_ id: String) -> String { RemoteURL.path(ofDocument: "_local/" + id) }
+
+        // MARK: Changes
+
+        package func changes(
+            after sequence: PeerSequence?, filter: ReplicationFilter, limit: Int
+        ) async throws -> PeerChanges {
+            try await changes([("limit", String(limit)), ("seq_interval", String(limit))], sequence, filter, limit)
+        }
+
+        package func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
+            while true {
+                let page = try await changes(
+                    [("feed", "longpoll"), ("limit", "1"), ("heartbeat", String(Self.heartbeat))], sequence, filter, 1)
+                if !page.documents.isEmpty { return }
+                try Task.checkCancellation()
+            }
+        }
+
+        private func changes(
+            _ query: [(String, String)], _ sequence: PeerSequence?, _ filter: ReplicationFilter, _ limit: Int
+        ) async throws -> PeerChanges {
+            var query = [("style", "all_docs"), ("since", sequence.map { Self.text($0.json) } ?? "0")] + query
+            var method = "GET"
+            var body = HTTPCall.Body.none
+            if let (name, fields) = filter.request {
+                query.append(("filter", name))
+                method = "POST"
+                var writer = WireJSONWriter()
+                writer.value(.document(fields))
+                body = .json(writer.finish())
+            }
+            return try await database.perform(method, "_changes", query: query, body: body) { answer in
+                var documents: [DocumentRevisions] = []
+                var last: PeerSequence?
+                var rows = 0
+                let rest = try await Self.elements("results", of: answer) { element in
+                    let row = try RemoteDatabase.value(element)
+                    rows += 1
+                    if let sequence = row["seq"], sequence != .null { last = PeerSequence(sequence) }
+                    guard let id = row["id"]?.stringValue, case .array(let list)? = row["changes"] else {
+                        throw RemoteFailure.invalidAnswer("A row of _changes has no id or no changes")
+                    }
+                    let revisions = list.compactMap { $0["rev"]?.stringValue.flatMap { Revision($0) } }
+                    documents.append(DocumentRevisions(id: id, revisions: revisions))
+                }
+                let summary = try RemoteDatabase.value(rest)
+                if let sequence = summary["last_seq"], sequence != .null { last = PeerSequence(sequence) }
+                let pending = summary["pending"]?.int64Value
+                return PeerChanges(
+                    documents: documents, last: last,
+                    isComplete: rows == 0 || pending.map { $0 <= 0 } ?? (rows < limit), pending: pending.map { Int($0) }
+                )
+            }
+        }
+
+        /// A sequence in a query: text as it is, else its JSON.
+        private static func text(_ value: BSONValue) -> String {
+            if case .string(let text) = value { return text }
+            var writer = WireJSONWriter()
+            writer.value(value)
+            return String(decoding: writer.finish(), as: UTF8.self)
+        }
+
+        // MARK: Revisions
+
+        package func missing(_ revisions: [DocumentRevisions]) async throws -> [MissingRevisions] {
+            var writer = WireJSONWriter(capacity: revisions.count * 64)
+            writer.raw("{")
+            writer.list(revisions) { writer, document in
+                writer.string(document.id)
+                writer.raw(":[")
+                writer.list(document.revisions) { $0.string($1.description) }
+                writer.raw("]")
+            }
+            writer.raw("}")
+            let (_, value) = try await database.json(
+                "POST", "_revs_diff", body: writer.finish(), limit: RemoteDatabase.elementLimit)
+            guard let answers = value.documentValue else {
+                throw RemoteFailure.invalidAnswer("_revs_diff answers no object")
+            }
+            let byID = Dictionary(
+                answers.map { (BytewiseText($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+            return try revisions.compactMap { document -> MissingRevisions? in
+                guard let answer = byID[BytewiseText(document.id)] else { return nil }
+                let missing = try Self.revisions(answer["missing"])
+                guard !missing.isEmpty else { return nil }
+                return MissingRevisions(
+                    id: document.id, revisions: missing, ancestors: try Self.revisions(answer["possible_ancestors"]))
+            }
+        }
+
+        private static func revisions(_ value: BSONValue?) throws -> [Revision] {
+            guard let value else { return [] }
+            guard case .array(let list) = value else {
+                throw RemoteFailure.invalidAnswer("_revs_diff answers no list of revisions")
+            }
+            return try list.map { element in
+                guard let revision = element.stringValue.flatMap({ Revision($0) }) else {
+                    throw RemoteFailure.invalidAnswer("_revs_diff answers the revision \(element)")
+                }
+                return revision
+            }
+        }
+
+        package func ensureCommit() async throws {
+            // CouchDB syncs each commit since version 3, and others have no such endpoint.
+            _ = try await database.json(
+                "POST", "_ensure_full_commit", body: Array("{}".utf8), accepted: [400, 403, 404, 405, 501])
+        }
+
+        /// Gives each element of an array in an answer to a closure as soon as it has come.
+        ///
+        /// - Returns: The answer without these elements.
+        static func elements(
+            _ name: StaticString, of answer: HTTPAnswer, _ receive: ([UInt8]) async throws -> Void
+        ) async throws -> [UInt8] {
+            var elements = JSONElements(of: name, limit: RemoteDatabase.elementLimit)
+            let stream = try RemoteDatabase.decoded(answer)
+            while let piece = try await stream.next() {
+                for element in try elements.push(piece) { try await receive(element) }
+            }
+            return try elements.finish()
+        }
+    }
+
+    extension ReplicationFilter {
+        /// What a request for changes says: the name of CouchDB's filter, and the body.
+        fileprivate var request: (String, BSONDocument)? {
+            switch self {
+            case .all: nil
+            case .ids(let ids): ("_doc_ids", ["doc_ids": .array(BSONArray(ids.map { .string($0.text) }))])
+            case .selector(let selector): ("_selector", ["selector": .document(selector.json)])
+            }
+        }
+    }
+#endif

@@ -1,0 +1,90 @@
+#if TansuSync
+    extension Replication {
+        /// What a replication does.
+        public enum Status: Sendable {
+            /// It copies documents, or looks for some.
+            case busy(Progress)
+            /// Both sides have everything; it waits for changes.
+            case idle(Progress)
+            /// A server does not answer, or says that it cannot: why, and in how many seconds it is asked again.
+            case offline(reason: String, seconds: Double, Progress)
+            /// It has ended.
+            case stopped(Progress)
+            /// It has ended, because of an error that trying again does not help against.
+            case failed(any Error, Progress)
+
+            /// What was done so far.
+            public var progress: Progress {
+                switch self {
+                case .busy(let progress), .idle(let progress), .stopped(let progress), .failed(_, let progress),
+                    .offline(_, _, let progress):
+                    progress
+                }
+            }
+
+            /// Whether it has ended.
+            public var isEnd: Bool {
+                switch self {
+                case .stopped, .failed: true
+                default: false
+                }
+            }
+        }
+
+        /// What a replication did so far, both directions together.
+        public struct Progress: Sendable, Hashable {
+            /// A document that was not replicated. The others were.
+            public struct Failure: Sendable, Hashable {
+                /// The id of the document.
+                public let id: String
+                /// The revision; nil when it is not known.
+                public let revision: Revision?
+                /// Why not.
+                public let reason: String
+            }
+
+            /// How many revisions were read.
+            public internal(set) var documentsRead = 0
+            /// How many revisions were written.
+            public internal(set) var documentsWritten = 0
+            /// How many revisions were not replicated.
+            public internal(set) var failedDocuments = 0
+            /// The first 100 of these.
+            public internal(set) var failures: [Failure] = []
+            /// About how many changes are still to be looked at; nil when that is not known.
+            public internal(set) var remainingChanges: Int?
+
+            mutating func add(_ report: ReplicationReport, remaining: Int?) {
+                documentsRead += report.documentsRead
+                documentsWritten += report.documentsWritten
+                failedDocuments += report.writeFailures
+                failures += report.failures.map { Failure(id: $0.id, revision: $0.revision, reason: $0.reason) }
+                failures = Array(failures.prefix(ReplicationReport.failureLimit))
+                if let remaining { remainingChanges = (remainingChanges ?? 0) + remaining }
+            }
+        }
+    }
+
+    extension Replication.Status: CustomStringConvertible {
+        /// One line.
+        public var description: String {
+            switch self {
+            case .busy(let progress): "busy: \(progress)"
+            case .idle(let progress): "idle: \(progress)"
+            case .offline(let reason, let seconds, _):
+                "offline: \(reason); trying again in \((seconds * 10).rounded() / 10) s"
+            case .stopped(let progress): "stopped: \(progress)"
+            case .failed(let error, let progress): "failed: \(error); \(progress)"
+            }
+        }
+    }
+
+    extension Replication.Progress: CustomStringConvertible {
+        /// The numbers.
+        public var description: String {
+            var text = "\(documentsRead) read, \(documentsWritten) written, \(failedDocuments) failed"
+            if let remainingChanges { text += ", about \(remainingChanges) changes remain" }
+            return text
+        }
+    }
+#endif

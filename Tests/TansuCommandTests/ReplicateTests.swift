@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@Suite("tansu replicate")
+struct ReplicateTests {
+    @Test(
+        "what names no two sides is an error of usage",
+        arguments: [
+            (["people.tansu", "copy.tansu/people"], "neither FOLDER/COLLECTION nor a URL"),
+            (["people.tansu/people", "/people"], "neither FOLDER/COLLECTION nor a URL"),
+            (["people.tansu/people", "copy.tansu/people", "--id", "a", "--selector", "{}"], "exclude each other"),
+            (["people.tansu/people", "copy.tansu/people", "--password-file", "a"], "needs \"--user\""),
+        ])
+    func usage(words: [String], message: String) throws {
+        let command = try Command.withPeople()
+        let result = try command.tansu(["replicate"] + words, input: [])
+        #expect(result.status == 64)
+        #expect(result.error.contains(message))
+    }
+
+    #if TansuSync
+        /// A folder with a database whose collection `people` has text as ids.
+        private static func replicable() throws -> Command {
+            let command = try Command()
+            let saved = try command.tansu(
+                "save", "people.tansu", "people", #"{"_id": "mike", "age": 12}"#, #"{"_id": "anna", "age": 30}"#)
+            try #require(saved.status == 0, "\(saved.error)")
+            return command
+        }
+
+        @Test("from folder to folder: once, again, both ways, and by a selector")
+        func folders() throws {
+            let command = try Self.replicable()
+            let count = try command.tansu("count", "people.tansu", "people").output
+            let first = try command.tansu(
+                "replicate", "people.tansu/people", "copy.tansu/people", "--create", "--json")
+            #expect(first.status == 0, "\(first.error)")
+            #expect(first.output.contains("\"failed\": 0") || first.output.contains("\"failed\":0"))
+            #expect(try command.tansu("count", "copy.tansu", "people").output == count)
+            let again = try command.tansu("replicate", "people.tansu/people", "copy.tansu/people")
+            #expect(again.output.contains("0 revisions copied, 0 not copied."))
+
+            let saved = try command.tansu("save", "copy.tansu", "people", #"{"_id": "new", "n": 1}"#)
+            #expect(saved.status == 0)
+            let both = try command.tansu("replicate", "people.tansu/people", "copy.tansu/people", "--both")
+            #expect(both.output.contains("1 revisions copied"))
+            #expect(try command.tansu("get", "people.tansu", "people", "new").status == 0)
+
+            let selected = try command.tansu(
+                "replicate", "people.tansu/people", "selected.tansu/people", "--create", "--selector",
+                #"{"n": {"$gt": 0}}"#)
+            #expect(selected.output.contains("1 revisions copied"))
+            // Two collections of one database.
+            let beside = try command.tansu("replicate", "copy.tansu/people", "copy.tansu/other", "--create")
+            #expect(beside.status == 0, "\(beside.error)")
+        }
+
+        @Test("what does not exist, or does not answer, has a status of its own")
+        func failures() throws {
+            let command = try Self.replicable()
+            let target = try command.tansu("replicate", "people.tansu/people", "absent.tansu/people")
+            #expect(target.status == 66 && !command.exists("absent.tansu"))
+            let source = try command.tansu("replicate", "people.tansu/absent", "copy.tansu/a", "--create")
+            #expect(source.status == 66 && !command.exists("copy.tansu"))
+            let url = try command.tansu("replicate", "people.tansu/people", "http://127.0.0.1:1")
+            #expect(url.status == 64 && url.error.contains("INVALID_URL"))
+            let password = try command.tansu(
+                "replicate", "people.tansu/people", "http://127.0.0.1:1/a", "--user", "anna")
+            #expect(password.status == 64 && password.error.contains("NO_PASSWORD"))
+            let ids = try Command.withPeople().tansu(
+                "replicate", "people.tansu/people", "copy.tansu/people", "--create")
+            #expect(ids.status == 65 && ids.error.contains("NOT_REPLICABLE"))
+            let selector = try command.tansu(
+                "replicate", "people.tansu/people", "people.tansu/b", "--create", "--selector", "{")
+            #expect(selector.status == 65)
+        }
+    #else
+        @Test("without the trait it says how to get it")
+        func untraited() throws {
+            let command = try Command.withPeople()
+            let result = try command.tansu("replicate", "people.tansu/people", "copy.tansu/people")
+            #expect(result.status == 69 && result.error.contains("--traits TansuSync"))
+        }
+    #endif
+}
