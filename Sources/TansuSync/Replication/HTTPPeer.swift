@@ -5,10 +5,12 @@
 
     /// A database on a server as a side of a replication: CouchDB, PouchDB Server, or another Tansu.
     package struct HTTPPeer: ReplicationPeer {
-        /// The milliseconds after which a server that has no change says that it is still there.
-        static let heartbeat = 25_000
+        /// The greatest number of rows of `_changes` that are held, from a server that ignores the limit.
+        private static let rowLimit = 10_000
 
         let database: RemoteDatabase
+        /// The milliseconds after which a server that has no change says that it is still there.
+        private let heartbeat: Int
         /// What the server was found not to have.
         let lacking: Locked<Set<Feature>>
 
@@ -20,8 +22,10 @@
             case checkpoints
         }
 
-        package init(_ database: RemoteDatabase) {
+        /// - Parameter timeout: The seconds without a byte after which the connection counts as broken.
+        package init(_ database: RemoteDatabase, timeout: Int = 75) {
             self.database = database
+            heartbeat = min(25_000, timeout * 1_000 / 3)
             lacking = Locked([])
         }
 
@@ -42,7 +46,7 @@
             switch status {
             case 404:
                 // The same status for a database that is not there.
-                guard value["reason"]?.stringValue != "Database does not exist." else {
+                guard !["Database does not exist.", "no_db_file"].contains(value["reason"]?.stringValue) else {
                     var failure = RemoteFailure(.status(404), "Database does not exist.", word: "not_found")
                     failure.location = database.url.text
                     throw failure
@@ -83,7 +87,7 @@
         package func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
             while true {
                 let page = try await changes(
-                    [("feed", "longpoll"), ("limit", "1"), ("heartbeat", String(Self.heartbeat))], sequence, filter, 1)
+                    [("feed", "longpoll"), ("limit", "1"), ("heartbeat", String(heartbeat))], sequence, filter, 1)
                 if !page.documents.isEmpty { return }
                 try Task.checkCancellation()
             }
@@ -106,7 +110,7 @@
                 var documents: [DocumentRevisions] = []
                 var last: PeerSequence?
                 var rows = 0
-                let rest = try await Self.elements("results", of: answer) { element in
+                func read(_ element: [UInt8]) throws {
                     let row = try RemoteDatabase.value(element)
                     rows += 1
                     if let sequence = row["seq"], sequence != .null { last = PeerSequence(sequence) }
@@ -115,16 +119,25 @@
                     }
                     let revisions = list.compactMap { $0["rev"]?.stringValue.flatMap { Revision($0) } }
                     documents.append(DocumentRevisions(id: id, revisions: revisions))
+                    if rows >= Self.rowLimit, last != nil, last != sequence { throw EnoughRows() }
                 }
+                let rest: [UInt8]
+                do {
+                    rest = try await Self.elements("results", of: answer) { try read($0) }
+                } catch is EnoughRows { return PeerChanges(documents: documents, last: last, isComplete: false) }
                 let summary = try RemoteDatabase.value(rest)
                 if let sequence = summary["last_seq"], sequence != .null { last = PeerSequence(sequence) }
                 let pending = summary["pending"]?.int64Value
+                let isComplete = rows == 0 || pending.map { $0 <= 0 } ?? (rows < limit)
+                guard isComplete || last != sequence else {
+                    throw RemoteFailure.invalidAnswer("_changes answers changes without a sequence after the last one")
+                }
                 return PeerChanges(
-                    documents: documents, last: last,
-                    isComplete: rows == 0 || pending.map { $0 <= 0 } ?? (rows < limit), pending: pending.map { Int($0) }
-                )
+                    documents: documents, last: last, isComplete: isComplete, pending: pending.map { Int($0) })
             }
         }
+
+        private struct EnoughRows: Error {}
 
         /// A sequence in a query: text as it is, else its JSON.
         private static func text(_ value: BSONValue) -> String {

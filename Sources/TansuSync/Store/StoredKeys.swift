@@ -12,8 +12,8 @@
         var withStoredKeys: BSONDocument {
             guard bytes.mayHaveOperator || bytes.hasMark else { return self }
             return mappingKeys { key in
-                if key.utf8.first == UInt8(ascii: "$") { return Self.mark + key.dropFirst() }
-                return key.hasPrefix(Self.mark) ? Self.mark + key : key
+                if key.utf8.first == UInt8(ascii: "$") { return Self.mark + key.droppingBytes(1) }
+                return key.utf8.starts(with: Self.mark.utf8) ? Self.mark + key : key
             }
         }
 
@@ -21,9 +21,9 @@
         var withWireKeys: BSONDocument {
             guard bytes.hasMark else { return self }
             return mappingKeys { key in
-                guard key.hasPrefix(Self.mark) else { return key }
-                let rest = key.dropFirst()
-                return rest.hasPrefix(Self.mark) ? String(rest) : "$" + rest
+                guard key.utf8.starts(with: Self.mark.utf8) else { return key }
+                let rest = key.droppingBytes(Self.mark.utf8.count)
+                return rest.utf8.starts(with: Self.mark.utf8) ? rest : "$" + rest
             }
         }
 
@@ -40,6 +40,13 @@
             case .array(let array): .array(BSONArray(array.map { $0.mappingKeys(map) }))
             default: self
             }
+        }
+    }
+
+    extension String {
+        /// Without its first bytes; a character may be more than these, such as "$" with an accent.
+        fileprivate func droppingBytes(_ count: Int) -> String {
+            String(decoding: utf8.dropFirst(count), as: UTF8.self)
         }
     }
 

@@ -193,6 +193,34 @@
         }
 
         @available(macOS 14, *)
+        @Test("A server that ignores the limit gives pages of a bounded size; one that does not get on is an error")
+        func endlessChanges() async throws {
+            try await RemoteReplica.run { replica in
+                let rows = (1...25_000).map { "{\"seq\":\($0),\"id\":\"x\($0)\",\"changes\":[]}" }
+                let requests = Locked(0)
+                let all = Transport(ClientTransport(timeout: 20)) { call, _ in
+                    guard call.endpoint == "_changes" else { return nil }
+                    requests.withLock { $0 += 1 }
+                    let since = URLComponents(string: call.url)?.queryItems?.first { $0.name == "since" }?.value
+                    let rest = rows[(since.flatMap { Int($0) } ?? 0)...]
+                    return .answer(200, [], "{\"results\":[\(rest.joined(separator: ","))],\"last_seq\":25000}")
+                }
+                let report = try await replica.replicate(.pull, through: all)
+                #expect(report.missingFound == 0 && report.sequence == PeerSequence(.int64(25_000)))
+                #expect(requests.withLock { $0 } >= 3)
+
+                let stuck = Transport(ClientTransport(timeout: 20)) { call, _ in
+                    call.endpoint == "_changes"
+                        ? .answer(200, [], "{\"results\":[\(rows[0])],\"last_seq\":1,\"pending\":5}") : nil
+                }
+                await #expect(throws: RemoteFailure.self) {
+                    let report = try await replica.replicate(.pull, through: stuck) { $0.filter = .ids([]) }
+                    Issue.record("It was replicated: \(report)")
+                }
+            }
+        }
+
+        @available(macOS 14, *)
         @Test("Redirects are followed, credentials stay with their server")
         func redirects() async throws {
             var options = ServerOptions(port: 0)
