@@ -36,6 +36,25 @@
             #expect(replicated.name == "counters")
         }
 
+        @Test("The examples of replicating run")
+        func replicating() async throws {
+            let people = try Database(.memory).collection("people")
+            let copy = try Database(.memory).collection("people")
+            try await people.save(["_id": "mike"])
+            let once = try await people.replicate(with: copy, .push)
+            for await status in once.statuses() {
+                print(status)
+            }
+            let progress = try await once.wait()
+            #expect(progress.documentsWritten == 1)
+            #expect(try await copy.count() == 1)
+
+            // No server is there, which a continuous replication waits for.
+            let replication = try await people.replicate(with: "https://example.org/people", .both, .continuous)
+            await replication.stop()
+            #expect(replication.status.isEnd)
+        }
+
         @Test("Every example of the page is here")
         func examplesAreHere() throws {
             let here = URL(fileURLWithPath: #filePath)
