@@ -4,15 +4,22 @@
     /// The keys of a document as the collection has them.
     ///
     /// The engine keeps keys that begin with `$` for operators, while JSON allows them. So `$ref` is stored as `＄ref`, with
-    /// U+FF04, and a key that begins with U+FF04 itself gets another one in front.
+    /// U+FF04, and a key that begins with U+FF04 itself gets another one in front. Then `$＄ref` needs a separator, U+0001, so that it
+    /// is not stored like `＄ref`, and so does a `$` before U+0001.
     extension BSONDocument {
         private static let mark = "\u{FF04}"
+        private static let separator = "\u{1}"
 
         /// With the keys that the collection has.
         var withStoredKeys: BSONDocument {
             guard bytes.mayHaveOperator || bytes.hasMark else { return self }
             return mappingKeys { key in
-                if key.utf8.first == UInt8(ascii: "$") { return Self.mark + key.droppingBytes(1) }
+                if key.utf8.first == UInt8(ascii: "$") {
+                    let rest = key.droppingBytes(1)
+                    let isAmbiguous =
+                        rest.utf8.starts(with: Self.mark.utf8) || rest.utf8.starts(with: Self.separator.utf8)
+                    return Self.mark + (isAmbiguous ? Self.separator : "") + rest
+                }
                 return key.utf8.starts(with: Self.mark.utf8) ? Self.mark + key : key
             }
         }
@@ -23,7 +30,8 @@
             return mappingKeys { key in
                 guard key.utf8.starts(with: Self.mark.utf8) else { return key }
                 let rest = key.droppingBytes(Self.mark.utf8.count)
-                return rest.utf8.starts(with: Self.mark.utf8) ? rest : "$" + rest
+                if rest.utf8.starts(with: Self.mark.utf8) { return rest }
+                return "$" + (rest.utf8.starts(with: Self.separator.utf8) ? rest.droppingBytes(1) : rest)
             }
         }
 
