@@ -184,11 +184,14 @@ static void system_start_writeback(int fd, uint64_t offset, uint64_t size) {
 }
 
 #ifndef __APPLE__
-/* shut_down -- whether the file system takes no more writes. When ext4's journal has failed, an
- * fdatasync() that is in progress may succeed and its bytes be lost (Linux 6.18); a write of no
- * bytes tells of it in most cases, and costs little. */
+/* shut_down -- whether the file system takes no more writes; errno tells. When the journal of ext4
+ * or XFS has failed, an fdatasync() that is in progress may succeed and its bytes be lost (Linux
+ * 6.18). A write of no bytes tells of it in most cases on ext4 and never on XFS, which instead
+ * refuses to describe a file. Both cost little. */
 static bool shut_down(int fd) {
-    return pwrite(fd, "", 0, 0) < 0 && (errno == EROFS || errno == EIO);
+    struct stat info;
+    return (pwrite(fd, "", 0, 0) < 0 && (errno == EROFS || errno == EIO)) ||
+           (fstat(fd, &info) != 0 && errno == EIO);
 }
 #endif
 
@@ -211,6 +214,10 @@ static int system_sync_folder(const char *path) {
     if (fd < 0)
         return -1;
     int result = fsync(fd);
+#ifndef __APPLE__
+    if (result == 0 && shut_down(fd))
+        result = -1;
+#endif
     int number = errno;
     system_close(fd);
     if (result != 0 && (number == EINVAL || number == ENOTSUP))
