@@ -22,6 +22,10 @@ const frame_header *frame_at(const log *l, const segment *s, uint64_t offset) {
     return frame_in(l, s->base, s->allocated, offset);
 }
 
+bool frame_proves(const log *l, const frame_header *frame, uint64_t sequence) {
+    return frame->synced >= sequence || (l->concurrent && l->found.page_cache_holds);
+}
+
 bool frame_records_valid(const frame_header *frame) {
     uint64_t at = FRAME_HEADER_SIZE;
     uint32_t count = 0;

@@ -12,6 +12,11 @@ const frame_header *frame_in(const log *l, const uint8_t *bytes, uint64_t size, 
 /* frame_at -- the frame at an offset, if its header, bounds and CRC are valid; otherwise NULL. */
 const frame_header *frame_at(const log *l, const segment *s, uint64_t offset);
 
+/* frame_proves -- whether a valid frame after an invalid one of commit `sequence` proves that this
+ * one is corrupt, and no torn end: when it was written that commit was on the disk. For a process
+ * that reads beside the writer any later frame proves that, as the marks it has are older. */
+bool frame_proves(const log *l, const frame_header *frame, uint64_t sequence);
+
 /* frame_records_valid -- whether the records of a frame fill it exactly. */
 bool frame_records_valid(const frame_header *frame);
 

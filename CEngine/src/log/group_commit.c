@@ -96,6 +96,8 @@ tansu_status log_sync(log *l, uint64_t sequence, tansu_error *error) {
                 l->sync_segment = round.last;
             }
             pthread_cond_broadcast(&l->synced_changed);
+            if (number != 0)
+                tail_sync(l);
         }
     }
     pthread_mutex_unlock(&l->mutex);

@@ -46,14 +46,16 @@ typedef struct segment {
 
 /* What an earlier writer recorded in the file TAIL (log/tail.h); all zero without a valid file. */
 typedef struct log_marks {
+    bool valid;
     uint64_t written; /* all commits up to this one were in the log; 0: not known */
     uint64_t synced;  /* and up to this one on the disk */
     bool settled;     /* no sync was in progress, and none had failed */
     bool failed;      /* one had */
     bool lost; /* what was never synced may be lost: neither a clean end nor the same page cache */
-    /* the page cache that the marks were made in is still there, and the log's bytes with it: no
-     * sync has failed */
-    bool same_page_cache;
+    /* settled, and the page cache that the marks were made in is still there, and the log's bytes
+     * with it */
+    bool page_cache_holds;
+    char cache[64]; /* the identity of that page cache */
 } log_marks;
 
 /* What a reader of another process has seen of the file TAIL, as it is stored
@@ -123,10 +125,8 @@ struct log {
     uint64_t appended;     /* last commit in the log; the writer's, stored atomically */
     uint64_t synced;       /* last commit known to be on the disk; stored atomically */
     uint64_t expected_end; /* opening: the block store saw commits up to this one in the log */
-    /* opening: the page cache is still the one that the log was last written to */
-    bool page_cache_valid;
-    log_marks found;    /* opening */
-    bool end_rewritten; /* opening: commits after the last one on the disk may be missing */
+    log_marks found;       /* opening */
+    bool end_rewritten;    /* opening: commits after the last one on the disk may be missing */
     /* While another process writes (log/follow/follow.h). */
     struct tail_file *watched; /* its file of marks, mapped and not written; NULL: there is none */
     log_seen seen;

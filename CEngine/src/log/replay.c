@@ -11,11 +11,27 @@
 
 #include <errno.h>
 
+/* frame_after -- the next valid frame of a commit after `sequence` in a segment that is written
+ * commit by commit, from *offset on, which moves to it; NULL: there is none, and *offset is where
+ * the segment ends. */
+static const frame_header *frame_after(const log *l, const segment *s, uint64_t *offset,
+                                       uint64_t sequence) {
+    while ((*offset = scan_zeros(s->base, s->allocated, *offset)) + FRAME_HEADER_SIZE <=
+           s->allocated) {
+        if (frame_magic_known(load_u32(s->base + *offset))) {
+            const frame_header *frame = frame_at(l, s, *offset);
+            if (frame != NULL && frame->sequence > sequence)
+                return frame;
+        }
+        *offset += 8;
+    }
+    return NULL;
+}
+
 /*
- * later_frame_exists -- searches after the end of the log for a valid frame that was written when
- * commit `sequence` was already on the disk: then the invalid frame is corruption, not a torn end.
- * While the page cache is the same, any later frame proves that: a process that crashes leaves all
- * that it wrote. *zeros: all bytes of the first segment from `offset` on are zero.
+ * later_frame_exists -- searches after the end of the log for a valid frame that proves that commit
+ * `sequence` is corrupt and no torn end. *zeros: all bytes of the first segment from `offset` on
+ * are zero.
  */
 static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, uint64_t sequence,
                                bool *zeros) {
@@ -30,20 +46,24 @@ static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, ui
             offset = SEGMENT_HEADER_SIZE;
             continue;
         }
-        bool begins = index == first;
-        for (; (offset = scan_zeros(s->base, s->allocated, offset)) + FRAME_HEADER_SIZE <=
-               s->allocated;
-             begins = false) {
-            if (frame_magic_known(load_u32(s->base + offset))) {
-                const frame_header *frame = frame_at(l, s, offset);
-                if (frame != NULL && frame->sequence > sequence &&
-                    (l->page_cache_valid || frame->synced >= sequence))
-                    return true;
-            }
-            offset += 8;
-        }
-        *zeros = *zeros || (begins && offset == s->allocated);
+        offset = scan_zeros(s->base, s->allocated, offset);
+        *zeros = *zeros || (index == first && offset == s->allocated);
+        for (const frame_header *frame; (frame = frame_after(l, s, &offset, sequence)) != NULL;
+             offset += 8)
+            if (frame_proves(l, frame, sequence))
+                return true;
         offset = SEGMENT_HEADER_SIZE;
+    }
+    return false;
+}
+
+/* marks_are_stale -- whether the log has a valid frame after its end that the marks do not know of
+ * (tail_is_stale()). */
+static bool marks_are_stale(log *l, uint32_t index, uint64_t offset) {
+    for (; index < l->active.count; index++, offset = SEGMENT_HEADER_SIZE) {
+        const segment *s = l->active.items[index];
+        if (s->last == 0 && frame_after(l, s, &offset, l->found.written + 1) != NULL)
+            return true;
     }
     return false;
 }
@@ -285,14 +305,18 @@ static bool replay_start(replay *w, uint64_t position) {
     return true;
 }
 
-/* required_end -- the commit up to which the log must be whole, by all that was written down
- * elsewhere. */
-static uint64_t required_end(const log *l, uint64_t sure_sequence) {
-    uint64_t least = sure_sequence > l->expected_end ? sure_sequence : l->expected_end;
-    if (l->found.synced > least)
-        least = l->found.synced;
-    /* Of what was only written nothing is lost as long as the page cache is the same. */
-    return l->found.same_page_cache && l->found.written > least ? l->found.written : least;
+/* required -- whether the log must hold the commit that is due, by all that was written down
+ * elsewhere. *stale: the marks are found to be. */
+static bool required(const replay *w, uint64_t sure_sequence, bool *stale) {
+    log *l = w->l;
+    if (w->expected <= sure_sequence || w->expected <= l->expected_end ||
+        w->expected <= l->found.synced)
+        return true;
+    /* Of what was only written nothing is lost as long as the page cache holds it. */
+    if (!l->found.page_cache_holds || w->expected > l->found.written)
+        return false;
+    *stale = !l->concurrent && l->active.count != 0 && marks_are_stale(l, w->index, w->offset);
+    return !*stale;
 }
 
 /* passed_over -- whether a later frame proves that the one at the end is corrupt, though another
@@ -311,7 +335,9 @@ static bool passed_over(const replay *w) {
  * are read once. */
 static tansu_status check_end(replay *w, uint64_t sure_sequence, tansu_error *error) {
     log *l = w->l;
-    bool damaged = w->expected <= required_end(l, sure_sequence);
+    bool stale = false, damaged = required(w, sure_sequence, &stale);
+    if (stale)
+        l->found.settled = false;
     uint32_t number = l->active.count == 0 ? 0 : l->active.items[w->index]->number;
     if (l->concurrent && !damaged) {
         if (!passed_over(w))
@@ -359,6 +385,8 @@ static tansu_status begin_writing(replay *w, const replay *began, uint32_t began
     l->sync_segment = first == 0 ? 0 : l->active.items[first - 1]->number;
     if (l->read_only)
         return TANSU_OK;
+    if (l->found.settled && tail_is_stale(l, l->appended))
+        l->found.settled = false;
     if (l->active.count != 0 && needs_flush(l, sure_sequence)) {
         l->end_rewritten = true;
         tansu_status status =
@@ -375,7 +403,6 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
                         log_visitor visitor, void *context, tansu_progress progress,
                         void *progress_context, bool *reached, tansu_error *error) {
     *reached = true;
-    l->page_cache_valid = l->page_cache_valid || l->found.same_page_cache;
     replay w = {.l = l,
                 .offset = SEGMENT_HEADER_SIZE,
                 .expected = sequence + 1,

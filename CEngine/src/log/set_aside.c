@@ -3,6 +3,7 @@
  */
 #include "log/set_aside.h"
 
+#include "log/frame.h"
 #include "log/scan.h"
 #include "util/error.h"
 
@@ -110,13 +111,13 @@ tansu_status set_aside_copy(log *l, const segment *s, uint64_t offset, tansu_err
     return status;
 }
 
-/* frame_proves -- whether a frame in the bytes of a segment shows that commits up to `expected`
- * were there. */
-static bool frame_proves(const log *l, const uint8_t *bytes, uint64_t size, uint64_t expected) {
+/* any_proves -- whether a frame in the bytes of a segment proves that commits up to `expected` were
+ * there. */
+static bool any_proves(const log *l, const uint8_t *bytes, uint64_t size, uint64_t expected) {
     uint64_t at = scan_find(l->crc_seed, bytes, size, SEGMENT_HEADER_SIZE, expected);
     while (at < size) {
         const frame_header *frame = (const frame_header *)(bytes + at);
-        if (l->page_cache_valid || frame->synced >= expected)
+        if (frame_proves(l, frame, expected))
             return true;
         at = scan_find(l->crc_seed, bytes, size, at + frame->size, expected);
     }
@@ -140,7 +141,7 @@ tansu_status headerless_inspect(log *l, uint32_t number, uint64_t expected,
             status = error_errno(error, path, "map", errno);
         } else {
             content->holds = bytes_not_zero(bytes, size, SEGMENT_HEADER_SIZE);
-            content->damaged = content->holds && frame_proves(l, bytes, size, expected);
+            content->damaged = content->holds && any_proves(l, bytes, size, expected);
             l->calls->unmap(bytes, size);
         }
     }

@@ -14,14 +14,16 @@ uint32_t tail_crc(const tail_file *file) {
     return checksum(0, file->uuid, sizeof file->uuid + sizeof file->cache);
 }
 
-/* page_cache_holds -- whether the page cache that the marks were made in is still there, and holds
- * what they tell of: after a sync that failed the system may drop from memory what it could not
- * write. `cache` becomes fs_cache_id() of now. */
-static bool page_cache_holds(const tail_file *file, const char *folder, char cache[64]) {
-    uint64_t state = tail_number(file->crc, offsetof(tail_file, state), file->state);
+/* same_cache -- whether the page cache that marks were made in (`made_in`) is still there. `cache`
+ * becomes fs_cache_id() of now. */
+static bool same_cache(const char made_in[64], const char *folder, char cache[64]) {
     fs_cache_id(folder, cache);
-    return state != TAIL_FAILED && file->cache[0] != 0 &&
-           memcmp(file->cache, cache, sizeof file->cache) == 0;
+    return made_in[0] != 0 && memcmp(made_in, cache, 64) == 0;
+}
+
+bool tail_is_stale(log *l, uint64_t last) {
+    uint64_t marked = l->found.written > l->synced ? l->found.written : l->synced;
+    return l->found.valid && last > marked + 1 && same_cache(l->found.cache, l->folder, l->cache);
 }
 
 /* take_marks -- what a file that is valid says. */
@@ -30,12 +32,15 @@ static void take_marks(log *l, const tail_file *file) {
     m->written = tail_number(file->crc, offsetof(tail_file, written), file->written);
     m->synced = tail_number(file->crc, offsetof(tail_file, synced), file->synced);
     uint64_t state = tail_number(file->crc, offsetof(tail_file, state), file->state);
+    m->valid = true;
+    memcpy(m->cache, file->cache, sizeof m->cache);
     m->settled = state == TAIL_IDLE;
     m->failed = state == TAIL_FAILED;
-    if (m->written == 0)
-        /* after a clean end: whose page cache it was plays no part, and asking takes time */
-        return;
-    m->same_page_cache = page_cache_holds(file, l->folder, l->cache);
+    /* After a clean end it plays no part whose page cache it was, and asking takes time. After a
+     * sync that failed the system may drop from memory what it could not write; one that was in
+     * progress may have failed. */
+    m->page_cache_holds =
+        m->written != 0 && m->settled && same_cache(file->cache, l->folder, l->cache);
 }
 
 /* load -- reads the file; *sound: it is there, valid, and of the database with `uuid`, or of any if
@@ -74,7 +79,7 @@ tansu_status tail_read(log *l, tansu_error *error) {
         take_marks(l, &file);
     /* No mark is all ones: a reader looks at the first refresh. */
     l->seen = (log_seen){.written = UINT64_MAX, .resets = sound ? file.resets : 0};
-    l->found.lost = !sound || (l->found.written != 0 && !l->found.same_page_cache);
+    l->found.lost = !sound || (l->found.written != 0 && !l->found.page_cache_holds);
     return status;
 }
 
@@ -86,7 +91,9 @@ uint64_t log_marked_end(const fs *calls, const char *folder, const uint8_t uuid[
         return 0;
     uint64_t synced = tail_number(file.crc, offsetof(tail_file, synced), file.synced);
     uint64_t written = tail_number(file.crc, offsetof(tail_file, written), file.written);
-    return page_cache_holds(&file, folder, cache) && written > synced ? written : synced;
+    uint64_t state = tail_number(file.crc, offsetof(tail_file, state), file.state);
+    bool holds = same_cache(file.cache, folder, cache) && state != TAIL_FAILED;
+    return holds && written > synced ? written : synced;
 }
 
 bool log_marked_uuid(const fs *calls, const char *folder, uint8_t uuid[16]) {
@@ -112,6 +119,21 @@ void tail_synced(log *l, uint64_t sequence) {
 void tail_state_is(log *l, enum tail_state state) {
     if (l->tail != NULL)
         store(l, &l->tail->state, state);
+}
+
+void tail_sync(log *l) {
+    void *mapped = l->tail;
+    if (mapped == NULL)
+        return;
+    pthread_mutex_unlock(&l->mutex);
+    char *path = fs_join(l->folder, TAIL_NAME);
+    int fd = path == NULL ? -1 : l->calls->open(path, O_RDWR, 0);
+    if (fd >= 0) {
+        (void)l->calls->sync(fd, mapped, TAIL_FILE_SIZE); /* opening copes with stale marks */
+        l->calls->close(fd);
+    }
+    free(path);
+    pthread_mutex_lock(&l->mutex);
 }
 
 /* write_marks -- makes the file this writer's. After a crash within, it says nothing. */

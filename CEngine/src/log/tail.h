@@ -66,6 +66,12 @@ static inline uint64_t tail_number(uint32_t crc, size_t field, uint64_t mark) {
  * Errors: IO, MEMORY. */
 tansu_status tail_read(log *l, tansu_error *error);
 
+/* tail_is_stale -- whether the marks that were found are older than the log, whose last commit is
+ * `last` and whose last one on the disk l->synced: though the page cache is the same. A mark is set
+ * with each commit; so the system could not write the marks' page and dropped it, and what they say
+ * of syncs is no longer true. */
+bool tail_is_stale(log *l, uint64_t last);
+
 /* tail_begin -- maps the file for the writer that begins, making it if there is none, and sets the
  * marks to what the log says. On a full disk there may be none. Called with the first frame, for
  * most openings never write, and at opening when marks were found. Errors: IO, MEMORY. */
@@ -93,5 +99,10 @@ static inline void tail_removed(log *l, uint64_t size) {
     __atomic_add_fetch(&l->tail->removed, size, __ATOMIC_RELEASE);
 }
 void tail_state_is(log *l, enum tail_state state);
+
+/* tail_sync -- tries to have the marks on the disk, after a sync of the log that failed: the system
+ * may drop the page, and what is on the disk may be older. With the mutex held, which is released
+ * meanwhile. */
+void tail_sync(log *l);
 
 #endif

@@ -167,6 +167,8 @@ class Round:
             if self.opened(worker, "after the faults", ("IO", "FULL", "SYNC_FAILED", "READ_ONLY")):
                 return worker
             same = False
+            if worker.faults:
+                self.keep_database(env)
         return self.mount_and_open(env, worker, same)
 
     def replace_worker(self, env, worker):
@@ -195,8 +197,17 @@ class Round:
         if self.opened(worker, "after the faults"):
             return worker
         worker.kill()
+        self.keep_database(env)
         self.faults += worker.faults
         return None
+
+    def keep_database(self, env):
+        """Keeps a database that does not open, with the acknowledgements, if faults are to be kept."""
+        if self.options.keep:
+            os.makedirs(self.options.keep, exist_ok=True)
+            name = os.path.join(self.options.keep, str(self.seed))
+            call(["cp", "-r", "--sparse=always", os.path.join(env.live, "db"), name + ".db"])
+            call(["cp", self.ack_log, name + ".acknowledgements"])
 
     def open_with_faults(self, env):
         """Opens the database, with nothing of it in memory, while the device fails; then again after the faults."""

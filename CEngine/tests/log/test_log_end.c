@@ -32,6 +32,8 @@ static char *killed_in_second(tansu_durability durability, uint64_t *first) {
                                BCON_BIN(BSON_SUBTYPE_BINARY, filling, sizeof filling));
         CHECK_OK(call_save_bson(db, NULL, "c", TANSU_SAVE, doc), &call_error);
         bson_destroy(doc);
+        if (i == 20) /* the index files are open from here on */
+            CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
     }
     folder_copy(folder, copy);
     call_close(db);
@@ -170,31 +172,79 @@ static void a_torn_end_within_one_boot_is_no_damage(void) {
     folder_end(folder);
 }
 
-/* After a sync that failed the system may drop from memory what it could not write: the page cache
- * is the same, and still it proves nothing of what was not synced. What was is not given up. */
-static void after_a_failed_sync_what_was_only_written_may_be_lost(void) {
+/* ends_before_a_lost_page -- a page in the middle of the second segment is lost, and the log ends
+ * before it. What was on the disk is not given up: with durability full it is refused. */
+static void ends_before_a_lost_page(char *folder, tansu_durability durability, uint64_t first,
+                                    uint64_t written) {
     static const uint8_t zeros[4096];
-    for (int full = 0; full < 2; full++) {
+    file_patch(folder_join(folder, "log/00000002.seg"), 3 * sizeof zeros, zeros, sizeof zeros);
+    if (durability == TANSU_DURABILITY_FULL) {
+        refused_and_left_alone(folder);
+    } else {
+        tansu_db *db = call_open(folder);
+        int64_t sequence = call_statistic(db, "sequence");
+        CHECK(sequence >= (int64_t)first && sequence < (int64_t)written);
+        maintenance_clean(db);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1000}"), &call_error);
+        call_close(db);
+        /* Later commits that were not lost are there for those who need them. */
+        CHECK(file_exists(folder_join(folder, "set-aside/00000002.seg")));
+    }
+    folder_end(folder);
+}
+
+static const tansu_durability durabilities[] = {TANSU_DURABILITY_PROCESS, TANSU_DURABILITY_FULL};
+
+/* After a sync that failed the system may drop from memory what it could not write: the page cache
+ * is the same, and still it proves nothing of what was not synced. Of a process that was killed
+ * during a sync nobody knows whether it failed. */
+static void after_a_failed_sync_what_was_only_written_may_be_lost(void) {
+    static const uint64_t states[] = {TAIL_SYNCING, TAIL_FAILED};
+    for (size_t i = 0; i < 4; i++) {
         uint64_t first, written, synced, state;
-        char *folder =
-            killed_in_second(full != 0 ? TANSU_DURABILITY_FULL : TANSU_DURABILITY_PROCESS, &first);
+        char *folder = killed_in_second(durabilities[i % 2], &first);
         char *log = strdup(folder_join(folder, "log"));
         CHECK(tail_file_read(log, &written, &synced, &state) && written > first);
-        CHECK(full == (synced > first));
-        tail_file_set_state(log, TAIL_FAILED);
-        file_patch(folder_join(log, "00000002.seg"), 3 * sizeof zeros, zeros, sizeof zeros);
-        if (full != 0) {
-            refused_and_left_alone(folder);
-        } else {
-            tansu_db *db = call_open(folder);
-            int64_t sequence = call_statistic(db, "sequence");
-            CHECK(sequence >= (int64_t)first && sequence < (int64_t)written);
-            maintenance_clean(db);
-            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1000}"), &call_error);
-            call_close(db);
-            /* Later commits that were not lost are there for those who need them. */
-            CHECK(file_exists(folder_join(folder, "set-aside/00000002.seg")));
-        }
+        CHECK((i % 2 != 0) == (synced > first));
+        tail_file_set_state(log, states[i / 2]);
+        ends_before_a_lost_page(folder, durabilities[i % 2], first, written);
+        free(log);
+    }
+}
+
+/* The system may drop the page of the marks too: then it reads as zeros, or as it was when it was
+ * last written to the disk, and says nothing of the sync that failed. */
+static void marks_that_were_lost_prove_nothing(void) {
+    static const uint8_t zeros[TAIL_FILE_SIZE];
+    for (size_t i = 0; i < 6; i++) {
+        uint64_t first, written, synced, state;
+        char *folder = killed_in_second(durabilities[i % 2], &first);
+        char *log = strdup(folder_join(folder, "log"));
+        CHECK(tail_file_read(log, &written, &synced, &state) && written > first + 20);
+        if (i / 2 == 0)
+            file_patch(folder_join(log, "TAIL"), 0, zeros, sizeof zeros);
+        else /* before the page that is lost, or after it */
+            tail_file_set_written(log, i / 2 == 1 ? first : first + 20);
+        ends_before_a_lost_page(folder, durabilities[i % 2], first, written);
+        free(log);
+    }
+}
+
+/* Marks that are older than the log say nothing of syncs: what is not known to be on the disk is
+ * written again. Those that are as old as it, or lack the commit in progress, do. */
+static void an_end_that_old_marks_tell_of_is_written_again(void) {
+    for (uint64_t older = 0; older < 4; older++) {
+        uint64_t first, written, synced, state;
+        char *folder = killed_in_second(TANSU_DURABILITY_PROCESS, &first);
+        char *log = strdup(folder_join(folder, "log"));
+        CHECK(tail_file_read(log, &written, &synced, &state) && state == TAIL_IDLE);
+        uint64_t resets = tail_file_resets(log);
+        tail_file_set_written(log, older == 3 ? 0 : written - older); /* 0: of a clean end */
+        tansu_db *db = call_open(folder);
+        CHECK_INT(written, call_statistic(db, "sequence"));
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1000}"), &call_error);
+        CHECK_INT(resets + (older >= 2), tail_file_resets(log));
+        call_close(db);
         free(log);
         folder_end(folder);
     }
@@ -205,6 +255,8 @@ int main(void) {
     RUN(a_killed_log_that_lost_its_end_is_refused);
     RUN(valid_frames_after_a_torn_end_are_set_aside);
     RUN(after_a_failed_sync_what_was_only_written_may_be_lost);
+    RUN(marks_that_were_lost_prove_nothing);
+    RUN(an_end_that_old_marks_tell_of_is_written_again);
     RUN(a_torn_end_within_one_boot_is_no_damage);
     return check_finish();
 }

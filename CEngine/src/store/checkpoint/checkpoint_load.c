@@ -32,7 +32,7 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
     manifest m = db->manifest;
     m.end_sequence = db->log->expected_end;
     if (m.end_sequence > db->manifest.end_sequence &&
-        !(db->log->found.same_page_cache && db->log->found.written >= m.end_sequence)) {
+        !(db->log->found.page_cache_holds && db->log->found.written >= m.end_sequence)) {
         tansu_status kept = manifest_write(db->calls, db->folder, &m, error);
         if (kept != TANSU_OK)
             return kept;
@@ -78,7 +78,6 @@ tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error) {
     *v = NULL;
     /* After a sync that failed, pages may count as written and be lost, as after power loss. */
     bool lost = stopped(db) || db->log->found.failed;
-    db->log->page_cache_valid = db->manifest.index_open && !db->manifest.index_damaged && !lost;
     tansu_status status = TANSU_E_NOT_FOUND;
     if (db->manifest.index_damaged) {
         snprintf(db->rebuilt, sizeof db->rebuilt, "they were found to be damaged");

@@ -76,6 +76,19 @@ void tail_file_set_state(const char *log_folder, uint64_t state) {
     file_patch(path_of(log_folder), 0, &file, sizeof file);
 }
 
+void tail_file_set_written(const char *log_folder, uint64_t written) {
+    tail_file file;
+    REQUIRE(load(log_folder, &file));
+    file.written = tail_mark(file.crc, offsetof(tail_file, written), written);
+    file_patch(path_of(log_folder), 0, &file, sizeof file);
+}
+
+uint64_t tail_file_resets(const char *log_folder) {
+    tail_file file;
+    REQUIRE(load(log_folder, &file));
+    return file.resets;
+}
+
 void tail_file_add_reset(const char *log_folder) {
     tail_file file;
     REQUIRE(load(log_folder, &file));

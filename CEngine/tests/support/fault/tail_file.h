@@ -24,6 +24,12 @@ void tail_file_lose_power(const char *log_folder, bool synced);
 /* tail_file_set_state -- another state of syncs (enum tail_state). */
 void tail_file_set_state(const char *log_folder, uint64_t state);
 
+/* tail_file_set_written -- another last commit that was written. */
+void tail_file_set_written(const char *log_folder, uint64_t written);
+
+/* tail_file_resets -- how many writers rewrote the end of the log. */
+uint64_t tail_file_resets(const char *log_folder);
+
 /* tail_file_add_reset -- as a writer does that had to write the end of the log again. */
 void tail_file_add_reset(const char *log_folder);
 
