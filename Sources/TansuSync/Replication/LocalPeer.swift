@@ -6,6 +6,9 @@
     package struct LocalPeer: ReplicationPeer {
         /// The greatest number of records that one transaction looks at for a filter.
         private static let scanLimit = 5_000
+        /// The greatest number of documents that one transaction reads, and the bytes of them from which on it reads no more.
+        private static let fetchLimit = 64
+        private static let fetchBytes = 256 << 10
 
         private let collection: ReplicatedCollection
 
@@ -83,17 +86,30 @@
         package func fetch(
             _ wanted: [DocumentRevisions], _ receive: (FetchedRevision) async throws -> Void
         ) async throws {
-            for document in wanted {
-                let found = try await collection.read { store in
-                    try store.newest(document).map { path, body in (path, body) }
+            var position = 0
+            while position < wanted.count {
+                let some = wanted[position..<min(position + Self.fetchLimit, wanted.count)]
+                let page = try await collection.read { store in
+                    let records = try store.documents(some.map(\.id))
+                    var page: [(id: String, revisions: [(RevisionPath, RevisionBody)])] = []
+                    var size = 0
+                    for document in some {
+                        guard size < Self.fetchBytes else { break }
+                        let revisions = try store.newest(document, in: records[BytewiseText(document.id)])
+                        for (_, body) in revisions { size += body.fields.bytes.count }
+                        page.append((document.id, revisions))
+                    }
+                    return page
                 }
-                for (path, body) in found {
-                    let attachments = body.files.map { attachment($0) }
-                    try await receive(
-                        .revision(
-                            PeerRevision(
-                                id: document.id, path: path, isDeleted: body.isDeleted, fields: body.fields,
-                                attachments: attachments)))
+                position += page.count
+                for (id, revisions) in page {
+                    for (path, body) in revisions {
+                        try await receive(
+                            .revision(
+                                PeerRevision(
+                                    id: id, path: path, isDeleted: body.isDeleted, fields: body.fields,
+                                    attachments: body.files.map { attachment($0) })))
+                    }
                 }
             }
         }
@@ -201,8 +217,10 @@
         }
 
         /// The wanted revisions of a document; instead of one whose body is not stored any more, the leaves after it.
-        fileprivate func newest(_ wanted: DocumentRevisions) throws -> [(RevisionPath, RevisionBody)] {
-            guard let record = try document(wanted.id) else { return [] }
+        fileprivate func newest(
+            _ wanted: DocumentRevisions, in record: DocumentRecord?
+        ) throws -> [(RevisionPath, RevisionBody)] {
+            guard let record else { return [] }
             var seen: Set<Revision> = []
             var found: [(RevisionPath, RevisionBody)] = []
             for revision in wanted.revisions {

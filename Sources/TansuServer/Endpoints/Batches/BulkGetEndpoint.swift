@@ -33,26 +33,30 @@
         ) -> Response {
             .streamed { stream in
                 try await stream.write("{\"results\":[")
-                for (index, item) in items.enumerated() {
-                    var writer = WireJSONWriter()
-                    if index > 0 { writer.raw(",") }
-                    writer.raw("{\"id\":")
-                    writer.value(item.id)
-                    writer.raw(",\"docs\":[")
-                    try await stream.write(writer.finish())
-                    let revisions = try await item.revisions(query, collection)
-                    for (index, revision) in revisions.enumerated() {
-                        if index > 0 { try await stream.write(",") }
-                        switch try await item.result(revision, query, .json, collection) {
-                        case .success(let answer):
-                            try await stream.write("{\"ok\":")
-                            try await AnswerText(answer).write(to: &stream, of: collection)
-                            try await stream.write("}")
-                        case .failure(let failure):
-                            try await stream.write("{\"error\":\(failure.json)}")
+                var pages = BulkGetPages(items, query, .json, collection)
+                var isFirst = true
+                while let page = try await pages.next() {
+                    for (item, results) in page {
+                        var writer = WireJSONWriter()
+                        if !isFirst { writer.raw(",") }
+                        isFirst = false
+                        writer.raw("{\"id\":")
+                        writer.value(item.id)
+                        writer.raw(",\"docs\":[")
+                        try await stream.write(writer.finish())
+                        for (index, result) in results.enumerated() {
+                            if index > 0 { try await stream.write(",") }
+                            switch result {
+                            case .success(let answer):
+                                try await stream.write("{\"ok\":")
+                                try await AnswerText(answer).write(to: &stream, of: collection)
+                                try await stream.write("}")
+                            case .failure(let failure):
+                                try await stream.write("{\"error\":\(failure.json)}")
+                            }
                         }
+                        try await stream.write("]}")
                     }
-                    try await stream.write("]}")
                 }
                 try await stream.write("]}\n")
             }
@@ -67,9 +71,10 @@
             let wanted = query
             return .streamed(headers: [.contentType: outer.contentType(subtype)]) { stream in
                 var outer = outer
-                for item in items {
-                    for revision in try await item.revisions(wanted, collection) {
-                        switch try await item.result(revision, wanted, .multipart, collection) {
+                var pages = BulkGetPages(items, wanted, .multipart, collection)
+                while let page = try await pages.next() {
+                    for result in page.flatMap(\.results) {
+                        switch result {
                         case .success(let answer):
                             try await write(answer, to: &stream, &outer, collection)
                         case .failure(let failure):

@@ -45,6 +45,9 @@
             }
         }
 
+        /// The id of the document; nil when the question is wrong.
+        var wantedID: String? { try? wanted.get().id }
+
         private static func wanted(_ value: BSONValue) throws(Failure) -> Wanted {
             guard case .document(let item) = value, !item.isEmpty else {
                 throw Failure(
@@ -82,34 +85,30 @@
             throw Failure(id: id, revision: value, error: "bad_request", reason: "Invalid rev format")
         }
 
-        /// What is answered for it: revisions in the order of CouchDB, or the one that is missing.
-        func revisions(_ query: DocumentQuery, _ collection: ReplicatedCollection) async throws -> [OpenRevisions.Item]
-        {
-            guard case .success(let wanted) = wanted else { return [.missing("")] }
-            let choice: DocumentQuery.OpenRevisions = wanted.revision.map { .named([$0]) } ?? .leaves
-            let items = try await collection.read { store in
-                OpenRevisions.items(choice, of: try store.document(wanted.id), latest: query.takesLatest)
+        /// What is answered for it: the revisions in the order of CouchDB, and what is missing or wrong.
+        ///
+        /// - Parameter record: The document that ``wantedID`` names; nil when there never was one.
+        func results(
+            of record: DocumentRecord?, _ query: DocumentQuery, _ form: RevisionAnswer.Form, in store: RevisionStore
+        ) throws -> [Swift.Result<RevisionAnswer, Failure>] {
+            let wanted: Wanted
+            switch self.wanted {
+            case .success(let success): wanted = success
+            case .failure(let failure): return [.failure(failure)]
             }
-            return items.isEmpty ? [.missing("undefined")] : items
-        }
-
-        /// One of ``revisions(_:_:)``.
-        func result(
-            _ revision: OpenRevisions.Item, _ query: DocumentQuery, _ form: RevisionAnswer.Form,
-            _ collection: ReplicatedCollection
-        ) async throws -> Swift.Result<RevisionAnswer, Failure> {
-            switch wanted {
-            case .failure(let failure): return .failure(failure)
-            case .success(let wanted):
-                var parts = query.parts
-                parts.attachmentsSince = wanted.attachmentsSince
-                guard let answer = try await OpenRevisions.read(revision, of: wanted.id, parts, form, collection) else {
-                    return .failure(
-                        Failure(
-                            id: .string(wanted.id), revision: .string(revision.name), error: "not_found",
-                            reason: "missing"))
+            let choice: DocumentQuery.OpenRevisions = wanted.revision.map { .named([$0]) } ?? .leaves
+            let items = OpenRevisions.items(choice, of: record, latest: query.takesLatest)
+            var parts = query.parts
+            parts.attachmentsSince = wanted.attachmentsSince
+            return try (items.isEmpty ? [.missing("undefined")] : items).map { item in
+                if case .revision(let revision) = item, let record,
+                    let answer = try RevisionAnswer(record, revision, parts, form, in: store, isWinner: false)
+                {
+                    return .success(answer)
                 }
-                return .success(answer)
+                return .failure(
+                    Failure(
+                        id: .string(wanted.id), revision: .string(item.name), error: "not_found", reason: "missing"))
             }
         }
     }
