@@ -185,7 +185,10 @@ let package = Package(
         ),
         .testTarget(
             name: "TansuServerTests",
-            dependencies: ["TansuServer", "TansuSync", "Tansu", "TansuBSON", "TansuTestSupport"],
+            dependencies: [
+                "TansuServer", "TansuSync", "Tansu", "TansuBSON", "TansuTestSupport",
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["TansuServer"])),
+            ],
             resources: [.copy("Resources")]
         ),
         .testTarget(
