@@ -5,7 +5,8 @@ import PackageDescription
 let package = Package(
     name: "tansu-examples",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(name: "tansu", path: "..")],
+    // The trait is for SyncedNotes.
+    dependencies: [.package(name: "tansu", path: "..", traits: ["TansuSync"])],
     targets: [
         .target(name: "Checking"),
         .target(
@@ -31,6 +32,13 @@ let package = Package(
         .executableTarget(
             name: "ServerLoad",
             dependencies: ["Checking", .product(name: "Tansu", package: "tansu")]
+        ),
+        .executableTarget(
+            name: "SyncedNotes",
+            dependencies: [
+                "Checking", .product(name: "Tansu", package: "tansu"), .product(name: "TansuBSON", package: "tansu"),
+                .product(name: "TansuSync", package: "tansu"),
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]
