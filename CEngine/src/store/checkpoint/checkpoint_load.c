@@ -76,8 +76,9 @@ static void note_rebuilt(database *db, tansu_status status, const tansu_error *f
 
 tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error) {
     *v = NULL;
-    /* After a sync that failed, pages may count as written and be lost, as after power loss. */
-    bool lost = stopped(db) || db->log->found.failed;
+    /* After a sync that failed, pages may count as written and be lost, as after power loss. Files
+     * that were not written since they were closed are on the disk. */
+    bool lost = stopped(db) || (db->manifest.index_open && db->log->found.failed);
     tansu_status status = TANSU_E_NOT_FOUND;
     if (db->manifest.index_damaged) {
         snprintf(db->rebuilt, sizeof db->rebuilt, "they were found to be damaged");
