@@ -52,7 +52,10 @@
                 try await Self.eventually { try await replica.far.get("y") != nil }
                 _ = try await replica.near.remove(id: "x")
                 try await Self.eventually { try await replica.far.get("x") == nil }
-                for await status in replication.statuses() { if case .idle = status { break } }
+                // The server has the removal before this side has its answer.
+                for await status in replication.statuses() {
+                    if case .idle(let progress) = status, progress.documentsWritten == 3 { break }
+                }
                 await replication.stop()
                 guard case .stopped(let progress) = replication.status else {
                     Issue.record("After stop it is \(replication.status)")
