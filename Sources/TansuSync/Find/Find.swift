@@ -12,6 +12,8 @@
         let index: Mango.Index
         /// The entries of the index; nil for the order of all ids.
         let stored: FindIndex?
+        /// How other indexes find the documents for the order of all ids; nil when they do not.
+        let access: FindAccess?
         let page: Page
 
         /// How much one answer holds, whatever the limit of the query; its bookmark leads on.
@@ -33,6 +35,41 @@
             plan = try Mango.Plan(query, indexes: indexes)
             index = try plan.usableIndex()
             stored = index.isSpecial ? nil : FindIndex(index, of: collection)
+            access =
+                index.isSpecial && query.partition.isEmpty
+                ? try FindAccess(
+                    query.selector.condition,
+                    indexes.filter { $0.partialFilter == nil && !$0.isPartitioned }.map {
+                        FindIndex($0, of: collection)
+                    }
+                ) : nil
+        }
+
+        /// Whether the query reads what the indexes have now, instead of what has changed since.
+        private var isContentWithOld: Bool { !query.updatesIndex || query.isStale }
+
+        /// The indexes that have to have all changes.
+        private var followed: [FindIndex] { stored.map { [$0] } ?? access?.indexes ?? [] }
+
+        /// Whether the indexes have all changes that the transaction sees, or the query does without.
+        func isCurrent(_ store: RevisionStore) throws -> Bool {
+            if isContentWithOld, stored == nil { return true }
+            return try followed.allSatisfy { index in
+                guard let state = try index.state(store.transaction, store.name), state.passed == nil else {
+                    return false
+                }
+                return isContentWithOld || state.sequence == store.info().updateSequence
+            }
+        }
+
+        /// Follows a batch of changes.
+        ///
+        /// - Returns: Whether the indexes have all changes now.
+        func update(_ store: RevisionStore) throws -> Bool {
+            for index in followed {
+                guard try index.isCurrent(store) || index.update(store) else { return false }
+            }
+            return true
         }
 
         /// Reads the documents. The index must have all changes that the transaction sees.
@@ -45,7 +82,9 @@
             var skipped: Int64 = 0
             var size = 0
             let isCovering = plan.isCovering
-            try forEachCandidate(store, ranges, after: last) { candidate throws in
+            let source = try source(store, ranges)
+            answer.isNarrowed = source.isNarrowed
+            try forEachCandidate(store, source, ranges, after: last) { candidate throws in
                 answer.keysExamined += 1
                 if !isCovering { answer.documentsExamined += 1 }
                 let tested = candidate.fields
@@ -73,7 +112,8 @@
                 return true
             }
             if let end { answer.bookmark = end.text }
-            answer.warning = plan.warning(examined: answer.documentsExamined, found: answer.documents.count)
+            answer.warning = plan.warning(
+                examined: answer.documentsExamined, found: answer.documents.count, hasIndex: answer.isNarrowed)
             return answer
         }
 
@@ -91,25 +131,97 @@
             func whole() throws -> BSONDocument? { try complete.map { try $0() } ?? fields }
         }
 
+        /// Where the documents that may match are.
+        private enum Source {
+            /// The entries of the index in some ranges.
+            case entries(FindIndex, [FindRange], isNarrowed: Bool)
+            /// Documents that entries of other indexes name, in the order of their ids.
+            case ids([String])
+            case allDocuments
+
+            /// Whether there are fewer than CouchDB would read.
+            var isNarrowed: Bool {
+                switch self {
+                case .entries(_, _, let isNarrowed): isNarrowed
+                case .ids: true
+                case .allDocuments: false
+                }
+            }
+        }
+
+        /// Other indexes are worth reading when they leave out most of the documents. All ids are in memory then.
+        private static let greatestShare = 4
+        private static let greatestCount = 100_000
+
+        private func source(_ store: RevisionStore, _ ranges: [Mango.KeyRange]) throws -> Source {
+            let documents = Int(clamping: store.info().documents)
+            if let stored {
+                let all = try FindRange(ranges)
+                guard let first = index.columnNames.first,
+                    let bounds = try FindBounds(of: first, in: query.selector.condition)?.clipped(to: all),
+                    bounds.ranges.count <= max(1, documents / Self.greatestShare)
+                else { return .entries(stored, [all], isNarrowed: false) }
+                return .entries(stored, bounds.ranges, isNarrowed: bounds.ranges != [all])
+            }
+            let limit = min(documents / Self.greatestShare, Self.greatestCount)
+            guard let access, try access.indexes.allSatisfy({ try $0.isCurrent(store) }),
+                let choice = try access.choice(store.transaction, limit: limit)
+            else { return .allDocuments }
+            return .ids(try choice.ids(store.transaction))
+        }
+
         /// Calls the body with documents in the order of the index until it returns false.
         private func forEachCandidate(
-            _ store: RevisionStore, _ ranges: [Mango.KeyRange], after last: Mango.Bookmark?,
+            _ store: RevisionStore, _ source: Source, _ ranges: [Mango.KeyRange], after last: Mango.Bookmark?,
             _ body: (Candidate) throws -> Bool
         ) throws {
+            switch source {
+            case .allDocuments: try forEachDocument(store, ranges.first, after: last, body)
+            case .ids(let ids): try forEachDocument(store, ids, ranges.first, after: last, body)
+            case .entries(let stored, let parts, _):
+                let isDescending = query.sort.isDescending
+                let lastKey = try last.map { last throws(Mango.QueryError) in
+                    try FindKey(columns: last.key, id: last.id.stringValue ?? "")
+                }
+                let entries = try store.transaction.collection(stored.entries)
+                for part in isDescending ? parts.reversed() : parts {
+                    let filter = part.filter(after: lastKey, isDescending: isDescending)
+                    let cursor = try entries.find(
+                        filter, hints: ["$orderby": ["_id": isDescending ? -1 : 1]]
+                    ).makeCursor()
+                    defer { cursor.close() }
+                    while let entry = try cursor.next() {
+                        guard let id = entry["d"]?.stringValue, let record = try store.document(id),
+                            !record.isDeleted, let document = try store.wholeDocument(record)
+                        else { continue }
+                        if try !body(Candidate(fields: document)) { return }
+                    }
+                }
+            }
+        }
+
+        /// The bounds of the ids in the order of all ids, after the one where an earlier answer ended.
+        private func bounds(
+            _ range: Mango.KeyRange?, after last: Mango.Bookmark?
+        ) -> (low: String?, high: String?, passed: String?) {
+            let passed = last?.id.stringValue
             let isDescending = query.sort.isDescending
-            guard let stored else {
-                return try forEachDocument(store, ranges.first, after: last, body)
-            }
-            let lastKey = try last.map { last throws(Mango.QueryError) in
-                try FindKey(columns: last.key, id: last.id.stringValue ?? "")
-            }
-            let filter = try FindRange(ranges).filter(after: lastKey, isDescending: isDescending)
-            let entries = try store.transaction.collection(stored.entries).find(
-                filter, hints: ["$orderby": ["_id": isDescending ? -1 : 1]]
-            ).makeCursor()
-            defer { entries.close() }
-            while let entry = try entries.next() {
-                guard let id = entry["d"]?.stringValue, let record = try store.document(id), !record.isDeleted,
+            return (
+                passed.flatMap { isDescending ? nil : $0 } ?? range?.low?.stringValue,
+                passed.flatMap { isDescending ? $0 : nil } ?? range?.high?.stringValue, passed
+            )
+        }
+
+        /// Documents with some ids, which are in their order.
+        private func forEachDocument(
+            _ store: RevisionStore, _ ids: [String], _ range: Mango.KeyRange?, after last: Mango.Bookmark?,
+            _ body: (Candidate) throws -> Bool
+        ) throws {
+            let (low, high, passed) = bounds(range, after: last)
+            for id in query.sort.isDescending ? ids.reversed() : ids {
+                if let low, TermOrder.order(id, low) == .before { continue }
+                if let high, TermOrder.order(id, high) == .after { continue }
+                guard id != passed, let record = try store.document(id), !record.isDeleted,
                     let document = try store.wholeDocument(record)
                 else { continue }
                 if try !body(Candidate(fields: document)) { return }
@@ -121,13 +233,8 @@
             _ store: RevisionStore, _ range: Mango.KeyRange?, after last: Mango.Bookmark?,
             _ body: (Candidate) throws -> Bool
         ) throws {
+            let (low, high, passed) = bounds(range, after: last)
             let isDescending = query.sort.isDescending
-            var low = range?.low?.stringValue
-            var high = range?.high?.stringValue
-            let passed = last?.id.stringValue
-            if let passed {
-                if isDescending { high = passed } else { low = passed }
-            }
             if !needsRevision, try !store.hasObjectIDs() {
                 return try scan(store, from: low, to: high, passed: passed, body)
             }

@@ -49,6 +49,12 @@
             return State(sequence: document["seq"]?.int64Value ?? 0, passed: document["passed"])
         }
 
+        /// Whether it has all changes that the transaction sees.
+        func isCurrent(_ store: RevisionStore) throws -> Bool {
+            guard let state = try state(store.transaction, store.name) else { return false }
+            return state.passed == nil && state.sequence == store.info().updateSequence
+        }
+
         func save(_ state: State, _ transaction: Database.Transaction, _ collection: String) throws {
             var document: BSONDocument = [
                 "_id": FindIndexNames.stateID(signature, of: collection), "seq": .int64(state.sequence),

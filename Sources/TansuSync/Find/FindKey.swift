@@ -18,6 +18,11 @@
             }
         }
 
+        /// The key of one column.
+        init(column value: BSONValue, _ collation: Collation) throws(CollationError) {
+            try collation.appendKey(of: value, to: &bytes)
+        }
+
         /// The key of an entry.
         init(columns: some Sequence<BSONValue>, id: String) throws(Mango.QueryError) {
             try self.init(columns: columns)
@@ -43,11 +48,14 @@
     }
 
     /// The keys between which an index is read.
-    struct FindRange {
+    struct FindRange: Equatable {
         /// The lowest text; included.
         var low: String?
         /// The first text above the range.
         var high: String?
+
+        /// All keys.
+        init() {}
 
         /// What CouchDB reads for the ranges of the first columns: between the lists of their bounds.
         init(_ ranges: [Mango.KeyRange]) throws(Mango.QueryError) {
@@ -70,7 +78,7 @@
         }
 
         /// The query of the entries in the range, after the one where an earlier answer ended.
-        func filter(after last: FindKey?, isDescending: Bool) -> BSONDocument {
+        func filter(after last: FindKey? = nil, isDescending: Bool = false) -> BSONDocument {
             var conditions = BSONDocument()
             if let low { conditions["$gte"] = .string(low) }
             if let high { conditions["$lt"] = .string(high) }

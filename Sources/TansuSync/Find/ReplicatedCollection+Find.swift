@@ -72,18 +72,4 @@
             }
         }
     }
-
-    extension Find {
-        /// Whether the index has all changes that the transaction sees, or the query does without.
-        func isCurrent(_ store: RevisionStore) throws -> Bool {
-            guard let stored else { return true }
-            guard let state = try stored.state(store.transaction, store.name), state.passed == nil else { return false }
-            return !query.updatesIndex || query.isStale || state.sequence == store.info().updateSequence
-        }
-
-        /// Follows a batch of changes.
-        ///
-        /// - Returns: Whether the index has all changes now.
-        func update(_ store: RevisionStore) throws -> Bool { try stored?.update(store) ?? true }
-    }
 #endif

@@ -35,7 +35,9 @@
         }
 
         /// CouchDB's warnings, one on each line, or nil.
-        package func warning(examined: Int, found: Int) -> String? {
+        ///
+        /// - Parameter hasIndex: Whether indexes serve the query although CouchDB's planner has none for it.
+        package func warning(examined: Int, found: Int, hasIndex: Bool = false) -> String? {
             var warnings: [String] = []
             if let index, !query.useIndex.isEmpty, !index.isNamed(by: query.useIndex) {
                 warnings.append(
@@ -44,7 +46,7 @@
                         : "\(designDocument), \(query.useIndex[1]) was not used because it is not a valid index for this query."
                 )
             }
-            if index?.isSpecial == true {
+            if index?.isSpecial == true, !hasIndex {
                 warnings.append("No matching index found, create an index to optimize query time.")
             }
             if Double(examined) / Double(max(1, found)) > Self.scanThreshold {

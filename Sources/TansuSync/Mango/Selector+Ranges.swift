@@ -95,7 +95,7 @@
         }
 
         /// Which of some fields a document that matches may lack.
-        fileprivate func withoutRequired(_ fields: Set<String>) -> Set<String> {
+        func withoutRequired(_ fields: Set<String>) -> Set<String> {
             switch self {
             case .and(let conditions): conditions.reduce(fields) { $1.withoutRequired($0) }
             case .or(let conditions):

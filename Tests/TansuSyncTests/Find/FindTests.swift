@@ -48,6 +48,7 @@
             for result in try collection.write({ try $0.save(indexes) }) { _ = try result.get() }
 
             var compared = 0
+            var narrowed = 0
             for step in 0..<250 {
                 switch Int.random(in: 0..<4, using: &selectors.random) {
                 case 0: try people.save(selectors.documents(Int.random(in: 1...40, using: &selectors.random)))
@@ -83,8 +84,9 @@
                 #expect(answer.bookmark == expected.bookmark, place)
                 try page(collection, body, documents, definitions, place)
                 compared += 1
+                narrowed += answer.isNarrowed ? 1 : 0
             }
-            #expect(compared > 50, "seed \(seed)")
+            #expect(compared > 50 && narrowed > 5, "seed \(seed): \(narrowed) of \(compared)")
         }
 
         private func name(_ answer: Result<Mango.Answer, any Error>) -> String? {
@@ -138,7 +140,9 @@
                 }
                 let answer: Mango.Answer = try collection.find(try Mango.Query(body))
                 #expect(answer.documents.compactMap { $0["_id"] } == ids, "\(each.extendedJSON())")
-                #expect((answer.warning != nil) == (each["w"] != nil), "\(each.extendedJSON())")
+                // Where our indexes leave out more than CouchDB's, there is less to warn of.
+                let hasWarning = each["w"] != nil
+                #expect((answer.warning != nil) == hasWarning || answer.isNarrowed, "\(each.extendedJSON())")
                 count += 1
             }
             #expect(count > 250)
