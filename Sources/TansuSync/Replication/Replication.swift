@@ -32,6 +32,7 @@
 
         /// Which documents are replicated.
         public enum Filter: Sendable {
+            /// All documents, also design documents.
             case all
             /// Documents with these ids.
             case ids([String])
