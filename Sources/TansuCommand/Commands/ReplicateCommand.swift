@@ -47,6 +47,13 @@ struct ReplicateCommand: Subcommand {
     @Option(help: ArgumentHelp("Copy only documents that this Mango selector matches.", valueName: "json"))
     var selector: String?
 
+    @Flag(
+        help: """
+            Write dates, binary data, ObjectIds and decimals for a server as plain JSON, not as extended JSON. They come back \
+            from there as text and numbers.
+            """)
+    var plainJSON = false
+
     @Option(help: ArgumentHelp("The user for URLs that name none.", valueName: "name"))
     var user: String?
 
@@ -95,6 +102,7 @@ struct ReplicateCommand: Subcommand {
                 options.filter = .selector(fields)
             }
             options.createsTarget = create
+            if plainJSON { options.jsonForm = .plain }
             let settings = options
             return try withSide(source, isTarget: false, other: nil) { near in
                 try withSide(target, isTarget: true, other: near) { far in

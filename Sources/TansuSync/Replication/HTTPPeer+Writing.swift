@@ -20,7 +20,7 @@
             _ indices: ArraySlice<Int>, of revisions: [PeerRevision], _ reasons: inout [String?]
         ) async throws {
             guard let first = indices.first else { return }
-            var writer = WireJSONWriter(capacity: indices.reduce(64) { $0 + revisions[$1].size })
+            var writer = WireJSONWriter(form, capacity: indices.reduce(64) { $0 + revisions[$1].size })
             writer.raw("{\"new_edits\":false,\"docs\":[")
             writer.list(indices) { writer, index in revisions[index].text.write(to: &writer) }
             writer.raw("]}")
@@ -83,7 +83,7 @@
                 let isSent = attachment.revpos == 0 || attachment.revpos > knownGeneration
                 return WireRevisionText.Attachment(attachment.file, isSent ? .follows : .stub)
             }
-            let json = text.json()
+            let json = text.json(form)
             let path = RemoteURL.path(ofDocument: revision.id)
             let query = [("new_edits", "false")]
             let refusals: Set = [400, 403, 404, 409, 413, 415, 422]

@@ -9,6 +9,8 @@
         private static let rowLimit = 10_000
 
         let database: RemoteDatabase
+        /// How types that JSON lacks are written.
+        let form: WireJSONForm
         /// The milliseconds after which a server that has no change says that it is still there.
         private let heartbeat: Int
         /// What the server was found not to have.
@@ -22,9 +24,12 @@
             case checkpoints
         }
 
-        /// - Parameter timeout: The seconds without a byte after which the connection counts as broken.
-        package init(_ database: RemoteDatabase, timeout: Int = 75) {
+        /// - Parameters:
+        ///   - form: How types that JSON lacks are written.
+        ///   - timeout: The seconds without a byte after which the connection counts as broken.
+        package init(_ database: RemoteDatabase, form: WireJSONForm = .extended, timeout: Int = 75) {
             self.database = database
+            self.form = form
             heartbeat = min(25_000, timeout * 1_000 / 3)
             lacking = Locked([])
         }

@@ -40,6 +40,15 @@
             case selector(BSONDocument)
         }
 
+        /// How values of types that JSON lacks are written for a server.
+        public enum JSONForm: String, Sendable, Hashable, CaseIterable {
+            /// As relaxed extended JSON, such as `{"$date": "2026-11-24T09:00:00Z"}`: another Tansu reads the same types.
+            case extended
+            /// For peers that expect no extended JSON: dates as ISO 8601, binary data as base64, ObjectIds as hex digits,
+            /// decimals as numbers. What comes back from the server has these types no more.
+            case plain
+        }
+
         /// What can be set of a replication.
         public struct Options: Sendable {
             /// Which documents are replicated.
@@ -50,6 +59,8 @@
             public var batchBytes = 4 << 20
             /// Whether to create the database at the other side if it has none.
             public var createsTarget = false
+            /// How values of types that JSON lacks are written for a server.
+            public var jsonForm = JSONForm.extended
             /// A file of PEM certificates: only servers whose certificate goes back to one of them are trusted. The
             /// system's certificates when nil.
             public var trustedCertificates: String?

@@ -96,7 +96,8 @@
                             Self.set(.offline(reason: failure.reason, seconds: seconds), way, state)
                         }, onRecovery: { Self.set(.busy, way, state) })
                     remotes.append((isFar, database))
-                    return HTTPPeer(database, timeout: options.timeout)
+                    let form: WireJSONForm = options.jsonForm == .plain ? .plain : .extended
+                    return HTTPPeer(database, form: form, timeout: options.timeout)
                 }
             }
             // What the other side has comes first, so that a push takes place upon what both know.

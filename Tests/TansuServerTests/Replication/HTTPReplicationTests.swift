@@ -42,6 +42,31 @@
         }
 
         @available(macOS 14, *)
+        @Test("Types that JSON lacks come back as they were, or are plain JSON at the server where that is asked for")
+        func types() async throws {
+            try await RemoteReplica.run { replica in
+                let date = Date(timeIntervalSince1970: 1_800_000_000)
+                let id = try #require(ObjectID("507f1f77bcf86cd799439011"))
+                let fields: [(String, BSONValue)] = [
+                    ("at", BSONValue(date)), ("ref", .objectID(id)), ("bytes", .binary(BSONBinary([1, 2, 3]))),
+                ]
+                func pushed(_ name: String, _ form: Replication.JSONForm) async throws -> BSONDocument? {
+                    try await replica.near.save(BSONDocument([("_id", .string(name))] + fields))
+                    var options = Replication.Options()
+                    options.jsonForm = form
+                    try await replica.near.replicate(with: replica.url, .push, options: options).wait()
+                    return try await replica.far.get(name)
+                }
+                #expect(try await pushed("same", .extended) == BSONDocument([("_id", "same")] + fields))
+                #expect(
+                    try await pushed("plain", .plain) == [
+                        "_id": "plain", "at": "2027-01-15T08:00:00Z", "ref": "507f1f77bcf86cd799439011",
+                        "bytes": "AQID",
+                    ])
+            }
+        }
+
+        @available(macOS 14, *)
         @Test("A sync with nothing to do costs two requests")
         func nothingToDo() async throws {
             try await RemoteReplica.run { replica in
