@@ -59,8 +59,15 @@
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
                 logger: context.logger
             ) { request, writer, channel in
-                let response = await responder.respond(to: request, channel)
-                try await writer.write(response: response.head, body: response.body)
+                guard !context.isShort(request.head) else {
+                    let response = await responder.respond(to: request, channel)
+                    return try await writer.write(response: response.head, body: response.body)
+                }
+                var writer: ResponseWriter? = writer
+                try await ConnectionTasks.runAside {
+                    let response = await responder.respond(to: request, channel)
+                    try await writer.take()?.write(response: response.head, body: response.body)
+                }
             } onServerRunning: { [reportListening] channel in
                 reportListening.yield(channel.localAddress?.port ?? 0)
             }

@@ -91,19 +91,19 @@
                 case .userCookie: return cookie(authenticator.cookie(for: user))
                 case .adminCookie: return cookie(authenticator.cookie(for: admin))
                 case .userToken:
-                    return try bearer(token(#"{"sub":"jan","exp":\#(now + 60),"_couchdb.roles":["dev"]}"#))
-                case .adminToken: return try bearer(token(admins(now + 60)))
+                    return try bearer(token(#"{"sub":"jan","exp":\#(now + 3_600),"_couchdb.roles":["dev"]}"#))
+                case .adminToken: return try bearer(token(admins(now + 3_600)))
                 case .expiredToken: return try bearer(token(admins(now - 60)))
                 case .forgedToken:
-                    return try bearer(token(admins(now + 60), sign: signature(P256.Signing.PrivateKey())))
+                    return try bearer(token(admins(now + 3_600), sign: signature(P256.Signing.PrivateKey())))
                 case .unsignedToken:
-                    return try bearer(token(admins(now + 60), header: #"{"alg":"none","kid":"a"}"#) { _ in [] })
+                    return try bearer(token(admins(now + 3_600), header: #"{"alg":"none","kid":"a"}"#) { _ in [] })
                 case .endlessToken: return try bearer(token(#"{"sub":"a","_couchdb.roles":["_admin"]}"#))
                 case .confusedToken:
                     // The public key as the secret of a symmetric signature.
                     let secret = Array(AuthenticationTests.key.publicKey.pemRepresentation.utf8)
                     return try bearer(
-                        token(admins(now + 60), header: #"{"alg":"HS256","kid":"a"}"#) { hmac($0, key: secret) })
+                        token(admins(now + 3_600), header: #"{"alg":"HS256","kid":"a"}"#) { hmac($0, key: secret) })
                 }
             }
 

@@ -48,6 +48,8 @@
         private var isQuiescing = false
         private var isInputClosed = false
         private var hasFeed = false
+        /// Whether what was written is sent when the event loop has done what it has to do now.
+        private var isFlushing = false
         /// What followed the requests that are being answered is not HTTP; it is answered after them.
         private var pendingFailure: HTTPFailure?
         private var context: ChannelHandlerContext?
@@ -229,6 +231,22 @@
             case .lingering: enter(.lingering)
             case .idle, .head, .body: break
             }
+        }
+
+        /// What is written in one go is sent in one go: an answer in several parts is not several packets.
+        func flush(context: ChannelHandlerContext) {
+            guard !isFlushing else { return }
+            isFlushing = true
+            context.eventLoop.assumeIsolated().execute { [weak self] in
+                self?.isFlushing = false
+                self?.context?.flush()
+            }
+        }
+
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            // What was written before the end is sent, such as the beginning of an answer that failed.
+            if isFlushing { context.flush() }
+            context.close(mode: mode, promise: promise)
         }
 
         private func closeWhenSent(_ context: ChannelHandlerContext) {

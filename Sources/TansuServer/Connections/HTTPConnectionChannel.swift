@@ -40,6 +40,10 @@
             }
         }
 
-        func handle(value: Value, logger: Logger) async { await handleHTTP(asyncChannel: value, logger: logger) }
+        func handle(value: Value, logger: Logger) async {
+            await ConnectionTasks.run(on: value.channel.eventLoop) {
+                await handleHTTP(asyncChannel: value, logger: logger)
+            }
+        }
     }
 #endif

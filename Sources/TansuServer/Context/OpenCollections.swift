@@ -30,6 +30,9 @@
         /// Whether a database is among these, and there. Others may be there as well.
         package func has(_ name: String) throws -> Bool { try known(name)?.isThere ?? false }
 
+        /// Whether a database is among these.
+        package func isOpen(_ name: String) -> Bool { entries.withLock { $0[name] != nil } }
+
         private func known(_ name: String) -> ReplicatedCollection? {
             entries.withLock { entries in
                 guard let entry = entries[name] else { return nil }

@@ -170,6 +170,24 @@
             return .ids(try choice.ids(store.transaction))
         }
 
+        /// The greatest number of entries, and of ranges, of a query that is answered at once.
+        private static let shortCount = 64
+        private static let shortRanges = 8
+
+        /// Whether the index has only few entries for the query.
+        func isShort(_ store: RevisionStore) throws -> Bool {
+            guard stored != nil, let ranges = plan.ranges,
+                case .entries(let index, let parts, _) = try source(store, ranges), parts.count <= Self.shortRanges
+            else { return false }
+            let entries = try store.transaction.collection(index.entries)
+            var count = 0
+            for part in parts {
+                count += try entries.find(part.filter()).limit(Self.shortCount + 1).count()
+                guard count <= Self.shortCount else { return false }
+            }
+            return true
+        }
+
         /// Calls the body with documents in the order of the index until it returns false.
         private func forEachCandidate(
             _ store: RevisionStore, _ source: Source, _ ranges: [Mango.KeyRange], after last: Mango.Bookmark?,

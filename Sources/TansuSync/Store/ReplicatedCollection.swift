@@ -163,6 +163,27 @@
             return try write(body)
         }
 
+        /// Runs the closure where the caller runs, in such a snapshot, if there is nothing to follow before.
+        ///
+        /// - Parameter body: What takes some microseconds.
+        /// - Returns: What the closure returns; nil when there are local changes to follow: then ``read(_:)`` has to.
+        package func readAtOnce<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result? {
+            guard try !hasChangesToFollow() else { return nil }
+            return try database.read { transaction in
+                let store = try store(transaction)
+                // Local saves since then are in the snapshot.
+                guard try !hasChangesToFollow() else { return nil }
+                return try body(store)
+            }
+        }
+
+        private func hasChangesToFollow() throws -> Bool {
+            try follower.withLock { follower in
+                guard follower.reader != nil, follower.end == nil else { return true }
+                return try poll(&follower, since: { 0 }) || follower.end != nil
+            }
+        }
+
         /// Runs the closure in a write transaction in which every local change has its revision.
         package func write<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result {
             try compareAll()
