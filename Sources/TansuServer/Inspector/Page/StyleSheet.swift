@@ -53,6 +53,7 @@
             label.check { display: flex; gap: .4rem; align-items: center; color: inherit; font-size: inherit; }
             input, select, textarea, button { font: inherit; color: inherit; }
             input:not([type="checkbox"]), select, textarea {
+              min-height: 2.4rem;
               width: 100%; background: var(--front); border: 1px solid var(--line); border-radius: 6px; padding: .4rem .6rem;
             }
             input[type="checkbox"] { width: 1.05rem; height: 1.05rem; margin: 0; accent-color: var(--accent); }
@@ -101,6 +102,7 @@
             .facts dd { margin: 0; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
             details { margin: 1rem 0; }
             summary { cursor: pointer; padding: .25rem 0; }
+            .warning ul { list-style: none; padding: 0; margin: 0; }
             ul.revisions { list-style: none; padding: 0; margin: .5rem 0; max-height: 16rem; overflow: auto; }
             .columns { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
             dialog {
@@ -110,16 +112,18 @@
             dialog::backdrop { background: #0008; }
             dialog h2 { margin-top: 0; overflow-wrap: anywhere; }
             .narrow { max-width: 24rem; }
+            .narrow > div + div { margin-top: .6rem; }
             #notice:not(:empty) {
-              position: fixed; bottom: 1rem; left: 50%; transform: translateX(-50%); max-width: calc(100vw - 2rem); background: var(--text);
-              color: var(--back); padding: .5rem 1rem; border-radius: 8px; overflow-wrap: anywhere;
+              position: fixed; bottom: 1rem; left: 1rem; right: 1rem; width: fit-content; margin: 0 auto; background: var(--text); color: var(--back); padding: .5rem 1rem; border-radius: 8px; overflow-wrap: anywhere;
             }
             @media (max-width: 40rem) {
               body > header { padding: .6rem .9rem; }
               main { padding: .9rem; }
               .wide { display: none; }
-              td.id, th.id { min-width: 7rem; }
-              td.text { min-width: 9rem; }
+              th, td { padding: .4rem .5rem; }
+              td.id, th.id { min-width: 6rem; }
+              td.text { min-width: 8rem; }
+              td.actions button { padding: .1rem .4rem; }
             }
             """#)
     }

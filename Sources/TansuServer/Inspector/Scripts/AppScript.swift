@@ -46,6 +46,7 @@
                 return;
               }
               const isFirst = hash === null;
+              const isReload = hash === wanted;
               hash = wanted;
               current.abort();
               current = new AbortController();
@@ -77,7 +78,7 @@
               }
               const heading = view.querySelector('h1');
               document.title = `${heading?.textContent.slice(0, 80) ?? 'Tansu'} \u2013 Tansu inspector`;
-              window.scrollTo(0, 0);
+              if (!isReload) window.scrollTo(0, 0);
               if (!isFirst && heading) {
                 heading.tabIndex = -1;
                 heading.focus({ preventScroll: true });

@@ -89,7 +89,7 @@
                   el('td', { class: 'mono wide nowrap', title: String(change.get('seq')) }, String(change.get('seq')).replace(/^(\d+-.{8}).+/, '$1\u2026')),
                   el('th', { scope: 'row', class: 'id' }, el('a', { href: documentLink(this.database, id) }, shown(id)),
                     change.get('deleted') === true && el('span', { class: 'mark' }, 'deleted')),
-                  el('td', { class: 'mono' }, change.get('changes').map((one) => el('div', {}, one.get('rev').replace(/^(\d+-.{8}).*/, '$1\u2026')))),
+                  el('td', { class: 'mono nowrap' }, change.get('changes').map((one) => el('div', {}, one.get('rev').replace(/^(\d+-.{8}).*/, '$1\u2026')))),
                   el('td', { class: 'text mono' }, document instanceof Map && el('bdi', {}, summary(document))));
               }
             }
