@@ -112,7 +112,11 @@
                 add(this.view, [box]);
                 if (this.text.length <= EDITED_AT_ONCE) { this.edit(box); return; }
                 const open = button(`Edit all ${bytes(this.text.length)}`, () => { box.replaceChildren(); this.edit(box); });
-                add(box, [el('p', { class: 'dim' }, 'This document is long.'), longText(this.text), el('div', { class: 'row' }, open, this.removal())]);
+                const path = documentPath(this.page.database, this.id, { rev: this.rev });
+                add(box, [
+                  el('p', { class: 'dim' }, 'This document is long. With all of its text the page may need some seconds.'), longText(this.text),
+                  el('div', { class: 'row' }, open, path && el('a', { class: 'button', href: url(path), download: 'document.json' }, 'Download'), this.removal()),
+                ]);
               }
 
               edit(box) {
