@@ -3,6 +3,6 @@
     enum ServerRoutes {
         static let all: [Route] =
             WelcomeEndpoints.routes + UUIDEndpoint.routes + SessionEndpoint.routes + NodeEndpoints.routes
-            + DatabaseListEndpoints.routes + CollectionRoutes.all
+            + DatabaseListEndpoints.routes + InspectorEndpoint.routes + CollectionRoutes.all
     }
 #endif

@@ -67,6 +67,9 @@ struct ServeCommand: Subcommand {
         completion: .file())
     var jwtKeys: String?
 
+    @Flag(help: "Do not serve the inspector, a page for browsers.")
+    var noInspector = false
+
     @Flag(help: "Log each request to standard error.")
     var log = false
 
@@ -126,6 +129,7 @@ struct ServeCommand: Subcommand {
                 cors.allowsCredentials = corsCredentials
                 options.cors = cors
             }
+            options.hasInspector = !noInspector
             options.jsonWebKeys = try jwtKeys.map(contents)
             var logger = Logger(label: "tansu", factory: StreamLogHandler.standardError(label:))
             logger.logLevel = log ? .info : .warning
@@ -160,11 +164,14 @@ struct ServeCommand: Subcommand {
             let host = bind.contains(":") ? "[\(bind)]" : bind
             let url = "\(tlsCertificate == nil ? "http" : "https")://\(host):\(port)/"
             let users = admin == nil ? "; whoever reaches it is let in, unless the database has users" : ""
+            let page = noInspector ? "\(url)_all_dbs for its collections" : "\(url)_utils/ in a browser"
+            var result: BSONDocument = ["url": .string(url), "database": .string(target.database)]
+            if !noInspector { result["inspector"] = .string("\(url)_utils/") }
             try printResult(
-                ["url": .string(url), "database": .string(target.database)],
+                result,
                 text: """
                     Serving \(target.database) at \(url)\(users)
-                    Open \(url)_all_dbs for its collections, or replicate with \(url)NAME. Ctrl-C ends the server.
+                    Open \(page), or replicate with \(url)NAME. Ctrl-C ends the server.
                     """,
                 asJSON: output.json)
         }

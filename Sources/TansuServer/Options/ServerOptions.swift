@@ -21,6 +21,8 @@
         public var jsonWebKeys: String?
         /// Whether pages of other origins may use the server from a browser; nil refuses all.
         public var cors: CrossOriginOptions?
+        /// Whether `/_utils/` has the inspector, a page that shows databases and documents in a browser.
+        public var hasInspector: Bool
         /// How much of everything there may be.
         public var limits: ServerLimits
         /// Receives the access log and what goes wrong; nil logs nothing.
@@ -41,6 +43,7 @@
             lockout = LoginLockout()
             jsonWebKeys = nil
             cors = nil
+            hasInspector = true
             limits = ServerLimits()
             logger = nil
         }

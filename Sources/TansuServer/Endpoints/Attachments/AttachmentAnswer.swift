@@ -21,6 +21,8 @@
             var headers: HTTPFields = [
                 .eTag: tag, .cacheControl: "must-revalidate", .contentType: file.contentType,
                 .acceptRanges: file.encoding == nil ? "bytes" : "none",
+                // A page that somebody has attached must not run with the rights of whoever opens it. CouchDB says so too.
+                .contentSecurityPolicy: "sandbox", .xContentTypeOptions: "nosniff",
             ]
             guard let encoding = file.encoding else { return try plain(headers) }
             if acceptsEncoding(encoding) {

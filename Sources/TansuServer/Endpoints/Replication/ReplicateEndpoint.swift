@@ -18,18 +18,14 @@
                 throw HTTPFailure.unauthorized("You are not an authenticated user")
             }
             try request.requireJSONContentType()
-            let wanted = try ReplicationRequest(try await request.jsonObject())
+            let body = try await request.jsonObject()
+            if let id = try ReplicationRequest.cancelledID(body) { return try await cancel(id, request) }
+            let wanted = try ReplicationRequest(body)
             let jobs = request.server.replications
             let source = try side(wanted.source, request, creates: false)
             let target = try side(wanted.target, request, creates: wanted.options.createsTarget)
             let id = try await Self.id(wanted, source, target)
-            if wanted.isCancelled {
-                guard let job = jobs.all.first(where: { $0.id == id }),
-                    request.user.isServerAdmin || job.user == request.user.name, jobs.remove(id) != nil
-                else { throw HTTPFailure.notFound("Replication task not found") }
-                await job.replication.stop()
-                return .json(.document(["ok": true, "_local_id": .string(id)]))
-            }
+            if wanted.isCancelled { return try await cancel(id, request) }
             let job: ReplicationJobs.Job
             do {
                 job = try jobs.job(id) {
@@ -48,6 +44,15 @@
                 throw failure(error, wanted)
             }
             return .json(.document(answer(job.replication.reports[0], wanted)))
+        }
+
+        private static func cancel(_ id: String, _ request: ServerRequest) async throws -> Response {
+            let jobs = request.server.replications
+            guard let job = jobs.all.first(where: { $0.id == id }),
+                request.user.isServerAdmin || job.user == request.user.name, jobs.remove(id) != nil
+            else { throw HTTPFailure.notFound("Replication task not found") }
+            await job.replication.stop()
+            return .json(.document(["ok": true, "_local_id": .string(id)]))
         }
 
         /// CouchDB's name of a replication: the same for the same sides and options.

@@ -102,6 +102,12 @@
             self.options = options
         }
 
+        /// The id of the replication that a request cancels without naming its sides again, by one of CouchDB's three names for it.
+        static func cancelledID(_ body: BSONDocument) throws -> String? {
+            guard try flag("cancel", body) else { return nil }
+            return ["_local_id", "replication_id", "id"].lazy.compactMap { body[$0]?.stringValue }.first
+        }
+
         private static func flag(_ name: String, _ body: BSONDocument) throws -> Bool {
             switch body[name] {
             case nil: return false
