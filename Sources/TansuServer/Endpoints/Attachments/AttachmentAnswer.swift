@@ -22,7 +22,7 @@
                 .eTag: tag, .cacheControl: "must-revalidate", .contentType: file.contentType,
                 .acceptRanges: file.encoding == nil ? "bytes" : "none",
             ]
-            guard let encoding = file.encoding else { return try plain(headers) }
+            guard let encoding = file.encoding else { return try plain(headers, tag) }
             if acceptsEncoding(encoding) {
                 headers[.contentEncoding] = encoding
                 return whole(headers, length: file.encodedLength, decoded: false)
@@ -45,8 +45,10 @@
             }
         }
 
-        private func plain(_ headers: HTTPFields) throws -> Response {
-            guard case .parts(let ranges) = try ByteRanges(request[.range], length: file.length) else {
+        private func plain(_ headers: HTTPFields, _ tag: String) throws -> Response {
+            // The rest of what the client has another part of would not fit.
+            let isSame = request[.ifRange].map { $0.trimmingSpaces == tag } ?? true
+            guard case .parts(let ranges) = try ByteRanges(isSame ? request[.range] : nil, length: file.length) else {
                 return whole(headers, length: file.length, decoded: false)
             }
             guard ranges.count == 1 else { return parts(ranges) }
