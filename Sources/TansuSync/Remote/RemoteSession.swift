@@ -25,6 +25,12 @@
         func headers() async throws -> (fields: [HTTPField], version: Int) {
             if let current { return (current, version) }
             let made = try await make()
+            for field in made where field.value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+                throw ReplicationError(
+                    .invalidOptions,
+                    "The credentials for the header \"\(field.name)\" have a character that no header has, such as the end of a "
+                        + "line; remove it")
+            }
             current = made
             version += 1
             return (made, version)
@@ -49,7 +55,14 @@
             case .basic(let name, let password):
                 let encoded = Data("\(name):\(password)".utf8).base64EncodedString()
                 return [HTTPField("authorization", "Basic \(encoded)")]
-            case .token(let make): return [HTTPField("authorization", "Bearer \(try await make())")]
+            case .token(let make):
+                let token: String
+                do { token = try await make() } catch {
+                    try Task.checkCancellation()
+                    // Whoever makes tokens needs the network as well, so it may do so later.
+                    throw RemoteFailure.noAnswer("No token can be made: \(error)")
+                }
+                return [HTTPField("authorization", "Bearer \(token)")]
             case .session(let name, let password): return [HTTPField("cookie", try await cookie(name, password))]
             }
         }
