@@ -296,6 +296,38 @@
         }
 
         @available(macOS 14, *)
+        @Test("It is busy from the moment that it begins to copy a change", .timeLimit(.minutes(1)))
+        func busy() async throws {
+            let isWriting = Locked(false)
+            let (gate, open) = AsyncStream.makeStream(of: Void.self)
+            let far = AnsweringPeer { call in
+                guard call.endpoint == "_bulk_docs" else { return nil }
+                isWriting.withLock { $0 = true }
+                for await _ in gate { break }
+                return nil
+            }
+            let people = try Database(.memory).collection("people")
+            let replication = try Replication(
+                .collection(try await people.enableReplication()), .url("http://127.0.0.1/people"), .push, .continuous,
+                transport: far)
+            for await status in replication.statuses() { if case .idle = status { break } }
+            try await people.save(["_id": "x"])
+            try await Self.eventually { isWriting.withLock { $0 } }
+            guard case .busy = replication.status else {
+                Issue.record("While it writes it is \(replication.status)")
+                return
+            }
+            open.finish()
+            for await status in replication.statuses() {
+                if case .idle(let progress) = status {
+                    #expect(progress.documentsWritten == 1)
+                    break
+                }
+            }
+            await replication.stop()
+        }
+
+        @available(macOS 14, *)
         @Test("Each filter has its own checkpoint, and what does not match any more stays", .timeLimit(.minutes(1)))
         func filters() async throws {
             let source = try Database(.memory).collection("source")
