@@ -227,7 +227,9 @@
             while let piece = try await stream.next() {
                 for element in try elements.push(piece) { try await receive(element) }
             }
-            return try elements.finish()
+            let rest = try elements.finish()
+            guard elements.isFound else { throw RemoteFailure.invalidAnswer("Its answer has no list \"\(name)\"") }
+            return rest
         }
     }
 
