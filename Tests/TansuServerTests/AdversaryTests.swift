@@ -164,7 +164,7 @@
                     before.components(separatedBy: "\"last_seq\":\"").last?.split(separator: "\"").first)
                 async let feed = server.answer("GET", "/d/_changes?feed=continuous&heartbeat=100&since=now")
                 async let poll = server.answer("GET", "/d/_changes?feed=longpoll&heartbeat=100&since=now")
-                try await Task.sleep(for: .milliseconds(500))
+                while server.server.context?.feeds.count != 2 { try await Task.sleep(for: .milliseconds(10)) }
                 #expect(try await server.answer("DELETE", "/d").status == 200)
                 #expect(try await server.answer("PUT", "/d").status == 201)
                 #expect(try await server.answer("PUT", "/d/y", Self.json, body: "{}").status == 201)
