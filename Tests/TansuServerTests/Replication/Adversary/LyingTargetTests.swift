@@ -89,7 +89,11 @@
         @available(macOS 14, *)
         @Test("Credentials that no header can have are an error, and nothing is sent")
         func lineBreaks() async throws {
-            for credentials in [RemoteCredentials.token("abc\n"), .headers(["X": "a\r\nY: b"])] {
+            for credentials in [
+                RemoteCredentials.token("abc\n"), .headers(["X": "a\r\nY: b"]), .headers(["": "a"]),
+                .headers(["X Y": "a"]),
+                .headers(["ü": "a"]),
+            ] {
                 let target = AnsweringPeer { _ in nil }
                 let error = await #expect(throws: ReplicationError.self) {
                     _ = try await Self.push(target, credentials: credentials)
