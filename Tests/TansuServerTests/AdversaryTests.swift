@@ -115,7 +115,7 @@
         }
 
         @Test(
-            "Collections with names too long for revisions are refused, and are what they were", .timeLimit(.minutes(1))
+            "Collections with names too long for revisions are refused, and are what they were", .timeLimit(.minutes(5))
         )
         func longCollectionNames() throws {
             let database = try Database(.memory)
@@ -153,7 +153,7 @@
             }
         }
 
-        @Test("A feed ends with its database, and the next of that name begins anew", .timeLimit(.minutes(1)))
+        @Test("A feed ends with its database, and the next of that name begins anew", .timeLimit(.minutes(5)))
         @available(macOS 14, *)
         func recreated() async throws {
             try await RunningServer.run { server in
