@@ -71,6 +71,15 @@
             return document
         }
 
+        /// The body as a JSON object whose keys are ids of documents.
+        package func jsonMembers() async throws -> [(key: String, value: BSONValue)] {
+            let bytes = Array(try await collectedBody().readableBytesView)
+            let members: [(key: String, value: BSONValue)]?
+            do { members = try WireObject.members(json: bytes) } catch { throw HTTPFailure.invalidJSON }
+            guard let members else { throw HTTPFailure.badRequest("Request body must be a JSON object") }
+            return members
+        }
+
         /// - Throws: ``HTTPFailure`` with 415 unless the body is announced as JSON.
         package func requireJSONContentType() throws {
             guard mediaType == "application/json" else {

@@ -56,7 +56,10 @@
                 response = Response(HTTPFailure(rendering: error, logger: request.logger))
             }
             if request.method == .head {
+                let length = response.headers[.contentLength]
                 response = Response(status: response.status, headers: response.headers)
+                // Of an answer that is streamed to GET the length is not known, so it is not 0.
+                response.headers[.contentLength] = length
                 // POST that an override made HEAD has a body, which is empty.
                 if request.head.method != .head { response.headers[.contentLength] = "0" }
             }

@@ -5,7 +5,7 @@
         public enum Code: String, Sendable, Hashable, CaseIterable {
             /// There is no document, or no attachment of that name.
             case notFound
-            /// A name that begins with `_`.
+            /// A name that begins with `_`, or has a zero byte.
             case invalidName
             /// The attachment has more bytes than the caller wants to read into memory.
             case tooLarge

@@ -15,7 +15,7 @@
         ///
         /// - Throws: As the synchronous variant, and `CancellationError`.
         public func attachment(_ name: String) async throws -> Database.Attachment? {
-            try await list().first { $0.name == name }
+            try await list().first { $0.name.isSame(as: name) }
         }
 
         /// Adds an attachment, or replaces the one of its name.

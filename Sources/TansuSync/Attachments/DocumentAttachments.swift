@@ -27,7 +27,7 @@
             ///
             /// - Throws: ``AttachmentError`` with `.damaged`, ``TansuError``.
             public func attachment(_ name: String) throws -> Attachment? {
-                try list().first { $0.name == name }
+                try list().first { $0.name.isSame(as: name) }
             }
 
             /// Adds an attachment, or replaces the one of its name.
@@ -115,7 +115,7 @@
             /// - Throws: What a commit can throw.
             @discardableResult
             public func remove(_ name: String) throws -> Bool {
-                try edit { files in files.removeAll { $0.name == name } }
+                try edit { files in files.removeAll { $0.name.isSame(as: name) } }
             }
 
             /// Removes all attachments of the document.
@@ -135,7 +135,7 @@
         }
 
         func file(_ name: String, in session: Session) throws -> AttachmentFile {
-            guard let file = try files(in: session).first(where: { $0.name == name }) else {
+            guard let file = try files(in: session).first(where: { $0.name.isSame(as: name) }) else {
                 throw AttachmentError(.notFound, "The document has no attachment \"\(name)\"")
             }
             return file
@@ -146,6 +146,9 @@
             guard name.utf8.first != UInt8(ascii: "_") else {
                 throw AttachmentError(.invalidName, "The name \"\(name)\" of an attachment begins with \"_\"")
             }
+            guard !name.utf8.contains(0) else {
+                throw AttachmentError(.invalidName, "The name \"\(name)\" of an attachment has a zero byte")
+            }
             try session.inSnapshot { try requireDocument(in: $0) }
             return try BlobWriter(session, contentType: type)
         }
@@ -154,7 +157,7 @@
         func attach(_ writer: BlobWriter, _ name: String) throws -> Database.Attachment {
             let file = try writer.finish(name: name)
             try edit(adds: true) { files in
-                if let index = files.firstIndex(where: { $0.name == name }) {
+                if let index = files.firstIndex(where: { $0.name.isSame(as: name) }) {
                     files[index] = file
                 } else {
                     files.append(file)

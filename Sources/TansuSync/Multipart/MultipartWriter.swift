@@ -22,7 +22,7 @@
             var text = isFirst ? "--" : "\r\n--"
             isFirst = false
             text += boundary
-            for (name, value) in headers { text += "\r\n\(name): \(value)" }
+            for (name, value) in headers { text += "\r\n\(name): \(Self.line(value))" }
             text += "\r\n\r\n"
             return Array(text.utf8)
         }
@@ -31,13 +31,16 @@
         package mutating func beginJSON() -> [UInt8] { begin([("Content-Type", "application/json")]) }
 
         /// What stands before the stored bytes of an attachment.
+        ///
+        /// A name and a media type that no header can have are left out: the JSON text has them, in the order of the parts.
         package mutating func begin(_ file: AttachmentFile) -> [UInt8] {
-            var headers = [
-                ("Content-Disposition", "attachment; filename=\"\(Self.quoted(file.name))\""),
-                ("Content-Type", Self.line(file.contentType)),
-                ("Content-Length", String(file.encodedLength ?? file.length)),
-            ]
-            if let encoding = file.encoding { headers.append(("Content-Encoding", Self.line(encoding))) }
+            var headers: [(String, String)] = []
+            if Self.isHeader(file.name) {
+                headers.append(("Content-Disposition", "attachment; filename=\"\(Self.quoted(file.name))\""))
+            }
+            if Self.isHeader(file.contentType) { headers.append(("Content-Type", file.contentType)) }
+            headers.append(("Content-Length", String(file.encodedLength ?? file.length)))
+            if let encoding = file.encoding { headers.append(("Content-Encoding", encoding)) }
             return begin(headers)
         }
 
@@ -56,10 +59,17 @@
             return length + Int64(copy.end().count)
         }
 
+        /// The greatest number of bytes of a text in a header, of which a head has few.
+        private static let longestText = 2_048
+
+        private static func isHeader(_ text: String) -> Bool {
+            text.utf8.count <= longestText && text == line(text)
+        }
+
         /// Text in a quoted parameter.
         private static func quoted(_ text: String) -> String {
             var quoted = ""
-            for scalar in line(text).unicodeScalars {
+            for scalar in text.unicodeScalars {
                 if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
                 quoted.unicodeScalars.append(scalar)
             }

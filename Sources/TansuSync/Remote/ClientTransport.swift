@@ -17,7 +17,9 @@
             var tls = TLSConfiguration.makeClientConfiguration()
             if let trusted { tls.trustRoots = .certificates(trusted) }
             var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
-            configuration.timeout = .init(connect: .seconds(min(timeout, 30)), read: .seconds(timeout))
+            // More nanoseconds than an integer holds are never waited for.
+            let silence = min(timeout, 1 << 32)
+            configuration.timeout = .init(connect: .seconds(min(timeout, 30)), read: .seconds(silence))
             // The bytes of attachments stay as they are stored; other answers are decompressed by whoever reads them.
             configuration.decompression = .disabled
             configuration.httpVersion = .http1Only

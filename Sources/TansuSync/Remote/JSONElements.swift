@@ -10,6 +10,8 @@
         private var isEscaped = false
         private var isInArray = false
         private var isDone = false
+        /// Whether the array has come.
+        private(set) var isFound = false
         /// What stands before the array.
         private let key: [UInt8]
         private let limit: Int
@@ -49,7 +51,7 @@
                     let begins = depth == 1 && byte == UInt8(ascii: "[") && rest.hasSuffix(key)
                     keep(byte)
                     depth += 1
-                    if begins { isInArray = true }
+                    if begins { (isInArray, isFound) = (true, true) }
                 case UInt8(ascii: "]"), UInt8(ascii: "}"):
                     depth -= 1
                     if isInArray, depth == 1 {

@@ -29,7 +29,8 @@
             RemoteCredentials(kind: .token { token })
         }
 
-        /// A bearer token that is asked for when the first one is needed, and again when the server refuses it.
+        /// A bearer token that is asked for when the first one is needed, and again when the server refuses it. When the
+        /// closure throws, it is asked again later, as a server that does not answer.
         public static func token(_ make: @escaping @Sendable () async throws -> String) -> RemoteCredentials {
             RemoteCredentials(kind: .token(make))
         }

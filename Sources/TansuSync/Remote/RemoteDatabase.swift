@@ -89,6 +89,9 @@
             }
         }
 
+        /// Waits as after some attempts that have failed.
+        func pause(after attempts: Int) async throws { try await retries.sleep(retries.delay(after: attempts)) }
+
         /// Sends a request once; redirects are followed, and refused credentials are renewed.
         func send(
             _ method: String, _ path: String, query: [(String, String)] = [], headers: [HTTPField] = [],
@@ -158,7 +161,17 @@
             let words = [word, reason].compactMap { $0 }.joined(separator: ": ")
             return RemoteFailure(
                 .status(answer.status), words.isEmpty ? "no reason is given" : words, word: word,
-                retryAfter: answer["retry-after"].flatMap { Double($0) }.flatMap { $0 >= 0 ? $0 : nil })
+                retryAfter: answer["retry-after"].flatMap { seconds(ofRetryAfter: $0) })
+        }
+
+        /// Reads seconds, or a date as HTTP has it.
+        private static func seconds(ofRetryAfter text: String) -> Double? {
+            if let seconds = Double(text) { return seconds >= 0 ? seconds : nil }
+            let formatter = DateFormatter()
+            formatter.locale = Locale(identifier: "en_US_POSIX")
+            formatter.timeZone = TimeZone(identifier: "GMT")
+            formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+            return formatter.date(from: text).map { max(0, $0.timeIntervalSinceNow) }
         }
     }
 

@@ -25,9 +25,30 @@
         func headers() async throws -> (fields: [HTTPField], version: Int) {
             if let current { return (current, version) }
             let made = try await make()
+            for field in made { try Self.validate(field) }
             current = made
             version += 1
             return (made, version)
+        }
+
+        /// Refuses what would be retried in vain, or would be another header.
+        private static func validate(_ field: HTTPField) throws {
+            let isName: (UInt8) -> Bool = { byte in
+                let character = Character(UnicodeScalar(byte))
+                return byte < 0x7F
+                    && (character.isLetter || character.isNumber || "!#$%&'*+-.^_`|~".contains(character))
+            }
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(isName) else {
+                throw ReplicationError(
+                    .invalidOptions,
+                    "The credentials have a header with the name \"\(field.name)\", which is no name of one")
+            }
+            guard !field.value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+                throw ReplicationError(
+                    .invalidOptions,
+                    "The credentials for the header \"\(field.name)\" have a character that no header has, such as the end of a "
+                        + "line; remove it")
+            }
         }
 
         /// Forgets headers that the server refuses.
@@ -49,7 +70,14 @@
             case .basic(let name, let password):
                 let encoded = Data("\(name):\(password)".utf8).base64EncodedString()
                 return [HTTPField("authorization", "Basic \(encoded)")]
-            case .token(let make): return [HTTPField("authorization", "Bearer \(try await make())")]
+            case .token(let make):
+                let token: String
+                do { token = try await make() } catch {
+                    try Task.checkCancellation()
+                    // Whoever makes tokens needs the network as well, so it may do so later.
+                    throw RemoteFailure.noAnswer("No token can be made: \(error)")
+                }
+                return [HTTPField("authorization", "Bearer \(token)")]
             case .session(let name, let password): return [HTTPField("cookie", try await cookie(name, password))]
             }
         }

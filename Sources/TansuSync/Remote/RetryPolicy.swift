@@ -31,7 +31,7 @@
         /// server was away do not all come back at once.
         package func delay(after attempts: Int, atLeast minimum: Double? = nil) -> Double {
             var delay = firstDelay
-            for _ in 1..<max(attempts, 1) where delay < maximumDelay { delay *= 2 }
+            for _ in 1..<min(max(attempts, 1), 64) where delay < maximumDelay { delay *= 2 }
             delay = min(delay, maximumDelay) * (0.5 + random() / 2)
             // A server that wants more than the greatest delay is asked after it.
             return max(delay, min(minimum ?? 0, maximumDelay))

@@ -78,9 +78,14 @@
                 wanted.removeAll { arrived.contains(BytewiseText($0.id)) }
                 return
             }
-            // What the server does not mention it does not have any more.
+            let silent = wanted.filter { !arrived.contains(BytewiseText($0.id)) }
             wanted = []
+            do {
+                for document in silent { try await receive(failure(document, nil, Self.notSent)) }
+            } catch { throw ReceiverError(error: error) }
         }
+
+        private static let notSent = "The source lists the document, but does not send it"
 
         private struct FetchResult {
             var id: String
@@ -101,6 +106,7 @@
             }
             var result = FetchResult(id: id)
             for entry in entries { read(entry, into: &result) }
+            if entries.isEmpty { result.failures.append((nil, notSent)) }
             return result
         }
 
@@ -118,15 +124,22 @@
             }
         }
 
-        /// The result of a document that is no BSON, too deep or with a zero byte in a key: which one it is, and why not.
+        /// The result of a document of which some revision is no BSON, too deep or with a zero byte in a key: the others,
+        /// and why not.
         private static func unreadable(_ element: [UInt8]) throws -> FetchResult {
-            let object = try? JSONSerialization.jsonObject(with: Data(element)) as? [String: Any]
-            guard let id = object?["id"] as? String ?? object?["_id"] as? String else {
-                throw RemoteFailure.invalidAnswer("A document in its answer is no JSON")
+            var parts = JSONElements(of: "docs", limit: RemoteDatabase.elementLimit)
+            let entries = try parts.push(element)
+            guard let rest = try? BSONValue(wireJSON: parts.finish(), documentDepth: 2),
+                let id = rest["id"]?.stringValue
+            else { throw RemoteFailure.invalidAnswer("A document in its answer is no JSON") }
+            var result = FetchResult(id: id)
+            for entry in entries {
+                // Entry, document.
+                do { read(try BSONValue(wireJSON: entry, documentDepth: 2), into: &result) } catch {
+                    result.failures.append((nil, "The document cannot be stored: \(error)"))
+                }
             }
-            var reason = "The document cannot be stored"
-            do { _ = try BSONValue(wireJSON: element, documentDepth: 4) } catch { reason += ": \(error)" }
-            return FetchResult(id: id, failures: [(nil, reason)])
+            return result
         }
 
         private func give(
@@ -168,12 +181,17 @@
                     query: [
                         ("revs", "true"), ("latest", "true"), ("att_encoding_info", "true"), ("open_revs", "[\(list)]"),
                     ], accepted: [404]
-                ) { answer in
-                    try await RemoteDatabase.decoded(answer).all(limit: RemoteDatabase.elementLimit)
+                ) { answer -> [UInt8]? in
+                    let bytes = try await RemoteDatabase.decoded(answer).all(limit: RemoteDatabase.elementLimit)
+                    return answer.status == 404 ? nil : bytes
                 }
+                // It was removed since its change was listed.
+                guard let entries else { continue }
                 var result = FetchResult(id: document.id, isOfBulkGet: false)
                 if let value = try? BSONValue(wireJSON: entries, documentDepth: 3) {
-                    guard case .array(let list) = value else { continue }
+                    guard case .array(let list) = value else {
+                        throw RemoteFailure.invalidAnswer("open_revs answers no list of revisions")
+                    }
                     for entry in list { Self.read(entry, into: &result) }
                 } else {
                     result.failures.append((part.first, "The document cannot be stored"))
@@ -205,6 +223,12 @@
             ) {
                 let reader = AttachmentDownload(database, path, revision, acceptsGzip: encoding != nil)
                 let received = try await reader.begin()
+                // The digest is that of the bytes as they are sent, compressed or not.
+                guard received == nil || received == "gzip" else {
+                    throw AttachmentError(
+                        .invalidEncoding,
+                        "The source sends attachment \"\(found.name)\" compressed in another way than it said")
+                }
                 return PeerBytes(encoding: received, stream: ByteStream { try await reader.next() })
             }
         }

@@ -48,7 +48,9 @@
                 throw RemoteFailure.invalidAnswer("_bulk_docs answers no list")
             }
             for result in results where result["error"] != nil {
-                let id = result["id"]?.stringValue ?? ""
+                guard let id = result["id"]?.stringValue else {
+                    throw RemoteFailure.invalidAnswer("_bulk_docs answers an error, and not of which document")
+                }
                 let revision = result["rev"]?.stringValue
                 for index in indices where BytewiseText(revisions[index].id) == BytewiseText(id) {
                     guard revision == nil || revision == revisions[index].path.revision.description else { continue }
@@ -66,13 +68,18 @@
 
         /// Writes a revision with attachments. The bytes of those that its ancestor at the server has are not sent.
         private func writeAlone(_ revision: PeerRevision) async throws -> String? {
-            let known = revision.newestKnownGeneration
-            guard known > 0 else { return try await put(revision, knownGeneration: 0) }
-            do { return try await put(revision, knownGeneration: known) } catch let failure as RemoteFailure
-                where failure.status == 412
-            {
-                // The server has the ancestor without the bytes.
-                return try await put(revision, knownGeneration: 0)
+            do {
+                let known = revision.newestKnownGeneration
+                guard known > 0 else { return try await put(revision, knownGeneration: 0) }
+                do { return try await put(revision, knownGeneration: known) } catch let failure as RemoteFailure
+                    where failure.status == 412
+                {
+                    // The server has the ancestor without the bytes.
+                    return try await put(revision, knownGeneration: 0)
+                }
+            } catch let error as AttachmentError {
+                // Damaged at the source, or removed there meanwhile, and then a newer revision follows.
+                return error.description
             }
         }
 
@@ -86,7 +93,9 @@
             let json = text.json(form)
             let path = RemoteURL.path(ofDocument: revision.id)
             let query = [("new_edits", "false")]
-            let refusals: Set = [400, 403, 404, 409, 413, 415, 422]
+            // Of bytes that are sent, 412 says that they are not those of the digest.
+            var refusals: Set = [400, 403, 404, 409, 413, 415, 422]
+            if knownGeneration == 0 { refusals.insert(412) }
             let answer: (status: Int, value: BSONValue)
             if sent.isEmpty {
                 answer = try await database.json("PUT", path, query: query, body: json, accepted: refusals)
@@ -142,7 +151,7 @@
         private var attachments: ArraySlice<PeerAttachment>
         private var isBegun = false
         private var isEnded = false
-        private var current: ByteStream?
+        private var current: (attachment: PeerAttachment, bytes: ByteStream, missing: Int64)?
 
         init(_ writer: MultipartWriter, _ json: [UInt8], _ attachments: [PeerAttachment]) {
             self.writer = writer
@@ -157,21 +166,42 @@
                 isBegun = true
                 return writer.beginJSON() + json
             }
-            if let piece = try await current?.next() { return piece }
+            if let piece = try await piece() { return piece }
             guard let attachment = attachments.popFirst() else {
-                current = nil
                 guard !isEnded else { return nil }
                 isEnded = true
                 return writer.end()
             }
-            let bytes = try await attachment.open()
+            let bytes = try await Self.reading { try await attachment.open() }
             guard bytes.encoding == attachment.encoding else {
                 throw AttachmentError(
                     .invalidEncoding,
                     "The source sends attachment \"\(attachment.name)\" compressed in another way than it said")
             }
-            current = bytes.stream
+            current = (attachment, bytes.stream, attachment.encodedLength ?? attachment.length)
             return writer.begin(attachment.file)
+        }
+
+        /// The next bytes of the attachment that is sent; nil after its end.
+        private func piece() async throws -> [UInt8]? {
+            guard let (attachment, bytes, missing) = current else { return nil }
+            let piece = try await Self.reading { try await bytes.next() }
+            let left = missing - Int64(piece?.count ?? 0)
+            // The length of the request is announced already.
+            guard left >= 0, piece != nil || left == 0 else {
+                throw AttachmentError(
+                    .damaged,
+                    "The source sends another number of bytes of attachment \"\(attachment.name)\" than it said")
+            }
+            current = piece == nil ? nil : (attachment, bytes, left)
+            return piece
+        }
+
+        /// Reads from the source. What it refuses for good is about the attachment, and no answer of the target.
+        private static func reading<Result>(_ body: () async throws -> Result) async throws -> Result {
+            do { return try await body() } catch let failure as RemoteFailure where !failure.isTransient {
+                throw AttachmentError(.damaged, "The source does not send an attachment: \(failure.reason)")
+            }
         }
     }
 #endif

@@ -5,7 +5,8 @@
 
     /// A database on a server as a side of a replication: CouchDB, PouchDB Server, or another Tansu.
     package struct HTTPPeer: ReplicationPeer {
-        /// The greatest number of rows of `_changes` that are held, from a server that ignores the limit.
+        /// The greatest number of rows of `_changes` that are held, from a server that ignores the limit, or without a
+        /// sequence to go on from.
         private static let rowLimit = 10_000
 
         let database: RemoteDatabase
@@ -15,6 +16,8 @@
         private let heartbeat: Int
         /// What the server was found not to have.
         let lacking: Locked<Set<Feature>>
+        /// The sequence after which changes were waited for last, and how often in a row.
+        private let polled: Locked<(sequence: PeerSequence?, count: Int)?>
 
         /// What a server may not have, and what is done without.
         enum Feature: Hashable {
@@ -30,8 +33,9 @@
         package init(_ database: RemoteDatabase, form: WireJSONForm = .extended, timeout: Int = 75) {
             self.database = database
             self.form = form
-            heartbeat = min(25_000, timeout * 1_000 / 3)
+            heartbeat = min(75, timeout) * 1_000 / 3
             lacking = Locked([])
+            polled = Locked(nil)
         }
 
         package var identity: String { database.url.text }
@@ -91,11 +95,23 @@
 
         package func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
             while true {
+                try await pause(before: sequence)
                 let page = try await changes(
                     [("feed", "longpoll"), ("limit", "1"), ("heartbeat", String(heartbeat))], sequence, filter, 1)
                 if !page.documents.isEmpty { return }
                 try Task.checkCancellation()
             }
+        }
+
+        /// Waits longer each time when the server answers although nothing has come since the same sequence. Some seconds
+        /// are the most, for it may be one that ends each request after a minute.
+        private func pause(before sequence: PeerSequence?) async throws {
+            let count = polled.withLock { polled in
+                let count = polled.map { $0.sequence == sequence ? $0.count + 1 : 0 } ?? 0
+                polled = (sequence, count)
+                return count
+            }
+            if count > 0 { try await database.pause(after: min(count, 6)) }
         }
 
         private func changes(
@@ -124,7 +140,11 @@
                     }
                     let revisions = list.compactMap { $0["rev"]?.stringValue.flatMap { Revision($0) } }
                     documents.append(DocumentRevisions(id: id, revisions: revisions))
-                    if rows >= Self.rowLimit, last != nil, last != sequence { throw EnoughRows() }
+                    guard rows >= Self.rowLimit else { return }
+                    guard last != nil, last != sequence else {
+                        throw RemoteFailure.invalidAnswer("_changes answers \(rows) changes without a new sequence")
+                    }
+                    throw EnoughRows()
                 }
                 let rest: [UInt8]
                 do {
@@ -164,10 +184,12 @@
                 writer.raw("]")
             }
             writer.raw("}")
-            let (_, value) = try await database.json(
-                "POST", "_revs_diff", body: writer.finish(), limit: RemoteDatabase.elementLimit)
-            guard let answers = value.documentValue else {
-                throw RemoteFailure.invalidAnswer("_revs_diff answers no object")
+            let answers = try await database.perform("POST", "_revs_diff", body: .json(writer.finish())) { answer in
+                let bytes = try await RemoteDatabase.decoded(answer).all(limit: RemoteDatabase.elementLimit)
+                guard let members = try? WireObject.members(json: bytes) else {
+                    throw RemoteFailure.invalidAnswer("_revs_diff answers no object")
+                }
+                return members
             }
             let byID = Dictionary(
                 answers.map { (BytewiseText($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
@@ -210,7 +232,9 @@
             while let piece = try await stream.next() {
                 for element in try elements.push(piece) { try await receive(element) }
             }
-            return try elements.finish()
+            let rest = try elements.finish()
+            guard elements.isFound else { throw RemoteFailure.invalidAnswer("Its answer has no list \"\(name)\"") }
+            return rest
         }
     }
 

@@ -36,7 +36,7 @@
         package func changes(
             after sequence: PeerSequence?, filter: ReplicationFilter, limit: Int
         ) async throws -> PeerChanges {
-            let start = try position(sequence)
+            let start = Self.position(sequence)
             return try await collection.read { store in
                 let records = try store.changes(after: start, limit: Self.scanLimit)
                 defer { records.close() }
@@ -57,16 +57,12 @@
         }
 
         package func waitForChange(after sequence: PeerSequence?, filter: ReplicationFilter) async throws {
-            try await collection.waitForChange(after: position(sequence))
+            try await collection.waitForChange(after: Self.position(sequence))
         }
 
-        private func position(_ sequence: PeerSequence?) throws -> Int64 {
-            guard let sequence else { return 0 }
-            guard case .int64(let number) = sequence.json else {
-                throw ReplicationError(
-                    .corrupt,
-                    "The checkpoint of collection \"\(collection.name)\" has no sequence of it: \(sequence.json)")
-            }
+        /// The other side may record what is no sequence of a collection: then all changes are looked at.
+        private static func position(_ sequence: PeerSequence?) -> Int64 {
+            guard case .int64(let number)? = sequence?.json else { return 0 }
             return number
         }
 

@@ -158,7 +158,8 @@
                     }
                     failures = isProgress ? 1 : failures + 1
                     // Requests were repeated with growing delays already.
-                    let delay = retries.delay(after: failures + retries.attempts, atLeast: failure.retryAfter)
+                    let delay = retries.delay(
+                        after: failures + min(retries.attempts, 64), atLeast: failure.retryAfter)
                     Self.set(.offline(reason: failure.reason, seconds: delay), way, state)
                     try await retries.sleep(delay)
                     Self.set(.busy, way, state)
@@ -186,14 +187,13 @@
                 let progress = state.progress
                 let end = error.map { Replication.Status.failed($0, progress) } ?? .stopped(progress)
                 state.end = end
-                let readers = state.readers.values
+                let readers = Array(state.readers.values)
                 state.readers = [:]
-                return readers.map { ($0, end) }
+                for reader in readers { reader.yield(end) }
+                return readers
             }
-            for (reader, end) in readers {
-                reader.yield(end)
-                reader.finish()
-            }
+            // Ending a stream calls what takes the lock.
+            for reader in readers { reader.finish() }
         }
 
         // MARK: Status
@@ -228,11 +228,12 @@
         }
 
         private static func update(_ state: Locked<State>, _ change: (inout State) -> Void) {
-            let (status, readers) = state.withLock { state in
+            // Inside of the lock, so that of two directions the older status does not come last.
+            state.withLock { state in
                 change(&state)
-                return (state.status, Array(state.readers.values))
+                let status = state.status
+                for reader in state.readers.values { reader.yield(status) }
             }
-            for reader in readers { reader.yield(status) }
         }
     }
 #endif

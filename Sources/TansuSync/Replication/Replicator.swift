@@ -18,7 +18,7 @@
             package var now: @Sendable () -> Date
             /// Makes the names of runs: another one for each.
             package var makeSessionID: @Sendable () -> String
-            /// Called before each page, and after it and each batch: what was done, and about how many changes follow.
+            /// Called when there are changes, after each page and after each batch: what was done, and about how many changes follow.
             package var onProgress: @Sendable (ReplicationReport, Int?) -> Void = { _, _ in }
 
             package init(now: @escaping @Sendable () -> Date, makeSessionID: @escaping @Sendable () -> String) {
@@ -61,6 +61,7 @@
                 try await catchUp(&run)
                 isIdle(run.report)
                 try await source.waitForChange(after: run.sequence, filter: options.filter)
+                options.onProgress(run.report, nil)
             }
         }
 
@@ -121,8 +122,6 @@
             _ documents: [DocumentRevisions], pending: Int?, _ report: inout ReplicationReport
         ) async throws {
             guard !documents.isEmpty else { return }
-            // What follows is work, also when the target then has all of it.
-            options.onProgress(report, pending)
             report.missingChecked += documents.reduce(0) { $0 + $1.revisions.count }
             let missing = try await target.missing(documents)
             guard !missing.isEmpty else { return options.onProgress(report, pending) }

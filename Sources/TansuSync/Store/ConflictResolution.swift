@@ -87,7 +87,10 @@
             }
             let edit = DocumentEdit(
                 id: id, parent: record.winner, fields: merged.fields, attachments: merged.files.map { .file($0) })
-            _ = try save([edit])[0].get()
+            // A resolver can return what is no document: nested too deep, or with a zero byte in a key.
+            do { _ = try save([edit])[0].get() } catch let error as BSONError {
+                throw DocumentError.refused("\(error)")
+            }
             try end(other, of: id)
         }
 

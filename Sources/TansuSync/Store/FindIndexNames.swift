@@ -1,4 +1,5 @@
 #if TansuSync
+    import Crypto
     import Tansu
     import TansuBSON
 
@@ -11,7 +12,17 @@
 
         /// The collection of an index's entries.
         static func entries(_ signature: String, of collection: String) -> String {
-            "\(prefix)\(signature).\(collection)"
+            "\(prefix)\(signature).\(suffix(of: collection))"
+        }
+
+        /// The greatest number of bytes of a name that is part of another one, for the name of a collection has at most 120.
+        private static let longest = 120 - prefix.utf8.count - signatureLength - 1
+
+        /// What stands for a replicated collection: its name, or a digest of one that is too long.
+        private static func suffix(of collection: String) -> String {
+            guard collection.utf8.count > longest else { return collection }
+            let digest = SHA256.hash(data: Array(collection.utf8))
+            return "~" + digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         }
 
         /// The `_id` of an index in ``states``.
@@ -24,7 +35,8 @@
             guard name.hasPrefix(prefix) else { return nil }
             let rest = name.dropFirst(prefix.count)
             let signature = rest.prefix(signatureLength)
-            guard signature.count == signatureLength, rest.dropFirst(signatureLength) == ".\(collection)" else {
+            guard signature.count == signatureLength, rest.dropFirst(signatureLength) == ".\(suffix(of: collection))"
+            else {
                 return nil
             }
             return String(signature)

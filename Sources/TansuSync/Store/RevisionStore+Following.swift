@@ -7,9 +7,7 @@
         ///
         /// - Parameter ids: Ids of documents in the collection that may have changed.
         func follow(_ ids: some Collection<BSONValue>) throws {
-            var seen: Set<BytewiseText> = []
             let pairs = ids.compactMap { id in Self.wireID(of: id).map { (wire: $0, stored: id) } }
-                .filter { seen.insert(BytewiseText($0.wire)).inserted }
                 .sorted { TermOrder.order($0.wire, $1.wire) == .before }
             var start = 0
             while start < pairs.count {
@@ -24,16 +22,23 @@
 
         private func followBatch(_ batch: [(wire: String, stored: BSONValue)]) throws {
             let found = try documents(batch.map(\.wire))
-            let stored = try storedDocuments(ids: batch.map { found[BytewiseText($0.wire)]?.storedID ?? $0.stored })
-            var writes = PendingWrites()
+            // An ObjectId and the text of its digits are one id on the wire: the document may have the other one by now.
+            var ids = batch.map(\.stored)
             for (wire, id) in batch {
-                let record = found[BytewiseText(wire)]
+                if let former = found[BytewiseText(wire)]?.storedID, former != id { ids.append(former) }
+            }
+            let stored = try storedDocuments(ids: ids)
+            var writes = PendingWrites()
+            var last: String?
+            for (wire, _) in batch {
+                if let last, TermOrder.order(last, wire) == .same { continue }
+                last = wire
                 var document = stored[BytewiseText(wire)]
-                guard isChangedLocally(record, document) else { continue }
-                var isObjectID = false
-                if case .objectID = id { isObjectID = true }
-                _ = try followLocalChange(
-                    record ?? DocumentRecord(id: wire, isObjectID: isObjectID), &document, &writes)
+                let known = found[BytewiseText(wire)]
+                guard isChangedLocally(known, document) else { continue }
+                var record = known ?? DocumentRecord(id: wire, isObjectID: false)
+                if let id = document?.document["_id"] { record.isObjectID = id.objectIDValue != nil }
+                _ = try followLocalChange(record, &document, &writes)
             }
             try perform(writes)
         }
@@ -94,6 +99,7 @@
 
         /// Refuses documents that cannot be replicated.
         func validateDocuments() throws {
+            var digits: [(text: String, id: ObjectID)] = []
             let cursor = try documents.find().makeCursor()
             defer { cursor.close() }
             while let document = try cursor.next() {
@@ -104,7 +110,20 @@
                             + "ids of replicated documents are text or ObjectIds")
                 }
                 try validate(document, wireID)
+                // Texts of this form are rare.
+                if case .string(let text) = id, let objectID = ObjectID(text) { digits.append((text, objectID)) }
             }
+            for (text, id) in digits where text == Self.wireID(of: .objectID(id)) {
+                if try documents.get(id) != nil { throw sameID(text) }
+            }
+        }
+
+        /// The error for two documents that have one id on the wire.
+        func sameID(_ id: String) -> ReplicationError {
+            ReplicationError(
+                .unusableID,
+                "Collection \"\(name)\" has the document \"\(id)\" twice, as text and as an ObjectId, which are one id "
+                    + "on the wire; remove one of them")
         }
     }
 #endif

@@ -10,6 +10,8 @@
 
     extension RevisionStore {
         /// What the collection has of some documents, by their ids on the wire.
+        ///
+        /// - Throws: ``ReplicationError`` when an ObjectId and the text of its digits are both there.
         func storedDocuments(ids: [BSONValue]) throws -> [BytewiseText: StoredDocument] {
             guard !ids.isEmpty else { return [:] }
             let found = try documents.get(ids: ids).map { (id: $0["_id"] ?? .null, document: $0) }
@@ -22,7 +24,9 @@
             stored.reserveCapacity(found.count)
             for (id, document) in found {
                 guard let wireID = Self.wireID(of: id) else { continue }
-                stored[BytewiseText(wireID)] = StoredDocument(document: document, files: files[id] ?? [])
+                let new = StoredDocument(document: document, files: files[id] ?? [])
+                let former = stored.updateValue(new, forKey: BytewiseText(wireID))
+                if let former, former.document["_id"] != id { throw sameID(wireID) }
             }
             return stored
         }

@@ -98,6 +98,10 @@
             case document(DocumentError)
             /// The whole transaction fails.
             case other(any Error)
+
+            init(_ error: any Error) {
+                self = DocumentError(about: error).map { .document($0) } ?? .other(error)
+            }
         }
 
         /// Reads the documents of a batch, and first gives local changes of them their revisions.
@@ -156,11 +160,10 @@
             do {
                 try transaction.savepoint { try place(changed) }
                 return [:]
-            } catch let error as TansuError where error.isAboutDocument {
+            } catch {
+                guard let refusal = DocumentError(about: error) else { throw error }
                 state = former
-                if changed.count == 1 {
-                    return [BytewiseText(changed[0].record.id): .refused(error.message)]
-                }
+                if changed.count == 1 { return [BytewiseText(changed[0].record.id): refusal] }
             }
             // One at a time, to find those that cannot be stored.
             var errors: [BytewiseText: DocumentError] = [:]
@@ -168,9 +171,10 @@
                 let former = state
                 do {
                     try transaction.savepoint { try place([document]) }
-                } catch let error as TansuError where error.isAboutDocument {
+                } catch {
+                    guard let refusal = DocumentError(about: error) else { throw error }
                     state = former
-                    errors[BytewiseText(document.record.id)] = .refused(error.message)
+                    errors[BytewiseText(document.record.id)] = refusal
                 }
             }
             return errors
@@ -199,7 +203,7 @@
                 document.add(revision, NewBody(isDeleted: edit.isDeleted, fields: edit.fields, files: files))
                 return revision
             } catch {
-                throw .other(error)
+                throw EditFailure(error)
             }
         }
 
@@ -239,7 +243,7 @@
                     document.record.updateWinner()
                 }
             } catch {
-                throw .other(error)
+                throw EditFailure(error)
             }
         }
 
@@ -260,7 +264,7 @@
                             throw .other(error)
                         }
                     }
-                    guard let file = formerFiles?.first(where: { $0.name == name }),
+                    guard let file = formerFiles?.first(where: { $0.name.isSame(as: name) }),
                         digest == nil || digest == file.digest, revpos == nil || revpos == file.revpos
                     else { throw .document(.missingStub(name: name)) }
                     files.append(file)
@@ -288,10 +292,20 @@
         }
     }
 
-    extension TansuError {
-        /// Whether the error is about the document that was to be saved, so that others can be saved.
-        var isAboutDocument: Bool {
-            [.notUnique, .invalidDocument, .invalidBSON, .invalidID, .tooLarge, .referenced, .notFound].contains(code)
+    extension DocumentError {
+        /// The refusal of a document, if an error is about the document that was to be saved, so that others can be saved.
+        init?(about error: any Error) {
+            switch error {
+            case let error as TansuError:
+                let codes: [TansuError.Code] = [
+                    .notUnique, .invalidDocument, .invalidBSON, .invalidID, .tooLarge, .referenced, .notFound,
+                ]
+                guard codes.contains(error.code) else { return nil }
+                self = .refused(error.message)
+            // A body that is too deep, and a tree that is too large.
+            case let error as RevisionError: self = .refused(error.description)
+            default: return nil
+            }
         }
     }
 #endif

@@ -21,10 +21,13 @@
 
         /// Checks the name of an attachment.
         ///
-        /// - Throws: ``WireError`` when it begins with `_`.
+        /// - Throws: ``WireError`` when it begins with `_`, or has a zero byte: names are keys in JSON.
         package static func validate(attachment name: String) throws(WireError) {
             guard name.utf8.first != UInt8(ascii: "_") else {
                 throw WireError(.badRequest, "Attachment name '\(name)' starts with prohibited character '_'")
+            }
+            guard !name.utf8.contains(0) else {
+                throw WireError(.badRequest, "Attachment name '\(name)' has a NUL character")
             }
         }
     }

@@ -161,7 +161,7 @@
         @Test("The head of an attachment's part, and the length of a body before it is written")
         func attachmentParts() throws {
             let file = AttachmentFile(
-                name: "a \"b\"\r\n.txt", contentType: "text/plain\r\nX: y", digest: "", length: 5, revpos: 1,
+                name: "a \"b\".txt", contentType: "text/plain", digest: "", length: 5, revpos: 1,
                 encoding: "gzip", encodedLength: 3, blob: BlobID(bytes: []))
             var writer = MultipartWriter(boundary: "b")
             let length = writer.length(json: 2, files: [file])
@@ -171,12 +171,20 @@
             #expect(parts.count == 2)
             #expect(
                 parts[1].headers == [
-                    "Content-Disposition: attachment; filename=\"a \\\"b\\\"  .txt\"", "Content-Type: text/plain  X: y",
+                    "Content-Disposition: attachment; filename=\"a \\\"b\\\".txt\"", "Content-Type: text/plain",
                     "Content-Length: 3", "Content-Encoding: gzip",
                 ])
             let head = try MultipartHead(
                 lines: Array(parts[1].headers.joined(separator: "\r\n").utf8)[...], maximumCount: 9)
-            #expect(head.filename == "a \"b\"  .txt" && head.contentEncoding == "gzip")
+            #expect(head.filename == "a \"b\".txt" && head.contentEncoding == "gzip")
+            // What no header can have is left out, and what is given as a header stays one.
+            let other = AttachmentFile(
+                name: "a\r\nb", contentType: "text/plain\r\nX: y", digest: "", length: 5, revpos: 1,
+                blob: BlobID(bytes: []))
+            var unnamed = MultipartWriter(boundary: "b")
+            #expect(String(decoding: unnamed.begin(other), as: UTF8.self) == "--b\r\nContent-Length: 5\r\n\r\n")
+            let line = String(decoding: unnamed.begin([("Content-Type", "a\r\nX: y")]), as: UTF8.self)
+            #expect(line == "\r\n--b\r\nContent-Type: a  X: y\r\n\r\n")
             #expect(MultipartWriter().boundary.count == 32)
             #expect(MultipartWriter().boundary != MultipartWriter().boundary)
         }

@@ -24,7 +24,7 @@
                 // A page that somebody has attached must not run with the rights of whoever opens it. CouchDB says so too.
                 .contentSecurityPolicy: "sandbox", .xContentTypeOptions: "nosniff",
             ]
-            guard let encoding = file.encoding else { return try plain(headers) }
+            guard let encoding = file.encoding else { return try plain(headers, tag) }
             if acceptsEncoding(encoding) {
                 headers[.contentEncoding] = encoding
                 return whole(headers, length: file.encodedLength, decoded: false)
@@ -47,8 +47,10 @@
             }
         }
 
-        private func plain(_ headers: HTTPFields) throws -> Response {
-            guard case .parts(let ranges) = try ByteRanges(request[.range], length: file.length) else {
+        private func plain(_ headers: HTTPFields, _ tag: String) throws -> Response {
+            // The rest of what the client has another part of would not fit.
+            let isSame = request[.ifRange].map { $0.trimmingSpaces == tag } ?? true
+            guard case .parts(let ranges) = try ByteRanges(isSame ? request[.range] : nil, length: file.length) else {
                 return whole(headers, length: file.length, decoded: false)
             }
             guard ranges.count == 1 else { return parts(ranges) }

@@ -88,7 +88,8 @@
         }
 
         private mutating func begin(_ head: MultipartHead) throws {
-            let index = head.filename.map { name in expected.firstIndex { $0.name == name } } ?? expected.startIndex
+            let named = head.filename.map { name in expected.firstIndex { $0.name.isSame(as: name) } }
+            let index = named ?? expected.startIndex
             guard let index, index < expected.endIndex else {
                 throw HTTPFailure.badRequest("A part of the request is no attachment that the document announces")
             }

@@ -57,7 +57,7 @@
         private static func find(_ request: ServerRequest) async throws -> [Missing] {
             try request.requireJSONContentType()
             var wanted: [(id: String, revisions: [WireRevision])] = []
-            for (id, value) in try await request.jsonObject() {
+            for (id, value) in try await request.jsonMembers() {
                 wanted.append((id, try WireRevision.list(value)))
             }
             let questions = wanted

@@ -48,7 +48,7 @@
         private static func purge(_ request: ServerRequest) async throws -> Response {
             try request.requireJSONContentType()
             var wanted: [(id: String, revisions: [Revision])] = []
-            for (id, value) in try await request.jsonObject() {
+            for (id, value) in try await request.jsonMembers() {
                 wanted.append((id, try WireRevision.list(value).compactMap(\.revision)))
             }
             guard wanted.count <= maximumDocuments else {
@@ -61,11 +61,16 @@
             let purged = try await request.collection().write { store in
                 try list.map { ($0.id, try store.purge($0.id, $0.revisions)) }
             }
-            var answer: BSONDocument = [:]
-            for (id, revisions) in purged {
-                answer[id] = .array(BSONArray(revisions.map { .string($0.description) }))
+            var writer = WireJSONWriter()
+            writer.raw("{\"purge_seq\":null,\"purged\":{")
+            writer.list(purged) { writer, each in
+                writer.string(each.0)
+                writer.raw(":[")
+                writer.list(each.1) { $0.string($1.description) }
+                writer.raw("]")
             }
-            return .json(["purge_seq": .null, "purged": .document(answer)], status: .created)
+            writer.raw("}}")
+            return .json(bytes: writer.finish(), status: .created)
         }
 
         private static func shards(_ request: ServerRequest) async throws -> Response {
