@@ -1,6 +1,7 @@
 #if TansuServer
     import Logging
     import Tansu
+    import TansuSync
 
     extension HTTPFailure {
         /// The answer for any error that an endpoint has thrown. The client gets only what is about the request itself; the
@@ -8,6 +9,10 @@
         package init(rendering error: any Error, logger: Logger) {
             if let failure = error as? HTTPFailure {
                 self = failure
+            } else if let error = error as? AttachmentError, error.code == .invalidEncoding {
+                self = .badRequest(error.message)
+            } else if let error = error as? AttachmentError, error.code == .tooLarge {
+                self = .attachmentTooLarge
             } else if error is CancellationError {
                 self = .overloaded("The server is stopping")
             } else {

@@ -16,6 +16,8 @@
         private let contentType: String
         private let encoding: String?
         private let compressor: GzipStream?
+        /// Reads what is given compressed, and how long it is; nil for other bytes.
+        private let checker: GzipChecker?
         private let leases: BlobLeases
         /// What the chunks are named by.
         private let key = BSONValue(UUID())
@@ -40,14 +42,19 @@
         ///   - database: Where to write.
         ///   - contentType: The media type.
         ///   - encoding: Whether to compress, or how the bytes are compressed already.
+        ///   - decodedLimit: The greatest number of bytes that those given compressed may be before compression.
         package convenience init(
-            _ database: Database, contentType: String, encoding: BlobEncoding = .automatic
+            _ database: Database, contentType: String, encoding: BlobEncoding = .automatic,
+            decodedLimit: Int64 = .max
         ) throws {
-            try self.init(Session(database), contentType: contentType, encoding: encoding)
+            try self.init(
+                Session(database), contentType: contentType, encoding: encoding, decodedLimit: decodedLimit)
         }
 
         /// Creates a writer in the transaction of a session, if it has one.
-        package init(_ session: Session, contentType: String, encoding: BlobEncoding = .automatic) throws {
+        package init(
+            _ session: Session, contentType: String, encoding: BlobEncoding = .automatic, decodedLimit: Int64 = .max
+        ) throws {
             self.session = session
             self.contentType = contentType
             switch encoding {
@@ -55,9 +62,11 @@
                 let compresses = BlobEncoding.compresses(contentType)
                 self.encoding = compresses ? "gzip" : nil
                 compressor = compresses ? try GzipStream(compressing: true) : nil
+                checker = nil
             case .stored(let name):
                 self.encoding = name
                 compressor = nil
+                checker = name == "gzip" ? try GzipChecker(limit: decodedLimit) : nil
             }
             leases = BlobLeases.of(session.database)
             // Equal bytes that are compressed in another way are another blob.
@@ -70,11 +79,13 @@
 
         /// Adds bytes.
         ///
-        /// - Throws: What a commit can throw. Nothing more can be written then.
+        /// - Throws: ``AttachmentError`` of code `invalidEncoding` when they are not compressed as was said, or of code `tooLarge`;
+        ///   what a commit can throw. Nothing more can be written then.
         package func write(_ bytes: [UInt8]) throws {
             try mayWrite()
             do {
                 length += Int64(bytes.count)
+                try checker?.read(bytes)
                 guard let compressor else {
                     try store(bytes)
                     return
@@ -97,10 +108,12 @@
         ///   - revpos: The generation of the revision that adds it.
         ///   - length: The number of bytes before compression, when the bytes were given compressed and it is known.
         /// - Returns: The attachment.
-        /// - Throws: What a commit can throw.
+        /// - Throws: ``AttachmentError`` of code `invalidEncoding` when compressed bytes are not whole, or of another length; what a
+        ///   commit can throw.
         package func finish(name: String = "", revpos: Int = 0, length decoded: Int64? = nil) throws -> AttachmentFile {
             try mayWrite()
             defer { end() }
+            let checked = try checker?.end(expected: decoded)
             try compressor?.compress([], isLast: true) { try store($0) }
             if !rest.isEmpty {
                 waiting.append(rest)
@@ -120,7 +133,7 @@
             }
             return AttachmentFile(
                 name: name, contentType: contentType,
-                digest: "md5-" + Data(storedHash.finalize()).base64EncodedString(), length: decoded ?? length,
+                digest: "md5-" + Data(storedHash.finalize()).base64EncodedString(), length: checked ?? decoded ?? length,
                 revpos: revpos, encoding: encoding, encodedLength: encoding == nil ? nil : storedLength, blob: id)
         }
 

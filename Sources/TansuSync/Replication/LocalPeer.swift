@@ -180,7 +180,8 @@
             let database = collection.database
             let bytes = try await attachment.open()
             let writer = try BlobWriter(
-                database, contentType: attachment.contentType, encoding: .stored(bytes.encoding))
+                database, contentType: attachment.contentType, encoding: .stored(bytes.encoding),
+                decodedLimit: attachment.length)
             while let piece = try await bytes.stream.next() {
                 try await database.runWriting { _ in try writer.write(piece) }
             }

@@ -110,12 +110,26 @@
                 let many = try write(members, encoding: .stored("gzip")).file
                 #expect(try read(many) == Array("firstfirst".utf8))
             }
-            let more = try write([gzip + [0]], encoding: .stored("gzip")).file
-            #expect(throws: AttachmentError.self) { try read(more) }
-            let bad = try write([Array(gzip.dropLast(9))], encoding: .stored("gzip")).file
-            #expect(throws: AttachmentError.self) { try read(bad) }
-            let junk = try write([[1, 2, 3]], encoding: .stored("gzip")).file
-            #expect(throws: AttachmentError.self) { try read(junk) }
+        }
+
+        @Test("Bytes that are said to be compressed and are not, or to be of another length, are refused")
+        func wrongEncoding() throws {
+            let gzip = [UInt8](try #require(Data(base64Encoded: "H4sIAAAAAAAAA0vLLCouAQBX7nGSBQAAAA==")))
+            for bytes in [gzip + [0], Array(gzip.dropLast(9)), Array(gzip.dropLast()), [1, 2, 3], []] {
+                let error = #expect(throws: AttachmentError.self) { try write([bytes], encoding: .stored("gzip")) }
+                #expect(error?.code == .invalidEncoding, "\(bytes)")
+            }
+            for length in [0, 4, 6, Int64.max] {
+                let writer = try BlobWriter(database, contentType: "text/plain", encoding: .stored("gzip"))
+                try writer.write(gzip)
+                let error = #expect(throws: AttachmentError.self) { try writer.finish(length: length) }
+                #expect(error?.code == .invalidEncoding, "\(length)")
+            }
+            let bounded = try BlobWriter(database, contentType: "text/plain", encoding: .stored("gzip"), decodedLimit: 4)
+            let error = #expect(throws: AttachmentError.self) { try bounded.write(gzip) }
+            #expect(error?.code == .tooLarge)
+            // Nothing of them is left.
+            #expect(try database.collection(BlobLayout.blobs).count() == 0)
         }
 
         @Test("What expands a thousandfold is read in small pieces")

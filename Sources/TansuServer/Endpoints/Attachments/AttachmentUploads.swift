@@ -32,7 +32,8 @@
 
         /// Begins an attachment.
         func writer(_ contentType: String, encoding: BlobEncoding) throws -> BlobWriter {
-            let writer = try BlobWriter(database, contentType: contentType, encoding: encoding)
+            let writer = try BlobWriter(
+                database, contentType: contentType, encoding: encoding, decodedLimit: Int64(limit))
             state.withLock { $0.writers.append(writer) }
             return writer
         }
