@@ -79,8 +79,8 @@
 
         /// Adds bytes.
         ///
-        /// - Throws: ``AttachmentError`` of code `invalidEncoding` when they are not compressed as was said, or of code `tooLarge`;
-        ///   what a commit can throw. Nothing more can be written then.
+        /// - Throws: ``AttachmentError`` of code `invalidEncoding` when they are not compressed as was said, or of code
+        ///   `tooLarge`; what a commit can throw. Nothing more can be written then.
         package func write(_ bytes: [UInt8]) throws {
             try mayWrite()
             do {
@@ -108,8 +108,8 @@
         ///   - revpos: The generation of the revision that adds it.
         ///   - length: The number of bytes before compression, when the bytes were given compressed and it is known.
         /// - Returns: The attachment.
-        /// - Throws: ``AttachmentError`` of code `invalidEncoding` when compressed bytes are not whole, or of another length; what a
-        ///   commit can throw.
+        /// - Throws: ``AttachmentError`` of code `invalidEncoding` when compressed bytes are not whole, or of another length;
+        ///   what a commit can throw.
         package func finish(name: String = "", revpos: Int = 0, length decoded: Int64? = nil) throws -> AttachmentFile {
             try mayWrite()
             defer { end() }

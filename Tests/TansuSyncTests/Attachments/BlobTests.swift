@@ -125,7 +125,8 @@
                 let error = #expect(throws: AttachmentError.self) { try writer.finish(length: length) }
                 #expect(error?.code == .invalidEncoding, "\(length)")
             }
-            let bounded = try BlobWriter(database, contentType: "text/plain", encoding: .stored("gzip"), decodedLimit: 4)
+            let bounded = try BlobWriter(
+                database, contentType: "text/plain", encoding: .stored("gzip"), decodedLimit: 4)
             let error = #expect(throws: AttachmentError.self) { try bounded.write(gzip) }
             #expect(error?.code == .tooLarge)
             // Nothing of them is left.
