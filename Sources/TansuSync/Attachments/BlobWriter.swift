@@ -133,8 +133,9 @@
             }
             return AttachmentFile(
                 name: name, contentType: contentType,
-                digest: "md5-" + Data(storedHash.finalize()).base64EncodedString(), length: checked ?? decoded ?? length,
-                revpos: revpos, encoding: encoding, encodedLength: encoding == nil ? nil : storedLength, blob: id)
+                digest: "md5-" + Data(storedHash.finalize()).base64EncodedString(),
+                length: checked ?? decoded ?? length, revpos: revpos, encoding: encoding,
+                encodedLength: encoding == nil ? nil : storedLength, blob: id)
         }
 
         /// Lets the sweep remove the blob unless a document names it.
