@@ -95,7 +95,8 @@
             guard answer.status != 413 else {
                 guard indices.count > 1 else {
                     results[indices[0]] = .failure(
-                        RemoteError(.tooLarge, "The document \"\(documents[indices[0]].id)\" is larger than \(url) takes"))
+                        RemoteError(
+                            .tooLarge, "The document \"\(documents[indices[0]].id)\" is larger than \(url) takes"))
                     return
                 }
                 try await post(documents, Array(indices[..<(indices.count / 2)]), &results)
@@ -118,7 +119,9 @@
                 if word == "conflict" {
                     if answer.isRepeated, let saved = try await saved(document, instead: document.revision) {
                         results[index] = .success(saved)
-                    } else { results[index] = .failure(conflict(document.id)) }
+                    } else {
+                        results[index] = .failure(conflict(document.id))
+                    }
                 } else {
                     let reason = row["reason"]?.stringValue ?? "no reason is given"
                     results[index] = .failure(

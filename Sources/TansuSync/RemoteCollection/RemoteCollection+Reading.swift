@@ -12,7 +12,7 @@
         /// - Throws: ``RemoteError``; `DecodingError`; `CancellationError`.
         @_disfavoredOverload
         public func get(_ id: some DocumentID) async throws -> Element? {
-            guard let document = try await document(RemoteIDs.text(id.bsonID)) else { return nil }
+            guard let document = try await document(RemoteIDs.onServer(id.bsonID)) else { return nil }
             return try element(document)
         }
 
@@ -31,12 +31,12 @@
         /// - Parameter id: Its `_id`.
         /// - Throws: ``RemoteError``; `CancellationError`.
         public func revision(of id: some DocumentID) async throws -> Revision? {
-            guard let text = try await revisionText(RemoteIDs.text(id.bsonID)) else { return nil }
+            guard let text = try await revisionText(RemoteIDs.onServer(id.bsonID)) else { return nil }
             return try revision(text)
         }
 
         func elements(_ ids: [BSONValue]) async throws -> [Element] {
-            let ids = try ids.map { try RemoteIDs.text($0) }
+            let ids = try ids.map { try RemoteIDs.onServer($0) }
             var elements: [Element] = []
             for start in stride(from: 0, to: ids.count, by: Self.idsAtOnce) {
                 let part = Array(ids[start..<min(start + Self.idsAtOnce, ids.count)])

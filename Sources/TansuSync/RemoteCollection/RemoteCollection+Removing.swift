@@ -11,7 +11,7 @@
         @_disfavoredOverload
         @discardableResult
         public func remove(id: some DocumentID) async throws -> Bool {
-            let id = try RemoteIDs.text(id.bsonID)
+            let id = try RemoteIDs.onServer(id.bsonID)
             for _ in 0..<options.conflictAttempts {
                 guard let revision = try await revisionText(id) else { return false }
                 if try await delete(id, revision) { return true }
@@ -26,7 +26,7 @@
         ///   - revision: The revision that the caller has.
         /// - Throws: ``RemoteError``, of code `conflict` when the document was changed or removed since; `CancellationError`.
         public func remove(id: some DocumentID, revision: Revision) async throws {
-            let id = try RemoteIDs.text(id.bsonID)
+            let id = try RemoteIDs.onServer(id.bsonID)
             guard try await delete(id, revision.description) else { throw conflict(id) }
         }
 
@@ -58,7 +58,7 @@
                     guard let id = document["_id"], let revision = document["_rev"]?.stringValue else {
                         throw invalidAnswer("_find answers a document without the _rev that was asked for")
                     }
-                    return (id: try RemoteIDs.text(id), revision: revision)
+                    return (id: try RemoteIDs.onServer(id), revision: revision)
                 }
                 let count = try await delete(found, results.request)
                 removed += count

@@ -67,7 +67,7 @@
         public func update(
             id: some DocumentID, _ body: (inout Element) throws -> Void
         ) async throws -> Element? {
-            let id = try RemoteIDs.text(id.bsonID)
+            let id = try RemoteIDs.onServer(id.bsonID)
             for _ in 0..<options.conflictAttempts {
                 guard let stored = try await document(id) else { return nil }
                 var element = try element(stored)
@@ -77,7 +77,8 @@
                 var changed = stored.applying(changesFrom: before, to: after)
                 guard changed["_id"] == stored["_id"] else {
                     throw TansuError(
-                        .invalidID, "The closure changed the _id; keep it, or save a new document and remove the old one",
+                        .invalidID,
+                        "The closure changed the _id; keep it, or save a new document and remove the old one",
                         context: "_id")
                 }
                 if changed == stored { return element }
@@ -103,7 +104,7 @@
 
             init(_ document: BSONDocument) throws {
                 fields = document
-                id = try RemoteIDs.text(document["_id"] ?? .null)
+                id = try RemoteIDs.onServer(document["_id"] ?? .null)
                 fields["_id"] = .string(id)
                 if let revision = document["_rev"], revision.stringValue == nil {
                     guard revision.isNull else {
@@ -123,7 +124,7 @@
             return try Outgoing(document)
         }
 
-        /// Puts a document in the place of whatever is there.
+        /// Puts a document instead of whatever is there.
         func replace(_ document: Outgoing) async throws -> SavedDocument {
             for attempt in 0...options.conflictAttempts {
                 do {
@@ -166,7 +167,7 @@
             return SavedDocument(id: id(document.id), revision: now)
         }
 
-        func id(_ text: String) -> BSONValue { RemoteIDs.value(text, areObjectIDs: hasObjectIDs) }
+        func id(_ text: String) -> BSONValue { RemoteIDs.here(text, areObjectIDs: hasObjectIDs) }
 
         func conflict(_ id: String) -> RemoteError {
             RemoteError(

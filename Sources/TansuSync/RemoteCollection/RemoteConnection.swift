@@ -51,7 +51,7 @@
                         ])
                     }
                     return RemoteAnswer(
-                        status: answer.status, value: value, isRepeated: attempts > 1, tag: answer["etag"])
+                        status: answer.status, value: value, isRepeated: attempts > 1)
                 }
             }
         }
@@ -76,9 +76,6 @@
         let value: BSONValue
         /// Whether an earlier attempt, whose answer was lost, may have done what was asked.
         let isRepeated: Bool
-        /// The ETag.
-        let tag: String?
-
         subscript(name: String) -> BSONValue? { value[name] }
     }
 #endif

@@ -22,7 +22,7 @@
         }
 
         /// The text that an id is on the server.
-        static func text(_ id: BSONValue) throws(RemoteError) -> String {
+        static func onServer(_ id: BSONValue) throws(RemoteError) -> String {
             switch id {
             case .string(let text):
                 do { try DocumentName.validate(id: text) } catch {
@@ -37,7 +37,7 @@
         }
 
         /// The id that a text of the server is on this side.
-        static func value(_ text: String, areObjectIDs: Bool) -> BSONValue {
+        static func here(_ text: String, areObjectIDs: Bool) -> BSONValue {
             if areObjectIDs, let id = ObjectID(text), id.hexString == text { return .objectID(id) }
             return .string(text)
         }
@@ -51,7 +51,7 @@
             }
             guard hasObjectIDs else { return document }
             var document = document
-            document["_id"] = RemoteIDs.value(id, areObjectIDs: true)
+            document["_id"] = RemoteIDs.here(id, areObjectIDs: true)
             return document
         }
 

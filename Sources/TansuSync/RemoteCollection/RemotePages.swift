@@ -19,7 +19,7 @@
         private(set) var isAtEnd = false
         private var lastLimit = 0
 
-        /// An earlier bookmark, and after how many pages a later one takes its place: one that comes again is found, however many
+        /// An earlier bookmark, and after how many pages a later one replaces it: one that comes again is found, however many
         /// there are between.
         private var knownBookmark = ""
         private var pagesLeft = 1
@@ -47,7 +47,9 @@
                 try Task.checkCancellation()
                 var body = body
                 body["limit"] = BSONValue(limit)
-                if let bookmark { body["bookmark"] = .string(bookmark) } else if position > 0 {
+                if let bookmark {
+                    body["bookmark"] = .string(bookmark)
+                } else if position > 0 {
                     body["skip"] = BSONValue(position)
                 }
                 let text = RemoteConnection.text(of: body)
@@ -80,7 +82,8 @@
             guard let bookmark else { return }
             guard bookmark != knownBookmark else {
                 throw RemoteError(
-                    RemoteFailure.invalidAnswer("The bookmark \"\(bookmark)\" of its answer leads back to an earlier page"))
+                    RemoteFailure.invalidAnswer(
+                        "The bookmark \"\(bookmark)\" of its answer leads back to an earlier page"))
             }
             pagesLeft -= 1
             if pagesLeft == 0 {
@@ -165,7 +168,9 @@
         mutating func next() async throws -> [BSONDocument]? {
             guard left != 0, !pages.isAtEnd else { return nil }
             var found: [BSONDocument] = []
-            let wanted = (left ?? enough).map { $0.addingReportingOverflow(toSkip) }.map { $0.overflow ? Int.max : $0.partialValue }
+            let wanted = (left ?? enough).map { $0.addingReportingOverflow(toSkip) }.map {
+                $0.overflow ? Int.max : $0.partialValue
+            }
             let collection = query.collection
             for document in try await pages.next(wanted) {
                 let document = try collection.connection.reading { try collection.received(document) }

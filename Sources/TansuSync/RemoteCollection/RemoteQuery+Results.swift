@@ -17,7 +17,7 @@
         ///
         /// - Throws: As ``all()``.
         public func first() async throws -> Element? {
-            var iterator = AsyncIterator(self, enough: 1)
+            var iterator = Iterator(self, enough: 1)
             return try await iterator.next()
         }
 
@@ -48,10 +48,10 @@
 
     extension RemoteQuery: AsyncSequence {
         /// Runs the query when the first document is requested.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+        public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
         /// Iterates over the documents of a query; one page of them is in memory.
-        public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+        public struct Iterator: AsyncIteratorProtocol, Sendable {
             private let query: RemoteQuery<Element>
             private var results: RemoteResults<Element>?
             private var page: ArraySlice<BSONDocument> = []

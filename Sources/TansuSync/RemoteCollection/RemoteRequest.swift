@@ -34,7 +34,8 @@
             if let other = hints.first {
                 throw RemoteError(
                     .unsupported,
-                    "The hint \"\(other.key)\" means nothing to a server; leave it out, or name an index with using(index:)")
+                    "The hint \"\(other.key)\" means nothing to a server; leave it out, or name an index with using(index:)"
+                )
             }
             let (selection, scan) = try Self.selection(of: filter, query)
             matcher = filter.isEmpty ? nil : try EngineMatcher(filter)
@@ -42,8 +43,8 @@
             if !query.allowsScan, query.mango == nil, case .all = selection, let scan {
                 throw RemoteError(
                     .unsupported,
-                    "A server cannot be asked for \"\(scan.name)\""
-                        + (scan.path.isEmpty ? "" : " at \"\(scan.path)\"")
+                    "A server cannot be asked for \"\(scan.operation)\""
+                        + (scan.location.isEmpty ? "" : " at \"\(scan.location)\"")
                         + ", so that all documents would be read; add a condition that it knows, say find(mango:), or allow "
                         + "it with scanning()")
             }
@@ -78,20 +79,21 @@
         private static func number(_ value: BSONValue?, _ name: String) throws -> Int? {
             guard let value else { return nil }
             guard let number = value.intValue, number >= 0 else {
-                throw TansuError(.invalidQuery, "The hint \"\(name)\" is a whole number from 0 up", context: "hints.\(name)")
+                throw TansuError(
+                    .invalidQuery, "The hint \"\(name)\" is a whole number from 0 up", context: "hints.\(name)")
             }
             return number
         }
 
         private static func selection<Element>(
             of filter: BSONDocument, _ query: RemoteQuery<Element>
-        ) throws -> (Selection, (path: String, name: String)?) {
+        ) throws -> (Selection, QueryTranslation.Unsaid?) {
             guard !filter.isEmpty else { return (.all, nil) }
             var translation = QueryTranslation(
                 hasObjectIDs: query.collection.hasObjectIDs, isPlain: query.isPlain)
             let bounds = try translation.query(filter)
             if case .all = bounds.lower { return (bounds.upper, nil) }
-            return (bounds.upper, translation.unsaid ?? ("", filter.keys[0]))
+            return (bounds.upper, translation.unsaid ?? QueryTranslation.Unsaid([], filter.keys[0]))
         }
 
         /// A sort of the server, which leaves out documents without a path: the query has to say that they have it.

@@ -8,9 +8,9 @@
         static let rangeLimit = 24
 
         static func equal(_ text: String) -> String { "\\A\(literal(text))\\z" }
-        static func prefix(_ text: String) -> String { "\\A\(literal(text))" }
-        static func suffix(_ text: String) -> String { "\(literal(text))\\z" }
-        static func part(_ text: String) -> String { literal(text) }
+        static func beginning(_ text: String) -> String { "\\A\(literal(text))" }
+        static func ending(_ text: String) -> String { "\(literal(text))\\z" }
+        static func containing(_ text: String) -> String { literal(text) }
 
         /// Text whose bytes are greater than others, or equal to them as well.
         static func greater(than bytes: [UInt8], orEqual: Bool) -> String {

@@ -12,7 +12,18 @@
         /// Whether arrays and numbers that JSON lacks are left out of account.
         let isPlain: Bool
         /// The first condition of which nothing can be said.
-        private(set) var unsaid: (path: String, name: String)?
+        private(set) var unsaid: Unsaid?
+
+        /// A condition that Mango has no words for.
+        struct Unsaid: Sendable {
+            let location: String
+            let operation: String
+
+            init(_ keys: [String], _ operation: String) {
+                location = keys.joined(separator: ".")
+                self.operation = operation
+            }
+        }
 
         init(hasObjectIDs: Bool = false, isPlain: Bool = false) {
             self.hasObjectIDs = hasObjectIDs
@@ -38,7 +49,8 @@
                 case "$comment": break
                 case "$do":
                     throw RemoteError(
-                        .unsupported, "A server cannot be asked for joins (\"$do\"); read the documents that they lead to")
+                        .unsupported,
+                        "A server cannot be asked for joins (\"$do\"); read the documents that they lead to")
                 default:
                     guard !Self.isOperator(key), let keys = Self.keys(key) else {
                         parts.append(unknown([key], key))
@@ -66,7 +78,7 @@
         }
 
         private mutating func unknown(_ keys: [String], _ name: String) -> SelectionBounds {
-            if unsaid == nil { unsaid = (keys.joined(separator: "."), name) }
+            if unsaid == nil { unsaid = Unsaid(keys, name) }
             return .unknown
         }
 
@@ -74,7 +86,7 @@
         private mutating func opposite(
             _ bounds: SelectionBounds, _ keys: [String], _ name: String
         ) -> SelectionBounds {
-            if case .none = bounds.lower, unsaid == nil { unsaid = (keys.joined(separator: "."), name) }
+            if case .none = bounds.lower, unsaid == nil { unsaid = Unsaid(keys, name) }
             return !bounds
         }
 
@@ -148,9 +160,9 @@
             case "$exists":
                 let isThere = exists(keys)
                 return operand == .bool(true) || operand.doubleValue ?? 0 != 0 ? isThere : !isThere
-            case "$begin", "$beginsWith": return text(keys, operand, BytePattern.prefix)
-            case "$endsWith": return text(keys, operand, BytePattern.suffix)
-            case "$contains": return text(keys, operand, BytePattern.part)
+            case "$begin", "$beginsWith": return text(keys, operand, BytePattern.beginning)
+            case "$endsWith": return text(keys, operand, BytePattern.ending)
+            case "$contains": return text(keys, operand, BytePattern.containing)
             case "$regex":
                 if case .regularExpression(let regex) = operand { return pattern(keys, regex.pattern, regex.options) }
                 return pattern(keys, operand.stringValue ?? "", all["$options"]?.stringValue ?? "")
@@ -162,7 +174,9 @@
             case "$all":
                 var parts: [SelectionBounds] = []
                 for value in operand.arrayValue ?? [] {
-                    if case .regularExpression = value { parts.append(try field(keys, value)) } else {
+                    if case .regularExpression = value {
+                        parts.append(try field(keys, value))
+                    } else {
                         parts.append(equal(keys, value))
                     }
                 }
@@ -302,8 +316,10 @@
                 !options.contains(where: { "imx".contains($0) })
             {
                 for scalar in pattern.unicodeScalars.dropFirst() {
-                    let isPlain = scalar.value >= 0x80 || scalar.properties.isAlphabetic || scalar == " "
-                        || (scalar.value >= 0x30 && scalar.value <= 0x39) || "-_,:;@/<>=!%&'\"~".unicodeScalars.contains(scalar)
+                    let isPlain =
+                        scalar.value >= 0x80 || scalar.properties.isAlphabetic || scalar == " "
+                        || (scalar.value >= 0x30 && scalar.value <= 0x39)
+                        || "-_,:;@/<>=!%&'\"~".unicodeScalars.contains(scalar)
                     guard isPlain else {
                         // A quantifier may take the last one away.
                         if "*?{".unicodeScalars.contains(scalar) { _ = start.unicodeScalars.popLast() }
@@ -313,7 +329,7 @@
                 }
             }
             // A stored regular expression that equals it is an object.
-            let found = Selection.field([], .holds("$regex", .string(BytePattern.prefix(start))))
+            let found = Selection.field([], .holds("$regex", .string(BytePattern.beginning(start))))
             return some(keys, ValueTest(upper: .any([start.isEmpty ? .type("string") : found, .type("object")])))
         }
 

@@ -112,6 +112,8 @@
                 case .exists(false): return .field(keys, .exists(true))
                 }
                 guard !keys.isEmpty else { return .any(parts) }
+                // Below $elemMatch a $not stays where it is, and then holds for what is missing as well.
+                if !isUpper { parts = parts.map { .every([.field(keys, .exists(true)), $0]) } }
                 parts.append(.field(keys, .exists(false)))
                 for count in 1..<max(keys.count, 1) {
                     let way = Array(keys[..<count])
