@@ -37,7 +37,8 @@
                     "The hint \"\(other.key)\" means nothing to a server; leave it out, or name an index with using(index:)"
                 )
             }
-            let (selection, scan) = try Self.selection(of: filter, query)
+            let (said, scan) = try Self.selection(of: filter, query)
+            var selection = said
             matcher = filter.isEmpty ? nil : try EngineMatcher(filter)
             isUnconditional = filter.isEmpty && query.mango == nil
             if !query.allowsScan, query.mango == nil, case .all = selection, let scan {
@@ -49,6 +50,10 @@
                         + "it with scanning()")
             }
             if case .none = selection { isEmpty = true } else { isEmpty = false }
+            if order.contains(key: "_id"), !selection.requires(["_id"]) {
+                // Every document has one, which a server wants to be told.
+                selection = .every([selection, .field(["_id"], .holds("$gt", .null))])
+            }
             var body: BSONDocument = [:]
             let own = query.mango.map { BSONValue.document($0) }
             switch (own, selection) {

@@ -36,7 +36,7 @@
         mutating func query(_ query: BSONDocument, isElement: Bool = false) throws(RemoteError) -> SelectionBounds {
             var parts: [SelectionBounds] = []
             if isElement, query.keys.contains(where: { Self.isOperator($0) && !Self.isLogic($0) }) {
-                return try field([], .document(query))
+                return try member([], .document(query))
             }
             for (key, value) in query {
                 switch key {
@@ -56,7 +56,7 @@
                         parts.append(unknown([key], key))
                         continue
                     }
-                    parts.append(try field(keys, value))
+                    parts.append(try member(keys, value))
                 }
             }
             return .every(parts)
@@ -114,7 +114,7 @@
         // MARK: Fields
 
         /// A condition on the value at a path.
-        private mutating func field(_ keys: [String], _ value: BSONValue) throws(RemoteError) -> SelectionBounds {
+        private mutating func member(_ keys: [String], _ value: BSONValue) throws(RemoteError) -> SelectionBounds {
             guard keys.isEmpty || Selection.canName(keys) else { return unknown(keys, "$eq") }
             switch value {
             case .document(let document) where document.keys.allSatisfy(Self.isOperator) && !document.isEmpty:
@@ -131,7 +131,7 @@
                 var parts: [SelectionBounds] = []
                 for (path, inner) in document {
                     guard let more = Self.keys(path) else { return unknown(keys + [path], "$eq") }
-                    parts.append(try field(keys + more, inner))
+                    parts.append(try member(keys + more, inner))
                 }
                 return .every(parts)
             case .regularExpression(let regex): return pattern(keys, regex.pattern, regex.options)
@@ -153,10 +153,10 @@
             case "$bt", "$between": return between(keys, name, operand)
             case "$and", "$or", "$nor":
                 var parts: [SelectionBounds] = []
-                for part in operand.arrayValue ?? [] { parts.append(try field(keys, part)) }
+                for part in operand.arrayValue ?? [] { parts.append(try member(keys, part)) }
                 if name == "$and" { return .every(parts) }
                 return name == "$or" ? .any(parts) : opposite(.any(parts), keys, name)
-            case "$not": return !(try field(keys, operand))
+            case "$not": return opposite(try member(keys, operand), keys, name)
             case "$exists":
                 let isThere = exists(keys)
                 return operand == .bool(true) || operand.doubleValue ?? 0 != 0 ? isThere : !isThere
@@ -175,7 +175,7 @@
                 var parts: [SelectionBounds] = []
                 for value in operand.arrayValue ?? [] {
                     if case .regularExpression = value {
-                        parts.append(try field(keys, value))
+                        parts.append(try member(keys, value))
                     } else {
                         parts.append(equal(keys, value))
                     }
@@ -237,7 +237,7 @@
                 case .int32, .int64:
                     texts.append(value)
                     hasNumbers = true
-                default: parts.append(try field(keys, literal(value)))
+                default: parts.append(try member(keys, literal(value)))
                 }
             }
             guard texts.count > 4, !(hasObjectIDs && keys == ["_id"]) else {
