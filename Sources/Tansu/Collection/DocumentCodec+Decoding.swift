@@ -11,7 +11,7 @@ extension DocumentCodec {
     }
 
     /// The value of a document among many, or `nil` when it cannot be decoded and the policy skips it.
-    func decodeUnlessSkipped(_ bytes: UnsafeRawBufferPointer) throws -> Element? {
+    package func decodeUnlessSkipped(_ bytes: UnsafeRawBufferPointer) throws -> Element? {
         do {
             return try decode(bytes)
         } catch {

@@ -4,12 +4,12 @@ import Foundation
 /// A compiled query of the engine that is evaluated on single documents.
 ///
 /// `@unchecked Sendable`: the engine allows one thread at a time in a matcher, which the lock ensures.
-final class EngineMatcher: @unchecked Sendable {
+package final class EngineMatcher: @unchecked Sendable {
     private let lock = NSLock()
     private let handle: OpaquePointer
 
     /// Compiles a query. Throws `.invalidQuery`.
-    init(_ query: BSONDocument) throws {
+    package init(_ query: BSONDocument) throws {
         var handle: OpaquePointer?
         try query.withUnsafeBytes { bytes in
             _ = try engineCall { tansu_matcher_new(tansu_document(bytes), &handle, $0) }
@@ -23,7 +23,7 @@ final class EngineMatcher: @unchecked Sendable {
     }
 
     /// Whether a document matches. Throws `.invalidQuery` when a regular expression needs too many steps.
-    func matches(_ document: BSONDocument) throws -> Bool {
+    package func matches(_ document: BSONDocument) throws -> Bool {
         var matches: Int32 = 0
         try document.withUnsafeBytes { bytes in
             _ = try lock.withLock {

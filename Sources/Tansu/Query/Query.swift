@@ -39,6 +39,11 @@ extension Database {
             return reader
         }
 
+        /// The collection with the documents of this query, as it decodes them.
+        package var ownCollection: Database.Collection<Element> {
+            Database.Collection(session: session, name: collection, codec: codec)
+        }
+
         /// The same query in a transaction.
         package func inTransaction(_ transaction: Database.Transaction) -> Self { using(transaction.session) }
 

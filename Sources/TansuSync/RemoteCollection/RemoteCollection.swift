@@ -1,0 +1,115 @@
+#if TansuSync
+    import Foundation
+    import Tansu
+    import TansuBSON
+
+    /// The documents of a database on a server: CouchDB, PouchDB Server or another Tansu.
+    ///
+    /// It has the calls of `Database.Collection`, each `async`, over HTTP:
+    ///
+    /// ```swift
+    /// let people = try RemoteCollection(url: "https://example.org/people", of: Person.self)
+    /// try await people.save(Person(name: "mike", age: 12))
+    /// let cats = try await people.find { $0.pet.species == "cat" && $0.age > 10 }.all()
+    /// ```
+    ///
+    /// Queries mean what they mean to a collection of this process. There are no transactions, and no snapshots: a result that comes in
+    /// several pages may show changes that were made in between.
+    public struct RemoteCollection<Element: Sendable>: Sendable {
+        let connection: RemoteConnection
+        let options: RemoteOptions
+        /// An empty collection that knows the names of properties, and how documents are encoded.
+        let local: Database.Collection<Element>
+        /// Whether the ids of documents are ObjectIds to this side.
+        let hasObjectIDs: Bool
+
+        /// The URL of the database, without user and password.
+        public var url: String { connection.database.url.text }
+    }
+
+    extension RemoteCollection where Element: Codable {
+        /// Creates a collection of values of a Codable type. No request is sent.
+        ///
+        /// - Parameters:
+        ///   - url: The URL of the database, with or without user and password.
+        ///   - type: What documents are decoded as and encoded from.
+        ///   - credentials: How this side shows the server who it is.
+        ///   - options: Timeouts, certificates, pages.
+        /// - Throws: ``RemoteError`` of code `invalidURL` or `invalidOptions`; `TansuError`.
+        public init(
+            url: String, of type: Element.Type, credentials: RemoteCredentials = .none,
+            options: RemoteOptions = RemoteOptions()
+        ) throws {
+            try self.init(url: url, of: type, credentials, options, options.transport(), .system)
+        }
+
+        package init(
+            url: String, of type: Element.Type, _ credentials: RemoteCredentials = .none,
+            _ options: RemoteOptions = RemoteOptions(), _ transport: any HTTPTransport, _ retries: RetryPolicy
+        ) throws {
+            let remote: RemoteURL
+            do { remote = try RemoteURL(url) } catch { throw RemoteError(error) }
+            var retries = retries
+            retries.attempts = options.attempts
+            connection = RemoteConnection(
+                database: RemoteDatabase(remote, credentials: credentials, transport: transport, retries: retries))
+            self.options = options
+            local = try LocalNames.database().collection("remote", of: type)
+            hasObjectIDs =
+                switch options.ids {
+                case .automatic: RemoteIDs.areObjectIDs(of: type)
+                case .text: false
+                case .objectIDs: true
+                }
+        }
+
+        private init(
+            _ connection: RemoteConnection, _ options: RemoteOptions, _ local: Database.Collection<Element>,
+            _ hasObjectIDs: Bool
+        ) {
+            self.connection = connection
+            self.options = options
+            self.local = local
+            self.hasObjectIDs = hasObjectIDs
+        }
+
+        /// The same collection with values stored in another form, such as dates as text, for databases that other programs
+        /// write.
+        ///
+        /// - Parameter strategies: How values are stored.
+        public func coding(_ strategies: BSONCodingStrategies) -> Self {
+            Self(connection, options, local.coding(strategies), hasObjectIDs)
+        }
+    }
+
+    extension RemoteCollection<BSONDocument> {
+        /// Creates a collection of documents. No request is sent.
+        ///
+        /// Documents have their revision as `_rev`, and the stubs of their attachments as `_attachments`, as on the server.
+        ///
+        /// - Parameters:
+        ///   - url: The URL of the database, with or without user and password.
+        ///   - credentials: How this side shows the server who it is.
+        ///   - options: Timeouts, certificates, pages.
+        /// - Throws: ``RemoteError`` of code `invalidURL` or `invalidOptions`; `TansuError`.
+        public init(
+            url: String, credentials: RemoteCredentials = .none, options: RemoteOptions = RemoteOptions()
+        ) throws {
+            try self.init(url: url, of: BSONDocument.self, credentials: credentials, options: options)
+        }
+    }
+
+    /// The database whose collections are empty, for the names of properties and for projections.
+    enum LocalNames {
+        private static let shared = Locked<Database?>(nil)
+
+        static func database() throws -> Database {
+            try shared.withLock { shared in
+                if let shared { return shared }
+                let made = try Database(.memory)
+                shared = made
+                return made
+            }
+        }
+    }
+#endif
