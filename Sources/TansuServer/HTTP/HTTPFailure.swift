@@ -61,6 +61,10 @@
             HTTPFailure(.unsupportedMediaType, "bad_content_type", reason)
         }
 
+        static var attachmentTooLarge: HTTPFailure {
+            .tooLarge("attachment_too_large", "The attachment is too large")
+        }
+
         /// A whole request, a document, an attachment or a batch is larger than the limits allow.
         package static func tooLarge(
             _ error: String = "too_large", _ reason: String = "the request entity is too large"

@@ -75,10 +75,4 @@
 
         func add(_ file: AttachmentFile) { state.withLock { $0.files[BytewiseText(file.name)] = file } }
     }
-
-    extension HTTPFailure {
-        static var attachmentTooLarge: HTTPFailure {
-            .tooLarge("attachment_too_large", "The attachment is too large")
-        }
-    }
 #endif
