@@ -9,6 +9,9 @@
 #include "util/error.h"
 #include <stdlib.h>
 
+/* Of a plan that tests so many documents that remembering their form is worth the memory. */
+#define TRAIL_COST 1000.0 /* nanoseconds, roughly */
+
 /* begin_streams -- opens the scans of a streamed plan. */
 static tansu_status begin_streams(query_run *run, tansu_error *error) {
     const plan *p = run->plan;
@@ -57,6 +60,9 @@ tansu_status run_begin(const query *q, const read_context *rctx, const collectio
         return status;
     run->plan = p->chosen;
     p->error = NULL;
+    if (!run->plan->exact && run->plan->cost > TRAIL_COST)
+        run->match.trail =
+            arena_alloc(&run->memory, sizeof *run->match.trail); /* or does without */
     if (run->plan->kind == PLAN_SCAN)
         table_scan_init(&run->scan, &run->rctx, collection);
     run->rids.keep_entries = run->plan->covered != NULL;
