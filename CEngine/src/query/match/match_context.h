@@ -25,8 +25,8 @@ typedef struct match_context {
     /* Zeroed memory of a caller that asks about many documents, all with one matcher; or NULL. Its
      * owner is the first conjunction that looks for one path in them. */
     trail *trail;
-    char error_context[256]; /* path and operator */
-    const char *message;     /* of the error; NULL: exhausted memory */
+    tansu_buffer error_context; /* path and operator, with a NUL; or empty */
+    const char *message;        /* of the error; NULL: exhausted memory */
 } match_context;
 
 /* match_context_free -- frees its memory and zeroes it. */
