@@ -5,6 +5,7 @@
 #include "store/handle.h"
 #include "store/open/state_pins.h"
 #include "store/open/states.h"
+#include "util/arena.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -92,7 +93,7 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
     *cursor = NULL;
     if (db == NULL)
         return null_argument("db", error);
-    tansu_cursor *c = calloc(1, sizeof *c);
+    tansu_cursor *c = zeroed_alloc(sizeof *c);
     if (c == NULL)
         return error_memory(error);
     const slow_log timer = slow_log_begin(db);

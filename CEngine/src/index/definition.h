@@ -109,6 +109,7 @@ typedef struct index_entries {
     struct index_entry *keys;
     uint32_t key_count;
     uint32_t key_capacity;
+    struct trail *trails; /* of index_entries_follow(), or NULL */
 } index_entries;
 
 /* The number of the rules by which index_entries_make() makes entries; a checkpoint records it.
@@ -117,6 +118,11 @@ typedef struct index_entries {
 #define INDEX_ENTRY_RULES 3
 
 void index_entries_free(index_entries *entries);
+
+/* index_entries_follow -- says of an empty set that it is for the entries of many documents in one
+ * index alone, whose definition stays: where the paths led in the document before is tried first in
+ * the next (bson/trail.h). When memory is exhausted the set does without. */
+void index_entries_follow(index_entries *entries, const index_definition *definition);
 
 /*
  * index_entries_make -- the entries of one document in one index: for each combination of the

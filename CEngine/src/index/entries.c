@@ -4,6 +4,7 @@
 #include "index/definition.h"
 
 #include "bson/case_fold.h"
+#include "bson/trail.h"
 #include "bson/value.h"
 #include "index/type_tag.h"
 #include "util/array.h"
@@ -26,7 +27,16 @@ void index_entries_free(index_entries *entries) {
     tansu_buffer_free(&entries->path);
     free(entries->list);
     free(entries->keys);
+    free(entries->trails);
     *entries = (index_entries){.list = NULL};
+}
+
+void index_entries_follow(index_entries *entries, const index_definition *definition) {
+    if (definition->wildcard)
+        return;
+    entries->trails = malloc(definition->path_count * sizeof *entries->trails);
+    for (uint32_t i = 0; entries->trails != NULL && i < definition->path_count; i++)
+        trail_begin(&entries->trails[i], definition);
 }
 
 /* compare_keys -- the memcmp order of two byte strings in one buffer. */
@@ -253,6 +263,17 @@ static bool within_bounds(const index_entries *entries, const index_definition *
     return bytes <= MAX_ENTRY_BYTES;
 }
 
+/* plain_value -- path_get() of one of the paths. */
+static inline bool plain_value(index_entries *entries, const index_definition *definition,
+                               uint32_t i, const uint8_t *doc, size_t size, doc_value *value) {
+    if (entries->trails == NULL)
+        return path_get(&definition->paths[i], doc, size, value);
+    enum trail_end end = trail_find(&entries->trails[i], &definition->paths[i], doc, size, value);
+    if (end != TRAIL_FOUND)
+        *value = (doc_value){NULL, 0, DOC_MISSING};
+    return end != TRAIL_ARRAY;
+}
+
 /* make_plain -- the one entry of a document without an array at or before the end of any path;
  * false when it has one (or memory is exhausted: *failed). */
 static bool make_plain(index_entries *entries, const index_definition *definition,
@@ -261,7 +282,7 @@ static bool make_plain(index_entries *entries, const index_definition *definitio
     bool present = false;
     for (uint32_t i = 0; i < definition->path_count; i++) {
         doc_value *value = &values[i];
-        if (!path_get(&definition->paths[i], doc, size, value) || value->type == DOC_ARRAY)
+        if (!plain_value(entries, definition, i, doc, size, value) || value->type == DOC_ARRAY)
             return false;
         present = present || value->type != DOC_MISSING;
         if (!put_key(entries, definition, &entries->bytes, value, definition->descending[i])) {

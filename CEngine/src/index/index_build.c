@@ -314,6 +314,7 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
                      .error = error,
                      .conflict = conflict};
     index_entries entries = {.list = NULL};
+    index_entries_follow(&entries, definition);
     bool arrays = false;
     tansu_status status;
     for (;;) {

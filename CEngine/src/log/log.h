@@ -352,11 +352,16 @@ static inline tansu_status log_check(const log *l, uint64_t before, tansu_status
     return log_faults(l) == before ? status : log_read_error(l, error);
 }
 
+/* log_entry -- a segment's entry in the readers' table, which stays where it is. */
+static inline uint8_t *const *log_entry(const log *l, uint32_t number) {
+    uint8_t **table = __atomic_load_n(&l->tables[number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
+    return &table[number & (LOG_TABLE_SIZE - 1)];
+}
+
 /* log_slot -- what the readers' table says of a segment. It was stored before any location in the
  * segment was. */
 static inline uint8_t *log_slot(const log *l, uint32_t number) {
-    uint8_t **table = __atomic_load_n(&l->tables[number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
-    return __atomic_load_n(&table[number & (LOG_TABLE_SIZE - 1)], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(log_entry(l, number), __ATOMIC_ACQUIRE);
 }
 
 /* log_slot_compressed -- the compressed segment that an entry of the table is; NULL: it is

@@ -29,15 +29,40 @@ static const frame_header *frame_after(const log *l, const segment *s, uint64_t 
 }
 
 /*
+ * zeros_end -- scan_zeros() of the segment that the log ends in. What nobody has written yet of the
+ * disk space that is allocated ahead is up to megabytes: that they are zeros is asked of the file
+ * system, because reading them makes a page for each 4 KiB, which takes longer than replaying most
+ * logs. Not while another process writes there.
+ */
+static uint64_t zeros_end(log *l, segment *s, uint64_t offset) {
+    uint64_t begin, end;
+    bool asks = l->folder != NULL && s->last == 0 && l->calls->hole != NULL && !l->read_only &&
+                !l->concurrent && segment_descriptor(l, s) >= 0;
+    while (asks && l->calls->hole(s->fd, offset, &begin, &end)) {
+        begin = align8(begin < offset ? offset : begin);
+        if (end > s->allocated)
+            end = s->allocated;
+        end -= end % 8;
+        if (begin >= end)
+            break;
+        offset = scan_zeros(s->base, begin, offset);
+        if (offset < begin)
+            return offset;
+        offset = end;
+    }
+    return scan_zeros(s->base, s->allocated, offset);
+}
+
+/*
  * later_frame_exists -- searches after the end of the log for a valid frame that proves that commit
  * `sequence` is corrupt and no torn end. *zeros: all bytes of the first segment from `offset` on
  * are zero.
  */
-static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, uint64_t sequence,
+static bool later_frame_exists(log *l, uint32_t index, uint64_t offset, uint64_t sequence,
                                bool *zeros) {
     *zeros = false;
     for (uint32_t first = index; index < l->active.count; index++) {
-        const segment *s = l->active.items[index];
+        segment *s = l->active.items[index];
         if (s->last != 0 && s->first > sequence) /* made of commits that were on the disk */
             return true;
         if (s->compressed != NULL) { /* likewise */
@@ -46,7 +71,8 @@ static bool later_frame_exists(const log *l, uint32_t index, uint64_t offset, ui
             offset = SEGMENT_HEADER_SIZE;
             continue;
         }
-        offset = scan_zeros(s->base, s->allocated, offset);
+        offset = index + 1 == l->active.count ? zeros_end(l, s, offset)
+                                              : scan_zeros(s->base, s->allocated, offset);
         *zeros = *zeros || (index == first && offset == s->allocated);
         for (const frame_header *frame; (frame = frame_after(l, s, &offset, sequence)) != NULL;
              offset += 8)
@@ -322,7 +348,7 @@ static bool required(const replay *w, uint64_t sure_sequence, bool *stale) {
 /* passed_over -- whether a later frame proves that the one at the end is corrupt, though another
  * process may be appending: unless it has become valid by now, for frames do so in their order. */
 static bool passed_over(const replay *w) {
-    const log *l = w->l;
+    log *l = w->l;
     bool zeros;
     if (l->active.count == 0 || !later_frame_exists(l, w->index, w->offset, w->expected, &zeros))
         return false;

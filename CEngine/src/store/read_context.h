@@ -54,6 +54,10 @@ typedef struct table_scan {
     uint64_t rid;   /* the next to examine */
     uint64_t chunk; /* number of the chunk that `words` is, or UINT64_MAX */
     const uint64_t *words;
+    /* The segment of the document before, in which most likely the next one is as well, and its
+     * entry in the log's table; NULL: none. */
+    uint32_t segment;
+    uint8_t *const *entry;
 } table_scan;
 
 void table_scan_init(table_scan *scan, const read_context *rctx,

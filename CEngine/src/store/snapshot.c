@@ -7,6 +7,7 @@
 #include "store/commit_wait.h"
 #include "store/database_internal.h"
 #include "store/name_check.h"
+#include "util/arena.h"
 #include "util/error.h"
 #include "util/heap.h"
 
@@ -17,7 +18,7 @@
 #define TRIM_BYTES ((uint64_t)16 * 1024 * 1024)
 
 snapshot *snapshot_new(uint32_t room) {
-    snapshot *v = calloc(1, sizeof *v);
+    snapshot *v = zeroed_alloc(sizeof *v);
     if (v == NULL)
         return NULL;
     v->collections = malloc((room == 0 ? 1 : room) * sizeof *v->collections);

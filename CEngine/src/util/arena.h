@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct arena_chunk arena_chunk;
 
@@ -41,5 +43,15 @@ void arena_release(arena *a, arena_mark mark);
 
 /* arena_free -- frees everything; the arena is then empty. */
 void arena_free(arena *a);
+
+/* zeroed_alloc -- calloc() of one object that is allocated and freed with each call, by malloc():
+ * glibc before 2.41 never takes what calloc() returns from the lists of the thread, so that it is
+ * searched for each time, and freed with a search once those lists are full. */
+static inline void *zeroed_alloc(size_t size) {
+    void *memory = malloc(size);
+    /* The compiler is not to see that this is calloc(), and to call that. */
+    __asm__("" : "+r"(memory));
+    return memory == NULL ? NULL : memset(memory, 0, size);
+}
 
 #endif

@@ -17,6 +17,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
 #ifdef __APPLE__
 #include <sys/sysctl.h>
 #include <sys/time.h>
@@ -173,6 +176,41 @@ static void system_populate(int fd, uint8_t *mapped, uint64_t begin, uint64_t fr
 }
 #endif
 
+#if defined(__linux__) && defined(SEEK_HOLE)
+/* seeks_precisely -- whether the file system of a file asks the page cache when it is asked for
+ * holes: pages of a mapping that were changed and not yet written are none there. Others may not
+ * know of them (FUSE asks its server). */
+static bool seeks_precisely(int fd) {
+    enum { EXT4 = 0xEF53, XFS = 0x58465342, TMPFS = 0x01021994 };
+    struct statfs info;
+    return fstatfs(fd, &info) == 0 &&
+           (info.f_type == EXT4 || info.f_type == XFS || info.f_type == TMPFS);
+}
+
+static bool system_hole(int fd, uint64_t offset, uint64_t *begin, uint64_t *end) {
+    struct stat st;
+    if (!seeks_precisely(fd) || fstat(fd, &st) != 0)
+        return false;
+    off_t hole = lseek(fd, (off_t)offset, SEEK_HOLE);
+    if (hole < 0 || hole >= st.st_size)
+        return false;
+    off_t data = lseek(fd, hole, SEEK_DATA);
+    if (data < 0 && errno != ENXIO)
+        return false;
+    *begin = (uint64_t)hole;
+    *end = (uint64_t)(data < 0 ? st.st_size : data); /* ENXIO: nothing but zeros follows */
+    return true;
+}
+#else
+static bool system_hole(int fd, uint64_t offset, uint64_t *begin, uint64_t *end) {
+    (void)fd;
+    (void)offset;
+    (void)begin;
+    (void)end;
+    return false;
+}
+#endif
+
 static void system_start_writeback(int fd, uint64_t offset, uint64_t size) {
 #ifdef SYNC_FILE_RANGE_WRITE
     (void)sync_file_range(fd, (off_t)offset, (off_t)size, SYNC_FILE_RANGE_WRITE);
@@ -274,6 +312,7 @@ const fs fs_system = {
     .map = system_map,
     .unmap = system_unmap,
     .populate = system_populate,
+    .hole = system_hole,
     .start_writeback = system_start_writeback,
     .sync = system_sync,
     .sync_folder = system_sync_folder,

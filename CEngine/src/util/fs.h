@@ -32,6 +32,10 @@ typedef struct fs {
      * costs several times as much. From `fresh` on the file has nothing but zeros. A hint: failing
      * is no error. `begin` is a multiple of the page size. */
     void (*populate)(int fd, uint8_t *mapped, uint64_t begin, uint64_t fresh, uint64_t end);
+    /* The first part from an offset on that is known to read as zeros without being read, because
+     * nothing was ever written there: a hole, or space that was allocated. Nothing of it is in a
+     * dirty page. May be NULL; false: none is known. */
+    bool (*hole)(int fd, uint64_t offset, uint64_t *begin, uint64_t *end);
     /* Begins to write a part of the file to the disk and does not wait, so that a later sync has
      * less to do. A hint: failing is no error, and nothing is promised. */
     void (*start_writeback)(int fd, uint64_t offset, uint64_t size);

@@ -12,6 +12,7 @@
 #include "support/folder.h"
 #include "util/fs.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,6 +251,63 @@ static void an_end_that_old_marks_tell_of_is_written_again(void) {
     }
 }
 
+/* make_hole -- takes the disk space of a part of a file away, so that it reads as zeros. */
+static void make_hole(const char *path, uint64_t from, uint64_t size) {
+    int fd = open(path, O_RDWR);
+    REQUIRE(fd >= 0);
+#ifdef FALLOC_FL_PUNCH_HOLE
+    if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)size) != 0)
+        check_note("no hole can be made; zeros are written");
+#endif
+    uint8_t *zeros = calloc(1, size);
+    uint8_t *there = malloc(size);
+    REQUIRE(pread(fd, there, size, (off_t)from) == (ssize_t)size);
+    if (memcmp(zeros, there, size) != 0)
+        REQUIRE(pwrite(fd, zeros, size, (off_t)from) == (ssize_t)size);
+    free(zeros);
+    free(there);
+    close(fd);
+}
+
+/* Where the log seems to end is a hole, which opening does not read, but what follows shows that
+ * commits were lost; when nothing follows, it is the end. */
+static void commits_after_a_hole_are_found(void) {
+    for (int more = 0; more < 2; more++) {
+        uint64_t first;
+        char *folder = killed_in_second(TANSU_DURABILITY_FULL, &first);
+        char *name = strdup(folder_join(folder, "log/00000002.seg"));
+        uint64_t size = file_size(name);
+        REQUIRE(size > 200000);
+        remove(folder_join(folder, "log/TAIL")); /* only the frames tell */
+        if (more == 0) {
+            make_hole(name, 65536, 65536);
+            refused_and_left_alone(folder);
+            /* The same with what follows the hole: the last commit alone. */
+            tansu_buffer bytes = TANSU_BUFFER_INIT;
+            file_read(name, &bytes);
+            uint64_t end = bytes.size;
+            while (bytes.data[end - 1] == 0)
+                end--;
+            uint64_t last = (end - 5000) / 4096 * 4096;
+            make_hole(name, 131072, last - 131072);
+            refused_and_left_alone(folder);
+            tansu_buffer_free(&bytes);
+        } else {
+            make_hole(name, 65536, size - 65536);
+            tansu_db *db = call_open(folder);
+            int64_t sequence = call_statistic(db, "sequence");
+            CHECK(sequence >= (int64_t)first && sequence < 401);
+            CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 1000}"), &call_error);
+            call_close(db);
+            db = call_open(folder);
+            CHECK_INT(sequence + 1, call_statistic(db, "sequence"));
+            call_close(db);
+        }
+        free(name);
+        folder_end(folder);
+    }
+}
+
 int main(void) {
     RUN(a_segment_without_its_first_block_is_refused);
     RUN(a_killed_log_that_lost_its_end_is_refused);
@@ -257,6 +315,7 @@ int main(void) {
     RUN(after_a_failed_sync_what_was_only_written_may_be_lost);
     RUN(marks_that_were_lost_prove_nothing);
     RUN(an_end_that_old_marks_tell_of_is_written_again);
+    RUN(commits_after_a_hole_are_found);
     RUN(a_torn_end_within_one_boot_is_no_damage);
     return check_finish();
 }

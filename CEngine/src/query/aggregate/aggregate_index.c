@@ -288,7 +288,7 @@ static tansu_status run_extreme(aggregation *a, const query *q, const group_fiel
             status = accumulate(a, field, to, doc, size, 1);
         else if (status == TANSU_DONE)
             status = TANSU_OK;
-        a->keys_examined += run->keys_examined + run->index_scan.keys_examined;
+        a->keys_examined += run_keys_examined(run);
         a->documents_examined += run->documents_examined;
         if (run->plan->kind == PLAN_INDEX)
             a->index = run->plan->accesses[0]->name;

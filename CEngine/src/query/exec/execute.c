@@ -9,6 +9,9 @@
 #include "util/error.h"
 #include <stdlib.h>
 
+/* Of a plan that tests so many documents that remembering their form is worth the memory. */
+#define TRAIL_COST 1000.0 /* nanoseconds, roughly */
+
 /* begin_streams -- opens the scans of a streamed plan. */
 static tansu_status begin_streams(query_run *run, tansu_error *error) {
     const plan *p = run->plan;
@@ -21,13 +24,24 @@ static tansu_status begin_streams(query_run *run, tansu_error *error) {
                                   .keep_entries = p->covered != NULL};
     if (p->streams > 1)
         return merge_scan_init(&run->merge, run, &options, p->streams, p->fixed_paths, error);
-    index_scan_init(&run->index_scan, run, &options);
+    run->index_scan = malloc(sizeof *run->index_scan);
+    if (!run->index_scan)
+        return error_memory(error);
+    index_scan_init(run->index_scan, run, &options);
     return TANSU_OK;
+}
+
+/* counts_entries -- whether a count is the number of entries in the ranges: each match has one of
+ * them, and all are of matches. */
+static bool counts_entries(const query_run *run) {
+    const plan *p = run->plan;
+    return run->purpose == PLAN_COUNT && p->exact && p->kind == PLAN_INDEX &&
+           p->accesses[0]->distinct;
 }
 
 tansu_status run_begin(const query *q, const read_context *rctx, const collection_state *collection,
                        enum plan_purpose purpose, query_run **result, tansu_error *error) {
-    query_run *run = calloc(1, sizeof *run);
+    query_run *run = zeroed_alloc(sizeof *run);
     *result = run;
     if (!run)
         return error_memory(error);
@@ -57,14 +71,18 @@ tansu_status run_begin(const query *q, const read_context *rctx, const collectio
         return status;
     run->plan = p->chosen;
     p->error = NULL;
+    if (!run->plan->exact && run->plan->cost > TRAIL_COST)
+        run->match.trail =
+            arena_alloc(&run->memory, sizeof *run->match.trail); /* or does without */
     if (run->plan->kind == PLAN_SCAN)
         table_scan_init(&run->scan, &run->rctx, collection);
     run->rids.keep_entries = run->plan->covered != NULL;
-    return run->plan->streamed ? begin_streams(run, error) : TANSU_OK;
+    return run->plan->streamed && !counts_entries(run) ? begin_streams(run, error) : TANSU_OK;
 }
 
 void run_close_indexes(query_run *run) {
-    index_scan_free(&run->index_scan);
+    if (run->index_scan)
+        index_scan_free(run->index_scan);
     merge_scan_free(&run->merge);
 }
 
@@ -72,6 +90,7 @@ void query_end(query_run *run) {
     if (!run)
         return;
     run_close_indexes(run);
+    free(run->index_scan);
     tansu_buffer_free(&run->values);
     rid_list_free(&run->rids);
     hit_list_free(&run->hits);
@@ -142,7 +161,7 @@ static tansu_status scan_instead(query_run *run, tansu_error *error) {
 
 /* next_streamed -- the next record id of a streamed plan. */
 static tansu_status next_streamed(query_run *run, bool fetched, uint64_t *rid, tansu_error *error) {
-    index_scan *scan = &run->index_scan;
+    index_scan *scan = run->index_scan;
     tansu_status status;
     if (run->plan->streams > 1) {
         status = merge_scan_next(&run->merge, rid, error);
@@ -355,9 +374,7 @@ tansu_status run_count(query_run *run, uint64_t *count, tansu_error *error) {
     const plan *p = run->plan;
     if (p->exact && p->kind == PLAN_SCAN) {
         *count = windowed(run, run->collection->count);
-    } else if (p->exact && p->kind == PLAN_INDEX && p->accesses[0]->distinct) {
-        /* Each match has one entry in the ranges, and all entries are matches: count the
-         * entries. */
+    } else if (counts_entries(run)) {
         access_path *a = p->accesses[0];
         tansu_status status =
             a->counted ? TANSU_OK

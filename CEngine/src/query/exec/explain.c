@@ -233,7 +233,7 @@ tansu_status explain_write(const query_run *run, double milliseconds, tansu_buff
     size_t start = writer_begin(&w);
     write_plan(&w, run->plan);
     write_candidates(&w, &run->planner);
-    writer_int64(&w, "keysExamined", (int64_t)(run->keys_examined + run->index_scan.keys_examined));
+    writer_int64(&w, "keysExamined", (int64_t)run_keys_examined(run));
     writer_int64(&w, "documentsExamined", (int64_t)run->documents_examined);
     writer_int64(&w, "returned", (int64_t)run->returned);
     if (run->spilled != 0)

@@ -9,6 +9,8 @@
 #include "query/exec/merge.h"
 #include "query/exec/sort.h"
 
+/* Smaller than what malloc keeps in lists of the thread (util/arena.c): what few runs need is
+ * elsewhere. */
 struct query_run {
     const query *q;
     read_context rctx;
@@ -21,7 +23,7 @@ struct query_run {
     table_scan scan;
     rid_list rids; /* of the index ranges, sorted */
     size_t next_rid;
-    index_scan index_scan;
+    index_scan *index_scan; /* NULL: the plan has none, or several, or no entry is read */
     merge_scan merge;
     entry_bytes entry;   /* of the current record id, where entries are kept */
     tansu_buffer values; /* restored from an entry */
@@ -68,6 +70,11 @@ void run_close_indexes(query_run *run);
  * $fields. TANSU_DONE at the end. */
 tansu_status run_hit(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
                      tansu_error *error);
+
+/* run_keys_examined -- how many keys the run has examined. */
+static inline uint64_t run_keys_examined(const query_run *run) {
+    return run->keys_examined + (run->index_scan ? run->index_scan->keys_examined : 0);
+}
 
 /* run_count -- the number of documents that run_hit() would return; from the index alone where that
  * is exact. */

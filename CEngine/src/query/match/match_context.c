@@ -9,6 +9,7 @@ void match_context_free(match_context *c) {
     tansu_buffer_free(&c->text);
     tansu_buffer_free(&c->key);
     tansu_buffer_free(&c->marks);
+    tansu_buffer_free(&c->error_context);
     regex_memory_free(c->regex);
     memset(c, 0, sizeof *c);
 }
@@ -20,7 +21,8 @@ tansu_status match_context_status(const match_context *c, tansu_error *error) {
         return deadline_error(c->deadline, c->status, error);
     if (!c->message)
         return error_memory(error);
-    return error_set(error, c->status, c->error_context, "%s", c->message);
+    const char *where = c->error_context.size != 0 ? (const char *)c->error_context.data : "";
+    return error_set(error, c->status, where, "%s", c->message);
 }
 
 bool match_fail(match_context *c, tansu_status status, const char *error_context,
@@ -28,12 +30,9 @@ bool match_fail(match_context *c, tansu_status status, const char *error_context
     if (c->status == TANSU_OK) {
         c->status = status;
         c->message = message;
-        size_t size = error_context ? strlen(error_context) : 0;
-        if (size >= sizeof c->error_context)
-            size = sizeof c->error_context - 1;
-        if (size != 0)
-            memcpy(c->error_context, error_context, size);
-        c->error_context[size] = 0;
+        if (!error_context ||
+            !buffer_set(&c->error_context, error_context, strlen(error_context) + 1))
+            c->error_context.size = 0;
     }
     return false;
 }

@@ -5,6 +5,7 @@
 #ifndef TANSU_QUERY_MATCH_MATCH_CONTEXT_H
 #define TANSU_QUERY_MATCH_MATCH_CONTEXT_H
 
+#include "bson/trail.h"
 #include "query/util/deadline.h"
 #include "util/buffer.h"
 
@@ -21,8 +22,11 @@ typedef struct match_context {
     tansu_buffer key;         /* a key as a string, for $keyMapMatch */
     tansu_buffer marks;       /* a byte for each of many operands that must all be found */
     struct regex_memory *regex;
-    char error_context[256]; /* path and operator */
-    const char *message;     /* of the error; NULL: exhausted memory */
+    /* Zeroed memory of a caller that asks about many documents, all with one matcher; or NULL. Its
+     * owner is the first conjunction that looks for one path in them. */
+    trail *trail;
+    tansu_buffer error_context; /* path and operator, with a NUL; or empty */
+    const char *message;        /* of the error; NULL: exhausted memory */
 } match_context;
 
 /* match_context_free -- frees its memory and zeroes it. */

@@ -6,39 +6,12 @@
  * An OR is the negated conjunction of its negated branches (De Morgan), so there is one kind of
  * tree node and one loop.
  */
-#include "query/match/matcher.h"
 #include "bson/number.h"
 #include "query/match/match_value.h"
-#include "query/match/merged_test.h"
+#include "query/match/matcher_internal.h"
 #include "query/match/string_operands.h"
 
-#define MAX_PENDING 64 /* fields of a conjunction that a bit mask tracks; more are searched for */
-#define FEW_TESTS 16   /* tests of a conjunction that keep the order of the query */
-
-typedef struct match_test {
-    merged_test is;
-    struct match_test *next;
-} match_test;
-
-/* All tests whose paths begin with the same key. */
-typedef struct match_field {
-    const char *key;
-    uint32_t key_size;
-    bool passes_missing; /* the result for documents without the key */
-    match_test *tests;
-    match_test *last;
-} match_field;
-
-struct matcher {
-    bool negated;
-    match_test *wild; /* tests of wildcard paths */
-    uint32_t field_count;
-    uint32_t field_capacity;
-    uint32_t required;   /* with more than MAX_PENDING fields: those that a document must have */
-    match_field *fields; /* with more than MAX_PENDING: sorted by part_order() */
-    matcher *children;
-    matcher *next;
-};
+#define SHORT_STRING 64 /* bytes that are compared without a call */
 
 /* ---- Testing one value ---- */
 
@@ -78,9 +51,12 @@ static inline int compare_operand(const test *t, const doc_value *value) {
 
 /* equals_operand -- whether a value of the operand's kind equals the operand. */
 static inline bool equals_operand(const test *t, const doc_value *value) {
-    if (value->type == DOC_STRING && t->operand.type == DOC_STRING)
-        return value->size == t->operand.size &&
-               memcmp(value->data, t->operand.data, value->size) == 0;
+    if (value->type == DOC_STRING && t->operand.type == DOC_STRING) {
+        if (value->size != t->operand.size)
+            return false;
+        return value->size <= SHORT_STRING ? bytes_equal(value->data, t->operand.data, value->size)
+                                           : memcmp(value->data, t->operand.data, value->size) == 0;
+    }
     return compare_operand(t, value) == 0;
 }
 
@@ -108,7 +84,8 @@ static bool has_prefix(const test *t, const doc_value *value) {
     return strings_match_prefix(t, text, size);
 }
 
-bool test_value(const test *t, match_context *c, const doc_value *value) {
+/* value_passes -- test_value(), inlined where a scan needs it. */
+static inline bool value_passes(const test *t, match_context *c, const doc_value *value) {
     if (t->special)
         return test_special_value(t, c, value);
     switch (t->op) {
@@ -128,6 +105,10 @@ bool test_value(const test *t, match_context *c, const doc_value *value) {
     case TEST_LTE: return compare_operand(t, value) <= 0 && !number_is_nan(value);
     default: return equals_operand(t, value);
     }
+}
+
+bool test_value(const test *t, match_context *c, const doc_value *value) {
+    return value_passes(t, c, value);
 }
 
 /* ---- Testing what a path finds ---- */
@@ -156,6 +137,12 @@ typedef struct visiting {
 static bool visit(void *context, const doc_value *value) {
     const visiting *v = context;
     return !holds_at(v->test, v->context, value);
+}
+
+/* holds_walking -- whether a test holds for a value that its path finds in arrays. */
+static bool holds_walking(const test *t, match_context *c, const uint8_t *doc, size_t size) {
+    visiting v = {t, c};
+    return !path_walk(t->path, doc, size, visit, &v, NULL);
 }
 
 /* find_key -- the first value of a key in a document; false when there is none. Nothing here takes
@@ -191,10 +178,8 @@ static bool holds(const test *t, match_context *c, const doc_value *top, const u
     for (uint32_t i = 1; i < p->count; i++) {
         if (!match_read(c, value.size))
             return false;
-        if (value.type == DOC_ARRAY) {
-            visiting v = {t, c};
-            return !path_walk(p, doc, size, visit, &v, NULL);
-        }
+        if (value.type == DOC_ARRAY)
+            return holds_walking(t, c, doc, size);
         if (value.type != DOC_DOCUMENT || !find_part(&p->parts[i], &value)) {
             value = missing;
             break;
@@ -403,10 +388,46 @@ static bool many_pass(const matcher *m, match_context *c, const uint8_t *doc, si
     return passes && left == 0;
 }
 
-/* one_passes -- evaluates the field of a conjunction that has no other. */
-static bool one_passes(const match_field *field, match_context *c, const uint8_t *doc,
-                       size_t size) {
+/* path_passes -- evaluates the tests of a conjunction that are all of one path. */
+static bool path_passes(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
     doc_value value;
+    enum trail_end end = trail_find(c->trail, m->path, doc, size, &value);
+    if (end == TRAIL_NO_FIELD)
+        return m->fields->passes_missing;
+    if (end == TRAIL_MISSING)
+        value = (doc_value){NULL, 0, DOC_MISSING};
+    for (const match_test *test = m->fields->tests; test; test = test->next) {
+        if (!match_step(c, 1))
+            return false;
+        const struct test *t = test->is.test;
+        bool passes;
+        if (end == TRAIL_ARRAY)
+            passes = holds_walking(t, c, doc, size);
+        else if (value.type == DOC_ARRAY)
+            passes = holds_at(t, c, &value);
+        else
+            passes = value_passes(t, c, &value);
+        if (passes == test->is.inverted)
+            return false;
+    }
+    return true;
+}
+
+/* follows_trail -- whether the conjunction is the one that the context's trail is for. */
+static inline bool follows_trail(const matcher *m, match_context *c) {
+    if (!m->path || !c || !c->trail)
+        return false;
+    if (!c->trail->owner)
+        trail_begin(c->trail, m);
+    return c->trail->owner == m;
+}
+
+/* one_passes -- evaluates the field of a conjunction that has no other. */
+static bool one_passes(const matcher *m, match_context *c, const uint8_t *doc, size_t size) {
+    const match_field *field = m->fields;
+    doc_value value;
+    if (follows_trail(m, c))
+        return path_passes(m, c, doc, size);
     return find_key(field->key, field->key_size, doc, size, &value)
                ? field_passes(field, c, &value, doc, size)
                : field->passes_missing;
@@ -419,7 +440,7 @@ static bool fields_pass(const matcher *m, match_context *c, const uint8_t *doc, 
     if (!match_read(c, size))
         return false;
     if (m->field_count == 1)
-        return one_passes(m->fields, c, doc, size);
+        return one_passes(m, c, doc, size);
     uint64_t pending = UINT64_MAX >> (64 - m->field_count);
     doc_iter iter;
     bool valid = doc_iter_init(&iter, doc, size);
@@ -453,134 +474,4 @@ bool matcher_run(const matcher *m, match_context *c, const uint8_t *doc, size_t 
     for (const match_test *test = m->wild; all && test; test = test->next)
         all = holds_anywhere(test->is.test, c, doc, size) != test->is.inverted;
     return all != m->negated;
-}
-
-/* ---- Compiling ---- */
-
-/* add_child -- adds an empty conjunction below `m`. NULL when memory is exhausted. */
-static matcher *add_child(arena *memory, matcher *m) {
-    matcher *child = arena_alloc(memory, sizeof *child);
-    if (child) {
-        child->next = m->children;
-        m->children = child;
-    }
-    return child;
-}
-
-/* grow_fields -- ensures capacity for one more field. */
-static bool grow_fields(arena *memory, matcher *m) {
-    if (m->field_count < m->field_capacity)
-        return true;
-    uint32_t capacity = m->field_capacity == 0 ? 2 : m->field_capacity * 2;
-    match_field *fields = arena_alloc(memory, capacity * sizeof *fields);
-    if (!fields)
-        return false;
-    if (m->field_count != 0)
-        memcpy(fields, m->fields, m->field_count * sizeof *fields);
-    m->fields = fields;
-    m->field_capacity = capacity;
-    return true;
-}
-
-/* find_field -- finds or adds the field of a key. `sorted`: the keys arrive in order, so it can
- * only be the last one. NULL when memory is exhausted. */
-static match_field *find_field(arena *memory, matcher *m, const path_part *part, bool sorted) {
-    for (uint32_t i = sorted && m->field_count != 0 ? m->field_count - 1 : 0; i < m->field_count;
-         i++) {
-        match_field *field = &m->fields[i];
-        if (field->key_size == part->size && memcmp(field->key, part->name, part->size) == 0)
-            return field;
-    }
-    if (!grow_fields(memory, m))
-        return NULL;
-    match_field *field = &m->fields[m->field_count++];
-    *field = (match_field){.key = part->name, .key_size = part->size, .passes_missing = true};
-    return field;
-}
-
-/* add_test -- adds a test to its field. Equalities go first, since they are the cheapest. */
-static bool add_test(arena *memory, matcher *m, const merged_test *g, bool sorted) {
-    static const doc_value missing = {NULL, 0, DOC_MISSING};
-    match_test *entry = arena_alloc(memory, sizeof *entry);
-    if (!entry)
-        return false;
-    if (g->test->wild != WILD_NONE) {
-        *entry = (match_test){.is = *g, .next = m->wild};
-        m->wild = entry;
-        return true;
-    }
-    match_field *field = find_field(memory, m, &g->test->path->parts[0], sorted);
-    if (!field)
-        return false;
-    bool first = g->test->op == TEST_EQ;
-    *entry = (match_test){.is = *g, .next = first ? field->tests : NULL};
-    if (first || !field->tests)
-        field->tests = entry;
-    else
-        field->last->next = entry;
-    if (!entry->next)
-        field->last = entry;
-    bool holds_missing = test_value(g->test, NULL, &missing);
-    for (uint32_t i = 0; holds_missing && i < g->all_count; i++)
-        holds_missing = test_value(g->all[i], NULL, &missing);
-    field->passes_missing = field->passes_missing && holds_missing != g->inverted;
-    return true;
-}
-
-/* add_tests -- adds the tests of a conjunction. Of many, those of one path are merged. */
-static bool add_tests(arena *memory, matcher *m, const node *n, bool invert, uint32_t count) {
-    merged_test *list = arena_alloc(memory, (count + 1) * sizeof *list);
-    if (!list)
-        return false;
-    count = 0;
-    for (const node *child = n->first; child; child = child->next) {
-        if (child->kind == NODE_TEST) {
-            list[count] = (merged_test){
-                .test = child->test, .inverted = child->test->negated != invert, .number = count};
-            count++;
-        }
-    }
-    bool sorted = count > FEW_TESTS;
-    if (sorted && !merge_tests(memory, list, &count))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!add_test(memory, m, &list[i], sorted))
-            return false;
-    }
-    for (uint32_t i = 0; i < m->field_count; i++)
-        m->required += !m->fields[i].passes_missing;
-    return true;
-}
-
-/* compile -- fills a conjunction from a node, or with `negate` from its negation. */
-static bool compile(arena *memory, matcher *m, const node *n, bool negate) {
-    switch (n->kind) {
-    case NODE_TRUE:
-    case NODE_FALSE: m->negated = (n->kind == NODE_FALSE) != negate; return true;
-    case NODE_TEST: {
-        merged_test one = {.test = n->test, .inverted = n->test->negated != negate};
-        return add_test(memory, m, &one, false);
-    }
-    default: break;
-    }
-    /* An AND is the conjunction of its children, an OR the negated conjunction of their
-     * negations. */
-    bool invert = n->kind == NODE_OR;
-    uint32_t tests = 0;
-    m->negated = invert != negate;
-    for (const node *child = n->first; child; child = child->next) {
-        if (child->kind == NODE_TEST) {
-            tests++;
-            continue;
-        }
-        matcher *below = add_child(memory, m);
-        if (!below || !compile(memory, below, child, invert))
-            return false;
-    }
-    return add_tests(memory, m, n, invert, tests);
-}
-
-matcher *matcher_compile(arena *memory, const node *root) {
-    matcher *m = arena_alloc(memory, sizeof *m);
-    return m && compile(memory, m, root, false) ? m : NULL;
 }

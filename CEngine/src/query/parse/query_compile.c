@@ -124,7 +124,7 @@ static tansu_status compile_new(query *q, const uint8_t *selector, size_t select
 tansu_status query_compile(const uint8_t *selector, size_t selector_size, const uint8_t *hints,
                            size_t hints_size, const interrupt *stop, query **result,
                            tansu_error *error) {
-    query *q = calloc(1, sizeof *q);
+    query *q = zeroed_alloc(sizeof *q);
     if (!q)
         return error_memory(error);
     q->takes_subqueries = true;
@@ -133,7 +133,7 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
 
 tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **result,
                                  tansu_error *error) {
-    query *q = calloc(1, sizeof *q);
+    query *q = zeroed_alloc(sizeof *q);
     if (!q)
         return error_memory(error);
     return compile_new(q, selector, size, NULL, 0, NULL, result, error);
@@ -141,7 +141,7 @@ tansu_status query_compile_alone(const uint8_t *selector, size_t size, query **r
 
 tansu_status query_compile_inner(query *outer, const doc_value *selector, const tansu_buffer *hints,
                                  query **result, tansu_error *error) {
-    query *q = calloc(1, sizeof *q);
+    query *q = zeroed_alloc(sizeof *q);
     if (!q)
         return error_memory(error);
     q->outer = outer;
@@ -163,7 +163,7 @@ tansu_status query_compile_resolved(query *q, const deadline *d, tansu_error *er
 tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
                                   const uint8_t *hints, size_t hints_size, query **result,
                                   tansu_error *error) {
-    query *q = calloc(1, sizeof *q);
+    query *q = zeroed_alloc(sizeof *q);
     if (!q)
         return error_memory(error);
     q->exact_documents = true;
@@ -172,7 +172,7 @@ tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
 
 tansu_status query_compile_stored(const uint8_t *selector, size_t size, query **result,
                                   tansu_error *error) {
-    query *q = calloc(1, sizeof *q);
+    query *q = zeroed_alloc(sizeof *q);
     if (!q)
         return error_memory(error);
     q->stored = true;

@@ -171,7 +171,7 @@ static tansu_status consider_access(planner *p, access_path *a, bool named) {
         status = add_ordered(p, a, &order, covered);
     if (status != TANSU_OK || (!selective && !named && !(covered && sorted)))
         return status;
-    if (selective && p->selective_count < sizeof p->selective / sizeof *p->selective)
+    if (selective && p->selective_count <= TANSU_MAX_INDEXES)
         p->selective[p->selective_count++] = a;
     plan *candidate;
     status = add_index(p, a, &candidate);
@@ -202,12 +202,9 @@ static tansu_status consider_wildcard(planner *p, const conjunction *c, uint32_t
 
 /* consider_index -- adds the candidates that use one index. */
 static tansu_status consider_index(planner *p, const conjunction *c, uint32_t number, bool named) {
-    tansu_status waited = TANSU_OK;
-    if (index_waits(p->collection, number)) {
-        if (!named && !access_path_concerns(p, number))
-            return TANSU_OK;
-        waited = index_current(p->collection, number, p->error);
-    }
+    if (!named && !access_path_concerns(p, number))
+        return TANSU_OK;
+    tansu_status waited = index_current(p->collection, number, p->error);
     if (waited != TANSU_OK)
         return waited;
     if (access_path_is_wildcard(p->collection, number))
@@ -467,7 +464,8 @@ static tansu_status consider_all(planner *p, const conjunction *c) {
     return status == TANSU_OK ? consider_intersection(p, c) : status;
 }
 
-tansu_status plan_choose(planner *p) {
+/* consider -- makes the candidates. */
+static tansu_status consider(planner *p) {
     const hints *h = &p->q->hints;
     p->order_count = p->purpose == PLAN_COUNT ? 0 : h->order_count;
     p->limit = h->max > UINT64_MAX - h->skip ? UINT64_MAX : h->max + h->skip;
@@ -491,6 +489,14 @@ tansu_status plan_choose(planner *p) {
         if (status == TANSU_OK && !done)
             status = named ? consider_named(p, &c) : consider_all(p, &c);
     }
+    return status;
+}
+
+tansu_status plan_choose(planner *p) {
+    access_path *selective[TANSU_MAX_INDEXES + 1]; /* as the conjunction, not in the arena */
+    p->selective = selective;
+    tansu_status status = consider(p);
+    p->selective = NULL;
     if (status != TANSU_OK)
         return status;
     for (plan *c = p->candidates; c; c = c->next) {

@@ -45,11 +45,12 @@ struct planner {
     uint32_t steps;           /* taken so far */
     tansu_error *error;
 
-    uint32_t order_count;                          /* 0 when the order does not matter */
-    uint64_t limit;                                /* skip + max */
-    uint64_t matches;                              /* the lowest upper estimate so far */
-    uint32_t document_size;                        /* of a sampled document; 0: none */
-    access_path *selective[TANSU_MAX_INDEXES + 1]; /* those whose ranges exclude documents */
+    uint32_t order_count;   /* 0 when the order does not matter */
+    uint64_t limit;         /* skip + max */
+    uint64_t matches;       /* the lowest upper estimate so far */
+    uint32_t document_size; /* of a sampled document; 0: none */
+    /* of TANSU_MAX_INDEXES + 1, while a plan is chosen: those whose ranges exclude documents */
+    access_path **selective;
     uint32_t selective_count;
     plan *candidates;
     plan *chosen;

@@ -18,6 +18,9 @@
 #define PREFETCH_AHEAD 8u
 #define PREFETCH_LINES 4u
 
+/* So few changes are not worth memory for what the documents have in common. */
+#define FEW_CHANGES 16u
+
 tansu_status tail_changes_add(tail_changes *changes, uint64_t rid, log_location from,
                               log_location to, tansu_error *error) {
     if (!ARRAY_RESERVE(changes->items, changes->count, changes->capacity, 1))
@@ -140,9 +143,18 @@ static void prefetch(const application *a, const tail_changes *changes, size_t a
     log_prefetch(a->log, ahead->to, PREFETCH_LINES);
 }
 
+/* follow -- has the entries of many documents made faster. */
+static void follow(application *a, const tail_changes *changes) {
+    if (a->definition == NULL || changes->count < FEW_CHANGES)
+        return;
+    index_entries_follow(&a->was, a->definition);
+    index_entries_follow(&a->now, a->definition);
+}
+
 /* apply -- makes all changes in one index. */
 static tansu_status apply(application *a, const tail_changes *changes, tansu_error *error) {
     tansu_status status = TANSU_OK;
+    follow(a, changes);
     for (size_t i = 0; status == TANSU_OK && i < changes->count; i++) {
         prefetch(a, changes, i);
         status = add_change(a, &changes->items[i], error);
@@ -189,6 +201,7 @@ tansu_status tail_changes_count(const tail_changes *changes, const log *l,
     tansu_status status = TANSU_OK;
     *more = 0;
     *usable = true;
+    follow(&a, changes);
     for (size_t i = 0; status == TANSU_OK && *usable && i < changes->count; i++) {
         const tail_change *change = &changes->items[i];
         prefetch(&a, changes, i);

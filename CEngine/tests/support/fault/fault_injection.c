@@ -140,6 +140,10 @@ static void troubled_populate(int fd, uint8_t *mapped, uint64_t begin, uint64_t 
     fs_system.populate(fd, mapped, begin, fresh, end);
 }
 
+static bool troubled_hole(int fd, uint64_t offset, uint64_t *begin, uint64_t *end) {
+    return !fails() && fs_system.hole(fd, offset, begin, end);
+}
+
 static void troubled_start_writeback(int fd, uint64_t offset, uint64_t size) {
     fs_system.start_writeback(fd, offset, size);
 }
@@ -195,6 +199,7 @@ const fs fault_fs = {
     .map = troubled_map,
     .unmap = troubled_unmap,
     .populate = troubled_populate,
+    .hole = troubled_hole,
     .start_writeback = troubled_start_writeback,
     .sync = troubled_sync,
     .sync_folder = troubled_sync_folder,

@@ -68,6 +68,11 @@ static void populate_file(int fd, uint8_t *mapped, uint64_t begin, uint64_t fres
     fs_system.populate(fd, mapped, begin, fresh, end);
 }
 
+/* hole_of_file -- passed on. */
+static bool hole_of_file(int fd, uint64_t offset, uint64_t *begin, uint64_t *end) {
+    return fs_system.hole(fd, offset, begin, end);
+}
+
 /* start_file_writeback -- a hint that is passed on. */
 static void start_file_writeback(int fd, uint64_t offset, uint64_t size) {
     fs_system.start_writeback(fd, offset, size);
@@ -129,6 +134,7 @@ const fs file_faults_fs = {
     .map = map_file,
     .unmap = unmap_file,
     .populate = populate_file,
+    .hole = hole_of_file,
     .start_writeback = start_file_writeback,
     .sync = sync_or_fail,
     .sync_folder = count_folder_sync,
