@@ -113,7 +113,7 @@
         package func finish(name: String = "", revpos: Int = 0, length decoded: Int64? = nil) throws -> AttachmentFile {
             try mayWrite()
             defer { end() }
-            let checked = try checker?.end(expected: decoded)
+            try checker?.end(expected: decoded)
             try compressor?.compress([], isLast: true) { try store($0) }
             if !rest.isEmpty {
                 waiting.append(rest)
@@ -134,7 +134,7 @@
             return AttachmentFile(
                 name: name, contentType: contentType,
                 digest: "md5-" + Data(storedHash.finalize()).base64EncodedString(),
-                length: checked ?? decoded ?? length, revpos: revpos, encoding: encoding,
+                length: decoded ?? length, revpos: revpos, encoding: encoding,
                 encodedLength: encoding == nil ? nil : storedLength, blob: id)
         }
 

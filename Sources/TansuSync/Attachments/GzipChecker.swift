@@ -31,11 +31,9 @@
             }
         }
 
-        /// The number of decompressed bytes.
-        ///
-        /// - Parameter expected: What the number was said to be.
+        /// - Parameter expected: What the number of decompressed bytes was said to be.
         /// - Throws: ``AttachmentError`` of code `invalidEncoding` when the end is missing, or the number is another one.
-        func end(expected: Int64?) throws -> Int64 {
+        func end(expected: Int64?) throws {
             guard stream.isAtEnd else {
                 throw AttachmentError(.invalidEncoding, "The bytes of the attachment are not whole gzip")
             }
@@ -44,7 +42,6 @@
                     .invalidEncoding,
                     "The attachment has \(length) bytes when it is decompressed, not \(expected ?? 0) as was said")
             }
-            return length
         }
     }
 #endif

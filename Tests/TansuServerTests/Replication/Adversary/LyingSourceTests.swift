@@ -136,9 +136,8 @@
             formatter.timeZone = TimeZone(identifier: "GMT")
             formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
             for (text, range) in [
-                (formatter.string(from: Date(timeIntervalSinceNow: 200)), 1.0...200.0),
-                (formatter.string(from: Date(timeIntervalSinceNow: 100_000)), 300...300),
-                (formatter.string(from: Date(timeIntervalSinceNow: -100)), 0.1...0.3), ("-7", 0.1...0.3),
+                // A date in so many seconds from the answer on.
+                ("in 200", 1.0...200.0), ("in 100000", 300...300), ("in -100", 0.1...0.3), ("-7", 0.1...0.3),
                 ("1e400", 300...300), ("nan", 0.1...0.3), ("soon", 0.1...0.3), ("99999999999", 300...300),
                 ("", 0.1...0.3),
             ] as [(String, ClosedRange<Double>)] {
@@ -151,7 +150,9 @@
                             return first
                         })
                     else { return nil }
-                    return .init("{}", status: 429, headers: [HTTPField("Retry-After", text)])
+                    let delay = text.hasPrefix("in ") ? Double(text.dropFirst(3)) : nil
+                    let value = delay.map { formatter.string(from: Date(timeIntervalSinceNow: $0)) } ?? text
+                    return .init("{}", status: 429, headers: [HTTPField("Retry-After", value)])
                 }
                 _ = try await Self.pull(source, waits: waits)
                 let seconds = waits.withLock { $0 }
