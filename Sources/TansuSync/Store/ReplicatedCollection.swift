@@ -21,6 +21,10 @@
             var reader: Database.ChangeReader?
             /// The documents that may have changed since they were compared.
             var pending: [BSONValue: Int] = [:]
+            /// Those of them that write transactions have taken, until their commit is there: a snapshot from before it has these
+            /// changes without revisions.
+            var taken: [Int: [BSONValue: Int]] = [:]
+            var nextTaken = 0
             /// The last commit that was read completely.
             var sequence = 0
             /// Whether the number of the commit from which on the reader reads is not known.
@@ -34,6 +38,11 @@
             var compaction: RevisionStore.Compaction?
             /// The numbers of large commits of the layer itself which were not read yet.
             var own: Set<Int> = []
+
+            /// The documents that may have changes without revisions in some snapshot.
+            var uncertain: [BSONValue: Int] {
+                taken.values.reduce(into: pending) { $0.merge($1) { max($0, $1) } }
+            }
         }
 
         /// What happened to the collection as a whole.
@@ -180,7 +189,7 @@
         private func hasChangesToFollow() throws -> Bool {
             try follower.withLock { follower in
                 guard follower.reader != nil, follower.end == nil else { return true }
-                return try poll(&follower, since: { 0 }) || follower.end != nil
+                return try poll(&follower, since: { 0 }) || !follower.taken.isEmpty || follower.end != nil
             }
         }
 
@@ -202,6 +211,7 @@
                     if try isOwn(store) { own = transaction }
                     return result
                 }
+                if let taken { follower.withLock { $0.taken[taken.number] = nil } }
                 if let sequence = own?.commitSequence { noteOwn(sequence) }
                 if let compacted { follower.withLock { $0.compaction = compacted.next } }
                 return result
@@ -280,6 +290,7 @@
 
         /// What a write transaction took of the pending documents, to put back when it fails.
         private struct Taken {
+            let number: Int
             let ids: [BSONValue: Int]
         }
 
@@ -376,7 +387,7 @@
             try compareAll()
             let pending = try follower.withLock { follower in
                 _ = try poll(&follower, since: savedPosition)
-                return follower.pending
+                return follower.uncertain
             }
             guard !pending.isEmpty else { return }
             let changed = try database.read { try store($0).changedLocally(Array(pending.keys)) }
@@ -391,28 +402,34 @@
         private func pollIsBehind(_ store: RevisionStore) throws -> Bool {
             let pending = try follower.withLock { follower in
                 _ = try poll(&follower, since: savedPosition)
-                return follower.comparison == nil ? follower.pending : nil
+                return follower.comparison == nil ? follower.uncertain : nil
             }
             guard let pending else { return true }
             return try !pending.isEmpty && !store.changedLocally(Array(pending.keys)).isEmpty
         }
 
         private func followPending(_ store: RevisionStore) throws -> Taken {
-            let (ids, sequence) = try follower.withLock { follower in
+            let (taken, sequence) = try follower.withLock { follower in
                 _ = try poll(&follower, since: savedPosition)
-                defer { follower.pending = [:] }
-                return (follower.pending, follower.sequence)
+                let taken = Taken(number: follower.nextTaken, ids: follower.pending)
+                follower.nextTaken += 1
+                if !taken.ids.isEmpty { follower.taken[taken.number] = taken.ids }
+                follower.pending = [:]
+                return (taken, follower.sequence)
             }
-            do { try store.follow(Array(ids.keys)) } catch {
-                putBack(Taken(ids: ids))
+            do { try store.follow(Array(taken.ids.keys)) } catch {
+                putBack(taken)
                 throw error
             }
             if sequence > store.state.followed { store.state.followed = sequence }
-            return Taken(ids: ids)
+            return taken
         }
 
         private func putBack(_ taken: Taken) {
-            follower.withLock { $0.pending.merge(taken.ids) { max($0, $1) } }
+            follower.withLock { follower in
+                follower.taken[taken.number] = nil
+                follower.pending.merge(taken.ids) { max($0, $1) }
+            }
         }
 
         private func forget(_ ids: [BSONValue: Int]) {
