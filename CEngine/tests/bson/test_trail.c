@@ -174,8 +174,8 @@ static bool one_round(uint64_t round, uint64_t ends[TRAIL_ARRAY + 1]) {
     random_source r = random_start(round);
     uint64_t form_count = 1 + random_below(&r, FORMS);
     unsigned spoiled = random_chance(&r, 50) ? 20 : 0;
-    path path = {NULL};
-    tansu_buffer doc = {NULL};
+    path path = {0};
+    tansu_buffer doc = {0};
     bool agree = true;
     for (uint64_t i = 0; i < form_count; i++) {
         /* Often one that has the first elements of the form before. */
@@ -241,8 +241,8 @@ static void put(writer *w, const char *key, int32_t number) {
 static void levels_are_not_mixed_up(void) {
     static trail t;
     static const char long_key[] = "a_key_that_is_longer_than_a_step_has_room_for";
-    path path = {NULL};
-    tansu_buffer first = {NULL}, second = {NULL};
+    path path = {0};
+    tansu_buffer first = {0}, second = {0};
     writer a = {.out = &first}, b = {.out = &second};
     enum trail_end end;
     REQUIRE(path_parse_keys(&path, "x.y", 3, NULL) == TANSU_OK);
