@@ -241,7 +241,7 @@ static tansu_status insert(request *r, write_txn *c, const char *collection, out
     status = take_dates(c, collection, o, error);
     if (status != TANSU_OK)
         return status;
-    if (doc_find(o->after.data, o->after.size, "_id", 3, &given))
+    if (doc_find_id(o->after.data, o->after.size, &given))
         return TANSU_OK;
     /* The `_id` that the save generated is the first field, as in the stored document. */
     tansu_buffer whole = TANSU_BUFFER_INIT;
@@ -300,7 +300,7 @@ static bool write_counts(const outcome *o, bool drops, tansu_buffer *result) {
     writer_int64(&w, "modified", o->modified);
     size_t ids = writer_open(&w, "upserted", DOC_ARRAY);
     if (o->inserted) {
-        doc_find(o->id.data, o->id.size, "_id", 3, &id);
+        doc_find_id(o->id.data, o->id.size, &id);
         writer_index_value(&w, 0, &id);
     }
     writer_end(&w, ids);

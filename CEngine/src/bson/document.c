@@ -67,6 +67,22 @@ bool doc_find(const uint8_t *doc, size_t size, const char *key, size_t key_size,
     return false;
 }
 
+bool doc_find_id(const uint8_t *doc, size_t size, doc_value *value) {
+    static const char name[4] = "_id";
+    doc_iter iter;
+    if (doc_iter_init(&iter, doc, size)) {
+        while (doc_iter_next(&iter)) {
+            /* With the NUL, which ends a key of any size: so four bytes are there. */
+            if (iter.key_size == 3 && load_u32(iter.key) == load_u32(name)) {
+                *value = iter.value;
+                return true;
+            }
+        }
+    }
+    *value = (doc_value){NULL, 0, DOC_MISSING};
+    return false;
+}
+
 bool doc_as_int64(const doc_value *value, int64_t *result) {
     switch (value->type) {
     case DOC_INT32: *result = doc_int32(value); return true;

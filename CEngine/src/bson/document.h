@@ -154,6 +154,9 @@ static inline bool doc_iter_value(doc_iter *iter, const doc_value *value) {
 /* doc_find -- the value of a top-level key; false (type DOC_MISSING) if there is none. */
 bool doc_find(const uint8_t *doc, size_t size, const char *key, size_t key_size, doc_value *value);
 
+/* doc_find_id -- the same of the `_id`. */
+bool doc_find_id(const uint8_t *doc, size_t size, doc_value *value);
+
 /* Accessors of single values. The caller has checked the type. */
 static inline int32_t doc_int32(const doc_value *value) {
     return (int32_t)load_u32(value->data);

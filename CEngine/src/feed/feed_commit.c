@@ -236,7 +236,7 @@ tansu_status feed_begin_commit(feed *f, const frame_header *frame, uint32_t numb
 /* fill_id -- {"_id": …} of the document in a put. */
 static tansu_status fill_id(feed *f, tansu_document doc, tansu_change *change, tansu_error *error) {
     doc_value id;
-    doc_find(doc.data, doc.size, "_id", 3, &id); /* scan_record() has found it */
+    doc_find_id(doc.data, doc.size, &id); /* scan_record() has found it */
     if (!writer_single(&f->id, "_id", &id))
         return error_memory(error);
     change->id = (tansu_document){f->id.data, f->id.size};

@@ -452,7 +452,7 @@ tansu_status index_entries_make_id(index_entries *entries, const uint8_t *doc, s
     entries->bytes.size = 0;
     entries->count = 0;
     entries->multikey = false;
-    doc_find(doc, size, "_id", 3, &id);
+    doc_find_id(doc, size, &id);
     return value_key(&entries->bytes, &id, false) &&
                    add_entry(entries, 0, rid, type_tag_make(&id, 1))
                ? TANSU_OK

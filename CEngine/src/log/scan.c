@@ -86,7 +86,7 @@ const char *scan_record(const record_header *record, uint64_t room, uint64_t seq
         return "contains no valid document";
     /* What distinguishes a document from the catalog's records, should the type be damaged. */
     doc_value id;
-    bool with_id = doc_find(payload, size, "_id", 3, &id);
+    bool with_id = doc_find_id(payload, size, &id);
     if (document && !with_id)
         return "contains a document without \"_id\"";
     if (record->type == RECORD_DELETE && id.data + id.size + 1 != payload + size)

@@ -140,7 +140,7 @@ static tansu_status list_one(scan *s, const reference *by, const doc_value *valu
     l->rid = s->rid;
     if (l->count++ >= s->search->limit)
         return TANSU_OK;
-    doc_find(s->doc, s->size, "_id", 3, &id);
+    doc_find_id(s->doc, s->size, &id);
     size_t one = writer_open_index(&l->w, (uint32_t)(l->count - 1), DOC_DOCUMENT);
     writer_string(&l->w, "collection", s->holder->name);
     writer_value(&l->w, "_id", &id);

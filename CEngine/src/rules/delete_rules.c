@@ -73,7 +73,7 @@ static tansu_status append_id(removal *r, writer *w, uint32_t number, const coll
     if (status != TANSU_OK)
         return status == TANSU_DONE ? TANSU_OK : status;
     const uint8_t *doc = read_document(&r->rctx, ref, &size);
-    if (doc_find(doc, size, "_id", 3, &id))
+    if (doc_find_id(doc, size, &id))
         writer_index_value(w, number, &id);
     return TANSU_OK;
 }

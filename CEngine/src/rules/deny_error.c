@@ -21,9 +21,8 @@ static bool append_id(const collection_state *state, const read_context *rctx, u
     if (read_find(rctx, state, rid, &ref, NULL) != TANSU_OK)
         return true;
     const uint8_t *doc = read_document(rctx, ref, &size);
-    return !doc_find(doc, size, "_id", 3, &id) ||
-           ((text->size == 0 || buffer_append(text, ", ", 2)) &&
-            json_write_value(text, &id, false));
+    return !doc_find_id(doc, size, &id) || ((text->size == 0 || buffer_append(text, ", ", 2)) &&
+                                            json_write_value(text, &id, false));
 }
 
 /* describe -- the error for `first` and the others like it. */

@@ -3,10 +3,6 @@
  */
 #include "util/utf8.h"
 
-#include "util/bytes.h"
-
-#include <stdbool.h>
-
 /* sequence_size -- the size of the well-formed sequence at `p`, of which `left` bytes are there;
  * 0 when there is none (RFC 3629: shortest forms, no surrogates, up to U+10FFFF). */
 static size_t sequence_size(const uint8_t *p, size_t left) {
@@ -31,24 +27,8 @@ static size_t sequence_size(const uint8_t *p, size_t left) {
     return p[1] >= least && p[1] <= most ? 4 : 0;
 }
 
-/* is_ascii -- whether no byte has its high bit set. Words that overlap take no more steps for a
- * short text than a branch or two; most texts of a document are short. */
-static inline bool is_ascii(const uint8_t *bytes, size_t size) {
-    uint64_t bits = 0;
-    if (size >= 8) {
-        for (size_t at = 0; at + 8 < size; at += 8)
-            bits |= load_u64(bytes + at);
-        bits |= load_u64(bytes + size - 8);
-    } else if (size >= 4) {
-        bits = load_u32(bytes) | load_u32(bytes + size - 4);
-    } else if (size > 0) {
-        bits = bytes[0] | bytes[size / 2] | bytes[size - 1];
-    }
-    return (bits & 0x8080808080808080u) == 0;
-}
-
 size_t utf8_valid(const uint8_t *bytes, size_t size) {
-    if (is_ascii(bytes, size))
+    if (utf8_is_ascii(bytes, size))
         return size;
     size_t at = 0;
     while (at < size) {

@@ -7,125 +7,15 @@
  * TANSU_SEED=n repeats a run, TANSU_ROUNDS=n is how many paths are tried (3000).
  */
 #include "bson/trail.h"
-#include "bson/writer.h"
 #include "support/check.h"
-#include "support/random/random.h"
+#include "support/random/random_form.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FORMS 4
-#define ELEMENTS 30 /* more than a trail has steps */
 #define DOCUMENTS 60
 #define DEFAULT_ROUNDS 3000
-
-static const char *const keys[] = {
-    "",
-    "a",
-    "b",
-    "ab",
-    "abcdef",
-    "abcdefg",
-    "abcdefh",
-    "abcdefgh",
-    "abcdefghi",
-    "zip",
-    "address",
-    "address_of_the_company",
-    "0",
-    "1",
-    "address_of_the_company_and_more", /* with type and NUL one too many */
-    "address_of_the_company_and_mor"};
-#define KEYS (sizeof keys / sizeof *keys)
-
-static const uint8_t types[] = {
-    DOC_DOUBLE, DOC_STRING, DOC_DOCUMENT,   DOC_ARRAY,     DOC_BINARY,  DOC_UNDEFINED, DOC_OID,
-    DOC_BOOL,   DOC_DATE,   DOC_NULL,       DOC_REGEX,     DOC_CODE,    DOC_DBPOINTER, DOC_SYMBOL,
-    DOC_INT32,  DOC_INT64,  DOC_CODE_SCOPE, DOC_TIMESTAMP, DOC_MIN_KEY, DOC_DECIMAL128};
-
-/* An element of a form; documents and arrays have others, which begin at `first`. */
-typedef struct element {
-    const char *key;
-    uint8_t type;
-    uint32_t first, count;
-} element;
-
-typedef struct form {
-    element elements[ELEMENTS];
-    uint32_t count, top;
-} form;
-
-/* make_level -- random elements, and some levels of others in them. */
-static uint32_t make_level(random_source *r, form *f, uint32_t most, int depth) {
-    uint32_t count = (uint32_t)random_below(r, most + 1), first = f->count;
-    if (count > ELEMENTS - f->count)
-        count = ELEMENTS - f->count;
-    f->count += count;
-    for (uint32_t i = first; i < first + count; i++) {
-        element *e = &f->elements[i];
-        *e = (element){.key = keys[random_below(r, KEYS)],
-                       .type = random_chance(r, 40) ? DOC_DOCUMENT
-                                                    : types[random_below(r, sizeof types)]};
-        if (depth < 3 && (e->type == DOC_DOCUMENT || e->type == DOC_ARRAY)) {
-            e->first = f->count;
-            e->count = make_level(r, f, most, depth + 1);
-        }
-    }
-    return count;
-}
-
-/* write_value -- a value of a random length, its bytes random too. */
-static void write_value(random_source *r, writer *w, uint8_t type) {
-    uint8_t bytes[40];
-    uint8_t rule = doc_value_sizes[type];
-    uint32_t own = (uint32_t)random_below(r, 12) + 1, size = rule & DOC_SIZE_FIXED;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)random_next(r);
-    if (type == DOC_REGEX) {
-        writer_bytes(w, "a\0i", 4);
-        return;
-    }
-    if (type == DOC_CODE_SCOPE)
-        own += 5;
-    if (rule & DOC_SIZE_PREFIXED) {
-        store_u32(bytes, own);
-        size += own;
-    }
-    writer_bytes(w, bytes, size);
-}
-
-/* write_level -- elements of a form as a document. */
-static void write_level(random_source *r, writer *w, const form *f, uint32_t first,
-                        uint32_t count) {
-    size_t start = writer_begin(w);
-    for (uint32_t i = first; i < first + count; i++) {
-        const element *e = &f->elements[i];
-        writer_head(w, e->type, e->key, strlen(e->key));
-        if (e->type == DOC_DOCUMENT || e->type == DOC_ARRAY)
-            write_level(r, w, f, e->first, e->count);
-        else
-            write_value(r, w, e->type);
-    }
-    writer_end(w, start);
-}
-
-/* spoil -- cuts a document off, or changes some of its bytes. */
-static void spoil(random_source *r, tansu_buffer *doc) {
-    if (random_chance(r, 40)) {
-        doc->size = random_below(r, doc->size + 1);
-        if (doc->size >= 5 && random_chance(r, 80)) { /* the size says so, and an end is there */
-            store_u32(doc->data, (uint32_t)doc->size);
-            doc->data[doc->size - 1] = 0;
-        }
-        return;
-    }
-    for (uint64_t left = 1 + random_below(r, 3); left > 0 && doc->size != 0; left--) {
-        static const uint8_t likely[] = {0, 1, 2, 3, 4, 5, 16, 127, 128, 255};
-        uint8_t *byte = &doc->data[random_below(r, doc->size)];
-        *byte =
-            random_chance(r, 70) ? likely[random_below(r, sizeof likely)] : (uint8_t)random_next(r);
-    }
-}
 
 /* search -- what trail_find() is to find, by doc_find(). */
 static enum trail_end search(const path *path, const uint8_t *doc, size_t size, doc_value *value) {
@@ -162,14 +52,14 @@ static void make_path(random_source *r, path *result) {
     char text[128] = "";
     for (uint64_t i = 0, parts = 1 + random_below(r, 3); i < parts; i++) {
         strcat(text, i == 0 ? "" : ".");
-        strcat(text, keys[random_below(r, KEYS)]);
+        strcat(text, random_form_key(r));
     }
     REQUIRE(path_parse_keys(result, text, strlen(text), NULL) == TANSU_OK);
 }
 
 /* one_round -- a path, and documents of some forms. */
 static bool one_round(uint64_t round, uint64_t ends[TRAIL_ARRAY + 1]) {
-    static form forms[FORMS];
+    static random_form forms[FORMS];
     static trail t;
     random_source r = random_start(round);
     uint64_t form_count = 1 + random_below(&r, FORMS);
@@ -179,33 +69,28 @@ static bool one_round(uint64_t round, uint64_t ends[TRAIL_ARRAY + 1]) {
     bool agree = true;
     for (uint64_t i = 0; i < form_count; i++) {
         /* Often one that has the first elements of the form before. */
-        uint32_t most = random_chance(&r, 10) ? ELEMENTS : 6;
+        uint32_t most = random_chance(&r, 10) ? RANDOM_FORM_ELEMENTS : 6;
         if (i != 0 && random_chance(&r, 60)) {
             forms[i] = forms[i - 1];
             forms[i].elements[random_below(&r, forms[i].top)].type = DOC_INT32;
-            forms[i].elements[random_below(&r, forms[i].top)].key = keys[random_below(&r, KEYS)];
+            forms[i].elements[random_below(&r, forms[i].top)].key = random_form_key(&r);
             forms[i].top -= forms[i].top > 1;
             continue;
         }
-        forms[i].count = 0;
-        forms[i].top = make_level(&r, &forms[i], most, 0);
-        if (forms[i].top == 0) {
-            forms[i].elements[0] = (element){.key = "a", .type = DOC_INT64};
-            forms[i].count = forms[i].top = 1;
-        }
+        random_form_make(&r, &forms[i], most, false);
     }
     make_path(&r, &path);
     memset(&t, 0, sizeof t);
     trail_begin(&t, &t);
     for (int i = 0; agree && i < DOCUMENTS; i++) {
-        const form *f = &forms[random_chance(&r, 50) ? 0 : random_below(&r, form_count)];
+        const random_form *f = &forms[random_chance(&r, 50) ? 0 : random_below(&r, form_count)];
         writer w = {.out = &doc};
         enum trail_end end;
         doc.size = 0;
-        write_level(&r, &w, f, 0, f->top);
+        random_form_write(&r, &w, f, (random_form_values){.valid = false});
         REQUIRE(!w.failed);
         if (random_chance(&r, spoiled))
-            spoil(&r, &doc);
+            random_form_spoil(&r, &doc);
         agree = same(&t, &path, &doc, &end);
         ends[end]++;
     }

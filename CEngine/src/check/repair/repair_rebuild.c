@@ -111,7 +111,7 @@ static tansu_status end_batch(transfer *t, tansu_status status, tansu_error *err
 static void id_text(const uint8_t *doc, char *text, size_t size) {
     doc_value id;
     tansu_buffer json = TANSU_BUFFER_INIT;
-    if (doc_find(doc, load_u32(doc), "_id", 3, &id) && json_write_value(&json, &id, false))
+    if (doc_find_id(doc, load_u32(doc), &id) && json_write_value(&json, &id, false))
         snprintf(text, size, "%.*s", (int)json.size, (const char *)json.data);
     else
         snprintf(text, size, "?");
@@ -125,7 +125,7 @@ static tansu_status find_duplicate(transfer *t, const uint8_t *doc, uint64_t *ri
     doc_value id;
     bool found;
     *location = 0;
-    if (!doc_find(doc, load_u32(doc), "_id", 3, &id))
+    if (!doc_find_id(doc, load_u32(doc), &id))
         return TANSU_OK;
     const collection_state *state = snapshot_collection(t->wtxn->next, t->c->name);
     if (state == NULL)
@@ -308,7 +308,7 @@ static void suspect_add(repair *r, const repair_collection *c, enum repair_reaso
                         const uint8_t *doc) {
     doc_value id;
     writer w;
-    if (!doc_find(doc, load_u32(doc), "_id", 3, &id))
+    if (!doc_find_id(doc, load_u32(doc), &id))
         return;
     size_t document = report_list_begin(&r->suspects, &w);
     writer_string(&w, "collection", c->name);

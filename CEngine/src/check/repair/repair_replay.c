@@ -48,7 +48,7 @@ static void note(replay *k, log_location location, uint64_t size, const char *me
 static bool same_id(const record_header *a, const record_header *b) {
     doc_value x, y;
     const uint8_t *p = record_payload(a), *q = record_payload(b);
-    return doc_find(p, load_u32(p), "_id", 3, &x) && doc_find(q, load_u32(q), "_id", 3, &y) &&
+    return doc_find_id(p, load_u32(p), &x) && doc_find_id(q, load_u32(q), &y) &&
            value_compare(&x, &y) == 0;
 }
 

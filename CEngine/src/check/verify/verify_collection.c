@@ -117,7 +117,7 @@ static tansu_status make_entries(collection_check *k, checked_index *index, uint
         return index_entries_make(&index->made, index->definition, doc, size, rid, error);
     doc_value id;
     uint8_t suffix[RID_SUFFIX_SIZE];
-    bool found = doc_find(doc, size, "_id", 3, &id);
+    bool found = doc_find_id(doc, size, &id);
     suffix_put(suffix, rid, type_tag_make(&id, 1));
     k->key.size = 0;
     if (!found || !value_key(&k->key, &id, false) || !buffer_append(&k->key, suffix, sizeof suffix))

@@ -334,7 +334,7 @@ static tansu_status keep_id(applying *a, const uint8_t *doc, size_t size) {
     doc_value before, now;
     uint32_t at;
     item *id = find_id(a, &at);
-    if (!doc_find(doc, size, "_id", 3, &before))
+    if (!doc_find_id(doc, size, &before))
         return TANSU_OK;
     if (id != NULL && !item_raw(&a->memory, id, &now))
         return error_memory(a->error);
@@ -355,7 +355,7 @@ static tansu_status replace(applying *a, const uint8_t *doc, size_t size) {
     if (!item_open(&a->memory, a->root))
         return error_memory(a->error);
     item *given = find_id(a, &at);
-    if (given == NULL && doc_find(doc, size, "_id", 3, &id)) {
+    if (given == NULL && doc_find_id(doc, size, &id)) {
         given = item_new(&a->memory, &id);
         at = a->root->count;
         if (given == NULL)

@@ -3,6 +3,7 @@
  */
 #include "store/write_txn/write_txn_internal.h"
 
+#include "bson/validate/form.h"
 #include "bson/value.h"
 #include "bson/writer.h"
 #include "index/type_tag.h"
@@ -143,7 +144,7 @@ static tansu_status make_old_entries(write_txn *wtxn, const index_definition *de
 static tansu_status write_txn_id_entry(write_txn *wtxn, collection_state *state, const uint8_t *doc,
                                        size_t size, uint64_t rid, bool add, tansu_error *error) {
     doc_value id;
-    doc_find(doc, size, "_id", 3, &id);
+    doc_find_id(doc, size, &id);
     wtxn->key.size = 0;
     uint8_t suffix[RID_SUFFIX_SIZE];
     suffix_put(suffix, rid, type_tag_make(&id, 1));
@@ -162,8 +163,8 @@ static tansu_status write_txn_id_type_tag(write_txn *wtxn, collection_state *sta
                                           const uint8_t *old, uint32_t old_size,
                                           tansu_error *error) {
     doc_value was, now;
-    doc_find(old, old_size, "_id", 3, &was);
-    doc_find(doc, size, "_id", 3, &now);
+    doc_find_id(old, old_size, &was);
+    doc_find_id(doc, size, &now);
     if (type_tag_make(&was, 1) == type_tag_make(&now, 1))
         return TANSU_OK;
     tansu_status status = write_txn_id_entry(wtxn, state, doc, size, rid, true, error);
@@ -302,13 +303,28 @@ static tansu_status set_dates(write_txn *wtxn, const collection_state *state,
                            "The document is too large to add its dates; make it smaller");
 }
 
+/* check_document -- whether a document may be stored in a collection, which may be NULL. */
+static tansu_status check_document(write_txn *wtxn, const collection_state *state,
+                                   const uint8_t *doc, size_t size, tansu_error *error) {
+    database *db = wtxn->db;
+    if (db->forms == NULL)
+        db->forms = calloc(1, sizeof *db->forms);
+    /* Without a form, also for want of memory, the document is validated all the same. */
+    form *f = db->forms != NULL && state != NULL ? form_of(db->forms, state->id) : NULL;
+    return f != NULL ? form_check(f, doc, size, error)
+                     : doc_check(doc, size, DOC_CHECK_STORE, error);
+}
+
 tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
                             size_t size, tansu_save_mode mode, doc_value *id, tansu_error *error) {
-    tansu_status status = doc_check(doc, size, DOC_CHECK_STORE, error);
+    collection_state *state;
+    tansu_error lookup_error;
+    tansu_status lookup = write_txn_collection(wtxn, collection, 0, &state, &lookup_error);
+    tansu_status status = check_document(wtxn, state, doc, size, error);
     if (status != TANSU_OK)
         return status;
     doc_value own;
-    if (!doc_find(doc, size, "_id", 3, &own)) {
+    if (!doc_find_id(doc, size, &own)) {
         if (size + 17 > TANSU_MAX_DOCUMENT_SIZE)
             return error_set(error, TANSU_E_TOO_LARGE, "_id",
                              "The document is too large to add an \"_id\"; make it smaller");
@@ -316,11 +332,14 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
             return error_memory(error);
         doc = wtxn->scratch.data;
         size = wtxn->scratch.size;
-        doc_find(doc, size, "_id", 3, &own);
+        doc_find_id(doc, size, &own);
     }
-    collection_state *state;
-    status = write_txn_collection(wtxn, collection, 0, &state, error);
-    if (status == TANSU_OK && state == NULL) {
+    if (lookup != TANSU_OK) {
+        if (error != NULL)
+            *error = lookup_error;
+        return lookup;
+    }
+    if (state == NULL) {
         status = write_txn_collection_ensure(wtxn, collection, false, false, error);
         if (status == TANSU_OK)
             status = write_txn_collection(wtxn, collection, 0, &state, error);
@@ -359,7 +378,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     if (status != TANSU_OK)
         return status;
     if (dated)
-        doc_find(doc, size, "_id", 3, &own);
+        doc_find_id(doc, size, &own);
     uint64_t at, frame_size = wtxn->frame_size, where = record_where(state->id, rid);
     status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : RECORD_INSERT, state->id,
                               rid, previous, doc, size, &at, error);
@@ -416,7 +435,7 @@ tansu_status write_txn_remove(write_txn *wtxn, const char *collection, uint64_t 
     uint32_t old_size;
     const uint8_t *old = read_document(&v, old_ref, &old_size);
     doc_value id;
-    if (!doc_find(old, old_size, "_id", 3, &id))
+    if (!doc_find_id(old, old_size, &id))
         return log_check(wtxn->db->log, 0,
                          error_set(error, TANSU_E_CORRUPT, collection,
                                    "A stored document has no \"_id\"; verify the database"),

@@ -1,10 +1,10 @@
 /*
- * bson/validate.c -- validation: whether bytes are a valid document, and one that may be stored.
+ * bson/validate/validate.c -- validation: whether bytes are a valid document, and one that may be
+ * stored.
  */
-#include "bson/document.h"
+#include "bson/validate/value_check.h"
 
 #include "util/error.h"
-#include "util/utf8.h"
 
 #include <stdlib.h>
 
@@ -278,17 +278,6 @@ static tansu_status key_fault(const check *check, const level *level) {
                   "Key is not valid UTF-8; encode it as UTF-8");
 }
 
-/* is_plain -- whether a value needs no more than what the iterator has checked, or is a string that
- * is valid: most values are one or the other. */
-static inline bool is_plain(const doc_value *value) {
-    const uint32_t plain = 1u << DOC_DOUBLE | 1u << DOC_OID | 1u << DOC_DATE | 1u << DOC_NULL |
-                           1u << DOC_INT32 | 1u << DOC_TIMESTAMP | 1u << DOC_INT64;
-    if (value->type == DOC_STRING) /* the iterator has found the size that it begins with in it */
-        return value->data[value->size - 1] == 0 &&
-               utf8_valid(value->data + 4, value->size - 5) == value->size - 5;
-    return value->type < 32 && (plain >> value->type & 1) != 0;
-}
-
 /* check_elements -- the elements of a level. The iterator is a local one, which the compiler keeps
  * in registers, and becomes the level's where somebody needs it: for a message's path, and before
  * a value that may be nested is entered. */
@@ -306,7 +295,7 @@ static tansu_status check_elements(const check *check, level *level, level_keys 
             level->iter = iter;
             return key_fault(check, level);
         }
-        if (!is_plain(&iter.value)) {
+        if (!value_is_plain(&iter.value)) {
             level->iter = iter;
             status = check_value(check, level, &level->iter.value);
         }
@@ -376,6 +365,12 @@ tansu_status doc_check(const uint8_t *doc, size_t size, doc_check_mode mode, tan
     if (doc == NULL)
         return error_at(error, TANSU_E_INVALID_BSON, NULL, 0, "Document is missing; pass BSON");
     return check_level(&check, NULL, doc, size, DOC_DOCUMENT);
+}
+
+bool value_may_be_stored(const doc_value *value, uint32_t depth) {
+    check check = {value->data, true, NULL};
+    level level = {.depth = depth};
+    return check_value(&check, &level, value) == TANSU_OK;
 }
 
 tansu_status doc_check_id(const doc_value *id, tansu_error *error) {

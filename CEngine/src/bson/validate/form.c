@@ -1,0 +1,277 @@
+/*
+ * bson/validate/form.c -- the form of a collection's documents.
+ */
+#include "bson/validate/form.h"
+
+#include "bson/validate/value_check.h"
+
+#define MAX_WAIT 64
+#define MAX_OTHERS 32
+
+/* ---- Documents of the form ---- */
+
+static bool level_fits(const form *f, uint32_t at, uint32_t end, const uint8_t *doc, size_t size,
+                       uint32_t depth);
+
+/* same_key -- whether the element at `at`, where `left` bytes follow up to the NUL that ends the
+ * level, and of which `word` is the beginning, has a key, whatever its type is. */
+static inline bool same_key(const form *f, const form_key *key, const uint8_t *at, size_t left,
+                            uint64_t word) {
+    return ((word ^ key->word) & key->mask & ~(uint64_t)0xFF) == 0 && key->size <= left &&
+           (key->size <= 8 || bytes_equal(at + 8, f->rest + key->rest, key->size - 8u));
+}
+
+/* key_at -- the first of the keys first..end that an element has; NULL when it has none of them. */
+static const form_key *key_at(const form *f, uint32_t first, uint32_t end, const uint8_t *at,
+                              size_t left) {
+    uint64_t word = 0;
+    memcpy(&word, at, left < 8 ? left : 8);
+    for (uint32_t i = first; i < end; i = f->keys[i].next) {
+        if (same_key(f, &f->keys[i], at, left, word))
+            return &f->keys[i];
+    }
+    return NULL;
+}
+
+/* array_fits -- whether an array is valid. The keys of arrays are not compared with any: they only
+ * have to be UTF-8. at, end: the keys of documents in it. */
+static bool array_fits(const form *f, uint32_t at, uint32_t end, const doc_value *array,
+                       uint32_t depth) {
+    doc_iter iter;
+    if (load_u32(array->data) != array->size || !doc_iter_value(&iter, array))
+        return false;
+    while (doc_iter_next(&iter)) {
+        const uint8_t *key = (const uint8_t *)iter.key;
+        if (!utf8_is_ascii(key, iter.key_size) && utf8_valid(key, iter.key_size) != iter.key_size)
+            return false;
+        if (value_is_plain(&iter.value))
+            continue;
+        if (iter.value.type == DOC_DOCUMENT && at < end
+                ? !level_fits(f, at, end, iter.value.data, iter.value.size, depth + 1)
+                : !value_may_be_stored(&iter.value, depth))
+            return false;
+    }
+    return !iter.malformed;
+}
+
+/* value_fits -- whether the value of a key is valid, in addition to its size. */
+static bool value_fits(const form *f, const form_key *key, const doc_value *value, uint32_t depth) {
+    uint32_t below = (uint32_t)(key - f->keys) + 1;
+    if (value->type == DOC_ARRAY && depth < FORM_DEPTH)
+        return array_fits(f, below, key->next, value, depth + 1);
+    if (value->type == DOC_DOCUMENT && below < key->next)
+        return level_fits(f, below, key->next, value->data, value->size, depth + 1);
+    return value_may_be_stored(value, depth);
+}
+
+/* value_size -- the size of a value of a type, of which `left` bytes are there; 0 and *valid false
+ * when it has more, by the rules of doc_iter_next(). */
+static inline uint32_t value_size(uint8_t type, const uint8_t *data, size_t left, bool *valid) {
+    uint8_t rule = doc_value_sizes[type];
+    uint64_t size = rule & DOC_SIZE_FIXED;
+    uint32_t odd;
+    *valid = false;
+    if (rule & DOC_SIZE_PREFIXED) {
+        if (left < 5)
+            return 0;
+        size += load_u32(data);
+        if (size < 5)
+            return 0;
+    } else if (rule & DOC_SIZE_ODD) {
+        if (!doc_odd_value_size(type, data, data + left, &odd))
+            return 0;
+        size = odd;
+    }
+    *valid = size <= left;
+    return (uint32_t)size;
+}
+
+/* as_before -- whether the element at `at`, where `left` bytes follow up to the NUL that ends the
+ * level, has a key and a value of the type that it had, which is in the level. */
+static inline bool as_before(const form *f, const form_key *key, const uint8_t *at, size_t left,
+                             doc_value *value) {
+    if (left < key->least || ((load_u64(at) ^ key->word) & key->mask) != 0)
+        return false;
+    if (key->size > 8 && !bytes_equal(at + 8, f->rest + key->rest, key->size - 8u))
+        return false;
+    uint64_t size = (uint64_t)(load_u32(at + key->size) & key->own_mask) + key->fixed;
+    if (size < key->least_value || key->size + size > left)
+        return false;
+    *value = (doc_value){at + key->size, (uint32_t)size, (uint8_t)key->word};
+    return true;
+}
+
+/* as_key -- the same with a value of any type, and one of the keys first..end: which one, or
+ * NULL. */
+static const form_key *as_key(const form *f, uint32_t first, uint32_t end, const uint8_t *at,
+                              size_t left, doc_value *value) {
+    const form_key *key = key_at(f, first, end, at, left);
+    bool valid = false;
+    if (key != NULL) {
+        *value = (doc_value){.data = at + key->size, .type = *at};
+        value->size = value_size(*at, value->data, left - key->size, &valid);
+    }
+    return valid ? key : NULL;
+}
+
+/* level_fits -- whether a document is valid and has no keys but first..end, in this order. */
+static bool level_fits(const form *f, uint32_t first, uint32_t end, const uint8_t *doc, size_t size,
+                       uint32_t depth) {
+    if (size < 5 || load_u32(doc) != size || doc[size - 1] != 0)
+        return false;
+    const uint8_t *at = doc + 4, *terminator = doc + size - 1;
+    while (at < terminator) {
+        size_t left = (size_t)(terminator - at);
+        const form_key *key = &f->keys[first];
+        doc_value value;
+        if (first >= end || !as_before(f, key, at, left, &value)) {
+            key = as_key(f, first, end, at, left, &value);
+            if (key == NULL)
+                return false;
+        }
+        if ((key->id && doc_check_id(&value, NULL) != TANSU_OK) ||
+            (!value_is_plain(&value) && !value_fits(f, key, &value, depth)))
+            return false;
+        at = value.data + value.size;
+        first = key->next;
+    }
+    return true;
+}
+
+/* ---- Learning a form ---- */
+
+/* insert_key -- makes a key the one at a place, and those from there on the next ones. The caller
+ * corrects where the levels end that contain it. False when there is no room, or the key has rules
+ * of its own. */
+static bool insert_key(form *f, uint32_t at, const doc_iter *iter, bool id) {
+    uint32_t size = iter->key_size + 2, rest = size > 8 ? size - 8 : 0;
+    uint8_t rule = doc_value_sizes[iter->value.type];
+    bool prefixed = (rule & DOC_SIZE_PREFIXED) != 0;
+    if (f->count == FORM_KEYS || f->bytes + rest > FORM_BYTES || iter->key[0] == '$')
+        return false;
+    for (uint32_t i = 0; i < f->count; i++)
+        f->keys[i].next += i >= at || f->keys[i].next > at;
+    memmove(f->keys + at + 1, f->keys + at, (f->count - at) * sizeof *f->keys);
+    form_key *key = &f->keys[at];
+    /* Eight bytes are read of type and key, and four of the value; one of them may be the NUL that
+     * ends the level. */
+    uint32_t least = size + (prefixed ? 5 : 3);
+    *key = (form_key){.mask = size >= 8 ? UINT64_MAX : UINT64_MAX >> (64 - 8 * size),
+                      .least = (rule & DOC_SIZE_ODD) != 0 ? UINT32_MAX
+                               : least < 7                ? 7
+                                                          : least,
+                      .own_mask = prefixed ? UINT32_MAX : 0,
+                      .size = (uint16_t)size,
+                      .rest = f->bytes,
+                      .next = (uint16_t)(at + 1),
+                      .fixed = rule & DOC_SIZE_FIXED,
+                      .least_value = prefixed ? 5 : 0,
+                      .id = id};
+    const uint8_t *element = iter->value.data - size;
+    memcpy(&key->word, element, size < 8 ? size : 8);
+    if (rest != 0)
+        memcpy(f->rest + f->bytes, element + 8, rest);
+    f->bytes = (uint16_t)(f->bytes + rest);
+    f->count++;
+    return true;
+}
+
+static bool learn_level(form *f, uint32_t first, uint32_t *end, const doc_value *doc,
+                        uint32_t depth);
+
+/* learn_below -- adds the keys of what a value contains to those up to *end. */
+static bool learn_below(form *f, uint32_t first, uint32_t *end, const doc_value *value,
+                        uint32_t depth) {
+    doc_iter iter;
+    if (depth >= FORM_DEPTH)
+        return true;
+    if (value->type == DOC_DOCUMENT)
+        return learn_level(f, first, end, value, depth + 1);
+    if (value->type != DOC_ARRAY)
+        return true;
+    doc_iter_value(&iter, value);
+    while (doc_iter_next(&iter)) {
+        if (iter.value.type == DOC_DOCUMENT && !learn_below(f, first, end, &iter.value, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+/* learn_level -- adds the keys of a valid document to those from `first` to *end, which is moved.
+ * False when they do not fit, or their order is another one: a key may be there only once. The form
+ * is not valid then. */
+static bool learn_level(form *f, uint32_t first, uint32_t *end, const doc_value *doc,
+                        uint32_t depth) {
+    uint32_t at = first;
+    doc_iter iter;
+    doc_iter_value(&iter, doc);
+    while (doc_iter_next(&iter)) {
+        const uint8_t *element = (const uint8_t *)iter.key - 1;
+        size_t left = (size_t)(iter.end - element);
+        const form_key *key = key_at(f, at, *end, element, left);
+        if (key == NULL) {
+            bool id = depth == 1 && iter.key_size == 3 && memcmp(iter.key, "_id", 3) == 0;
+            if (key_at(f, first, at, element, left) != NULL || !insert_key(f, at, &iter, id))
+                return false;
+            key = &f->keys[at];
+            (*end)++;
+        }
+        at = (uint32_t)(key - f->keys);
+        uint32_t before = key->next, below = before;
+        if (!learn_below(f, at + 1, &below, &iter.value, depth))
+            return false;
+        *end += below - before;
+        f->keys[at].next = (uint16_t)below;
+        at = below;
+    }
+    return true;
+}
+
+/* forget -- no keys. */
+static void forget(form *f) {
+    f->count = f->bytes = 0;
+}
+
+/* learn -- adds the keys of a valid document; if that cannot be done, its keys replace them. */
+static void learn(form *f, const uint8_t *doc, size_t size) {
+    const doc_value whole = {doc, (uint32_t)size, DOC_DOCUMENT};
+    uint32_t end = f->count;
+    if (learn_level(f, 0, &end, &whole, 1))
+        return;
+    forget(f);
+    end = 0;
+    if (!learn_level(f, 0, &end, &whole, 1))
+        forget(f);
+}
+
+tansu_status form_check(form *f, const uint8_t *doc, size_t size, tansu_error *error) {
+    bool tried = f->wait == 0;
+    if (!tried) {
+        f->wait--;
+    } else if (doc != NULL && size <= TANSU_MAX_DOCUMENT_SIZE &&
+               level_fits(f, 0, f->count, doc, size, 1)) {
+        f->waits /= 2;
+        return TANSU_OK;
+    }
+    tansu_status status = doc_check(doc, size, DOC_CHECK_STORE, error);
+    if (status == TANSU_OK && tried) {
+        learn(f, doc, size);
+        f->wait = f->waits;
+        f->waits = f->waits < MAX_WAIT ? f->waits * 2 + 1 : f->waits;
+    }
+    return status;
+}
+
+form *form_of(form_table *table, uint32_t owner) {
+    form *f = &table->slots[owner % FORM_SLOTS];
+    if (f->owner == owner) {
+        f->others = 0;
+        return f;
+    }
+    if (f->owner != 0 && ++f->others < MAX_OTHERS)
+        return NULL;
+    forget(f);
+    f->owner = owner;
+    f->others = f->wait = f->waits = 0;
+    return f;
+}
