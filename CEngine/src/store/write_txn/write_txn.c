@@ -10,6 +10,7 @@
 #include "store/write_lock.h"
 #include "util/error.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 /* What a change may have gathered and still be kept for the next. */
@@ -47,21 +48,10 @@ void write_txn_discard(write_txn *wtxn) {
 static void write_txn_give_back(write_txn *wtxn) {
     database *db = wtxn->db;
     write_txn_batches_free(wtxn);
-    write_txn kept = {.pending = wtxn->pending,
-                      .steps = wtxn->steps,
-                      .step_capacity = wtxn->step_capacity,
-                      .dropped = wtxn->dropped,
-                      .dropped_capacity = wtxn->dropped_capacity,
-                      .old_entries = wtxn->old_entries,
-                      .new_entries = wtxn->new_entries,
-                      .entry_sets = wtxn->entry_sets,
-                      .key = wtxn->key,
-                      .scratch = wtxn->scratch,
-                      .stamped = wtxn->stamped};
-    pending_clear(&kept.pending);
-    *wtxn = kept;
-    if (kept.step_capacity > STEPS_KEPT || kept.scratch.capacity > SCRATCH_KEPT ||
-        kept.stamped.capacity > SCRATCH_KEPT)
+    pending_clear(&wtxn->pending);
+    memset(wtxn, 0, offsetof(write_txn, pending));
+    if (wtxn->step_capacity > STEPS_KEPT || wtxn->scratch.capacity > SCRATCH_KEPT ||
+        wtxn->stamped.capacity > SCRATCH_KEPT)
         write_txn_discard(wtxn);
     else
         db->spare = wtxn;

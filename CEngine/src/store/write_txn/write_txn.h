@@ -44,14 +44,9 @@ typedef struct write_txn {
     tree_writer writer;
     retire_list retired; /* freed when the commit's predecessors are released */
     retire_list made;    /* freed when the transaction is aborted */
-    pending pending;
-    log_pins pins; /* of what it reads */
-    write_txn_step *steps;
+    log_pins pins;       /* of what it reads */
     size_t step_count;
-    size_t step_capacity;
-    tree *dropped; /* trees of dropped indexes: freed or kept when the transaction ends */
     size_t dropped_count;
-    size_t dropped_capacity;
     uint64_t frame_size;      /* of the log's frame, for savepoints */
     uint64_t frame_documents; /* of these, bytes of the records of documents and removals */
     uint32_t records;
@@ -70,13 +65,19 @@ typedef struct write_txn {
     uint32_t batch_count;
     uint32_t batched; /* that collection; 0: no entries wait */
     size_t batched_bytes;
+    enum stamping stamping;
+    /* What follows keeps its memory from one transaction to the next (write_txn_give_back()). */
+    pending pending;
+    write_txn_step *steps;
+    size_t step_capacity;
+    tree *dropped; /* trees of dropped indexes: freed or kept when the transaction ends */
+    size_t dropped_capacity;
     index_entries old_entries;
     index_entries *new_entries; /* a set for each index of the current collection */
     uint32_t entry_sets;
     tansu_buffer key;
     tansu_buffer scratch;
     tansu_buffer stamped; /* the document last saved, with its dates, if it got any */
-    enum stamping stamping;
 } write_txn;
 
 /* write_txn_begin -- starts on the head snapshot; the caller has the write lock. */

@@ -140,20 +140,33 @@ static tansu_status make_old_entries(write_txn *wtxn, const index_definition *de
     return status;
 }
 
-/* write_txn_id_entry -- adds or removes the document's entry in the `_id` index. */
-static tansu_status write_txn_id_entry(write_txn *wtxn, collection_state *state, const uint8_t *doc,
-                                       size_t size, uint64_t rid, bool add, tansu_error *error) {
-    doc_value id;
-    doc_find_id(doc, size, &id);
+/* make_id_key -- makes wtxn->key the key of an `_id`. */
+static tansu_status make_id_key(write_txn *wtxn, const doc_value *id, tansu_error *error) {
     wtxn->key.size = 0;
+    return value_key(&wtxn->key, id, false) ? TANSU_OK : error_memory(error);
+}
+
+/* change_id_entry -- adds or removes the entry of a document in the `_id` index. wtxn->key is the
+ * key of its `_id`. */
+static tansu_status change_id_entry(write_txn *wtxn, collection_state *state, const doc_value *id,
+                                    uint64_t rid, bool add, tansu_error *error) {
     uint8_t suffix[RID_SUFFIX_SIZE];
-    suffix_put(suffix, rid, type_tag_make(&id, 1));
-    if (!value_key(&wtxn->key, &id, false) || !buffer_append(&wtxn->key, suffix, sizeof suffix))
+    suffix_put(suffix, rid, type_tag_make(id, 1));
+    if (!buffer_append(&wtxn->key, suffix, sizeof suffix))
         return error_memory(error);
     return add ? tree_insert(&wtxn->writer, &state->ids, wtxn->key.data, wtxn->key.size, NULL,
                              error)
                : tree_remove(&wtxn->writer, &state->ids, wtxn->key.data, wtxn->key.size, NULL,
                              error);
+}
+
+/* write_txn_id_entry -- the same; the key is made. */
+static tansu_status write_txn_id_entry(write_txn *wtxn, collection_state *state, const uint8_t *doc,
+                                       size_t size, uint64_t rid, bool add, tansu_error *error) {
+    doc_value id;
+    doc_find_id(doc, size, &id);
+    tansu_status status = make_id_key(wtxn, &id, error);
+    return status == TANSU_OK ? change_id_entry(wtxn, state, &id, rid, add, error) : status;
 }
 
 /* write_txn_id_type_tag -- the document's entry in the `_id` index records the exact type of a
@@ -175,15 +188,18 @@ static tansu_status write_txn_id_type_tag(write_txn *wtxn, collection_state *sta
     return status;
 }
 
-tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
-                                 size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,
-                                 tansu_error *error) {
+/* apply_put -- write_txn_apply_put(). `id` is the document's `_id`, and wtxn->key its key; NULL:
+ * they are to be found. */
+static tansu_status apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
+                              size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,
+                              const doc_value *id, tansu_error *error) {
     /* Everything is validated before the first change. */
     tansu_status status = make_new_entries(wtxn, state, doc, size, rid, error);
     if (status == TANSU_OK && old != NULL)
         status = flush_own(wtxn, state, rid, error);
     if (status == TANSU_OK && old == NULL)
-        status = write_txn_id_entry(wtxn, state, doc, size, rid, true, error);
+        status = id != NULL ? change_id_entry(wtxn, state, id, rid, true, error)
+                            : write_txn_id_entry(wtxn, state, doc, size, rid, true, error);
     else if (status == TANSU_OK)
         status = write_txn_id_type_tag(wtxn, state, doc, size, rid, old, old_size, error);
     if (status != TANSU_OK)
@@ -199,6 +215,12 @@ tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const
     }
     wtxn->broken = wtxn->broken || status != TANSU_OK;
     return status;
+}
+
+tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
+                                 size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,
+                                 tansu_error *error) {
+    return apply_put(wtxn, state, doc, size, rid, old, old_size, NULL, error);
 }
 
 tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
@@ -272,16 +294,15 @@ static tansu_status mode_error(const collection_state *state, tansu_save_mode mo
     return TANSU_OK;
 }
 
-/* find_own -- write_txn_find_id() in the transaction, where an id that is greater than all others
- * need not be searched for. */
+/* find_own -- write_txn_find_id() in the transaction, with wtxn->key, where an id that is greater
+ * than all others need not be searched for. */
 static tansu_status find_own(write_txn *wtxn, const collection_state *state, const doc_value *id,
                              bool *found, uint64_t *rid, tansu_error *error) {
     *found = false;
-    wtxn->key.size = 0;
-    if (!value_key(&wtxn->key, id, false))
-        return error_memory(error);
-    if (tree_exceeds(&wtxn->writer, &state->ids, wtxn->key.data, wtxn->key.size))
-        return TANSU_OK;
+    tansu_status status = make_id_key(wtxn, id, error);
+    if (status != TANSU_OK ||
+        tree_exceeds(&wtxn->writer, &state->ids, wtxn->key.data, wtxn->key.size))
+        return status;
     return tree_find_prefix(wtxn->db->trees, &state->ids, wtxn->key.data, wtxn->key.size, found,
                             rid, error);
 }
@@ -387,7 +408,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     /* The record may have moved the frame, and what lay in it with it. */
     uint32_t old_size = 0;
     const uint8_t *old = old_ref == 0 ? NULL : read_document(&v, old_ref, &old_size);
-    status = write_txn_apply_put(wtxn, state, doc, size, rid, old, old_size, error);
+    status = apply_put(wtxn, state, doc, size, rid, old, old_size, &own, error);
     if (status != TANSU_OK) {
         if (!wtxn->broken)
             drop_record(wtxn, at, frame_size);
