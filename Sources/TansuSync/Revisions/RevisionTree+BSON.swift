@@ -39,14 +39,19 @@
         ///
         /// - Throws: ``RevisionError`` when the document is not what ``bson()`` returns.
         public init(bson document: BSONDocument) throws(RevisionError) {
-            guard case .int32(let version)? = document["v"] else {
+            try self.init(version: document["v"], nodes: document["nodes"])
+        }
+
+        /// Reads a tree from the fields of ``bson()``.
+        init(version: BSONValue?, nodes stored: BSONValue?) throws(RevisionError) {
+            guard case .int32(let version)? = version else {
                 throw RevisionError(.corruptTree, "The stored revisions have no version")
             }
             guard version == Self.storedVersion else {
                 throw RevisionError(
                     .unknownVersion, "The stored revisions have version \(version), which this library cannot read")
             }
-            guard case .binary(let binary)? = document["nodes"] else {
+            guard case .binary(let binary)? = stored else {
                 throw RevisionError(.corruptTree, "The stored revisions have no nodes")
             }
             var reader = RevisionTreeReader(bytes: binary.bytes)

@@ -60,6 +60,14 @@
         /// Creates a tree of nodes whose parents are indexes of the same array, in any order.
         init(nodes: [Node]) {
             self.nodes = nodes
+            // Most documents were never edited.
+            if nodes.count == 1, nodes[0].parent == Self.none {
+                self.nodes[0].childCount = 0
+                self.nodes[0].nextInLevel = Self.none
+                levels = [Level(generation: nodes[0].generation, first: 0)]
+                leafIndexes = [0]
+                return
+            }
             var fresh: [Level] = []
             for index in nodes.indices {
                 self.nodes[index].childCount = 0

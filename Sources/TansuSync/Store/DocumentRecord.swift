@@ -37,19 +37,24 @@
         }
 
         init(_ document: BSONDocument) throws {
-            guard let id = document["_id"]?.stringValue, let sequence = document["seq"]?.int64Value,
-                let nodes = document["nodes"]
-            else { throw ReplicationError(.corrupt, "A record of revisions lacks fields: \(document)") }
-            self.id = id
-            self.sequence = sequence
-            tree = try RevisionTree(bson: ["v": document["v"] ?? .null, "nodes": nodes])
+            // In the order in which document() writes them.
+            (id, sequence, tree, digest, isObjectID, hasFiles) = try document.withOrderedFields { fields in
+                guard let id = fields.value("_id")?.stringValue, let sequence = fields.value("seq")?.int64Value else {
+                    throw ReplicationError(.corrupt, "A record of revisions lacks fields: \(document)")
+                }
+                let tree = try RevisionTree(version: fields.value("v"), nodes: fields.value("nodes"))
+                _ = fields.value("deleted")
+                _ = fields.value("conflicts")
+                var digest: BSONBinary?
+                if case .binary(let stored)? = fields.value("digest") { digest = stored }
+                let isObjectID = fields.value("objectID")?.boolValue ?? false
+                let hasFiles = fields.value("files")?.boolValue ?? false
+                return (id, sequence, tree, digest, isObjectID, hasFiles)
+            }
             guard let leaf = tree.winner else {
                 throw ReplicationError(.corrupt, "The record of document \"\(id)\" has no revisions")
             }
             self.leaf = leaf
-            isObjectID = document["objectID"]?.boolValue ?? false
-            hasFiles = document["files"]?.boolValue ?? false
-            if case .binary(let digest)? = document["digest"] { self.digest = digest }
             isStored = true
         }
 

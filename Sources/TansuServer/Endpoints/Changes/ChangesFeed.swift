@@ -91,7 +91,7 @@
                 try await stream.write("{\"results\":[\n")
                 var progress = Progress(position: start)
                 try await send(&progress, through: updateSequence) { row, isFirst in
-                    if !isFirst { try await stream.write(",\n") }
+                    if !isFirst { stream.append(",\n") }
                     try await row.text.write(to: &stream, of: collection)
                 }
                 let end = try await end(progress)
@@ -154,7 +154,7 @@
                 while let sequence = try await currentSequence() {
                     let isThere = try await whileThere {
                         try await send(&progress, through: sequence) { row, isFirst in
-                            if !isFirst { try await stream.write(",\n") }
+                            if !isFirst { stream.append(",\n") }
                             try await row.text.write(to: &stream, of: collection)
                         }
                     }

@@ -55,7 +55,7 @@
                     try Self.rows(current, wanted, skip: skipped, query, in: store)
                 }
                 for row in rows {
-                    try await stream.write(isFirst ? "\r\n" : ",\r\n")
+                    stream.append(isFirst ? "\r\n" : ",\r\n")
                     try await row.write(to: &stream, of: collection)
                     isFirst = false
                 }
