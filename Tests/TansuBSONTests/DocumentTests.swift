@@ -113,4 +113,16 @@ struct DocumentTests {
         #expect(document.bytes == bytes("160000000268656C6C6F0006000000776F726C640000"))
         document.withUnsafeBytes { #expect($0.count == 22) }
     }
+
+    @Test("the last of several equal keys wins, in the place of the first, however many keys there are")
+    func repeatedKeys() {
+        var random = SeededGenerator(seed: 7)
+        for _ in 0..<300 {
+            let count = Int.random(in: 0..<40, using: &random)
+            let fields = (0..<count).map { ("k\(Int.random(in: 0..<30, using: &random))", BSONValue.int64(Int64($0))) }
+            var expected = BSONDocument()
+            for (key, value) in fields { expected[key] = value }
+            #expect(BSONDocument(fields) == expected)
+        }
+    }
 }

@@ -1,6 +1,6 @@
-import TansuBSON
-import TansuTestSupport
 import Testing
+
+@testable import TansuBSON
 
 @Suite("Fields that are asked for in their order")
 struct OrderedFieldsTests {

@@ -1,7 +1,7 @@
 extension BSONDocument {
     /// The document with the `_id` as its first field; it must have none yet.
     package func withID(_ id: BSONValue) -> BSONDocument {
-        let head: BSONDocument = ["_id": id]
+        let head = BSONDocument(key: "_id", value: id)
         // A length of four bytes, then the fields, then a zero byte.
         let count = head.bytes.count + bytes.count - 5
         var result: [UInt8] = []

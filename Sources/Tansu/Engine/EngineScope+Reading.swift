@@ -10,7 +10,7 @@ extension EngineScope {
         track(id, in: collection)
         return try withEngineBuffer { buffer in
             do {
-                try (["_id": id] as BSONDocument).withUnsafeBytes { id in
+                try BSONDocument(key: "_id", value: id).withUnsafeBytes { id in
                     try measured(MeasuredCall(kind: .get, collection: collection)) {
                         try call { database, transaction, error in
                             tansu_get(database, transaction, collection, tansu_document(id), &buffer, error)

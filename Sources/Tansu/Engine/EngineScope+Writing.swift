@@ -52,7 +52,7 @@ extension EngineScope {
     func remove(id: BSONValue, from collection: String) throws -> Bool {
         var removed: Int32 = 0
         try measured(MeasuredCall(kind: .remove, collection: collection)) {
-            try (["_id": id] as BSONDocument).withUnsafeBytes { id in
+            try BSONDocument(key: "_id", value: id).withUnsafeBytes { id in
                 try call { database, transaction, error in
                     tansu_remove_id(database, transaction, collection, tansu_document(id), &removed, error)
                 }

@@ -48,6 +48,15 @@ public struct BSONDocument: Sendable {
         self.init(trustedBytes: buffer.array())
     }
 
+    /// Creates a document of one field, whose key has no NUL.
+    package init(key: String, value: BSONValue) {
+        var buffer = ByteBuffer(capacity: 64)
+        let start = buffer.openDocument()
+        buffer.append(field: key, value)
+        buffer.closeDocument(at: start)
+        self.init(trustedBytes: buffer.array())
+    }
+
     /// Creates a document of the fields of two documents, which have no key in common.
     package init(joining first: BSONDocument, _ second: BSONDocument) {
         var bytes: [UInt8] = []
@@ -62,11 +71,11 @@ public struct BSONDocument: Sendable {
     public init(_ fields: some Sequence<(String, BSONValue)>) {
         var buffer = ByteBuffer(capacity: 128)
         let start = buffer.openDocument()
-        var seen: Set<String> = []
+        var seen = SeenKeys()
         var repeated: [(String, BSONValue)] = []
         for (key, value) in fields {
             let key = key.replacingNUL()
-            if seen.insert(key).inserted {
+            if seen.insert(key) {
                 buffer.append(field: key, value)
             } else {
                 repeated.append((key, value))
@@ -83,6 +92,23 @@ public struct BSONDocument: Sendable {
     @inlinable
     public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try bytes.withUnsafeBytes(body)
+    }
+}
+
+/// The keys of a document that is being made. Most have few, which are compared one by one: a set takes longer to make.
+private struct SeenKeys {
+    private var few: [String] = []
+    private var many: Set<String> = []
+
+    /// Whether the key is new.
+    mutating func insert(_ key: String) -> Bool {
+        guard few.count == 8 else {
+            if few.contains(key) { return false }
+            few.append(key)
+            return true
+        }
+        if many.isEmpty { many = Set(few) }
+        return many.insert(key).inserted
     }
 }
 

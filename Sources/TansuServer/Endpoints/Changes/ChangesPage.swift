@@ -86,8 +86,8 @@
             writer.raw(",\"id\":")
             writer.string(record.id)
             writer.raw(",\"changes\":[")
-            writer.list(leaves) { writer, leaf in
-                writer.raw("{\"rev\":")
+            for (index, leaf) in leaves.enumerated() {
+                writer.raw(index == 0 ? "{\"rev\":" : ",{\"rev\":")
                 writer.string(leaf.description)
                 writer.raw("}")
             }
