@@ -10,8 +10,10 @@
     @Suite("Replication: every type goes to a server and back")
     struct TypeRoundTripTests {
         private static let values: [BSONValue] = [
-            .double(1), .double(-0.0), .double(1e308), .double(.leastNonzeroMagnitude), .double(.nan), .double(.infinity), .string(""),
-            .string("\u{0}\r\n\u{FFFF}😀e\u{301}"), .document([:]), .document(["": ["＄date": "yesterday"]]), .array([]),
+            .double(1), .double(-0.0), .double(1e308), .double(.leastNonzeroMagnitude), .double(.nan),
+            .double(.infinity),
+            .string(""), .string("\u{0}\r\n\u{FFFF}😀e\u{301}"), .document([:]), .document(["": ["＄date": "yesterday"]]),
+            .array([]),
             .array([1, [nil, [true]]]), .binary(BSONBinary([0, 255])), .binary(BSONBinary([9], subtype: .oldBinary)),
             .binary(BSONBinary([], subtype: .userDefined)), BSONValue(UUID()), .undefined, .objectID(ObjectID()),
             .bool(false), .date(.min), .date(-1), .date(.max), .null,
