@@ -53,7 +53,9 @@ bool doc_odd_value_size(uint8_t type, const uint8_t *data, const uint8_t *end, u
     return true;
 }
 
-bool doc_find(const uint8_t *doc, size_t size, const char *key, size_t key_size, doc_value *value) {
+/* find -- doc_find(), inlined with keys whose size the compiler knows. */
+static inline bool find(const uint8_t *doc, size_t size, const char *key, size_t key_size,
+                        doc_value *value) {
     doc_iter iter;
     if (doc_iter_init(&iter, doc, size)) {
         while (doc_iter_next(&iter)) {
@@ -67,20 +69,12 @@ bool doc_find(const uint8_t *doc, size_t size, const char *key, size_t key_size,
     return false;
 }
 
+bool doc_find(const uint8_t *doc, size_t size, const char *key, size_t key_size, doc_value *value) {
+    return find(doc, size, key, key_size, value);
+}
+
 bool doc_find_id(const uint8_t *doc, size_t size, doc_value *value) {
-    static const char name[4] = "_id";
-    doc_iter iter;
-    if (doc_iter_init(&iter, doc, size)) {
-        while (doc_iter_next(&iter)) {
-            /* With the NUL, which ends a key of any size: so four bytes are there. */
-            if (iter.key_size == 3 && load_u32(iter.key) == load_u32(name)) {
-                *value = iter.value;
-                return true;
-            }
-        }
-    }
-    *value = (doc_value){NULL, 0, DOC_MISSING};
-    return false;
+    return find(doc, size, "_id", 3, value);
 }
 
 bool doc_as_int64(const doc_value *value, int64_t *result) {

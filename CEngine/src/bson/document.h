@@ -97,6 +97,37 @@ static inline bool doc_iter_init(doc_iter *iter, const uint8_t *doc, size_t size
     return true;
 }
 
+/* doc_value_size -- the size of the value at `data`, before the zero byte at `end`; false when it
+ * is invalid, or extends beyond that. */
+static inline bool doc_value_size(uint8_t type, const uint8_t *data, const uint8_t *end,
+                                  uint32_t *size) {
+    size_t left = (size_t)(end - data);
+    uint8_t rule = doc_value_sizes[type];
+    uint32_t result = rule & DOC_SIZE_FIXED;
+    if (rule & DOC_SIZE_PREFIXED) {
+        /* A value that begins with its length has at least five bytes: a string's terminator, an
+         * empty document, a binary's subtype. */
+        if (left < 5)
+            return false;
+        uint32_t own = load_u32(data);
+        if (own > left)
+            return false;
+        result += own;
+        if (result < 5)
+            return false;
+    } else if (rule & DOC_SIZE_ODD) {
+        /* A variable of its own: the result, whose address nobody takes, stays in a register. */
+        uint32_t odd;
+        if (!doc_odd_value_size(type, data, end, &odd))
+            return false;
+        result = odd;
+    }
+    if (result > left)
+        return false;
+    *size = result;
+    return true;
+}
+
 /* doc_iter_next -- moves to the next element; false at the end or at invalid bytes
  * (iter->malformed). */
 static inline bool doc_iter_next(doc_iter *iter) {
@@ -112,28 +143,8 @@ static inline bool doc_iter_next(doc_iter *iter) {
     if (data >= end)
         goto malformed;
     data++;
-    size_t left = (size_t)(end - data);
-    uint8_t rule = doc_value_sizes[type];
-    uint32_t size = rule & DOC_SIZE_FIXED;
-    if (rule & DOC_SIZE_PREFIXED) {
-        /* A value that begins with its length has at least five bytes: a string's terminator, an
-         * empty document, a binary's subtype. */
-        if (left < 5)
-            goto malformed;
-        uint32_t own = load_u32(data);
-        if (own > left)
-            goto malformed;
-        size += own;
-        if (size < 5)
-            goto malformed;
-    } else if (rule & DOC_SIZE_ODD) {
-        /* A variable of its own: `size`, whose address nobody takes, stays in a register. */
-        uint32_t odd;
-        if (!doc_odd_value_size(type, data, end, &odd))
-            goto malformed;
-        size = odd;
-    }
-    if (size > left)
+    uint32_t size;
+    if (!doc_value_size(type, data, end, &size))
         goto malformed;
     iter->value.data = data;
     iter->value.size = size;

@@ -28,4 +28,9 @@ static inline bool utf8_is_ascii(const uint8_t *bytes, size_t size) {
     return (bits & 0x8080808080808080u) == 0;
 }
 
+/* utf8_is_valid -- whether all bytes are well-formed; inline for those that are ASCII. */
+static inline bool utf8_is_valid(const uint8_t *bytes, size_t size) {
+    return utf8_is_ascii(bytes, size) || utf8_valid(bytes, size) == size;
+}
+
 #endif

@@ -31,7 +31,7 @@ static bool agrees(form *f, const tansu_buffer *doc, tally *t) {
     REQUIRE(exact != NULL);
     if (doc->size != 0)
         memcpy(exact, doc->data, doc->size);
-    uint32_t wait = f->wait, waits = f->waits;
+    backoff before = f->trying;
     tansu_status status = doc_check(exact, doc->size, DOC_CHECK_STORE, &expected);
     bool agree = CHECK_INT(status, form_check(f, exact, doc->size, &error));
     if (status != TANSU_OK)
@@ -41,7 +41,8 @@ static bool agrees(form *f, const tansu_buffer *doc, tally *t) {
     t->valid += status == TANSU_OK;
     t->invalid += status != TANSU_OK;
     /* What is validated without the form makes it learn, and a wait grow, or ends one. */
-    t->by_form += status == TANSU_OK && wait == 0 && f->wait == 0 && f->waits == waits / 2;
+    t->by_form += status == TANSU_OK && before.wait == 0 && f->trying.wait == 0 &&
+                  f->trying.waits == before.waits / 2;
     free(exact);
     return agree;
 }
@@ -150,16 +151,15 @@ static void check_keys(form *f, const char *keys, tansu_status expected, uint32_
 /* Keys that some documents lack are added where they are; so are those of documents below. */
 static void a_form_has_the_keys_of_all_documents(void) {
     static form f;
-    memset(&f, 0, sizeof f);
     check_keys(&f, "a d", TANSU_OK, 2);
     check_keys(&f, "a b( x ) d", TANSU_OK, 4);
-    f.wait = 0;
+    f.trying.wait = 0;
     check_keys(&f, "a b( x y ) c d e", TANSU_OK, 7);
-    f.wait = f.waits = 0;
+    f.trying = (backoff){0};
     check_keys(&f, "b( y ) d", TANSU_OK, 7);
-    CHECK_INT(0, f.waits);
+    CHECK_INT(0, f.trying.waits);
     check_keys(&f, "e", TANSU_OK, 7);
-    CHECK_INT(0, f.waits);
+    CHECK_INT(0, f.trying.waits);
     check_keys(&f, "a b( x x ) d", TANSU_E_INVALID_DOCUMENT, 7);
     check_keys(&f, "a b( x ) d a", TANSU_E_INVALID_DOCUMENT, 7);
     check_keys(&f, "a b( x ) d d", TANSU_E_INVALID_DOCUMENT, 7);
@@ -168,10 +168,9 @@ static void a_form_has_the_keys_of_all_documents(void) {
 /* With keys in another order a form would have one of them twice, and find it twice. */
 static void another_order_is_another_form(void) {
     static form f;
-    memset(&f, 0, sizeof f);
     check_keys(&f, "a b c", TANSU_OK, 3);
     check_keys(&f, "c a", TANSU_OK, 2);
-    f.wait = 0;
+    f.trying.wait = 0;
     check_keys(&f, "a b c a", TANSU_E_INVALID_DOCUMENT, 2);
     check_keys(&f, "c a c", TANSU_E_INVALID_DOCUMENT, 2);
 }
@@ -179,11 +178,10 @@ static void another_order_is_another_form(void) {
 /* Documents of which no form is made do not cost an attempt each. */
 static void documents_without_a_form_are_left_alone(void) {
     static form f;
-    memset(&f, 0, sizeof f);
     check_keys(&f, "a reference( $ref $id )", TANSU_OK, 0);
     for (int i = 0; i < 1000; i++)
         check_keys(&f, "a reference( $ref $id )", TANSU_OK, 0);
-    CHECK(f.waits > 50);
+    CHECK(f.trying.waits > 50);
 }
 
 static void collections_have_forms_of_their_own(void) {

@@ -5,7 +5,6 @@
 
 #include "bson/validate/value_check.h"
 
-#define MAX_WAIT 64
 #define MAX_OTHERS 32
 
 /* ---- Documents of the form ---- */
@@ -17,8 +16,10 @@ static bool level_fits(const form *f, uint32_t at, uint32_t end, const uint8_t *
  * level, and of which `word` is the beginning, has a key, whatever its type is. */
 static inline bool same_key(const form *f, const form_key *key, const uint8_t *at, size_t left,
                             uint64_t word) {
-    return ((word ^ key->word) & key->mask & ~(uint64_t)0xFF) == 0 && key->size <= left &&
-           (key->size <= 8 || bytes_equal(at + 8, f->rest + key->rest, key->size - 8u));
+    const known_element *e = &key->element;
+    return ((word ^ e->word) & e->mask & ~(uint64_t)0xFF) == 0 && e->size <= left &&
+           (e->size <= KNOWN_ELEMENT_WORD ||
+            bytes_equal(at + KNOWN_ELEMENT_WORD, f->rest + key->rest, known_element_rest(e)));
 }
 
 /* key_at -- the first of the keys first..end that an element has; NULL when it has none of them. */
@@ -41,8 +42,7 @@ static bool array_fits(const form *f, uint32_t at, uint32_t end, const doc_value
     if (load_u32(array->data) != array->size || !doc_iter_value(&iter, array))
         return false;
     while (doc_iter_next(&iter)) {
-        const uint8_t *key = (const uint8_t *)iter.key;
-        if (!utf8_is_ascii(key, iter.key_size) && utf8_valid(key, iter.key_size) != iter.key_size)
+        if (!utf8_is_valid((const uint8_t *)iter.key, iter.key_size))
             return false;
         if (value_is_plain(&iter.value))
             continue;
@@ -64,40 +64,14 @@ static bool value_fits(const form *f, const form_key *key, const doc_value *valu
     return value_may_be_stored(value, depth);
 }
 
-/* value_size -- the size of a value of a type, of which `left` bytes are there; 0 and *valid false
- * when it has more, by the rules of doc_iter_next(). */
-static inline uint32_t value_size(uint8_t type, const uint8_t *data, size_t left, bool *valid) {
-    uint8_t rule = doc_value_sizes[type];
-    uint64_t size = rule & DOC_SIZE_FIXED;
-    uint32_t odd;
-    *valid = false;
-    if (rule & DOC_SIZE_PREFIXED) {
-        if (left < 5)
-            return 0;
-        size += load_u32(data);
-        if (size < 5)
-            return 0;
-    } else if (rule & DOC_SIZE_ODD) {
-        if (!doc_odd_value_size(type, data, data + left, &odd))
-            return 0;
-        size = odd;
-    }
-    *valid = size <= left;
-    return (uint32_t)size;
-}
-
 /* as_before -- whether the element at `at`, where `left` bytes follow up to the NUL that ends the
  * level, has a key and a value of the type that it had, which is in the level. */
 static inline bool as_before(const form *f, const form_key *key, const uint8_t *at, size_t left,
                              doc_value *value) {
-    if (left < key->least || ((load_u64(at) ^ key->word) & key->mask) != 0)
+    uint64_t size;
+    if (!known_element_fits(&key->element, f->rest + key->rest, at, left, &size))
         return false;
-    if (key->size > 8 && !bytes_equal(at + 8, f->rest + key->rest, key->size - 8u))
-        return false;
-    uint64_t size = (uint64_t)(load_u32(at + key->size) & key->own_mask) + key->fixed;
-    if (size < key->least_value || key->size + size > left)
-        return false;
-    *value = (doc_value){at + key->size, (uint32_t)size, (uint8_t)key->word};
+    *value = (doc_value){at + key->element.size, (uint32_t)size, (uint8_t)key->element.word};
     return true;
 }
 
@@ -106,12 +80,12 @@ static inline bool as_before(const form *f, const form_key *key, const uint8_t *
 static const form_key *as_key(const form *f, uint32_t first, uint32_t end, const uint8_t *at,
                               size_t left, doc_value *value) {
     const form_key *key = key_at(f, first, end, at, left);
-    bool valid = false;
-    if (key != NULL) {
-        *value = (doc_value){.data = at + key->size, .type = *at};
-        value->size = value_size(*at, value->data, left - key->size, &valid);
-    }
-    return valid ? key : NULL;
+    if (key == NULL)
+        return NULL;
+    *value = (doc_value){.data = at + key->element.size, .type = *at};
+    return doc_value_size(*at, value->data, value->data + left - key->element.size, &value->size)
+               ? key
+               : NULL;
 }
 
 /* level_fits -- whether a document is valid and has no keys but first..end, in this order. */
@@ -144,33 +118,16 @@ static bool level_fits(const form *f, uint32_t first, uint32_t end, const uint8_
  * corrects where the levels end that contain it. False when there is no room, or the key has rules
  * of its own. */
 static bool insert_key(form *f, uint32_t at, const doc_iter *iter, bool id) {
-    uint32_t size = iter->key_size + 2, rest = size > 8 ? size - 8 : 0;
-    uint8_t rule = doc_value_sizes[iter->value.type];
-    bool prefixed = (rule & DOC_SIZE_PREFIXED) != 0;
+    known_element element = known_element_of(iter);
+    uint32_t rest = known_element_rest(&element);
     if (f->count == FORM_KEYS || f->bytes + rest > FORM_BYTES || iter->key[0] == '$')
         return false;
     for (uint32_t i = 0; i < f->count; i++)
         f->keys[i].next += i >= at || f->keys[i].next > at;
     memmove(f->keys + at + 1, f->keys + at, (f->count - at) * sizeof *f->keys);
-    form_key *key = &f->keys[at];
-    /* Eight bytes are read of type and key, and four of the value; one of them may be the NUL that
-     * ends the level. */
-    uint32_t least = size + (prefixed ? 5 : 3);
-    *key = (form_key){.mask = size >= 8 ? UINT64_MAX : UINT64_MAX >> (64 - 8 * size),
-                      .least = (rule & DOC_SIZE_ODD) != 0 ? UINT32_MAX
-                               : least < 7                ? 7
-                                                          : least,
-                      .own_mask = prefixed ? UINT32_MAX : 0,
-                      .size = (uint16_t)size,
-                      .rest = f->bytes,
-                      .next = (uint16_t)(at + 1),
-                      .fixed = rule & DOC_SIZE_FIXED,
-                      .least_value = prefixed ? 5 : 0,
-                      .id = id};
-    const uint8_t *element = iter->value.data - size;
-    memcpy(&key->word, element, size < 8 ? size : 8);
-    if (rest != 0)
-        memcpy(f->rest + f->bytes, element + 8, rest);
+    f->keys[at] =
+        (form_key){.element = element, .rest = f->bytes, .next = (uint16_t)(at + 1), .id = id};
+    memcpy(f->rest + f->bytes, iter->value.data - rest, rest);
     f->bytes = (uint16_t)(f->bytes + rest);
     f->count++;
     return true;
@@ -245,19 +202,16 @@ static void learn(form *f, const uint8_t *doc, size_t size) {
 }
 
 tansu_status form_check(form *f, const uint8_t *doc, size_t size, tansu_error *error) {
-    bool tried = f->wait == 0;
-    if (!tried) {
-        f->wait--;
-    } else if (doc != NULL && size <= TANSU_MAX_DOCUMENT_SIZE &&
-               level_fits(f, 0, f->count, doc, size, 1)) {
-        f->waits /= 2;
+    bool tried = !backoff_passes_over(&f->trying);
+    if (tried && doc != NULL && size <= TANSU_MAX_DOCUMENT_SIZE &&
+        level_fits(f, 0, f->count, doc, size, 1)) {
+        backoff_succeeded(&f->trying);
         return TANSU_OK;
     }
     tansu_status status = doc_check(doc, size, DOC_CHECK_STORE, error);
     if (status == TANSU_OK && tried) {
         learn(f, doc, size);
-        f->wait = f->waits;
-        f->waits = f->waits < MAX_WAIT ? f->waits * 2 + 1 : f->waits;
+        backoff_failed(&f->trying);
     }
     return status;
 }
@@ -272,6 +226,7 @@ form *form_of(form_table *table, uint32_t owner) {
         return NULL;
     forget(f);
     f->owner = owner;
-    f->others = f->wait = f->waits = 0;
+    f->others = 0;
+    f->trying = (backoff){0};
     return f;
 }

@@ -13,7 +13,8 @@
 #ifndef TANSU_BSON_VALIDATE_FORM_H
 #define TANSU_BSON_VALIDATE_FORM_H
 
-#include "bson/document.h"
+#include "bson/backoff.h"
+#include "bson/known_element.h"
 
 #define FORM_KEYS 64
 #define FORM_BYTES 512 /* of what is longer than a word in keys */
@@ -21,18 +22,10 @@
 
 /* A key. Those of the documents below it, be it their parent or an array of them, follow it. */
 typedef struct form_key {
-    uint64_t word;     /* the type of the value that it had, and its first seven bytes with the NUL,
-                          then zeros */
-    uint64_t mask;     /* which of them are compared */
-    uint32_t least;    /* bytes that must follow, up to the NUL that ends its level, for a value of
-                          that type to be read with words; UINT32_MAX: it is not */
-    uint32_t own_mask; /* of the length that the value begins with; 0: it begins with none */
-    uint16_t size;     /* of the type, the key and its NUL */
-    uint16_t rest;     /* where its other bytes are */
-    uint16_t next;     /* the next key of its level, or the end of that */
-    uint8_t fixed;     /* bytes of the value in addition to that length */
-    uint8_t least_value; /* of a valid value */
-    bool id;             /* the `_id` of the document */
+    known_element element; /* with a value of the type that the key had */
+    uint16_t rest;         /* where its other bytes are */
+    uint16_t next;         /* the next key of its level, or the end of that */
+    bool id;               /* the `_id` of the document */
 } form_key;
 
 /* Memory for a form. Zeroed, it is one without keys. */
@@ -41,9 +34,7 @@ typedef struct form {
     uint32_t others; /* calls for other owners since the last one for this */
     uint16_t count;
     uint16_t bytes;
-    uint32_t wait;  /* documents that are validated without it */
-    uint32_t waits; /* how many they were the last time: twice as many when documents often have
-                       another form, so that those of many forms lose little */
+    backoff trying; /* documents of another form; it is not even tried with those passed over */
     form_key keys[FORM_KEYS];
     uint8_t rest[FORM_BYTES];
 } form;

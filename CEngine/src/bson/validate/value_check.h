@@ -9,8 +9,7 @@
 
 /* value_is_text -- whether a value that an iterator has found is a valid string. */
 static inline bool value_is_text(const uint8_t *data, uint32_t size) {
-    return data[size - 1] == 0 &&
-           (utf8_is_ascii(data + 4, size - 5) || utf8_valid(data + 4, size - 5) == size - 5);
+    return data[size - 1] == 0 && utf8_is_valid(data + 4, size - 5);
 }
 
 /* value_is_plain -- whether a value needs no more than what an iterator has checked, or is a string
