@@ -54,12 +54,7 @@
         /// Whether the indexes have all changes that the transaction sees, or the query does without.
         func isCurrent(_ store: RevisionStore) throws -> Bool {
             if isContentWithOld, stored == nil { return true }
-            return try followed.allSatisfy { index in
-                guard let state = try index.state(store.transaction, store.name), state.passed == nil else {
-                    return false
-                }
-                return isContentWithOld || state.sequence == store.info().updateSequence
-            }
+            return try followed.allSatisfy { try $0.isCurrent(store, orOld: isContentWithOld) }
         }
 
         /// Follows a batch of changes.
@@ -74,15 +69,37 @@
 
         /// Reads the documents. The index must have all changes that the transaction sees.
         func answer(_ store: RevisionStore) throws -> Mango.Answer {
-            var answer = Mango.Answer(documents: [], bookmark: query.bookmark ?? Mango.Bookmark.none)
-            let last = try query.bookmark.map { text throws(Mango.QueryError) in try Mango.Bookmark(text) }
+            let last = try lastBookmark()
             // Without a scan there is no warning either.
-            guard let ranges = plan.ranges else { return answer }
+            guard let ranges = plan.ranges else { return emptyAnswer }
+            return try answer(store, source(store, ranges), ranges, after: last)
+        }
+
+        /// The answer of a query that is to be answered at once; nil when it is none.
+        func shortAnswer(_ store: RevisionStore) throws -> Mango.Answer? {
+            guard stored != nil, let ranges = plan.ranges else { return nil }
+            let source = try source(store, ranges)
+            return try isShort(source, store) ? answer(store, source, ranges, after: lastBookmark()) : nil
+        }
+
+        /// Where an earlier answer ended.
+        private func lastBookmark() throws(Mango.QueryError) -> Mango.Bookmark? {
+            guard let text = query.bookmark else { return nil }
+            return try Mango.Bookmark(text)
+        }
+
+        private var emptyAnswer: Mango.Answer {
+            Mango.Answer(documents: [], bookmark: query.bookmark ?? Mango.Bookmark.none)
+        }
+
+        private func answer(
+            _ store: RevisionStore, _ source: Source, _ ranges: [Mango.KeyRange], after last: Mango.Bookmark?
+        ) throws -> Mango.Answer {
+            var answer = emptyAnswer
             var end: Mango.Bookmark?
             var skipped: Int64 = 0
             var size = 0
             let isCovering = plan.isCovering
-            let source = try source(store, ranges)
             answer.isNarrowed = source.isNarrowed
             try forEachCandidate(store, source, ranges, after: last) { candidate throws in
                 answer.keysExamined += 1
@@ -174,11 +191,9 @@
         private static let shortCount = 64
         private static let shortRanges = 8
 
-        /// Whether the index has only few entries for the query.
-        func isShort(_ store: RevisionStore) throws -> Bool {
-            guard stored != nil, let ranges = plan.ranges,
-                case .entries(let index, let parts, _) = try source(store, ranges), parts.count <= Self.shortRanges
-            else { return false }
+        /// Whether an index has only few entries for the query.
+        private func isShort(_ source: Source, _ store: RevisionStore) throws -> Bool {
+            guard case .entries(let index, let parts, _) = source, parts.count <= Self.shortRanges else { return false }
             let entries = try store.transaction.collection(index.entries)
             var count = 0
             for part in parts {

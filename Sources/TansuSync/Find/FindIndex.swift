@@ -49,10 +49,10 @@
             return State(sequence: document["seq"]?.int64Value ?? 0, passed: document["passed"])
         }
 
-        /// Whether it has all changes that the transaction sees.
-        func isCurrent(_ store: RevisionStore) throws -> Bool {
+        /// Whether it has all changes that the transaction sees or, with `orOld`, has had all at some time.
+        func isCurrent(_ store: RevisionStore, orOld: Bool = false) throws -> Bool {
             guard let state = try state(store.transaction, store.name) else { return false }
-            return state.passed == nil && state.sequence == store.info().updateSequence
+            return state.passed == nil && (orOld || state.sequence == store.info().updateSequence)
         }
 
         func save(_ state: State, _ transaction: Database.Transaction, _ collection: String) throws {

@@ -55,8 +55,7 @@
         package func findAtOnce(_ query: Mango.Query) throws -> Mango.Answer? {
             let found: Mango.Answer?? = try readAtOnce { store in
                 let find = try Find(query, indexes: store.findIndexes(), collection: name, page: Find.Page())
-                guard try find.isCurrent(store), try find.isShort(store) else { return nil }
-                return try find.answer(store)
+                return try find.isCurrent(store) ? find.shortAnswer(store) : nil
             }
             return found ?? nil
         }

@@ -41,18 +41,9 @@
 
         @Test("Every example of the page is here")
         func examplesAreHere() throws {
-            let here = URL(fileURLWithPath: #filePath)
-            let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent()
-            let page = try String(contentsOf: root.appendingPathComponent("docs/remote.md"), encoding: .utf8)
-            let test = try String(contentsOf: here, encoding: .utf8)
-            let lines = page.components(separatedBy: "```swift\n").dropFirst().flatMap {
-                $0.components(separatedBy: "\n```")[0].split(separator: "\n")
-            }
-            #expect(lines.count > 10)
-            for line in lines {
-                #expect(test.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
-            }
+            let page = try GuidePage("docs/remote.md", testedBy: #filePath)
+            #expect(page.lines.count > 10)
+            for line in page.lines { #expect(page.test.contains(line), "\(line)") }
         }
     }
 #endif

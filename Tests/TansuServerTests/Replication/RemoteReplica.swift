@@ -19,13 +19,10 @@
             options: ServerOptions = ServerOptions(port: 0),
             _ body: @escaping @Sendable (RemoteReplica) async throws -> Void
         ) async throws {
-            let database = try Database(.memory)
-            let far = try database.collection("people")
-            try await far.enableReplication()
-            let near = try Database(.memory).collection("people")
-            try await near.enableReplication()
-            try await RunningServer.run(database, options: options) { server in
-                try await body(RemoteReplica(server: server, near: near, far: far))
+            try await RemoteHost.run(options: options) { host in
+                let near = try Database(.memory).collection("people")
+                try await near.enableReplication()
+                try await body(RemoteReplica(server: host.server, near: near, far: host.far))
             }
         }
 

@@ -3,6 +3,7 @@
     import Tansu
     import TansuBSON
     import TansuSync
+    import TansuTestSupport
     import Testing
 
     @Suite("Store: the documentation")
@@ -57,18 +58,9 @@
 
         @Test("Every example of the page is here")
         func examplesAreHere() throws {
-            let here = URL(fileURLWithPath: #filePath)
-            let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent()
-            let page = try String(contentsOf: root.appendingPathComponent("docs/replication.md"), encoding: .utf8)
-            let test = try String(contentsOf: here, encoding: .utf8)
-            let lines = page.components(separatedBy: "```swift\n").dropFirst().flatMap {
-                $0.components(separatedBy: "\n```")[0].split(separator: "\n")
-            }
-            #expect(lines.count > 10)
-            for line in lines {
-                #expect(test.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
-            }
+            let page = try GuidePage("docs/replication.md", testedBy: #filePath)
+            #expect(page.lines.count > 10)
+            for line in page.lines { #expect(page.test.contains(line), "\(line)") }
         }
     }
 #endif
