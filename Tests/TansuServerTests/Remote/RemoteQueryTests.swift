@@ -62,6 +62,33 @@
         }
 
         @available(macOS 14, *)
+        @Test("An array in an array is an element without fields")
+        func nestedArrays() async throws {
+            try await RemoteHost.run { host in
+                let values: [BSONValue] = [
+                    [[]], [[1]], [[[]]], [[["e": 7]]], [["e": 7]], [["e": 8]], [[:]], [5], [nil], [], [[7]],
+                    [.objectID(ObjectID())], [.date(5)], [.binary(BSONBinary([1]))], [.double(.nan)],
+                ]
+                try await host.far.save(
+                    values.enumerated().map { number, value in ["_id": .string("\(number)"), "a": value] })
+                let people: RemoteCollection<BSONDocument> = try host.people()
+                let conditions: [BSONDocument] = [
+                    ["e": ["$ne": 7]], ["e": nil], ["$nor": [["e": 7]]], ["e": ["$exists": false]], ["0": 7],
+                    ["e.f": ["$ne": 7]], ["e": ["$not": ["$gt": 7]]], ["e": ["$nin": [7, 8]]], ["e": 7],
+                ]
+                for condition in conditions {
+                    for name in ["$elemMatch", "$allMatch"] {
+                        let elements: BSONDocument = [name: .document(condition)]
+                        for query: BSONDocument in [["a": .document(elements)], ["a": ["$not": .document(elements)]]] {
+                            let found = try await people.find(query).scanning().all()
+                            #expect(sortedIDs(found) == sortedIDs(try await host.far.find(query).all()), "\(query)")
+                        }
+                    }
+                }
+            }
+        }
+
+        @available(macOS 14, *)
         @Test("Documents come as they are, with every type")
         func documents() async throws {
             try await RemoteHost.run { host in

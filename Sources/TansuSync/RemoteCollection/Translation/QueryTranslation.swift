@@ -187,7 +187,11 @@
                 return SelectionBounds(upper: reach(keys, ValueTest(test), isUpper: true), lower: .none)
             case "$elemMatch", "$allMatch":
                 guard case .document(let inner) = operand else { return unknown(keys, name) }
-                let element = try query(inner, isElement: true)
+                var element = try query(inner, isElement: true)
+                // An array in the array is an element without fields. To Mango its fields are neither there nor missing.
+                if element.upper.acceptsMissing { element.upper = .any([element.upper, .type("array")]) }
+                // A value of a type that JSON lacks has no fields here and is no match. To Mango it is an object.
+                if element.lower.acceptsMissing { element.lower = .none }
                 let hasOne = ValueTest(
                     upper: .element([], element.upper),
                     lower: name == "$elemMatch" ? .element([], element.lower) : .none)

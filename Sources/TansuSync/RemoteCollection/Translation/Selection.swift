@@ -87,6 +87,21 @@
             }
         }
 
+        /// Whether some part holds for a field that is missing.
+        var acceptsMissing: Bool {
+            switch self {
+            case .all, .none: return false
+            case .and(let parts), .or(let parts): return parts.contains(where: \.acceptsMissing)
+            case .field(let keys, let test):
+                guard !keys.isEmpty else { return false }
+                switch test {
+                case .exists(let exists): return !exists
+                case .fails, .noElement: return true
+                case .holds, .element: return false
+                }
+            }
+        }
+
         // MARK: Negation
 
         /// What the documents that do not match have in common.
