@@ -148,8 +148,7 @@ static tansu_status remove_id(tansu_db *db, tansu_txn *txn, const char *collecti
     const collection_state *state;
     status = snapshot_find(w.wtxn->next, collection, &state, error);
     if (state != NULL)
-        status =
-            write_txn_find_id(w.wtxn->db->trees, state, &value, &w.wtxn->key, &found, &rid, error);
+        status = write_txn_look_up_id(w.wtxn, state, &value, &found, &rid, error);
     if (status == TANSU_OK && found)
         status = remove_found(&w, collection, rid, error);
     status = write_call_end(&w, status, error);

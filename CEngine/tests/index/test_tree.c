@@ -2,6 +2,7 @@
  * test_tree.c -- ordered sets of byte strings against a plain sorted array: every operation,
  * several versions at once, aborts, and trees of all shapes.
  */
+#include "index/tree/tree_finger.h"
 #include "support/check.h"
 #include "support/model/tree_model.h"
 
@@ -106,6 +107,8 @@ static void insert_counted(tree_writer *writer, tree *t, model *m, uint32_t n) {
     size_t size = counted_key(n, key);
     if (tree_exceeds(writer, t, key, size))
         CHECK_INT(m->count, model_rank(m, key, size));
+    if (n % 3 != 0)
+        model_look_up(writer, t, m, key, size - n % 2);
     CHECK_OK(tree_insert(writer, t, key, size, &was, &error), &error);
     CHECK_INT(!model_insert(m, key, size), was);
 }
@@ -113,6 +116,8 @@ static void insert_counted(tree_writer *writer, tree *t, model *m, uint32_t n) {
 static void remove_counted(tree_writer *writer, tree *t, model *m, uint32_t n) {
     bool was;
     size_t size = counted_key(n, key);
+    if (n % 3 != 0)
+        model_look_up(writer, t, m, key, size - n % 2);
     CHECK_OK(tree_remove(writer, t, key, size, &was, &error), &error);
     CHECK_INT(model_remove(m, key, size), was);
 }

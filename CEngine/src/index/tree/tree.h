@@ -70,13 +70,15 @@ void tree_release(tree_store *store, tree *t);
 
 /* ---- Writing ---- */
 
-/* Where a writer inserted or removed last: the way to that leaf, which neighbours and greater keys
- * need not search for again. Zeroed, it is nowhere. Private to index/tree. */
+/* Where a writer looked, inserted or removed last: the way to that leaf, which the same key,
+ * neighbours and greater keys need not search for again. Zeroed, it is nowhere. Private to
+ * index/tree. */
 #define TREE_FINGER_HEIGHT 6
 typedef struct tree_finger {
     tree_block *root; /* of the tree; NULL: nowhere */
     uint64_t epoch;   /* the writer's */
     uint64_t count;   /* entries of the tree */
+    bool owned;       /* the leaf, and so all of the way, is of the writer's epoch */
     bool last;        /* the leaf is the tree's last */
     uint32_t height;
     struct {
@@ -97,9 +99,10 @@ typedef struct tree_writer {
     tree_finger finger;
 } tree_writer;
 
-/* tree_exceeds -- whether the key is greater than every entry, as far as this is known without a
- * search: ids that ascend, such as most that are inserted, are in no index. */
-bool tree_exceeds(const tree_writer *writer, const tree *t, const uint8_t *key, size_t size);
+/* tree_look_up -- tree_find_prefix() of a writer: inserting an entry with that prefix, or removing
+ * the one found, then needs no second descent. Errors: IO, CORRUPT, MEMORY. */
+tansu_status tree_look_up(tree_writer *writer, const tree *t, const uint8_t *prefix, size_t size,
+                          bool *found, uint64_t *rid, tansu_error *error);
 
 /* tree_insert -- adds an entry; *existed (may be NULL): it was there already. On an error the tree
  * is unchanged. Keys: 1 byte to 64 MiB. Errors: MEMORY, IO, CORRUPT, TOO_LARGE. */

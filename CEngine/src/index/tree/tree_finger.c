@@ -1,5 +1,5 @@
 /*
- * index/tree/tree_finger.c -- the way to where a writer changed an entry last.
+ * index/tree/tree_finger.c -- the way to where a writer looked for or changed an entry last.
  */
 #include "index/tree/tree_finger.h"
 
@@ -10,50 +10,80 @@ static inline bool finger_fits(const tree_writer *writer, const tree *t) {
            finger->epoch == writer->epoch;
 }
 
-/* finger_page -- the leaf, or NULL when it is not in memory as it was. */
-static inline const tree_page *finger_page(const tree_finger *finger) {
+/* finger_leaf -- the leaf, or NULL when it is not in memory as it was. */
+static inline const tree_page *finger_leaf(const tree_finger *finger) {
     uint32_t leaf = finger->height - 1;
     return block_resident(finger->step[leaf].block) == finger->step[leaf].content
                ? &as_leaf(finger->step[leaf].content)->page
                : NULL;
 }
 
+/* finger_pin -- finger_leaf(), pinned: from then on it is not evicted. Of the writer's own no
+ * checkpoint knows, so that these are not evicted anyway. */
+static inline const tree_page *finger_pin(const tree_finger *finger) {
+    tree_block *block = finger->step[finger->height - 1].block;
+    if (finger->owned) {
+        const tree_page *page = finger_leaf(finger);
+        if (page != NULL)
+            atomic_fetch_add_explicit(&block->pins, 1, memory_order_relaxed);
+        return page;
+    }
+    atomic_fetch_add_explicit(&block->pins, 1, memory_order_seq_cst);
+    uintptr_t there = (uintptr_t)atomic_load_explicit(&block->content, memory_order_seq_cst);
+    if (there == (uintptr_t)finger->step[finger->height - 1].content)
+        return &as_leaf((const tree_content *)there)->page;
+    block_unpin(block);
+    return NULL;
+}
+
 bool tree_exceeds(const tree_writer *writer, const tree *t, const uint8_t *key, size_t size) {
-    /* No checkpoint knows a block of a writer's own, so the leaf is not evicted meanwhile. */
+    /* Only the writer's own stays without a pin. */
+    const tree_finger *finger = &writer->finger;
     const tree_page *page =
-        finger_fits(writer, t) && writer->finger.last ? finger_page(&writer->finger) : NULL;
+        finger_fits(writer, t) && finger->last && finger->owned ? finger_leaf(finger) : NULL;
     return page != NULL && page_compare(page, page->count - 1, key, size) < 0;
 }
 
-/* find_near -- whether the key is at the slot that was changed last, or belongs directly after it,
- * as it mostly does when changes come in the order of their keys: after a removal the next entry is
- * at that slot. */
+/* find_near -- whether the key is at the slot that was looked for or changed last, or belongs
+ * directly before or after it. It belongs there after a look-up that did not find it, and mostly
+ * when changes come in the order of their keys: after a removal the next entry is at that slot. */
 static inline bool find_near(const tree_page *page, uint32_t at, const uint8_t *key, size_t size,
                              uint32_t *slot, bool *exact) {
     if (at + 1 >= page->count)
         return false;
     int order = page_compare(page, at, key, size);
     *exact = order == 0;
-    *slot = order == 0 ? at : at + 1;
-    return order == 0 || (order < 0 && page_compare(page, at + 1, key, size) > 0);
+    *slot = order < 0 ? at + 1 : at;
+    if (order < 0)
+        return page_compare(page, at + 1, key, size) > 0;
+    return order == 0 || (at > 0 && page_compare(page, at - 1, key, size) < 0);
+}
+
+/* find_in_leaf -- the slot where the key is or belongs in the finger's leaf; false when it may
+ * belong into another one. */
+static inline bool find_in_leaf(const tree_finger *finger, const tree_page *page,
+                                const uint8_t *key, size_t size, uint32_t *slot, bool *exact) {
+    *exact = false;
+    if (find_near(page, finger->step[finger->height - 1].slot, key, size, slot, exact))
+        return true;
+    *slot = page->count;
+    if (page_compare(page, page->count - 1, key, size) < 0)
+        return finger->last;
+    if (page_compare(page, 0, key, size) > 0)
+        return false;
+    *slot = page_search(page, key, size, exact);
+    return true;
 }
 
 bool finger_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t size,
                  tree_way *way) {
     tree_finger *finger = &writer->finger;
-    const tree_page *page = finger_fits(writer, t) ? finger_page(finger) : NULL;
+    const tree_page *page = finger_fits(writer, t) ? finger_pin(finger) : NULL;
     if (page == NULL)
         return false;
-    uint32_t leaf = finger->height - 1, slot = page->count;
-    way->exact = false;
-    uint32_t near = 0;
-    if (find_near(page, finger->step[leaf].slot, key, size, &near, &way->exact)) {
-        slot = near;
-    } else if (page_compare(page, slot - 1, key, size) >= 0) {
-        if (page_compare(page, 0, key, size) > 0)
-            return false;
-        slot = page_search(page, key, size, &way->exact);
-    } else if (!finger->last) {
+    uint32_t leaf = finger->height - 1, slot = 0;
+    if (!find_in_leaf(finger, page, key, size, &slot, &way->exact)) {
+        block_unpin(finger->step[leaf].block);
         return false;
     }
     way->height = finger->height;
@@ -63,8 +93,7 @@ bool finger_find(tree_writer *writer, const tree *t, const uint8_t *key, size_t 
         way->step[i].slot = finger->step[i].slot;
     }
     way->step[leaf].slot = finger->step[leaf].slot = slot;
-    way->owned = true;
-    atomic_fetch_add_explicit(&way->step[leaf].block->pins, 1, memory_order_relaxed);
+    way->owned = finger->owned;
     return true;
 }
 
@@ -85,5 +114,29 @@ void finger_set(tree_writer *writer, const tree *t, const tree_way *way) {
     finger->epoch = writer->epoch;
     finger->count = t->count;
     finger->height = way->height;
+    finger->owned = way->owned;
     finger->last = last;
+}
+
+tansu_status tree_look_up(tree_writer *writer, const tree *t, const uint8_t *prefix, size_t size,
+                          bool *found, uint64_t *rid, tansu_error *error) {
+    *found = false;
+    if (t->root == NULL || tree_exceeds(writer, t, prefix, size))
+        return TANSU_OK;
+    tree_way way;
+    tansu_status status = way_find(writer, t, prefix, size, &way, error);
+    if (status != TANSU_OK)
+        return status;
+    uint32_t leaf = way.height - 1, slot = way.step[leaf].slot;
+    const tree_page *page = &as_leaf(way.step[leaf].content)->page;
+    finger_set(writer, t, &way);
+    /* After a leaf's last entry: what begins with the prefix would be in the next leaf. */
+    bool elsewhere = slot == page->count && (writer->finger.root == NULL || !writer->finger.last);
+    if (slot < page->count && page_begins_with(page, slot, prefix, size)) {
+        *rid = page_rid(page, slot);
+        *found = true;
+    }
+    way_leave(&way);
+    return elsewhere ? tree_find_prefix(writer->store, t, prefix, size, found, rid, error)
+                     : TANSU_OK;
 }

@@ -103,15 +103,23 @@ uint32_t page_search(const tree_page *page, const uint8_t *key, size_t size, boo
 
 /* page_compare -- prefix first, then suffix. */
 int page_compare(const tree_page *page, uint32_t slot, const uint8_t *key, size_t size) {
-    size_t shared = size < page->prefix_size ? size : page->prefix_size;
-    int order = shared == 0 ? 0 : memcmp(page->bytes, key, shared);
-    if (order != 0)
-        return order;
+    if (!page_fits_prefix(page, key, size)) {
+        size_t shared = size < page->prefix_size ? size : page->prefix_size;
+        int order = shared == 0 ? 0 : memcmp(page->bytes, key, shared);
+        return order != 0 ? order : 1; /* the key is only the beginning of the prefix */
+    }
     uint32_t suffix_size;
     const uint8_t *suffix = page_suffix(page, slot, &suffix_size);
-    if (size < page->prefix_size)
-        return 1;
     return compare_bytes(suffix, suffix_size, key + page->prefix_size, size - page->prefix_size);
+}
+
+bool page_begins_with(const tree_page *page, uint32_t slot, const uint8_t *bytes, size_t size) {
+    tree_ref ref = page_ref(page, slot);
+    if (ref_size(&ref) < size)
+        return false;
+    size_t shared = ref.prefix_size < size ? ref.prefix_size : size;
+    return bytes_equal(ref.prefix, bytes, shared) &&
+           bytes_equal(ref.suffix, bytes + shared, size - shared);
 }
 
 /* put_entry -- writes length and bytes of a suffix at the heap's low end; the slot that says so. */

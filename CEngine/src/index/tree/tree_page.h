@@ -118,6 +118,9 @@ uint32_t page_search(const tree_page *page, const uint8_t *key, size_t size, boo
 /* page_compare -- the string in a slot against a key: <0, 0, >0. */
 int page_compare(const tree_page *page, uint32_t slot, const uint8_t *key, size_t size);
 
+/* page_begins_with -- whether the string in a slot begins with the bytes. */
+bool page_begins_with(const tree_page *page, uint32_t slot, const uint8_t *bytes, size_t size);
+
 /* page_fits_prefix -- the key begins with the page's prefix. */
 static inline bool page_fits_prefix(const tree_page *page, const uint8_t *key, size_t size) {
     return size >= page->prefix_size && bytes_equal(page->bytes, key, page->prefix_size);

@@ -405,16 +405,6 @@ tansu_status tree_count(tree_store *store, const tree *t, const tree_range *rang
     return TANSU_OK;
 }
 
-/* begins_with -- whether a page's string begins with the bytes. */
-static bool begins_with(const tree_page *page, uint32_t slot, const uint8_t *bytes, size_t size) {
-    tree_ref ref = page_ref(page, slot);
-    if (ref_size(&ref) < size)
-        return false;
-    size_t shared = ref.prefix_size < size ? ref.prefix_size : size;
-    return memcmp(ref.prefix, bytes, shared) == 0 &&
-           memcmp(ref.suffix, bytes + shared, size - shared) == 0;
-}
-
 /* tree_find_prefix -- the entry is the first that is not less than the prefix. */
 tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *prefix, size_t size,
                               bool *found, uint64_t *rid, tansu_error *error) {
@@ -426,7 +416,7 @@ tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *p
     bool valid;
     tansu_status status = tree_cursor_seek(&cursor, prefix, size, &valid, error);
     if (status == TANSU_OK && valid &&
-        begins_with(page_at(&cursor), *slot_at(&cursor), prefix, size)) {
+        page_begins_with(page_at(&cursor), *slot_at(&cursor), prefix, size)) {
         *rid = tree_cursor_rid(&cursor);
         *found = true;
     }

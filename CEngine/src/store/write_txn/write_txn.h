@@ -140,6 +140,12 @@ tansu_status write_txn_find_id(tree_store *trees, const collection_state *collec
                                const doc_value *id, tansu_buffer *key, bool *found, uint64_t *rid,
                                tansu_error *error);
 
+/* write_txn_look_up_id -- the same in a transaction that may then change that document, or save one
+ * with that `_id`, which wtxn->key is the key of afterwards. */
+tansu_status write_txn_look_up_id(write_txn *wtxn, const collection_state *collection,
+                                  const doc_value *id, bool *found, uint64_t *rid,
+                                  tansu_error *error);
+
 /* write_txn_collection_compress -- how the documents of a collection are compressed from the next
  * compaction on. Errors: NOT_FOUND, UNSUPPORTED (this build lacks the codec), and those of a
  * record. */

@@ -146,6 +146,18 @@ static tansu_status make_id_key(write_txn *wtxn, const doc_value *id, tansu_erro
     return value_key(&wtxn->key, id, false) ? TANSU_OK : error_memory(error);
 }
 
+tansu_status write_txn_look_up_id(write_txn *wtxn, const collection_state *collection,
+                                  const doc_value *id, bool *found, uint64_t *rid,
+                                  tansu_error *error) {
+    *found = false;
+    tansu_status status = make_id_key(wtxn, id, error);
+    if (status == TANSU_OK)
+        status = index_current(collection, 0, error);
+    return status == TANSU_OK ? tree_look_up(&wtxn->writer, &collection->ids, wtxn->key.data,
+                                             wtxn->key.size, found, rid, error)
+                              : status;
+}
+
 /* change_id_entry -- adds or removes the entry of a document in the `_id` index. wtxn->key is the
  * key of its `_id`. */
 static tansu_status change_id_entry(write_txn *wtxn, collection_state *state, const doc_value *id,
@@ -294,19 +306,6 @@ static tansu_status mode_error(const collection_state *state, tansu_save_mode mo
     return TANSU_OK;
 }
 
-/* find_own -- write_txn_find_id() in the transaction, with wtxn->key, where an id that is greater
- * than all others need not be searched for. */
-static tansu_status find_own(write_txn *wtxn, const collection_state *state, const doc_value *id,
-                             bool *found, uint64_t *rid, tansu_error *error) {
-    *found = false;
-    tansu_status status = make_id_key(wtxn, id, error);
-    if (status != TANSU_OK ||
-        tree_exceeds(&wtxn->writer, &state->ids, wtxn->key.data, wtxn->key.size))
-        return status;
-    return tree_find_prefix(wtxn->db->trees, &state->ids, wtxn->key.data, wtxn->key.size, found,
-                            rid, error);
-}
-
 /* set_dates -- the document with the fields that the collection's option names. */
 static tansu_status set_dates(write_txn *wtxn, const collection_state *state,
                               const read_context *rctx, doc_ref old_ref, const uint8_t **doc,
@@ -369,7 +368,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
         return status;
     bool found;
     uint64_t rid;
-    status = find_own(wtxn, state, &own, &found, &rid, error);
+    status = write_txn_look_up_id(wtxn, state, &own, &found, &rid, error);
     if (status == TANSU_OK)
         status = mode_error(state, mode, found, error);
     if (status != TANSU_OK)

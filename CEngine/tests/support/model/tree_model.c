@@ -236,12 +236,32 @@ void model_same_at(tree_store *store, const tree *t, const model *m, const uint8
         CHECK_INT(model_rid(&m->items[expected]), rid);
 }
 
+void model_look_up(tree_writer *writer, const tree *t, const model *m, const uint8_t *key,
+                   size_t size) {
+    bool found;
+    uint64_t rid;
+    size_t expected = model_rank(m, key, size);
+    bool has = expected < m->count && m->items[expected].size >= size &&
+               memcmp(m->items[expected].bytes, key, size) == 0;
+    CHECK_OK(tree_look_up(writer, t, key, size, &found, &rid, &error), &error);
+    CHECK_INT(has, found);
+    if (has && found)
+        CHECK_INT(model_rid(&m->items[expected]), rid);
+}
+
 /* model_step -- inserts or removes a key, in tree and model. */
 void model_step(random_source *random, enum key_kind kind, tree_writer *writer, tree *t, model *m,
                 unsigned inserts) {
     static uint8_t key[MODEL_KEY_MAX];
     size_t size = model_key(random, kind, key);
     bool was;
+    /* The entry itself, what it begins with, or another. */
+    if (random_chance(random, 40))
+        model_look_up(writer, t, m, key, 1 + random_below(random, size));
+    if (random_chance(random, 5)) {
+        static uint8_t other[MODEL_KEY_MAX];
+        model_look_up(writer, t, m, other, model_key(random, kind, other));
+    }
     if (random_chance(random, inserts)) {
         CHECK_OK(tree_insert(writer, t, key, size, &was, &error), &error);
         CHECK_INT(!model_insert(m, key, size), was);

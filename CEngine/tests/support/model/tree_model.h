@@ -44,6 +44,11 @@ model model_copy(const model *m);
 /* model_end -- frees the bytes of all items of all models. */
 void model_end(void);
 
+/* model_look_up -- tree_look_up() of the bytes, which an entry may begin with, finds what the model
+ * has. */
+void model_look_up(tree_writer *writer, const tree *t, const model *m, const uint8_t *key,
+                   size_t size);
+
 /* model_step -- inserts (in this many of a hundred cases) or removes a random key, in tree and
  * model. */
 void model_step(random_source *random, enum key_kind kind, tree_writer *writer, tree *t, model *m,
