@@ -17,6 +17,9 @@ typedef struct segment_usage_item {
     uint64_t bytes;
 } segment_usage_item;
 
+/* Who changes it needs the mutex for the list only: nobody else changes that meanwhile, and the
+ * bytes of an item are stored and loaded as a whole. So a commit, which adds to a segment that is
+ * there, takes no mutex. */
 struct segment_usage {
     pthread_mutex_t mutex;
     segment_usage_item *items; /* sorted by segment */
@@ -71,23 +74,33 @@ static bool insert(segment_usage *u, uint32_t slot, uint32_t segment) {
     return true;
 }
 
+/* bytes_of -- of an item, which may be changed at the same time. */
+static uint64_t bytes_of(const segment_usage_item *item) {
+    return __atomic_load_n(&item->bytes, __ATOMIC_RELAXED);
+}
+
 void segment_usage_add(segment_usage *u, uint32_t segment, int64_t bytes) {
-    pthread_mutex_lock(&u->mutex);
     uint32_t slot = slot_of(u, segment);
-    if (has(u, slot, segment) || (bytes > 0 && insert(u, slot, segment))) {
-        segment_usage_item *item = &u->items[slot];
-        if (bytes >= 0)
-            item->bytes += (uint64_t)bytes;
-        else
-            item->bytes -= (uint64_t)-bytes < item->bytes ? (uint64_t)-bytes : item->bytes;
+    if (!has(u, slot, segment)) {
+        if (bytes <= 0)
+            return;
+        pthread_mutex_lock(&u->mutex);
+        bool inserted = insert(u, slot, segment);
+        pthread_mutex_unlock(&u->mutex);
+        if (!inserted)
+            return;
     }
-    pthread_mutex_unlock(&u->mutex);
+    segment_usage_item *item = &u->items[slot];
+    uint64_t now = bytes_of(item) + (uint64_t)bytes;
+    if (bytes < 0 && (uint64_t)-bytes > bytes_of(item))
+        now = 0;
+    __atomic_store_n(&item->bytes, now, __ATOMIC_RELAXED);
 }
 
 uint64_t segment_usage_get(segment_usage *u, uint32_t segment) {
     pthread_mutex_lock(&u->mutex);
     uint32_t slot = slot_of(u, segment);
-    uint64_t bytes = has(u, slot, segment) ? u->items[slot].bytes : 0;
+    uint64_t bytes = has(u, slot, segment) ? bytes_of(&u->items[slot]) : 0;
     pthread_mutex_unlock(&u->mutex);
     return bytes;
 }
@@ -108,7 +121,7 @@ bool segment_usage_encode(segment_usage *u, tansu_buffer *bytes) {
     for (uint32_t i = 0; done && i < u->count; i++) {
         uint8_t item[ITEM_SIZE];
         store_u32(item, u->items[i].segment);
-        store_u64(item + 4, u->items[i].bytes);
+        store_u64(item + 4, bytes_of(&u->items[i]));
         done = buffer_append(bytes, item, sizeof item);
     }
     pthread_mutex_unlock(&u->mutex);

@@ -3,7 +3,8 @@
  *
  * The numbers are a heuristic for compaction and for statistics: when memory is exhausted, or after
  * a crash, they may be slightly wrong, and only the choice of what to compact depends on them. Any
- * thread.
+ * thread reads them; one at a time changes them, which is who holds the write lock, or opens the
+ * database.
  */
 #ifndef TANSU_INDEX_SEGMENT_USAGE_H
 #define TANSU_INDEX_SEGMENT_USAGE_H

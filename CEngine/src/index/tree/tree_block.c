@@ -18,9 +18,11 @@ uint64_t tree_store_dirty(const tree_store *store) {
     return atomic_load_explicit(&store->dirty, memory_order_relaxed);
 }
 
-/* account -- adds to (or takes from) the bytes that blocks take. */
-static void account(tree_store *store, int64_t bytes) {
-    atomic_fetch_add_explicit(&store->memory, (uint64_t)bytes, memory_order_relaxed);
+void blocks_count(tree_store *store, int64_t memory, int64_t dirty) {
+    if (memory != 0)
+        atomic_fetch_add_explicit(&store->memory, (uint64_t)memory, memory_order_relaxed);
+    if (dirty != 0)
+        atomic_fetch_add_explicit(&store->dirty, (uint64_t)dirty, memory_order_relaxed);
 }
 
 /* With AddressSanitizer nothing is kept, so that it sees a content that is used after its end. */
@@ -73,7 +75,6 @@ static tree_content *content_new(tree_store *store, size_t page_at, uint64_t pag
     if (content == NULL)
         return NULL;
     content->bytes = (uint32_t)bytes;
-    account(store, (int64_t)bytes);
     return content;
 }
 
@@ -97,10 +98,8 @@ tree_content *content_inner(tree_store *store, uint64_t page_bytes) {
 
 /* content_free -- fine on NULL. */
 void content_free(tree_store *store, tree_content *content) {
-    if (content == NULL)
-        return;
-    account(store, -(int64_t)content->bytes);
-    if (!KEEPS_SPARES || content->bytes != BLOCK_BYTES || !spare_keep(store, content))
+    if (content != NULL &&
+        (!KEEPS_SPARES || content->bytes != BLOCK_BYTES || !spare_keep(store, content)))
         free(content);
 }
 
@@ -115,50 +114,71 @@ uint64_t content_count(const tree_content *content) {
     return count;
 }
 
-/* block_new -- not in any tree yet. Blocks of epoch 0 are loaded, or belong to an index that is
- * built online and that no checkpoint can write before it is attached: they are not counted as
- * dirty. */
-tree_block *block_new(tree_store *store, uint64_t epoch, tree_content *content, uint64_t number) {
+/* handle_new -- a handle that is not counted yet. Blocks of epoch 0 are loaded, or belong to an
+ * index that is built online and that no checkpoint can write before it is attached: they are not
+ * counted as dirty. */
+static tree_block *handle_new(uint64_t epoch, tree_content *content, uint64_t number) {
     tree_block *block = malloc(sizeof(*block));
     if (block == NULL)
         return NULL;
-    uint32_t dirty = epoch != 0 && number == 0 ? content->bytes : 0;
     block->epoch = epoch;
     atomic_init(&block->content, content);
     atomic_init(&block->number, number);
     atomic_init(&block->pins, 0);
-    atomic_init(&block->dirty, dirty);
+    atomic_init(&block->dirty, epoch != 0 && number == 0 ? content->bytes : 0);
     atomic_init(&block->inner, content != NULL && content->level > 0);
     atomic_init(&block->used, 1);
-    atomic_fetch_add_explicit(&store->dirty, dirty, memory_order_relaxed);
-    account(store, sizeof(*block));
     return block;
+}
+
+/* block_new -- not in any tree yet. */
+tree_block *block_new(tree_store *store, uint64_t epoch, tree_content *content, uint64_t number) {
+    tree_block *block = handle_new(epoch, content, number);
+    if (block != NULL)
+        blocks_count(store, (int64_t)sizeof(*block) + (content == NULL ? 0 : content->bytes),
+                     block_dirty(block));
+    return block;
+}
+
+tree_block *block_uncounted(uint64_t epoch, tree_content *content) {
+    return handle_new(epoch, content, 0);
+}
+
+void block_undo(tree_store *store, tree_block *block) {
+    content_free(store, block_resident(block));
+    free(block);
+}
+
+uint32_t block_take_dirty(tree_block *block) {
+    return block_dirty(block) == 0
+               ? 0
+               : atomic_exchange_explicit(&block->dirty, 0, memory_order_relaxed);
 }
 
 /* block_clean -- effective once: called by the checkpoint and by the commit that replaces the
  * block. */
 void block_clean(tree_store *store, tree_block *block) {
-    if (atomic_load_explicit(&block->dirty, memory_order_relaxed) == 0)
-        return;
-    uint32_t bytes = atomic_exchange_explicit(&block->dirty, 0, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&store->dirty, bytes, memory_order_relaxed);
+    blocks_count(store, 0, -(int64_t)block_take_dirty(block));
 }
 
 /* block_swap -- no other thread knows the block yet. */
 void block_swap(tree_store *store, tree_block *block, tree_content *content) {
-    if (atomic_load_explicit(&block->dirty, memory_order_relaxed) != 0) {
-        block_clean(store, block);
+    tree_content *before = block_resident(block);
+    int64_t more = (int64_t)content->bytes - before->bytes;
+    bool dirty = block_dirty(block) != 0;
+    if (dirty)
         atomic_store_explicit(&block->dirty, content->bytes, memory_order_relaxed);
-        atomic_fetch_add_explicit(&store->dirty, content->bytes, memory_order_relaxed);
-    }
-    content_free(store, atomic_exchange(&block->content, content));
+    blocks_count(store, more, dirty ? more : 0);
+    atomic_store_explicit(&block->content, content, memory_order_release);
+    content_free(store, before);
 }
 
 /* block_forget -- memory only. */
 void block_forget(tree_store *store, tree_block *block) {
-    block_clean(store, block);
-    content_free(store, block_resident(block));
-    account(store, -(int64_t)sizeof(*block));
+    tree_content *content = block_resident(block);
+    int64_t memory = (int64_t)sizeof(*block) + (content == NULL ? 0 : content->bytes);
+    blocks_count(store, -memory, -(int64_t)block_take_dirty(block));
+    content_free(store, content);
     free(block);
 }
 
@@ -179,6 +199,7 @@ bool block_evict(tree_store *store, tree_block *block) {
     if (!atomic_compare_exchange_strong(&block->content, &leaving, unseen ? NULL : content) ||
         !unseen)
         return false;
+    blocks_count(store, -(int64_t)content->bytes, 0);
     content_free(store, content);
     return true;
 }

@@ -118,7 +118,7 @@ static inline uint32_t inner_slot(const tree_inner *inner, const uint8_t *key, s
 uint64_t content_count(const tree_content *content);
 
 /* content_leaf, content_inner -- allocate for a page of at least that many bytes (the capacity
- * is set in the page); NULL when memory is exhausted. */
+ * is set in the page); NULL when memory is exhausted. A content is counted with its block. */
 tree_content *content_leaf(tree_store *store, uint64_t page_bytes);
 tree_content *content_inner(tree_store *store, uint64_t page_bytes);
 void content_free(tree_store *store, tree_content *content);
@@ -127,6 +127,15 @@ void content_free(tree_store *store, tree_content *content);
  * freed). */
 tree_block *block_new(tree_store *store, uint64_t epoch, tree_content *content, uint64_t number);
 
+/* block_uncounted -- the same for a change that may be undone: as few additions to the counts, which
+ * all threads share, as a change has, are a twentieth of a commit's time. block_undo() ends it, or
+ * blocks_count() counts what was made. */
+tree_block *block_uncounted(uint64_t epoch, tree_content *content);
+void block_undo(tree_store *store, tree_block *block);
+
+/* blocks_count -- adds to the bytes of blocks in memory, and of those that are dirty. */
+void blocks_count(tree_store *store, int64_t memory, int64_t dirty);
+
 /* block_free -- a handle and its content, as when no snapshot refers to a block any more: its
  * number becomes free. block_forget: the same, but the number stays in use. */
 void block_free(tree_store *store, tree_block *block);
@@ -134,6 +143,13 @@ void block_forget(tree_store *store, tree_block *block);
 
 /* block_retired -- block_free() for retire lists. */
 void block_retired(void *store, void *block);
+
+/* block_dirty -- the bytes that a block counts as dirty with. block_take_dirty -- the same once: then
+ * it is clean, and the caller counts it so. */
+static inline uint32_t block_dirty(const tree_block *block) {
+    return atomic_load_explicit(&((tree_block *)block)->dirty, memory_order_relaxed);
+}
+uint32_t block_take_dirty(tree_block *block);
 
 /* block_clean -- counts a block among the dirty ones no more: it is stored, or no later snapshot
  * has it. */

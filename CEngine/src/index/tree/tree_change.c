@@ -55,7 +55,7 @@ tree_block *change_block(tree_change *change, tree_block *block, tree_content *c
         change->swapped[change->swapped_count++].content = content;
         return block;
     }
-    tree_block *made = block_new(change->writer->store, change->writer->epoch, content, 0);
+    tree_block *made = block_uncounted(change->writer->epoch, content);
     if (made == NULL) {
         content_free(change->writer->store, content);
         return NULL;
@@ -114,7 +114,7 @@ void edit_apply(tree_inner *inner, const tree_edit *edit) {
 void change_undo(tree_change *change) {
     tree_store *store = change->writer->store;
     for (uint32_t i = 0; i < change->made_count; i++)
-        block_forget(store, change->made[i]);
+        block_undo(store, change->made[i]);
     for (uint32_t i = 0; i < change->swapped_count; i++)
         content_free(store, change->swapped[i].content);
     tansu_buffer_free(&change->separators[0]);
@@ -124,10 +124,15 @@ void change_undo(tree_change *change) {
 /* change_finish -- edits first: separators may lie in contents that are freed after them. */
 void change_finish(tree_change *change) {
     tree_writer *writer = change->writer;
+    int64_t memory = 0, dirty = 0;
     for (uint32_t i = 0; i < change->in_place_count; i++)
         edit_apply(change->in_place[i].inner, &change->in_place[i].edit);
-    for (uint32_t i = 0; i < change->made_count; i++)
-        writer->bytes += block_memory(change->made[i]);
+    for (uint32_t i = 0; i < change->made_count; i++) {
+        memory += (int64_t)block_memory(change->made[i]);
+        dirty += block_dirty(change->made[i]);
+    }
+    blocks_count(writer->store, memory, dirty);
+    writer->bytes += (uint64_t)memory;
     for (uint32_t i = 0; i < change->swapped_count; i++) {
         tree_block *block = change->swapped[i].block;
         writer->bytes += change->swapped[i].content->bytes;

@@ -79,10 +79,13 @@ tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_
         if (made->level > 0)
             atomic_store_explicit(&block->inner, 1, memory_order_release);
         tree_content *none = NULL;
-        if (!atomic_compare_exchange_strong(&block->content, &none, made))
+        const uint32_t bytes = made->bytes;
+        blocks_count(store, bytes, 0);
+        if (!atomic_compare_exchange_strong(&block->content, &none, made)) {
+            blocks_count(store, -(int64_t)bytes, 0);
             stored_drop(store, made);
-        else if (tree_store_memory(store) >
-                 atomic_load_explicit(&store->relief_at, memory_order_relaxed))
+        } else if (tree_store_memory(store) >
+                   atomic_load_explicit(&store->relief_at, memory_order_relaxed))
             store->relief(store->relief_context);
     }
     atomic_store_explicit(&block->used, 1, memory_order_relaxed);

@@ -68,12 +68,18 @@ void tree_store_relieve_at(tree_store *store, uint64_t bytes) {
  * but for those that a checkpoint in progress writes all the same: they stay in memory until it has
  * ended. */
 void tree_published(const retire_list *retired) {
+    int64_t bytes = 0;
+    tree_store *store = NULL; /* all blocks of a database are of one */
     for (size_t i = 0; i < retired->count; i++) {
         const retire_item *item = &retired->items[i];
-        if (item->free == block_retired &&
-            item->birth > atomic_load(&((tree_store *)item->context)->frozen))
-            block_clean(item->context, item->object);
+        if (item->free != block_retired)
+            continue;
+        store = item->context;
+        if (item->birth > atomic_load(&store->frozen))
+            bytes += block_take_dirty(item->object);
     }
+    if (store != NULL)
+        blocks_count(store, 0, -bytes);
 }
 
 /* tree_store_freeze -- an epoch that was published, or 0. */
