@@ -127,9 +127,8 @@ void content_free(tree_store *store, tree_content *content);
  * freed). */
 tree_block *block_new(tree_store *store, uint64_t epoch, tree_content *content, uint64_t number);
 
-/* block_uncounted -- the same for a change that may be undone: as few additions to the counts, which
- * all threads share, as a change has, are a twentieth of a commit's time. block_undo() ends it, or
- * blocks_count() counts what was made. */
+/* block_uncounted -- the same for a change that may be undone. block_undo() ends it, or
+ * blocks_count() counts all that the change made: additions to what all threads share are dear. */
 tree_block *block_uncounted(uint64_t epoch, tree_content *content);
 void block_undo(tree_store *store, tree_block *block);
 
@@ -144,8 +143,8 @@ void block_forget(tree_store *store, tree_block *block);
 /* block_retired -- block_free() for retire lists. */
 void block_retired(void *store, void *block);
 
-/* block_dirty -- the bytes that a block counts as dirty with. block_take_dirty -- the same once: then
- * it is clean, and the caller counts it so. */
+/* block_dirty -- the bytes that a block counts as dirty with. block_take_dirty -- the same once:
+ * then it is clean, and the caller counts it so. */
 static inline uint32_t block_dirty(const tree_block *block) {
     return atomic_load_explicit(&((tree_block *)block)->dirty, memory_order_relaxed);
 }

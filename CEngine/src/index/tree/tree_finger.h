@@ -1,11 +1,11 @@
 /*
- * index/tree/tree_finger.h -- the way to where a writer looked for or changed an entry last. Private
- * to index/tree.
+ * index/tree/tree_finger.h -- the way to where a writer looked for or changed an entry last.
+ * Private to index/tree.
  *
- * Blocks of the writer's own change by its own insertions and removals only, and other blocks do not
- * change. Each insertion and removal sets the finger anew or takes it away, so a finger whose writer,
- * tree and number of entries fit is right. A leaf that is not the writer's own may be evicted
- * meanwhile, and loaded again: with the same entries, which stay in their slots.
+ * Blocks of the writer's own change by its own insertions and removals only, and other blocks do
+ * not change. Each insertion and removal sets the finger anew or takes it away, so a finger whose
+ * writer, tree and number of entries fit is right. A leaf that is not the writer's own may be
+ * evicted meanwhile, and loaded again: with the same entries, which stay in their slots.
  */
 #ifndef TANSU_INDEX_TREE_TREE_FINGER_H
 #define TANSU_INDEX_TREE_TREE_FINGER_H
