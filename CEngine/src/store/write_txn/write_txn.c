@@ -121,7 +121,7 @@ void write_txn_abort(write_txn *wtxn) {
 #define PREFETCH_AHEAD 8u
 
 /* A sum for one segment of one collection. Documents of a transaction are mostly of one collection
- * and their new records of one segment: with a sum the mutex is not taken for each. */
+ * and their new records of one segment: with a sum the segment is not searched for each. */
 typedef struct live_sum {
     segment_usage *live;
     uint32_t segment;
