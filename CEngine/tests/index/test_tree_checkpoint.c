@@ -119,6 +119,19 @@ static void checkpoints_keep_everything(void) {
     model_end();
 }
 
+/* change_counted -- inserts the key with that number, or removes it, in tree and model. */
+static void change_counted(tree_writer *writer, tree *t, model *m, uint32_t n, bool inserts) {
+    bool was;
+    size_t size = counted_key(n, key);
+    if (inserts) {
+        CHECK_OK(tree_insert(writer, t, key, size, &was, &error), &error);
+        CHECK_INT(!model_insert(m, key, size), was);
+    } else {
+        CHECK_OK(tree_remove(writer, t, key, size, &was, &error), &error);
+        CHECK_INT(model_remove(m, key, size), was);
+    }
+}
+
 /* evict -- twice around: the first time only takes the marks of use off. */
 static void evict(tree_store *store, const tree *t, uint64_t limit) {
     for (int round = 0; round < 2; round++)
@@ -297,6 +310,52 @@ static void damaged_blocks_are_errors(void) {
     CHECK_OK(block_store_close(bs, &error), &error);
 }
 
+/* A look-up notes the way. Before the change that takes it the leaf is evicted, and maybe loaded
+ * again, perhaps at another address or where another leaf was; or another key is changed. */
+static void look_ups_stay_right_without_their_leaf(void) {
+    random_source random = random_start(7);
+    block_store *bs = new_block_store();
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    tree_store_attach(store, bs, 1);
+    retire_list retired = {NULL, 0, 0};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
+    tree t = {NULL, 0};
+    model m = {NULL, 0, 0};
+    for (uint32_t i = 0; i < 6000; i += 2)
+        change_counted(&writer, &t, &m, i, true);
+    for (int round = 0; round < 30 && check_failures() == 0; round++) {
+        checkpoint(store, bs, &t, false);
+        writer.epoch++;
+        for (int i = 0; i < 40; i++) {
+            uint32_t n = (uint32_t)random_below(&random, 6100);
+            size_t size = counted_key(n, key);
+            model_look_up(&writer, &t, &m, key, size - (size_t)random_below(&random, 2));
+            if (random_chance(&random, 60))
+                evict(store, &t, 0);
+            if (random_chance(&random, 50)) {
+                uint32_t other = (uint32_t)random_below(&random, 6100);
+                uint64_t rank;
+                size = counted_key(other, key);
+                CHECK_OK(tree_rank(store, &t, key, size, &rank, &error), &error);
+                CHECK_INT(model_rank(&m, key, size), rank);
+            }
+            if (random_chance(&random, 10))
+                n += (uint32_t)random_below(&random, 3);
+            change_counted(&writer, &t, &m, n, random_chance(&random, 50));
+        }
+        model_same(store, &t, &m);
+        retire_run(&retired);
+    }
+    tree_release(store, &t);
+    CHECK_INT(0, tree_store_memory(store));
+    CHECK_INT(0, tree_store_dirty(store));
+    tree_store_free(store);
+    CHECK_OK(block_store_close(bs, &error), &error);
+    free(m.items);
+    model_end();
+}
+
 /* ---- Threads ---- */
 
 #define READERS 3
@@ -404,6 +463,7 @@ int main(void) {
     snprintf(wal, sizeof(wal), "%s.wal", path);
     RUN(checkpoints_keep_everything);
     RUN(evicted_blocks_come_back);
+    RUN(look_ups_stay_right_without_their_leaf);
     RUN(damaged_blocks_are_errors);
     RUN(readers_and_a_checkpoint_concurrent_with_a_writer);
     folder_end(folder);
