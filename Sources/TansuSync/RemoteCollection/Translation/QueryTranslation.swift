@@ -59,7 +59,10 @@
                     parts.append(try member(keys, value))
                 }
             }
-            return .every(parts)
+            var bounds = SelectionBounds.every(parts)
+            // Not every element matches without a condition: only documents and arrays do.
+            if isElement, case .all = bounds.lower { bounds.lower = .none }
+            return bounds
         }
 
         private mutating func queries(
