@@ -146,7 +146,14 @@
             case .drop: try await database.dropCollection("victim")
             case .rename: try await database.renameCollection("victim", to: "renamed")
             case .disable: try victim.disableReplication()
-            case .close: try await database.close()
+            case .close:
+                // A batch that is being stored is an open transaction.
+                try await Self.eventually {
+                    do { try await database.close() } catch let error as TansuError where error.code == .busy {
+                        return false
+                    }
+                    return true
+                }
             case .recreate:
                 try await database.dropCollection("victim")
                 try await database.collection("victim").save(["_id": "new"])
