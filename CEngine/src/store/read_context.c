@@ -16,10 +16,9 @@ static inline void prefetch_record(const read_context *rctx, log_location locati
         log_prefetch(rctx->log, location, 4);
 }
 
-/* prefetch_rest -- the cache lines of a document after that of its record's header. The processor
- * cannot ask for them itself before it has the header, which says where the document begins. */
-static inline void prefetch_rest(const record_header *record) {
-    for (size_t at = 64; at < 256; at += 64)
+/* prefetch_lines -- the same of a record in memory, from the line that begins at `at` on. */
+static inline void prefetch_lines(const void *record, size_t at) {
+    for (; at < 256; at += 64)
         __builtin_prefetch((const uint8_t *)record + at);
 }
 
@@ -46,7 +45,9 @@ static inline bool lost(const read_context *rctx, const record_header *record, u
 static log_location committed(const read_context *rctx, log_location location, uint64_t where) {
     while (location != 0 && location != ASTRAY) {
         const record_header *record = log_record(rctx->log, rctx->pins, location);
-        prefetch_rest(record);
+        /* Until the header is here, which says where the document begins, the processor cannot ask
+         * for the rest itself. */
+        prefetch_lines(record, 64);
         /* Zeros are older than any read context. Record ids that it does not have are not asked
          * for. */
         if (record_visible_from(record) <= rctx->sequence) {
@@ -190,9 +191,7 @@ static inline void scan_prefetch(const table_scan *scan, log_location location) 
         prefetch_record(scan->rctx, location);
         return;
     }
-    bytes += (uint32_t)location & LOCATION_MASK;
-    for (size_t at = 0; at < 256; at += 64)
-        __builtin_prefetch(bytes + at);
+    prefetch_lines(bytes + ((uint32_t)location & LOCATION_MASK), 0);
 }
 
 /* scan_pending -- one step in a write transaction that has changed documents. */

@@ -103,23 +103,19 @@ static void versions_of_long_keys(void) {
 
 /* insert_counted -- in tree and model; before it, whether the key is known to exceed all. */
 static void insert_counted(tree_writer *writer, tree *t, model *m, uint32_t n) {
-    bool was;
     size_t size = counted_key(n, key);
     if (tree_exceeds(writer, t, key, size))
         CHECK_INT(m->count, model_rank(m, key, size));
     if (n % 3 != 0)
         model_look_up(writer, t, m, key, size - n % 2);
-    CHECK_OK(tree_insert(writer, t, key, size, &was, &error), &error);
-    CHECK_INT(!model_insert(m, key, size), was);
+    model_change(writer, t, m, key, size, true);
 }
 
 static void remove_counted(tree_writer *writer, tree *t, model *m, uint32_t n) {
-    bool was;
     size_t size = counted_key(n, key);
     if (n % 3 != 0)
         model_look_up(writer, t, m, key, size - n % 2);
-    CHECK_OK(tree_remove(writer, t, key, size, &was, &error), &error);
-    CHECK_INT(model_remove(m, key, size), was);
+    model_change(writer, t, m, key, size, false);
 }
 
 /* neighbours_step -- some keys that ascend by few, from somewhere or from the end on; some that are
@@ -294,9 +290,7 @@ static void built_trees_are_like_others(void) {
         random_source random = random_start(7);
         for (int i = 0; i < 300; i++) {
             size_t size = counted_key((uint32_t)random_below(&random, count + 1000), key);
-            bool was;
-            CHECK_OK(tree_insert(&writer, &t, key, size, &was, &error), &error);
-            CHECK_INT(!model_insert(&m, key, size), was);
+            model_change(&writer, &t, &m, key, size, true);
         }
         model_same(store, &t, &m);
         tree_release(store, &t);

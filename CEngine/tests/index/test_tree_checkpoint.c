@@ -29,6 +29,15 @@ static block_store *new_block_store(void) {
     return bs;
 }
 
+/* new_store -- a tree store for the blocks of a block store; `next`: the number that the next block
+ * gets. */
+static tree_store *new_store(block_store *bs, uint64_t next) {
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    tree_store_attach(store, bs, next);
+    return store;
+}
+
 /* checkpoint -- as the catalog does it: free numbers out, new blocks in; `fails`: rolled back. */
 static uint64_t checkpoint(tree_store *store, block_store *bs, const tree *t, bool fails) {
     uint64_t root = 0, written, *numbers;
@@ -72,9 +81,7 @@ static size_t reachable_blocks(tree_store *store, const tree *t) {
 static void checkpoints_keep_everything(void) {
     random_source random = random_start(1);
     block_store *bs = new_block_store();
-    tree_store *store;
-    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
-    tree_store_attach(store, bs, 1);
+    tree_store *store = new_store(bs, 1);
     retire_list retired = {NULL, 0, 0};
     tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t = {NULL, 0};
@@ -100,8 +107,7 @@ static void checkpoints_keep_everything(void) {
         tree_store_free(store);
         CHECK_OK(block_store_close(bs, &error), &error);
         REQUIRE(block_store_open(&fs_system, path, 0, &bs, &error) == TANSU_OK);
-        REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
-        tree_store_attach(store, bs, next);
+        store = new_store(bs, next);
         writer.store = store;
         CHECK_OK(tree_open(store, root, m.count, &t, &error), &error);
         model_same(store, &t, &m);
@@ -119,19 +125,6 @@ static void checkpoints_keep_everything(void) {
     model_end();
 }
 
-/* change_counted -- inserts the key with that number, or removes it, in tree and model. */
-static void change_counted(tree_writer *writer, tree *t, model *m, uint32_t n, bool inserts) {
-    bool was;
-    size_t size = counted_key(n, key);
-    if (inserts) {
-        CHECK_OK(tree_insert(writer, t, key, size, &was, &error), &error);
-        CHECK_INT(!model_insert(m, key, size), was);
-    } else {
-        CHECK_OK(tree_remove(writer, t, key, size, &was, &error), &error);
-        CHECK_INT(model_remove(m, key, size), was);
-    }
-}
-
 /* evict -- twice around: the first time only takes the marks of use off. */
 static void evict(tree_store *store, const tree *t, uint64_t limit) {
     for (int round = 0; round < 2; round++)
@@ -140,9 +133,7 @@ static void evict(tree_store *store, const tree *t, uint64_t limit) {
 
 static void evicted_blocks_come_back(void) {
     block_store *bs = new_block_store();
-    tree_store *store;
-    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
-    tree_store_attach(store, bs, 1);
+    tree_store *store = new_store(bs, 1);
     retire_list retired = {NULL, 0, 0};
     tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t;
@@ -238,9 +229,7 @@ static bool read_all(tree_store *store, const tree *t) {
 static void damaged_blocks_are_errors(void) {
     random_source random = random_start(2);
     block_store *bs = new_block_store();
-    tree_store *store;
-    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
-    tree_store_attach(store, bs, 1);
+    tree_store *store = new_store(bs, 1);
     retire_list retired = {NULL, 0, 0};
     tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t;
@@ -315,15 +304,13 @@ static void damaged_blocks_are_errors(void) {
 static void look_ups_stay_right_without_their_leaf(void) {
     random_source random = random_start(7);
     block_store *bs = new_block_store();
-    tree_store *store;
-    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
-    tree_store_attach(store, bs, 1);
+    tree_store *store = new_store(bs, 1);
     retire_list retired = {NULL, 0, 0};
     tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
     tree t = {NULL, 0};
     model m = {NULL, 0, 0};
     for (uint32_t i = 0; i < 6000; i += 2)
-        change_counted(&writer, &t, &m, i, true);
+        model_change(&writer, &t, &m, key, counted_key(i, key), true);
     for (int round = 0; round < 30 && check_failures() == 0; round++) {
         checkpoint(store, bs, &t, false);
         writer.epoch++;
@@ -342,7 +329,7 @@ static void look_ups_stay_right_without_their_leaf(void) {
             }
             if (random_chance(&random, 10))
                 n += (uint32_t)random_below(&random, 3);
-            change_counted(&writer, &t, &m, n, random_chance(&random, 50));
+            model_change(&writer, &t, &m, key, counted_key(n, key), random_chance(&random, 50));
         }
         model_same(store, &t, &m);
         retire_run(&retired);
@@ -421,8 +408,7 @@ static void *checkpoint_and_evict(void *context) {
 
 static void readers_and_a_checkpoint_concurrent_with_a_writer(void) {
     block_store *bs = new_block_store();
-    REQUIRE(tree_store_new(&shared.store, &error) == TANSU_OK);
-    tree_store_attach(shared.store, bs, 1);
+    shared.store = new_store(bs, 1);
     retire_list retired = {NULL, 0, 0};
     tree_writer writer = {.store = shared.store, .epoch = 1, .retired = &retired};
     pthread_t readers[READERS], keeper;

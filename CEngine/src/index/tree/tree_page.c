@@ -45,11 +45,12 @@ static uint32_t head_search(const tree_slot *slots, uint32_t first, uint32_t cou
     return (uint32_t)(base - slots) + (base->head < head);
 }
 
-/* outside -- where a key belongs that does not begin with the page's prefix. */
-static uint32_t outside(const tree_page *page, const uint8_t *key, size_t size) {
+/* prefix_compare -- the page's strings against a key that does not begin with their prefix: they
+ * are greater where the key is only the prefix's beginning. */
+static int prefix_compare(const tree_page *page, const uint8_t *key, size_t size) {
     size_t shared = size < page->prefix_size ? size : page->prefix_size;
-    int order = shared == 0 ? 0 : memcmp(key, page->bytes, shared);
-    return order <= 0 ? 0 : page->count;
+    int order = shared == 0 ? 0 : memcmp(page->bytes, key, shared);
+    return order != 0 ? order : 1;
 }
 
 /* ties_end -- where the slots with the same head as that before `from` end. There are seldom many:
@@ -72,7 +73,7 @@ static uint32_t ties_end(const tree_slot *slots, uint32_t from, uint32_t count, 
 uint32_t page_search(const tree_page *page, const uint8_t *key, size_t size, bool *exact) {
     *exact = false;
     if (!page_fits_prefix(page, key, size))
-        return outside(page, key, size);
+        return prefix_compare(page, key, size) > 0 ? 0 : page->count;
     key += page->prefix_size;
     size -= page->prefix_size;
 
@@ -103,11 +104,8 @@ uint32_t page_search(const tree_page *page, const uint8_t *key, size_t size, boo
 
 /* page_compare -- prefix first, then suffix. */
 int page_compare(const tree_page *page, uint32_t slot, const uint8_t *key, size_t size) {
-    if (!page_fits_prefix(page, key, size)) {
-        size_t shared = size < page->prefix_size ? size : page->prefix_size;
-        int order = shared == 0 ? 0 : memcmp(page->bytes, key, shared);
-        return order != 0 ? order : 1; /* the key is only the beginning of the prefix */
-    }
+    if (!page_fits_prefix(page, key, size))
+        return prefix_compare(page, key, size);
     uint32_t suffix_size;
     const uint8_t *suffix = page_suffix(page, slot, &suffix_size);
     return compare_bytes(suffix, suffix_size, key + page->prefix_size, size - page->prefix_size);

@@ -181,6 +181,17 @@ void model_same(tree_store *store, const tree *t, const model *m) {
     CHECK_INT(m->count, i);
 }
 
+/* check_found -- what a look-up found is the first item that begins with the bytes. */
+static void check_found(const model *m, const uint8_t *bytes, size_t size, bool found,
+                        uint64_t rid) {
+    size_t expected = model_rank(m, bytes, size);
+    bool has = expected < m->count && m->items[expected].size >= size &&
+               memcmp(m->items[expected].bytes, bytes, size) == 0;
+    CHECK_INT(has, found);
+    if (has && found)
+        CHECK_INT(model_rid(&m->items[expected]), rid);
+}
+
 /* model_same_at -- everything that can be asked about one key. */
 void model_same_at(tree_store *store, const tree *t, const model *m, const uint8_t *key,
                    size_t size, const uint8_t *bound, size_t bound_size) {
@@ -227,26 +238,28 @@ void model_same_at(tree_store *store, const tree *t, const model *m, const uint8
     CHECK_INT(end > expected ? end : expected, at);
 
     size_t begin = size / 2 + 1 > size ? size : size / 2 + 1;
-    expected = model_rank(m, key, begin);
-    bool has = expected < m->count && m->items[expected].size >= begin &&
-               memcmp(m->items[expected].bytes, key, begin) == 0;
     CHECK_OK(tree_find_prefix(store, t, key, begin, &found, &rid, &error), &error);
-    CHECK_INT(has, found);
-    if (has && found)
-        CHECK_INT(model_rid(&m->items[expected]), rid);
+    check_found(m, key, begin, found, rid);
 }
 
 void model_look_up(tree_writer *writer, const tree *t, const model *m, const uint8_t *key,
                    size_t size) {
     bool found;
     uint64_t rid;
-    size_t expected = model_rank(m, key, size);
-    bool has = expected < m->count && m->items[expected].size >= size &&
-               memcmp(m->items[expected].bytes, key, size) == 0;
     CHECK_OK(tree_look_up(writer, t, key, size, &found, &rid, &error), &error);
-    CHECK_INT(has, found);
-    if (has && found)
-        CHECK_INT(model_rid(&m->items[expected]), rid);
+    check_found(m, key, size, found, rid);
+}
+
+void model_change(tree_writer *writer, tree *t, model *m, const uint8_t *key, size_t size,
+                  bool inserts) {
+    bool was;
+    if (inserts) {
+        CHECK_OK(tree_insert(writer, t, key, size, &was, &error), &error);
+        CHECK_INT(!model_insert(m, key, size), was);
+    } else {
+        CHECK_OK(tree_remove(writer, t, key, size, &was, &error), &error);
+        CHECK_INT(model_remove(m, key, size), was);
+    }
 }
 
 /* model_step -- inserts or removes a key, in tree and model. */
@@ -254,7 +267,6 @@ void model_step(random_source *random, enum key_kind kind, tree_writer *writer, 
                 unsigned inserts) {
     static uint8_t key[MODEL_KEY_MAX];
     size_t size = model_key(random, kind, key);
-    bool was;
     /* The entry itself, what it begins with, or another. */
     if (random_chance(random, 40))
         model_look_up(writer, t, m, key, 1 + random_below(random, size));
@@ -262,13 +274,7 @@ void model_step(random_source *random, enum key_kind kind, tree_writer *writer, 
         static uint8_t other[MODEL_KEY_MAX];
         model_look_up(writer, t, m, other, model_key(random, kind, other));
     }
-    if (random_chance(random, inserts)) {
-        CHECK_OK(tree_insert(writer, t, key, size, &was, &error), &error);
-        CHECK_INT(!model_insert(m, key, size), was);
-    } else {
-        CHECK_OK(tree_remove(writer, t, key, size, &was, &error), &error);
-        CHECK_INT(model_remove(m, key, size), was);
-    }
+    model_change(writer, t, m, key, size, random_chance(random, inserts));
     CHECK_INT(m->count, t->count);
 }
 

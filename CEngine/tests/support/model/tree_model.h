@@ -44,6 +44,10 @@ model model_copy(const model *m);
 /* model_end -- frees the bytes of all items of all models. */
 void model_end(void);
 
+/* model_change -- inserts a key or removes it, in tree and model: both say the same. */
+void model_change(tree_writer *writer, tree *t, model *m, const uint8_t *key, size_t size,
+                  bool inserts);
+
 /* model_look_up -- tree_look_up() of the bytes, which an entry may begin with, finds what the model
  * has. */
 void model_look_up(tree_writer *writer, const tree *t, const model *m, const uint8_t *key,
