@@ -466,7 +466,8 @@ TANSU_API void tansu_close(tansu_db *db);
 TANSU_API tansu_status tansu_refresh(tansu_db *db, int *changed, uint64_t *sequence,
                                      tansu_error *error);
 
-/* Makes every commit so far survive power loss. Errors: IO, SYNC_FAILED. */
+/* Makes every commit so far survive power loss: readers see all of them then. A commit of another
+ * thread that still waits for the disk counts. Errors: IO, SYNC_FAILED. */
 TANSU_API tansu_status tansu_sync(tansu_db *db, tansu_error *error);
 
 /* Writes the dirty index blocks to the index file, so that the next opening has nothing to replay.

@@ -100,7 +100,11 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
     if (log_failed(d->log))
         return error_set(error, TANSU_E_SYNC_FAILED, d->folder,
                          "An earlier sync failed; close the database and open it again");
-    return log_sync(d->log, sequence, error);
+    status = log_sync(d->log, sequence, error);
+    /* Those who made these commits may not have got as far. */
+    if (status == TANSU_OK)
+        snapshot_make_visible(d, sequence);
+    return status;
 }
 
 tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error) {

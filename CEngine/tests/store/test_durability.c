@@ -11,6 +11,7 @@
 #include "support/workload/sample_database.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,6 +86,47 @@ static void interval_commits_are_synced_in_time(void) {
     unsigned before = faults.syncs;
     CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
     CHECK(synced_within(before, 2000));
+    call_close(db);
+    folder_end(folder);
+}
+
+/* Saves a document with durability FULL: the commit waits for the disk. */
+static void *save_fully(void *context) {
+    tansu_db *db = context;
+    tansu_txn *txn = NULL;
+    if (CHECK_OK(tansu_txn_begin(db, TANSU_TXN_WRITE, TANSU_DURABILITY_FULL, &txn, NULL), NULL)) {
+        CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{}"), NULL);
+        CHECK_OK(tansu_txn_commit(txn, NULL, NULL), NULL);
+    }
+    return NULL;
+}
+
+enum { SAVING_THREADS = 12 };
+
+static void after_a_sync_commits_of_other_threads_can_be_read(void) {
+    char *folder = folder_new();
+    tansu_options options = call_options(folder);
+    file_faults_reset();
+    tansu_db *db = open_with_faults(&options);
+    for (int i = 0; i < 20; i++) {
+        CHECK_OK(call_remove(db, NULL, "c", "{}", NULL), &call_error);
+        pthread_t others[SAVING_THREADS];
+        faults.sync_wait_ms = 10;
+        for (int k = 0; k < SAVING_THREADS; k++)
+            REQUIRE(pthread_create(&others[k], NULL, save_fully, db) == 0);
+        /* Writers see the commits before readers do. */
+        int64_t count = 0;
+        while (count < SAVING_THREADS) {
+            tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+            count = call_count(db, txn, "c", "{}");
+            tansu_txn_abort(txn);
+        }
+        CHECK_OK(tansu_sync(db, &call_error), &call_error);
+        CHECK_INT(SAVING_THREADS, call_count(db, NULL, "c", "{}"));
+        for (int k = 0; k < SAVING_THREADS; k++)
+            pthread_join(others[k], NULL);
+        faults.sync_wait_ms = 0;
+    }
     call_close(db);
     folder_end(folder);
 }
@@ -367,6 +409,7 @@ int main(void) {
     RUN(many_small_commits_cause_a_checkpoint);
     RUN(only_full_commits_wait_for_the_disk);
     RUN(interval_commits_are_synced_in_time);
+    RUN(after_a_sync_commits_of_other_threads_can_be_read);
     RUN(a_failed_sync_ends_writing_but_not_reading);
     RUN(what_a_failed_sync_dropped_is_an_io_error);
     RUN(a_failed_sync_never_says_that_nothing_was_kept);

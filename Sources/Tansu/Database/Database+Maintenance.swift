@@ -20,7 +20,7 @@ extension Database {
         try engine.refresh()
     }
 
-    /// Makes every commit so far survive power loss, whatever the durability.
+    /// Makes every commit so far survive power loss, whatever the durability: readers see all of them then.
     ///
     /// - Throws: ``TansuError`` with `.io`, `.syncFailed` or `.closed`.
     public func sync() throws {

@@ -42,7 +42,7 @@
                     try Find(query, indexes: $0.findIndexes(), collection: name, page: page).update($0)
                 }) {}
             }
-            return try write { store in
+            return try write(readingAll: true) { store in
                 let find = try Find(query, indexes: store.findIndexes(), collection: name, page: page)
                 while try !find.update(store) {}
                 return try find.answer(store)

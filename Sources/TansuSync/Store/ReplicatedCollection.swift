@@ -19,12 +19,7 @@
         private struct Follower {
             /// Nil until it is opened, and after an error.
             var reader: Database.ChangeReader?
-            /// The documents that may have changed since they were compared.
-            var pending: [BSONValue: Int] = [:]
-            /// Those of them that write transactions have taken, until their commit is there: a snapshot from before it has these
-            /// changes without revisions.
-            var taken: [Int: [BSONValue: Int]] = [:]
-            var nextTaken = 0
+            var changes = LocalChanges()
             /// The last commit that was read completely.
             var sequence = 0
             /// Whether the number of the commit from which on the reader reads is not known.
@@ -38,11 +33,6 @@
             var compaction: RevisionStore.Compaction?
             /// The numbers of large commits of the layer itself which were not read yet.
             var own: Set<Int> = []
-
-            /// The documents that may have changes without revisions in some snapshot.
-            var uncertain: [BSONValue: Int] {
-                taken.values.reduce(into: pending) { $0.merge($1) { max($0, $1) } }
-            }
         }
 
         /// What happened to the collection as a whole.
@@ -99,7 +89,7 @@
         }
 
         /// How many documents may have changed since they were compared.
-        var pendingCount: Int { follower.withLock { $0.pending.count } }
+        var pendingCount: Int { follower.withLock { $0.changes.pending.count } }
 
         /// Decides about conflicts from now on.
         func setResolver(_ resolver: @escaping ConflictResolver) { follower.withLock { $0.resolver = resolver } }
@@ -114,7 +104,7 @@
         package var isThere: Bool {
             get throws {
                 try follower.withLock { follower in
-                    _ = try poll(&follower, since: savedPosition)
+                    try poll(&follower, since: savedPosition)
                     return follower.end == nil
                 }
             }
@@ -162,14 +152,15 @@
             for _ in 0..<4 {
                 try follow()
                 try rejectIfEnded()
+                let mark = follower.withLock(\.changes.mark)
                 let result: Result? = try database.read { transaction in
                     let store = try store(transaction)
-                    guard try !pollIsBehind(store) else { return nil }
+                    guard try !isBehind(store, since: mark) else { return nil }
                     return try body(store)
                 }
                 if let result { return result }
             }
-            return try write(body)
+            return try write(readingAll: true, body)
         }
 
         /// Runs the closure where the caller runs, in such a snapshot, if there is nothing to follow before.
@@ -177,33 +168,45 @@
         /// - Parameter body: What takes some microseconds.
         /// - Returns: What the closure returns; nil when there are local changes to follow: then ``read(_:)`` has to.
         package func readAtOnce<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result? {
-            guard try !hasChangesToFollow() else { return nil }
+            guard let mark = try markIfFollowed() else { return nil }
             return try database.read { transaction in
                 let store = try store(transaction)
-                // Local saves since then are in the snapshot.
-                guard try !hasChangesToFollow() else { return nil }
+                // Local saves since then may be in the snapshot.
+                guard try markIfFollowed() == mark else { return nil }
                 return try body(store)
             }
         }
 
-        private func hasChangesToFollow() throws -> Bool {
+        /// The mark of the local changes; nil when there are changes to follow.
+        private func markIfFollowed() throws -> Int? {
             try follower.withLock { follower in
-                guard follower.reader != nil, follower.end == nil else { return true }
-                return try poll(&follower, since: { 0 }) || !follower.taken.isEmpty || follower.end != nil
+                guard follower.reader != nil, follower.end == nil else { return nil }
+                try poll(&follower, since: { 0 })
+                let isFollowed = follower.changes.isEmpty && follower.comparison == nil && follower.end == nil
+                return isFollowed ? follower.changes.mark : nil
             }
         }
 
-        /// Runs the closure in a write transaction in which every local change has its revision.
-        package func write<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result {
+        /// Runs the closure in a write transaction in which every local change that readers see has its revision.
+        ///
+        /// The transaction may have commits that readers do not see before they are on the disk. When the store changes documents, it
+        /// first gives them their revisions.
+        ///
+        /// - Parameter readingAll: Whether it waits for the disk, so that every local change has its revision: for closures that read
+        ///   documents.
+        package func write<Result>(
+            readingAll: Bool = false, _ body: (RevisionStore) throws -> Result
+        ) throws -> Result {
             try compareAll()
             try rejectIfEnded()
-            var taken: Taken?
+            var taken: LocalChanges.Taken?
             var compacted: CompactionStep?
             var own: Database.Transaction?
             do {
                 let result = try database.write { transaction in
                     let store = try store(transaction)
                     store.resolver = follower.withLock(\.resolver)
+                    if readingAll { try database.sync() }
                     taken = try followPending(store)
                     let result = try body(store)
                     compacted = try compactIfDue(store)
@@ -211,12 +214,12 @@
                     if try isOwn(store) { own = transaction }
                     return result
                 }
-                if let taken { follower.withLock { $0.taken[taken.number] = nil } }
+                if let taken { follower.withLock { $0.changes.settle(taken) } }
                 if let sequence = own?.commitSequence { noteOwn(sequence) }
                 if let compacted { follower.withLock { $0.compaction = compacted.next } }
                 return result
             } catch {
-                if let taken { putBack(taken) }
+                if let taken { follower.withLock { $0.changes.putBack(taken) } }
                 throw error
             }
         }
@@ -240,7 +243,7 @@
                     follower.own.insert(sequence)
                 } else {
                     // Another thread has read the commit already.
-                    follower.pending = follower.pending.filter { $0.value != sequence }
+                    follower.changes.settle(commit: sequence)
                 }
             }
         }
@@ -288,16 +291,8 @@
 
         // MARK: Following
 
-        /// What a write transaction took of the pending documents, to put back when it fails.
-        private struct Taken {
-            let number: Int
-            let ids: [BSONValue: Int]
-        }
-
         /// Reads what there is of the change stream.
-        ///
-        /// - Returns: Whether there are documents that may have changed locally.
-        private func poll(_ follower: inout Follower, since saved: () throws -> Int) throws -> Bool {
+        private func poll(_ follower: inout Follower, since saved: () throws -> Int) throws {
             do {
                 if follower.reader == nil {
                     let position = follower.sequence > 0 ? follower.sequence : try saved()
@@ -309,7 +304,7 @@
                 while let event = try follower.reader?.next(omitting: follower.own) {
                     switch event.change?.kind {
                     case .insert, .update, .remove:
-                        if let id = event.change?.id { follower.pending[id] = event.sequence }
+                        if let id = event.change?.id { follower.changes.note(id, commit: event.sequence) }
                     case .collectionDropped:
                         if event.change?.collection == name { follower.end = follower.end ?? .dropped }
                     case .collectionRenamed(let newName):
@@ -331,7 +326,6 @@
                 follower.reader = nil
                 throw error
             }
-            return !follower.pending.isEmpty || follower.comparison != nil
         }
 
         /// Makes a commit, and lets the reader read on from it: its number is known.
@@ -386,63 +380,46 @@
         private func follow() throws {
             try compareAll()
             let pending = try follower.withLock { follower in
-                _ = try poll(&follower, since: savedPosition)
-                return follower.uncertain
+                try poll(&follower, since: savedPosition)
+                return follower.changes.uncertain
             }
             guard !pending.isEmpty else { return }
             let changed = try database.read { try store($0).changedLocally(Array(pending.keys)) }
             if changed.isEmpty {
-                forget(pending)
+                follower.withLock { $0.changes.settle(pending) }
             } else {
                 try write { _ in }
             }
         }
 
-        /// Whether a snapshot has local changes without revisions.
-        private func pollIsBehind(_ store: RevisionStore) throws -> Bool {
+        /// Whether a snapshot that was taken after a mark has local changes without revisions.
+        private func isBehind(_ store: RevisionStore, since mark: Int) throws -> Bool {
             let pending = try follower.withLock { follower in
-                _ = try poll(&follower, since: savedPosition)
-                return follower.comparison == nil ? follower.uncertain : nil
+                try poll(&follower, since: savedPosition)
+                return follower.comparison == nil ? follower.changes.uncertain(since: mark) : nil
             }
             guard let pending else { return true }
             return try !pending.isEmpty && !store.changedLocally(Array(pending.keys)).isEmpty
         }
 
-        private func followPending(_ store: RevisionStore) throws -> Taken {
+        private func followPending(_ store: RevisionStore) throws -> LocalChanges.Taken {
             let (taken, sequence) = try follower.withLock { follower in
-                _ = try poll(&follower, since: savedPosition)
-                let taken = Taken(number: follower.nextTaken, ids: follower.pending)
-                follower.nextTaken += 1
-                if !taken.ids.isEmpty { follower.taken[taken.number] = taken.ids }
-                follower.pending = [:]
-                return (taken, follower.sequence)
+                try poll(&follower, since: savedPosition)
+                return (follower.changes.take(), follower.sequence)
             }
-            do { try store.follow(Array(taken.ids.keys)) } catch {
-                putBack(taken)
+            do { try store.follow(taken.ids) } catch {
+                follower.withLock { $0.changes.putBack(taken) }
                 throw error
             }
             if sequence > store.state.followed { store.state.followed = sequence }
             return taken
         }
 
-        private func putBack(_ taken: Taken) {
-            follower.withLock { follower in
-                follower.taken[taken.number] = nil
-                follower.pending.merge(taken.ids) { max($0, $1) }
-            }
-        }
-
-        private func forget(_ ids: [BSONValue: Int]) {
-            follower.withLock { follower in
-                for (id, sequence) in ids where follower.pending[id] == sequence { follower.pending[id] = nil }
-            }
-        }
-
         /// Compares all documents if that is needed, in transactions of bounded size.
         private func compareAll() throws {
             while true {
                 let (needed, position) = try follower.withLock { follower in
-                    if follower.reader == nil { _ = try poll(&follower, since: savedPosition) }
+                    if follower.reader == nil { try poll(&follower, since: savedPosition) }
                     return (follower.comparison, follower.needsPosition ? nil : follower.sequence)
                 }
                 guard var comparison = needed else { return }
@@ -457,7 +434,10 @@
                     store.isStateChanged = true
                     try store.finish()
                 }
-                follower.withLock { $0.comparison = comparison.stage == .done ? nil : comparison }
+                follower.withLock { follower in
+                    follower.comparison = comparison.stage == .done ? nil : comparison
+                    follower.changes.settleAll()
+                }
             }
         }
 
@@ -481,7 +461,7 @@
 
         private func mark() throws -> UInt64 {
             try follower.withLock { follower in
-                _ = try poll(&follower, since: savedPosition)
+                try poll(&follower, since: savedPosition)
                 return try follower.reader?.mark() ?? 0
             }
         }
