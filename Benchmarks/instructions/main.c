@@ -88,6 +88,19 @@ static int equal_each(struct run *run, size_t first, size_t count) {
     return 0;
 }
 
+/* count_each -- counts by an index on a path of two parts. */
+static int count_each(struct run *run, size_t first, size_t count) {
+    char text[GENERATOR_TEXT_SIZE];
+    for (size_t i = first; i < first + count; i++) {
+        struct query query = {.kind = QUERY_CITY, .text = text};
+        int64_t found = 0;
+        generator_city((uint32_t)i % GENERATOR_CITIES, text);
+        if (tansu_engine.count(run->store, &query, &found) != 0 || found == 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* scan -- one query that no index serves, over all documents. */
 static int scan(struct run *run, size_t first, size_t count) {
     struct sink sink = {.documents = 0};
@@ -127,6 +140,7 @@ static const struct path paths[] = {
     {"get", 2, false, false, OPERATIONS, get_each},
     {"get-follow", 2, true, false, OPERATIONS, get_each},
     {"equal-10", 2, false, false, EQUALITIES, equal_each},
+    {"count", 2, false, false, EQUALITIES, count_each},
     {"scan", 0, false, false, DOCUMENTS, scan},
     {"remove", 2, false, false, OPERATIONS, remove_all},
     {"replay", 2, false, true, LOG_COMMITS, replay},
