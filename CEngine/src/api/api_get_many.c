@@ -138,13 +138,12 @@ static tansu_status batch_copy(const batch *b, const read_call *r, const collect
             status = deadline_check(time, error);
         if (status == TANSU_OK && state != NULL && b->ids[i].rid != NO_RID) {
             read_prefetch(&r->rctx, state, b->rids, b->found, at++);
-            status = read_find(&r->rctx, state, b->ids[i].rid, &ref, error);
-            if (status == TANSU_OK) {
+            status = read_find_document(&r->rctx, state, b->ids[i].rid, &ref, &value.data,
+                                        &value.size, error);
+            if (status == TANSU_OK)
                 value.type = DOC_DOCUMENT;
-                value.data = read_document(&r->rctx, ref, &value.size);
-            } else if (status == TANSU_DONE) {
+            else if (status == TANSU_DONE)
                 status = TANSU_OK;
-            }
         }
         writer_index_value(w, (uint32_t)i, &value);
     }

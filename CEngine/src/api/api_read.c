@@ -39,14 +39,15 @@ static tansu_status get(tansu_db *db, tansu_txn *txn, const char *collection, ta
         result->size = 0;
     }
     doc_ref ref;
+    const uint8_t *doc;
+    uint32_t size;
     if (status == TANSU_OK && found)
         read_prefetch(&r.rctx, state, &rid, 1,
                       0); /* the cache lines after the first of the record */
     if (status == TANSU_OK)
-        status = found ? read_find(&r.rctx, state, rid, &ref, error) : TANSU_DONE;
+        status =
+            found ? read_find_document(&r.rctx, state, rid, &ref, &doc, &size, error) : TANSU_DONE;
     if (status == TANSU_OK) {
-        uint32_t size;
-        const uint8_t *doc = read_document(&r.rctx, ref, &size);
         if (!buffer_set(result, doc, size))
             status = error_memory(error);
     } else if (status == TANSU_DONE) {
@@ -153,9 +154,10 @@ tansu_status tansu_find(tansu_db *db, tansu_txn *txn, const char *collection,
     return TANSU_OK;
 }
 
-/* cursor_step -- tansu_cursor_next() without the slow-operation log. */
-static tansu_status cursor_step(tansu_cursor *cursor, tansu_document *document,
-                                tansu_error *error) {
+/* cursor_step -- tansu_cursor_next() without the slow-operation log. Inline, since it is called for
+ * each document. */
+static inline __attribute__((always_inline)) tansu_status
+cursor_step(tansu_cursor *cursor, tansu_document *document, tansu_error *error) {
     if (cursor == NULL || document == NULL)
         return null_argument(cursor == NULL ? "cursor" : "document", error);
     if (fork_happened(cursor->db->opened_in))
@@ -183,13 +185,19 @@ static tansu_status cursor_step(tansu_cursor *cursor, tansu_document *document,
     return cursor_check(cursor, status, error);
 }
 
-tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document, tansu_error *error) {
-    if (cursor == NULL || cursor->slow_log.function == NULL)
-        return cursor_step(cursor, document, error);
+/* measured_step -- a step for the slow-operation log. */
+static __attribute__((noinline)) tansu_status
+measured_step(tansu_cursor *cursor, tansu_document *document, tansu_error *error) {
     clock_time began = clock_now();
     cursor->status = cursor_step(cursor, document, error);
     cursor->nanoseconds += clock_now() - began;
     return cursor->status;
+}
+
+tansu_status tansu_cursor_next(tansu_cursor *cursor, tansu_document *document, tansu_error *error) {
+    if (cursor != NULL && cursor->slow_log.function != NULL)
+        return measured_step(cursor, document, error);
+    return cursor_step(cursor, document, error);
 }
 
 void tansu_cursor_cancel(tansu_cursor *cursor) {
@@ -203,7 +211,7 @@ void tansu_cursor_close(tansu_cursor *cursor) {
     database *db = cursor->db;
     query_end(cursor->run);
     query_free(cursor->query);
-    tansu_buffer_free(&cursor->copy);
+    buffer_free(&cursor->copy);
     log_pins_release(&cursor->pins);
     if (cursor->snapshot != NULL)
         snapshot_release(db, cursor->snapshot);
@@ -219,7 +227,7 @@ void tansu_cursor_close(tansu_cursor *cursor) {
                         cursor->collection,
                         (tansu_document){cursor->query_bson.data, cursor->query_bson.size});
     free(cursor->collection);
-    tansu_buffer_free(&cursor->query_bson);
+    buffer_free(&cursor->query_bson);
     free(cursor);
     if (txn != NULL && --txn->cursors == 0 && txn->ended) {
         /* The transaction was aborted before: this was the last that knew of it. */

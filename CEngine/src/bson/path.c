@@ -20,10 +20,13 @@ static int32_t array_index(const char *name, uint32_t size) {
     return index <= INT32_MAX ? (int32_t)index : -1;
 }
 
-/* refuse -- frees an invalid path and sets the error. */
-static tansu_status refuse(path *path, const char *reason, tansu_error *error) {
+/* refuse -- sets the error, and frees an invalid path that is not in an arena. */
+static tansu_status refuse(path *path, const arena *memory, const char *reason,
+                           tansu_error *error) {
     tansu_status status = error_set(error, TANSU_E_INVALID_QUERY, path->text, "%s", reason);
-    path_free(path);
+    if (memory == NULL)
+        path_free(path);
+    *path = (struct path){NULL, 0, NULL};
     return status;
 }
 
@@ -46,7 +49,7 @@ static const char *finish_part(path *path, char *start, char *end, bool empty_ke
 }
 
 /* parse -- path_parse() and path_parse_keys(). Parts, names and text are in one allocation. */
-static tansu_status parse(path *path, const char *text, size_t size, bool empty_keys,
+static tansu_status parse(path *path, arena *memory, const char *text, size_t size, bool empty_keys,
                           tansu_error *error) {
     *path = (struct path){NULL, 0, NULL};
     if (size == 0 && !empty_keys)
@@ -60,7 +63,8 @@ static tansu_status parse(path *path, const char *text, size_t size, bool empty_
         most += text[i] == '.';
     if (most > TANSU_MAX_DEPTH)
         most = TANSU_MAX_DEPTH;
-    path->parts = malloc(most * sizeof *path->parts + 2 * (size + 1));
+    size_t bytes = most * sizeof *path->parts + 2 * (size + 1);
+    path->parts = memory == NULL ? malloc(bytes) : arena_alloc(memory, bytes);
     if (path->parts == NULL)
         return error_memory(error);
     char *name = (char *)(path->parts + most);
@@ -69,7 +73,8 @@ static tansu_status parse(path *path, const char *text, size_t size, bool empty_
         memcpy(path->text, text, size);
     path->text[size] = '\0';
     if (size != 0 && memchr(text, 0, size) != NULL)
-        return refuse(path, "Path contains a NUL character, which no key has; remove it", error);
+        return refuse(path, memory, "Path contains a NUL character, which no key has; remove it",
+                      error);
 
     char *out = name;
     uint32_t indexes = 0;
@@ -91,19 +96,23 @@ static tansu_status parse(path *path, const char *text, size_t size, bool empty_
     }
     if (fault == NULL)
         fault = finish_part(path, name, out, empty_keys, &indexes);
-    return fault == NULL ? TANSU_OK : refuse(path, fault, error);
+    return fault == NULL ? TANSU_OK : refuse(path, memory, fault, error);
 }
 
-tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *error) {
-    return parse(path, text, size, false, error);
+tansu_status path_parse(path *path, arena *memory, const char *text, size_t size,
+                        tansu_error *error) {
+    return parse(path, memory, text, size, false, error);
 }
 
-tansu_status path_parse_keys(path *path, const char *text, size_t size, tansu_error *error) {
-    return parse(path, text, size, true, error);
+tansu_status path_parse_keys(path *path, arena *memory, const char *text, size_t size,
+                             tansu_error *error) {
+    return parse(path, memory, text, size, true, error);
 }
 
 bool path_has_wildcard(const char *text, size_t size) {
     size_t asterisks = 0, begin = 0;
+    if (size == 0 || memchr(text, '*', size) == NULL)
+        return false;
     for (size_t i = 0; i <= size; i++) {
         if (i < size && text[i] != '.') {
             asterisks += text[i] == '*';

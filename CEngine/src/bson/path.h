@@ -8,6 +8,7 @@
 #define TANSU_BSON_PATH_H
 
 #include "bson/document.h"
+#include "util/arena.h"
 
 typedef struct path_part {
     const char *name;
@@ -26,20 +27,23 @@ typedef struct path {
 #define PATH_MAX_INDEXES 16
 
 /* path_parse -- parses a dotted path (`\.` is a dot inside a key, `\\` a backslash, `\*` an
- * asterisk). Errors:
+ * asterisk). It is allocated in an arena, or with NULL by itself, to be freed with path_free().
+ * Errors:
  * INVALID_QUERY (empty path or part, depth over TANSU_MAX_DEPTH, stray backslash, a NUL, more than
  * PATH_MAX_INDEXES parts that may be array positions), MEMORY. */
-tansu_status path_parse(path *path, const char *text, size_t size, tansu_error *error);
+tansu_status path_parse(path *path, arena *memory, const char *text, size_t size,
+                        tansu_error *error);
 
 /* path_parse_keys -- the same for a path that only looks for values: an empty part is the key "".
  */
-tansu_status path_parse_keys(path *path, const char *text, size_t size, tansu_error *error);
+tansu_status path_parse_keys(path *path, arena *memory, const char *text, size_t size,
+                             tansu_error *error);
 
 /* path_has_wildcard -- whether a part of the text is only asterisks, such as "*" or "a.**". A key
  * of that name is written with a backslash, "\\*". */
 bool path_has_wildcard(const char *text, size_t size);
 
-/* path_free -- a zero-initialized path is allowed. */
+/* path_free -- of one that is in no arena; a zero-initialized path is allowed. */
 void path_free(path *path);
 
 /* path_equal -- whether two paths have the same parts. */

@@ -43,7 +43,7 @@ static tansu_status check_path(const path *path, tansu_error *error) {
 
 /* parse_path -- path_parse() with the errors of an index. */
 static tansu_status parse_path(path *path, const char *text, size_t size, tansu_error *error) {
-    tansu_status status = path_parse(path, text, size, error);
+    tansu_status status = path_parse(path, NULL, text, size, error);
     if (status != TANSU_E_INVALID_QUERY)
         return status;
     if (error != NULL)

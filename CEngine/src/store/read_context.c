@@ -88,8 +88,11 @@ static tansu_status damaged(const read_context *rctx, const collection_state *co
                     (unsigned long long)((uint32_t)location & LOCATION_MASK));
 }
 
-tansu_status read_find(const read_context *rctx, const collection_state *collection, uint64_t rid,
-                       doc_ref *ref, tansu_error *error) {
+/* find_document -- read_find() and read_find_document(); the document only if it is committed. */
+static inline tansu_status find_document(const read_context *rctx,
+                                         const collection_state *collection, uint64_t rid,
+                                         doc_ref *ref, const uint8_t **doc, uint32_t *size,
+                                         tansu_error *error) {
     if (rid >= collection->next_rid)
         return TANSU_DONE;
     if (rctx->pending != NULL) {
@@ -100,17 +103,37 @@ tansu_status read_find(const read_context *rctx, const collection_state *collect
         }
     }
     log_location location;
-    tansu_status status = locations_get(collection->locations, rid, &location, error);
-    if (status != TANSU_OK)
-        return status;
+    const uint64_t *word = locations_word(collection->locations, rid);
+    if (word != NULL) {
+        location = locations_load(word);
+    } else {
+        tansu_status status = locations_get(collection->locations, rid, &location, error);
+        if (status != TANSU_OK)
+            return status;
+    }
     uint64_t where = record_where(collection->id, rid);
-    uint32_t size;
     *ref = committed(rctx, location, where);
     if (*ref == 0)
         return TANSU_DONE;
-    if (*ref == ASTRAY || found(rctx, *ref, where, &size) == NULL)
+    if (*ref == ASTRAY || (*doc = found(rctx, *ref, where, size)) == NULL)
         return damaged(rctx, collection, rid, location, error);
     return TANSU_OK;
+}
+
+tansu_status read_find(const read_context *rctx, const collection_state *collection, uint64_t rid,
+                       doc_ref *ref, tansu_error *error) {
+    const uint8_t *doc;
+    uint32_t size;
+    return find_document(rctx, collection, rid, ref, &doc, &size, error);
+}
+
+tansu_status read_find_document(const read_context *rctx, const collection_state *collection,
+                                uint64_t rid, doc_ref *ref, const uint8_t **doc, uint32_t *size,
+                                tansu_error *error) {
+    tansu_status status = find_document(rctx, collection, rid, ref, doc, size, error);
+    if (status == TANSU_OK && *ref & REF_PENDING)
+        *doc = read_document(rctx, *ref, size);
+    return status;
 }
 
 const uint8_t *read_document(const read_context *rctx, doc_ref ref, uint32_t *size) {
@@ -199,13 +222,11 @@ static tansu_status scan_pending(table_scan *scan, uint64_t *rid, doc_ref *ref, 
                                  uint32_t *size, tansu_error *error) {
     while (scan->rid < scan->collection->next_rid) {
         uint64_t number = scan->rid++;
-        tansu_status status = read_find(scan->rctx, scan->collection, number, ref, error);
+        tansu_status status =
+            read_find_document(scan->rctx, scan->collection, number, ref, doc, size, error);
         if (status == TANSU_DONE)
             continue;
-        if (status == TANSU_OK) {
-            *rid = number;
-            *doc = read_document(scan->rctx, *ref, size);
-        }
+        *rid = number;
         return status;
     }
     return TANSU_DONE;

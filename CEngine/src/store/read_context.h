@@ -35,6 +35,11 @@ typedef uint64_t doc_ref;
 tansu_status read_find(const read_context *rctx, const collection_state *collection, uint64_t rid,
                        doc_ref *ref, tansu_error *error);
 
+/* read_find_document -- the same, and the document as read_document() returns it. */
+tansu_status read_find_document(const read_context *rctx, const collection_state *collection,
+                                uint64_t rid, doc_ref *ref, const uint8_t **doc, uint32_t *size,
+                                tansu_error *error);
+
 /* read_document -- the BSON that a reference leads to, in place (8-byte aligned). Always succeeds
  * for references of the same read context; an unreadable document is an empty one, and log_faults()
  * counts it. The pointer is valid until the pins are released, or LOG_PINS documents more were read

@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct arena_chunk arena_chunk;
+typedef struct arena_chunk {
+    struct arena_chunk *next;
+    size_t used;
+    size_t size;
+    max_align_t bytes[];
+} arena_chunk;
 
 /* Zeroed, it is empty. */
 typedef struct arena {
@@ -21,12 +26,37 @@ typedef struct arena {
     bool full;    /* the limit made an allocation fail */
 } arena;
 
-/* arena_alloc -- zeroed memory, aligned for anything; NULL when memory is exhausted. */
-void *arena_alloc(arena *a, size_t size);
-
 /* arena_charge -- counts memory that belongs to the same object but is allocated elsewhere; false
  * when that exceeds the limit. */
-bool arena_charge(arena *a, size_t size);
+static inline bool arena_charge(arena *a, size_t size) {
+    if (a->limit != 0 && (a->used > a->limit || size > a->limit - a->used)) {
+        a->full = true;
+        return false;
+    }
+    a->used += size;
+    return true;
+}
+
+/* arena_grow -- arena_alloc() of a size that the newest chunk has no room for. */
+void *arena_grow(arena *a, size_t size);
+
+/* arena_alloc -- zeroed memory, aligned for anything; NULL when memory is exhausted. Inline,
+ * because it is short and a query calls it some thirty times, mostly with sizes that the compiler
+ * knows. */
+static inline void *arena_alloc(arena *a, size_t size) {
+    size_t unit = sizeof(max_align_t);
+    arena_chunk *chunk = a->chunks;
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + unit - 1) / unit * unit;
+    if (!chunk || chunk->size - chunk->used < size)
+        return arena_grow(a, size);
+    if (!arena_charge(a, size))
+        return NULL;
+    void *result = (uint8_t *)chunk->bytes + chunk->used;
+    chunk->used += size;
+    return memset(result, 0, size);
+}
 
 /* arena_copy -- a copy of bytes with a NUL after it; NULL when memory is exhausted. */
 void *arena_copy(arena *a, const void *bytes, size_t size);
@@ -38,7 +68,9 @@ typedef struct arena_mark {
     size_t used;
 } arena_mark;
 
-arena_mark arena_get_mark(const arena *a);
+static inline arena_mark arena_get_mark(const arena *a) {
+    return (arena_mark){a->chunks, a->chunks ? a->chunks->used : 0, a->used};
+}
 void arena_release(arena *a, arena_mark mark);
 
 /* arena_free -- frees everything; the arena is then empty. */

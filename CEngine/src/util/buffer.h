@@ -36,4 +36,10 @@ static inline bool buffer_set(tansu_buffer *buffer, const void *bytes, size_t si
     return buffer_append(buffer, bytes, size);
 }
 
+/* buffer_free -- tansu_buffer_free() of a buffer that is seldom used, and then has no memory. */
+static inline void buffer_free(tansu_buffer *buffer) {
+    if (buffer->data != NULL)
+        tansu_buffer_free(buffer);
+}
+
 #endif

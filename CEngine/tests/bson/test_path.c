@@ -12,7 +12,7 @@
 static tansu_status parse(const char *text, char *parts, size_t size) {
     path path;
     tansu_error error;
-    tansu_status status = path_parse(&path, text, strlen(text), &error);
+    tansu_status status = path_parse(&path, NULL, text, strlen(text), &error);
     parts[0] = '\0';
     if (status != TANSU_OK) {
         CHECK(path.parts == NULL && error.message[0] != '\0');
@@ -54,7 +54,7 @@ static void texts_are_taken_apart(void) {
             check_note("    %s", bad[i]);
     }
     path path;
-    CHECK_STATUS(TANSU_E_INVALID_QUERY, path_parse(&path, "a\0b", 3, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_QUERY, path_parse(&path, NULL, "a\0b", 3, NULL));
 }
 
 static void parts_and_positions_are_bounded(void) {
@@ -63,14 +63,14 @@ static void parts_and_positions_are_bounded(void) {
     for (int parts = TANSU_MAX_DEPTH - 1; parts <= TANSU_MAX_DEPTH + 1; parts++) {
         for (int i = 0; i < parts; i++)
             memcpy(text + 2 * i, "a.", 3);
-        tansu_status status = path_parse(&path, text, (size_t)parts * 2 - 1, NULL);
+        tansu_status status = path_parse(&path, NULL, text, (size_t)parts * 2 - 1, NULL);
         CHECK_STATUS(parts <= TANSU_MAX_DEPTH ? TANSU_OK : TANSU_E_INVALID_QUERY, status);
         path_free(&path);
     }
     for (int parts = PATH_MAX_INDEXES; parts <= PATH_MAX_INDEXES + 1; parts++) {
         for (int i = 0; i < parts; i++)
             memcpy(text + 2 * i, "0.", 3);
-        tansu_status status = path_parse(&path, text, (size_t)parts * 2 - 1, NULL);
+        tansu_status status = path_parse(&path, NULL, text, (size_t)parts * 2 - 1, NULL);
         CHECK_STATUS(parts <= PATH_MAX_INDEXES ? TANSU_OK : TANSU_E_INVALID_QUERY, status);
         path_free(&path);
     }
@@ -85,7 +85,7 @@ static void array_positions_are_plain_decimals(void) {
                  {"1a", -1},         {"+1", -1}, {" 1", -1}, {"99999999999", -1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         path path;
-        CHECK_OK(path_parse(&path, cases[i].text, strlen(cases[i].text), NULL), NULL);
+        CHECK_OK(path_parse(&path, NULL, cases[i].text, strlen(cases[i].text), NULL), NULL);
         CHECK_INT(cases[i].index, path.parts[0].index);
         path_free(&path);
     }
@@ -203,7 +203,7 @@ static void walks_show_what_the_model_shows(void) {
         path path;
         int count = random_path(&source, text, parts);
         bson_t *doc = random_document(&source);
-        CHECK_OK(path_parse(&path, text, strlen(text), NULL), NULL);
+        CHECK_OK(path_parse(&path, NULL, text, strlen(text), NULL), NULL);
 
         walked.count = modelled.count = 0;
         walked.stop_after = modelled.stop_after = UINT32_MAX;
@@ -244,7 +244,7 @@ static void shown_types(const char *json, const char *text, const char *expected
     char types[64] = "";
     path path;
     bson_t *doc = bson_new_from_json((const uint8_t *)json, -1, NULL);
-    REQUIRE(doc != NULL && path_parse(&path, text, strlen(text), NULL) == TANSU_OK);
+    REQUIRE(doc != NULL && path_parse(&path, NULL, text, strlen(text), NULL) == TANSU_OK);
     walked.count = 0;
     walked.stop_after = UINT32_MAX;
     path_walk(&path, bson_get_data(doc), doc->len, note_value, &walked, NULL);
@@ -291,7 +291,7 @@ static void damaged_documents_are_walked_within_their_bounds(void) {
         memcpy(copy, bson_get_data(doc), doc->len);
         for (int n = 0; n < 3; n++)
             copy[random_below(&source, doc->len)] = (uint8_t)random_next(&source);
-        CHECK_OK(path_parse(&path, text, strlen(text), NULL), NULL);
+        CHECK_OK(path_parse(&path, NULL, text, strlen(text), NULL), NULL);
         walked.count = 0;
         walked.stop_after = UINT32_MAX;
         path_walk(&path, copy, doc->len, note_value, &walked, NULL);

@@ -54,7 +54,7 @@ static void make_path(random_source *r, path *result) {
         strcat(text, i == 0 ? "" : ".");
         strcat(text, random_form_key(r));
     }
-    REQUIRE(path_parse_keys(result, text, strlen(text), NULL) == TANSU_OK);
+    REQUIRE(path_parse_keys(result, NULL, text, strlen(text), NULL) == TANSU_OK);
 }
 
 /* one_round -- a path, and documents of some forms. */
@@ -130,7 +130,7 @@ static void levels_are_not_mixed_up(void) {
     tansu_buffer first = {0}, second = {0};
     writer a = {.out = &first}, b = {.out = &second};
     enum trail_end end;
-    REQUIRE(path_parse_keys(&path, "x.y", 3, NULL) == TANSU_OK);
+    REQUIRE(path_parse_keys(&path, NULL, "x.y", 3, NULL) == TANSU_OK);
     size_t start = writer_begin(&a);
     put(&a, long_key, 1);
     writer_head(&a, DOC_DOCUMENT, "x", 1);

@@ -38,7 +38,7 @@ static uint64_t position_steps(const bson_t *query, const bson_t *doc) {
     path array;
     REQUIRE(CHECK_OK(query_compile(bson_get_data(query), query->len, NULL, 0, NULL, &q, &error),
                      &error));
-    REQUIRE(path_parse(&array, "a", 1, &error) == TANSU_OK);
+    REQUIRE(path_parse(&array, NULL, "a", 1, &error) == TANSU_OK);
     CHECK(match_first_element(q->root, &context, bson_get_data(doc), doc->len, &array, true,
                               &position));
     CHECK_STATUS(TANSU_OK, context.status);

@@ -277,8 +277,7 @@ static uint64_t match_steps(const bson_t *query, const bson_t *doc, bool expecte
     struct query *q;
     tansu_error error;
     match_context context = {.status = TANSU_OK};
-    REQUIRE(CHECK_OK(query_compile(bson_get_data(query), query->len, NULL, 0, NULL, &q, &error),
-                     &error));
+    REQUIRE(CHECK_OK(query_compile_alone(bson_get_data(query), query->len, &q, &error), &error));
     CHECK_INT(expected, query_matches(q, &context, bson_get_data(doc), doc->len));
     CHECK_STATUS(TANSU_OK, context.status);
     uint64_t steps = context.steps;

@@ -144,6 +144,19 @@ typedef struct tree_range {
 tansu_status tree_count(tree_store *store, const tree *t, const tree_range *range, uint64_t *count,
                         tansu_error *error);
 
+/* Record ids of a range. */
+typedef struct tree_few {
+    uint64_t *rids;
+    uint32_t capacity;
+    uint32_t count;
+    bool complete; /* they are all of the range, in its order */
+} tree_few;
+
+/* tree_count_few -- the same, and the record ids where there are at most few->capacity and one leaf
+ * has them, as it has of most values of which few documents have the same. */
+tansu_status tree_count_few(tree_store *store, const tree *t, const tree_range *range,
+                            uint64_t *count, tree_few *few, tansu_error *error);
+
 /* tree_find_prefix -- the record id of the first entry that begins with `prefix`; *found false when
  * there is none. The point look-up of unique keys: one descent, no allocation. */
 tansu_status tree_find_prefix(tree_store *store, const tree *t, const uint8_t *prefix, size_t size,

@@ -375,11 +375,12 @@ static tansu_status count_across(tree_store *store, const tree_inner *inner, uin
     return TANSU_OK;
 }
 
-/* tree_count -- the ways to both keys are one as far down as they are the same: for few entries, up
- * to the leaf. */
-tansu_status tree_count(tree_store *store, const tree *t, const tree_range *range, uint64_t *count,
-                        tansu_error *error) {
+/* tree_count_few -- the ways to both keys are one as far down as they are the same: for few
+ * entries, up to the leaf. */
+tansu_status tree_count_few(tree_store *store, const tree *t, const tree_range *range,
+                            uint64_t *count, tree_few *few, tansu_error *error) {
     *count = 0;
+    few->complete = false;
     if (t->root == NULL)
         return TANSU_OK;
     const tree_content *content;
@@ -401,8 +402,17 @@ tansu_status tree_count(tree_store *store, const tree *t, const tree_range *rang
     uint32_t first = page_search(page, range->low, range->low_size, &exact);
     uint32_t last = page_search(page, range->high, range->high_size, &exact);
     *count = last > first ? last - first : 0;
+    few->complete = *count <= few->capacity;
+    few->count = few->complete ? (uint32_t)*count : 0;
+    take_rids(page, first, first + few->count, few->rids);
     block_unpin(block);
     return TANSU_OK;
+}
+
+tansu_status tree_count(tree_store *store, const tree *t, const tree_range *range, uint64_t *count,
+                        tansu_error *error) {
+    tree_few none = {.capacity = 0};
+    return tree_count_few(store, t, range, count, &none, error);
 }
 
 /* tree_find_prefix -- the entry is the first that is not less than the prefix. */

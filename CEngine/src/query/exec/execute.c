@@ -12,6 +12,14 @@
 /* Of a plan that tests so many documents that remembering their form is worth the memory. */
 #define TRAIL_COST 1000.0 /* nanoseconds, roughly */
 
+/* reads_few -- whether the record ids that planning came upon are those of a streamed plan, in its
+ * order. */
+static bool reads_few(const plan *p) {
+    const access_path *a = p->accesses[0];
+    return a->few && !p->covered && !p->backward &&
+           (p->group_paths == 0 || p->group_paths == a->path_count);
+}
+
 /* begin_streams -- opens the scans of a streamed plan. */
 static tansu_status begin_streams(query_run *run, tansu_error *error) {
     const plan *p = run->plan;
@@ -24,6 +32,8 @@ static tansu_status begin_streams(query_run *run, tansu_error *error) {
                                   .keep_entries = p->covered != NULL};
     if (p->streams > 1)
         return merge_scan_init(&run->merge, run, &options, p->streams, p->fixed_paths, error);
+    if (reads_few(p))
+        return TANSU_OK;
     run->index_scan = malloc(sizeof *run->index_scan);
     if (!run->index_scan)
         return error_memory(error);
@@ -37,6 +47,15 @@ static bool counts_entries(const query_run *run) {
     const plan *p = run->plan;
     return run->purpose == PLAN_COUNT && p->exact && p->kind == PLAN_INDEX &&
            p->accesses[0]->distinct;
+}
+
+/* make_matcher -- for a plan with a residual filter. */
+static tansu_status make_matcher(query_run *run, tansu_error *error) {
+    arena *memory = &run->memory;
+    memory->limit = memory->used + QUERY_MEMORY;
+    run->matcher = matcher_compile(memory, run->q->root);
+    memory->limit = 0;
+    return run->matcher ? TANSU_OK : query_too_large(memory, error_memory(error), error);
 }
 
 tansu_status run_begin(const query *q, const read_context *rctx, const collection_state *collection,
@@ -71,6 +90,11 @@ tansu_status run_begin(const query *q, const read_context *rctx, const collectio
         return status;
     run->plan = p->chosen;
     p->error = NULL;
+    if (!run->plan->exact) {
+        status = make_matcher(run, error);
+        if (status != TANSU_OK)
+            return status;
+    }
     if (!run->plan->exact && run->plan->cost > TRAIL_COST)
         run->match.trail =
             arena_alloc(&run->memory, sizeof *run->match.trail); /* or does without */
@@ -83,7 +107,8 @@ tansu_status run_begin(const query *q, const read_context *rctx, const collectio
 void run_close_indexes(query_run *run) {
     if (run->index_scan)
         index_scan_free(run->index_scan);
-    merge_scan_free(&run->merge);
+    if (run->merge.streams)
+        merge_scan_free(&run->merge);
 }
 
 void query_end(query_run *run) {
@@ -91,13 +116,13 @@ void query_end(query_run *run) {
         return;
     run_close_indexes(run);
     free(run->index_scan);
-    tansu_buffer_free(&run->values);
+    buffer_free(&run->values);
     rid_list_free(&run->rids);
     hit_list_free(&run->hits);
     sorter_free(run->sorter);
-    tansu_buffer_free(&run->output);
-    tansu_buffer_free(&run->joined);
-    tansu_buffer_free(&run->results);
+    buffer_free(&run->output);
+    buffer_free(&run->joined);
+    buffer_free(&run->results);
     match_context_free(&run->match);
     arena_free(&run->memory);
     free(run);
@@ -156,6 +181,18 @@ static tansu_status scan_instead(query_run *run, tansu_error *error) {
     run->plan = scan;
     rid_list_free(&run->rids);
     table_scan_init(&run->scan, &run->rctx, run->collection);
+    return run->matcher ? TANSU_OK : make_matcher(run, error);
+}
+
+/* next_few -- the next of the record ids that planning came upon. */
+static tansu_status next_few(query_run *run, bool fetched, uint64_t *rid) {
+    const access_path *a = run->plan->accesses[0];
+    if (run->next_rid == a->few_count)
+        return TANSU_DONE;
+    if (fetched)
+        read_prefetch(&run->rctx, run->collection, a->few, a->few_count, run->next_rid);
+    *rid = a->few[run->next_rid++];
+    run->keys_examined++;
     return TANSU_OK;
 }
 
@@ -170,6 +207,8 @@ static tansu_status next_streamed(query_run *run, bool fetched, uint64_t *rid, t
             run->entry = merge_scan_entry(&run->merge);
         return status;
     }
+    if (!scan)
+        return next_few(run, fetched, rid);
     status = index_scan_next(scan, rid, error);
     if (status == TANSU_OK && scan->batch.keep_entries)
         run->entry = index_scan_entry(scan);
@@ -206,7 +245,8 @@ static tansu_status next_rid(query_run *run, bool fetched, uint64_t *rid, tansu_
 /* fetch -- reads the document of a record id. */
 static tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t *size,
                           tansu_error *error) {
-    tansu_status status = read_find(&run->rctx, run->collection, h->rid, &h->ref, error);
+    tansu_status status =
+        read_find_document(&run->rctx, run->collection, h->rid, &h->ref, doc, size, error);
     if (status == TANSU_DONE)
         return error_set(error, TANSU_E_CORRUPT, run->plan->accesses[0]->name,
                          "Index \"%.120s\" has an entry for a document that does not exist; run "
@@ -214,7 +254,6 @@ static tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t 
                          run->plan->accesses[0]->name);
     if (status != TANSU_OK)
         return status;
-    *doc = read_document(&run->rctx, h->ref, size);
     run->documents_examined++;
     return run_read(run, *size, error);
 }
@@ -227,7 +266,7 @@ static bool needs_documents(const query_run *run) {
 /* matches -- the residual filter. Also true when matching fails, so that the search ends there; the
  * context has the error. */
 static inline bool matches(query_run *run, const uint8_t *doc, size_t size) {
-    return matcher_run(run->q->matcher, &run->match, doc, size) || run->match.status != TANSU_OK;
+    return matcher_run(run->matcher, &run->match, doc, size) || run->match.status != TANSU_OK;
 }
 
 /* next_scanned -- the next match of a collection scan. */
@@ -273,9 +312,9 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
             return TANSU_OK;
         }
         status = fetch(run, h, doc, size, error);
-        if (status != TANSU_OK)
+        if (status != TANSU_OK || p->exact)
             return status;
-    } while (!p->exact && !matches(run, *doc, *size));
+    } while (!matches(run, *doc, *size));
     return match_context_status(&run->match, error);
 }
 

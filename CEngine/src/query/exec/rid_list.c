@@ -13,7 +13,7 @@
 
 void rid_list_free(rid_list *list) {
     free(list->items);
-    tansu_buffer_free(&list->entries);
+    buffer_free(&list->entries);
     *list = (rid_list){.items = NULL};
 }
 
@@ -95,8 +95,20 @@ tansu_status rid_list_add_range(rid_list *list, const query_run *run, const acce
     return status;
 }
 
+/* add_few -- appends the record ids that planning came upon. */
+static tansu_status add_few(rid_list *list, const access_path *a, tansu_error *error) {
+    if (!rid_list_reserve(list, a->few_count))
+        return error_memory(error);
+    if (a->few_count != 0)
+        memcpy(list->items + list->count, a->few, a->few_count * sizeof *a->few);
+    list->count += a->few_count;
+    return TANSU_OK;
+}
+
 tansu_status rid_list_add_access(rid_list *list, const query_run *run, const access_path *a,
                                  tansu_error *error) {
+    if (a->few && !list->keep_entries)
+        return add_few(list, a, error);
     tansu_status status = TANSU_OK;
     for (uint32_t i = 0; status == TANSU_OK && !list->full && i < a->range_count; i++)
         status = rid_list_add_range(list, run, a, &a->ranges[i], error);

@@ -69,7 +69,7 @@ bool rid_list_reserve(rid_list *list, size_t more);
 tansu_status rid_list_add_range(rid_list *list, const query_run *run, const access_path *a,
                                 const key_range *range, tansu_error *error);
 
-/* rid_list_add_access -- the same for all ranges of an access path. */
+/* rid_list_add_access -- rid_list_add_range() for all ranges of an access path. */
 tansu_status rid_list_add_access(rid_list *list, const query_run *run, const access_path *a,
                                  tansu_error *error);
 

@@ -28,6 +28,7 @@ struct query_run {
     entry_bytes entry;   /* of the current record id, where entries are kept */
     tansu_buffer values; /* restored from an entry */
 
+    matcher *matcher; /* NULL: the plan is exact */
     match_context match;
     bool materialized; /* all results are in `sorter` or `hits` */
     sorter *sorter;

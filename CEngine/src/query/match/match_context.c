@@ -6,10 +6,10 @@
 #include "util/error.h"
 
 void match_context_free(match_context *c) {
-    tansu_buffer_free(&c->text);
-    tansu_buffer_free(&c->key);
-    tansu_buffer_free(&c->marks);
-    tansu_buffer_free(&c->error_context);
+    buffer_free(&c->text);
+    buffer_free(&c->key);
+    buffer_free(&c->marks);
+    buffer_free(&c->error_context);
     regex_memory_free(c->regex);
     memset(c, 0, sizeof *c);
 }

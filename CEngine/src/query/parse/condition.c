@@ -26,7 +26,7 @@ tansu_status condition_compile(const doc_value *operand, const char *context,
     tansu_status status = copy.data
                               ? subcondition_parse(&c->query, &copy, context, &c->inner, error)
                               : error_memory(error);
-    status = query_too_large(&c->query, status, error);
+    status = query_too_large(&c->query.memory, status, error);
     if (status != TANSU_OK) {
         condition_free(c);
         return status;

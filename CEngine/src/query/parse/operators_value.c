@@ -425,16 +425,15 @@ static tansu_status read_not(parser *p, node *parent, const char *name, const do
             "Condition is empty; give one, or use {\"$ne\": {}} for documents that are "
             "not empty");
     p->regex_options = NULL;
-    size_t before = p->where.size;
+    parse_place place;
+    parse_enter(p, name, -1, &place);
     tansu_status status = parse_add_not(p, &parent);
     node *all;
     if (status == TANSU_OK)
         status = parse_add(p, parent, NODE_AND, &all);
     if (status == TANSU_OK)
-        status = parse_enter(p, name, -1, &before);
-    if (status == TANSU_OK)
         status = parse_condition(p, all, operand);
-    p->where.size = before;
+    parse_leave(p, &place);
     p->regex_options = options;
     return status;
 }

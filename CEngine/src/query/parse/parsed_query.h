@@ -7,7 +7,7 @@
 #include "query/match/matcher.h"
 #include "query/parse/hints.h"
 
-/* A parsed path. path_parse() allocates each by itself, and its owner frees the list. */
+/* A parsed path, in the arena of its owner. */
 typedef struct path_link {
     struct path_link *next;
     path path;
@@ -33,8 +33,9 @@ struct query {
     bool exact_documents;       /* a nested document without operators is compared as a whole */
     const collation *collation; /* $collation; NULL: strings compare by their bytes */
     node *root;
-    node *planned; /* selects the same, for the planner (implied_tests.h) */
-    matcher *matcher;
+    node *planned;    /* selects the same, for the planner (implied_tests.h) */
+    bool runs;        /* it is for runs, which make a matcher where their plan needs one */
+    matcher *matcher; /* otherwise */
     hints hints;
 };
 
@@ -69,7 +70,12 @@ tansu_status query_compile_expanded(query *q, const tansu_buffer *selector, cons
 /* query_free_members -- frees what the struct owns, but not the struct. */
 void query_free_members(query *q);
 
-/* query_too_large -- turns MEMORY into TOO_LARGE where the cause was QUERY_MEMORY. */
-tansu_status query_too_large(const query *q, tansu_status status, tansu_error *error);
+/* query_too_large -- turns MEMORY into TOO_LARGE where the cause was the limit of an arena,
+ * QUERY_MEMORY. */
+tansu_status query_too_large(const arena *memory, tansu_status status, tansu_error *error);
+
+/* query_make_matcher -- makes the matcher of a query that is not only run, for query_matches().
+ * Errors: MEMORY. */
+tansu_status query_make_matcher(query *q, tansu_error *error);
 
 #endif

@@ -29,7 +29,8 @@ static tansu_status extract_joins(query *q, const uint8_t **selector, size_t *si
     writer w = {.out = &rest};
     doc_value join;
     doc_iter iter;
-    if (!doc_find(*selector, *size, "$do", 3, &join))
+    /* Many selectors have no operator at all. */
+    if (memchr(*selector, '$', *size) == NULL || !doc_find(*selector, *size, "$do", 3, &join))
         return TANSU_OK;
     tansu_status status = TANSU_OK;
     size_t start = writer_begin(&w);
@@ -54,10 +55,9 @@ static tansu_status extract_joins(query *q, const uint8_t **selector, size_t *si
 /* finish -- normal form and matcher. */
 static tansu_status finish(query *q, tansu_error *error) {
     q->root = normalise(q->root);
-    q->matcher = matcher_compile(&q->memory, q->root);
-    if (!q->matcher)
-        return error_memory(error);
-    tansu_status status = implied_tests_add(q, &q->planned, error);
+    tansu_status status = q->runs ? TANSU_OK : query_make_matcher(q, error);
+    if (status == TANSU_OK)
+        status = implied_tests_add(q, &q->planned, error);
     return status == TANSU_OK ? deadline_check(&q->deadline, error) : status;
 }
 
@@ -95,8 +95,8 @@ static tansu_status compile(query *q, const uint8_t *selector, size_t selector_s
     return status;
 }
 
-tansu_status query_too_large(const query *q, tansu_status status, tansu_error *error) {
-    if (status != TANSU_E_MEMORY || !q->memory.full)
+tansu_status query_too_large(const arena *memory, tansu_status status, tansu_error *error) {
+    if (status != TANSU_E_MEMORY || !memory->full)
         return status;
     return error_set(
         error, TANSU_E_TOO_LARGE, "query",
@@ -111,7 +111,7 @@ static tansu_status compile_new(query *q, const uint8_t *selector, size_t select
     q->memory.limit = QUERY_MEMORY;
     q->deadline = q->outer ? q->outer->deadline : deadline_begin(stop, 0);
     tansu_status status = compile(q, selector, selector_size, hints, hints_size, error);
-    status = query_too_large(q, status, error);
+    status = query_too_large(&q->memory, status, error);
     q->deadline.interrupt = NULL; /* it may be shorter-lived than the query */
     if (status != TANSU_OK) {
         query_free(q);
@@ -128,6 +128,7 @@ tansu_status query_compile(const uint8_t *selector, size_t selector_size, const 
     if (!q)
         return error_memory(error);
     q->takes_subqueries = true;
+    q->runs = true;
     return compile_new(q, selector, selector_size, hints, hints_size, stop, result, error);
 }
 
@@ -146,6 +147,7 @@ tansu_status query_compile_inner(query *outer, const doc_value *selector, const 
         return error_memory(error);
     q->outer = outer;
     q->takes_subqueries = true;
+    q->runs = true;
     return compile_new(q, selector->data, selector->size, hints->data, hints->size, NULL, result,
                        error);
 }
@@ -157,7 +159,7 @@ tansu_status query_compile_resolved(query *q, const deadline *d, tansu_error *er
     if (status == TANSU_OK)
         status = finish(q, error);
     q->deadline.interrupt = NULL; /* it may be shorter-lived than the query */
-    return query_too_large(q, status, error);
+    return query_too_large(&q->memory, status, error);
 }
 
 tansu_status query_compile_filter(const uint8_t *selector, size_t selector_size,
@@ -209,13 +211,11 @@ tansu_status query_compile_expanded(query *q, const tansu_buffer *selector, cons
         q->takes_subqueries = false;
     }
     q->deadline.interrupt = NULL; /* it may be shorter-lived than the query */
-    return query_too_large(q, status, error);
+    return query_too_large(&q->memory, status, error);
 }
 
 void query_free_members(query *q) {
     free_subqueries(q);
-    for (path_link *link = q->paths; link; link = link->next)
-        path_free(&link->path);
     regex_free_all(q->regexes);
     arena_free(&q->memory);
 }
@@ -229,6 +229,11 @@ void query_free(query *q) {
         return;
     query_free_members(q);
     free(q);
+}
+
+tansu_status query_make_matcher(query *q, tansu_error *error) {
+    q->matcher = matcher_compile(&q->memory, q->root);
+    return q->matcher ? TANSU_OK : error_memory(error);
 }
 
 bool query_matches(const query *q, match_context *context, const uint8_t *doc, size_t size) {

@@ -49,7 +49,7 @@ doc_value query_selector(const query *q);
 void query_free(query *q);
 
 /* query_matches -- whether a document matches the selector; context->status says whether the result
- * is valid. */
+ * is valid. Not of what query_compile() returns: runs make matchers of their own. */
 bool query_matches(const query *q, match_context *context, const uint8_t *doc, size_t size);
 
 #endif

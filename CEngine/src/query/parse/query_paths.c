@@ -26,7 +26,7 @@ enum path_use { USE_PLAIN, USE_KEYS, USE_WILD };
 static tansu_status add_path(query *q, const char *text, size_t size, enum path_use use,
                              const char *context, const path **result, tansu_error *error) {
     path_link *link = arena_alloc(&q->memory, sizeof *link);
-    if (!link || !arena_charge(&q->memory, 2 * size))
+    if (!link)
         return error_memory(error);
     bool named = use == USE_WILD && size > 2 && memcmp(text, "**.", 3) == 0;
     if (path_has_wildcard(text + (named ? 3 : 0), size - (named ? 3 : 0)) &&
@@ -36,8 +36,9 @@ static tansu_status add_path(query *q, const char *text, size_t size, enum path_
             "Path has a part of asterisks only; \"*\", \"**\" and \"**.name\" are whole "
             "paths of a condition, and a key of that name is written with a "
             "backslash, \\*");
-    tansu_status status = use == USE_KEYS ? path_parse_keys(&link->path, text, size, error)
-                                          : path_parse(&link->path, text, size, error);
+    tansu_status status = use == USE_KEYS
+                              ? path_parse_keys(&link->path, &q->memory, text, size, error)
+                              : path_parse(&link->path, &q->memory, text, size, error);
     if (status == TANSU_E_INVALID_QUERY && error != NULL)
         snprintf(error->context, sizeof error->context, "%s", context);
     if (status != TANSU_OK)

@@ -69,7 +69,7 @@ static tansu_status find_hop(expansion *e, hop *result) {
         return TANSU_OK;
     path parsed = {0};
     uint32_t longest = 0;
-    tansu_status status = path_parse_keys(&parsed, text, e->path.size, e->error);
+    tansu_status status = path_parse_keys(&parsed, NULL, text, e->path.size, e->error);
     for (uint32_t i = 0; status == TANSU_OK && i < e->references->count; i++) {
         uint32_t parts = follows(&parsed, &e->references->items[i].path);
         if (parts <= longest || (parts < parsed.count && is_dbref_key(&parsed.parts[parts])))
@@ -101,6 +101,8 @@ static tansu_status holds_without_values(const tansu_buffer *selector, bool *hol
     match_context context = {0};
     if (q->subqueries)
         status = query_compile_resolved(q, &none, error);
+    if (status == TANSU_OK)
+        status = query_make_matcher(q, error);
     if (status == TANSU_OK) {
         *holds = query_matches(q, &context, empty, sizeof empty);
         status = match_context_status(&context, error);

@@ -14,12 +14,31 @@
 
 /* ---- Errors ---- */
 
+/* where_add -- appends a part to the text of a place; beyond MAX_CONTEXT nothing is shown. */
+static bool where_add(tansu_buffer *where, const char *name, size_t size) {
+    if (where->size >= MAX_CONTEXT)
+        return true;
+    return (where->size == 0 || buffer_append_byte(where, '.')) &&
+           buffer_append(where, name, size < MAX_CONTEXT ? size : MAX_CONTEXT);
+}
+
+/* where_text -- appends the names of a place and of those around it, the outermost first. */
+static bool where_text(tansu_buffer *where, const parse_place *place) {
+    char text[24];
+    if (!place)
+        return true;
+    return where_text(where, place->outer) && where_add(where, place->name, place->size) &&
+           (place->number < 0 ||
+            where_add(where, text,
+                      (size_t)snprintf(text, sizeof text, "%lld", (long long)place->number)));
+}
+
 const char *parse_context(parser *p, const char *name) {
-    tansu_buffer *out = &p->context;
-    const char *parts[] = {(const char *)p->prefix.data, (const char *)p->where.data, name};
-    size_t sizes[] = {p->prefix.size, p->where.size, strlen(name)};
+    tansu_buffer *out = &p->context, where = TANSU_BUFFER_INIT;
+    bool fine = where_text(&where, p->where);
+    const char *parts[] = {(const char *)p->prefix.data, (const char *)where.data, name};
+    size_t sizes[] = {p->prefix.size, where.size, strlen(name)};
     out->size = 0;
-    bool fine = true;
     for (int i = 0; i < 3; i++) {
         /* Cut here, since a long path may have many tests. */
         size_t left = out->size < MAX_CONTEXT ? MAX_CONTEXT - out->size : 0;
@@ -29,24 +48,17 @@ const char *parse_context(parser *p, const char *name) {
                buffer_append(out, parts[i], sizes[i] < left ? sizes[i] : left);
     }
     fine = fine && buffer_append_byte(out, 0);
+    tansu_buffer_free(&where);
     return fine ? (const char *)out->data : name;
 }
 
-/* where_push -- appends a part to the context of errors; beyond MAX_CONTEXT nothing is shown. */
-static bool where_push(parser *p, const char *name, size_t size) {
-    if (p->where.size >= MAX_CONTEXT)
-        return true;
-    return (p->where.size == 0 || buffer_append_byte(&p->where, '.')) &&
-           buffer_append(&p->where, name, size < MAX_CONTEXT ? size : MAX_CONTEXT);
+void parse_enter(parser *p, const char *name, int64_t number, parse_place *place) {
+    *place = (parse_place){name, strlen(name), number, p->where};
+    p->where = place;
 }
 
-tansu_status parse_enter(parser *p, const char *name, int64_t number, size_t *before) {
-    char text[24];
-    *before = p->where.size;
-    bool fine = where_push(p, name, strlen(name));
-    if (fine && number >= 0)
-        fine = where_push(p, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)number));
-    return fine ? TANSU_OK : error_memory(p->error);
+void parse_leave(parser *p, const parse_place *place) {
+    p->where = place->outer;
 }
 
 tansu_status parse_bad(parser *p, const char *name, const char *message) {
@@ -92,11 +104,12 @@ tansu_status parse_add_test(parser *p, node *parent, enum test_op op, const char
     if (p->self)
         return TANSU_OK;
     if (!p->current && p->wild != WILD_NONE)
-        status = query_wild_path(p->q, (const char *)p->path.data, p->path.size,
-                                 parse_context(p, name), &p->current, p->error);
+        status = query_wild_path(p->q, p->path.data, p->path.size, "", &p->current, p->error);
     else if (!p->current)
-        status = query_path_keys(p->q, (const char *)p->path.data, p->path.size,
-                                 parse_context(p, name), &p->current, p->error);
+        status = query_path_keys(p->q, p->path.data, p->path.size, "", &p->current, p->error);
+    /* Few paths are refused, and the context is long. */
+    if (status == TANSU_E_INVALID_QUERY && p->error)
+        snprintf(p->error->context, sizeof p->error->context, "%s", parse_context(p, name));
     n->test->path = p->current;
     return status;
 }
@@ -107,14 +120,28 @@ tansu_status parse_add_not(parser *p, node **parent) {
 
 /* ---- Conditions and selectors ---- */
 
-/* path_push -- appends a key, which is path text itself (rule 2), to the current path. *before: the
- * size to restore. False when memory is exhausted. */
-static bool path_push(parser *p, const doc_iter *iter, size_t *before) {
-    *before = p->path.size;
+/* path_push -- appends a key, which is path text itself (rule 2), to the current path. False when
+ * memory is exhausted. */
+static bool path_push(parser *p, const doc_iter *iter) {
     p->current = NULL;
-    return (p->depth++ == 0 || buffer_append_byte(&p->path, '.')) &&
-           buffer_append(&p->path, iter->key, iter->key_size) &&
-           where_push(p, iter->key, iter->key_size);
+    if (p->depth++ == 0) {
+        p->path = (path_text){iter->key, iter->key_size};
+        return true;
+    }
+    p->joined.size = p->depth == 2 ? 0 : p->path.size;
+    if ((p->depth == 2 && !buffer_append(&p->joined, p->path.data, p->path.size)) ||
+        !buffer_append_byte(&p->joined, '.') ||
+        !buffer_append(&p->joined, iter->key, iter->key_size))
+        return false;
+    p->path = (path_text){(const char *)p->joined.data, p->joined.size};
+    return true;
+}
+
+/* path_pop -- back to the path before; its text may have moved. */
+static void path_pop(parser *p, path_text before) {
+    p->path = before;
+    if (--p->depth > 1)
+        p->path.data = (const char *)p->joined.data;
 }
 
 /* wild_of -- whether a path is "*", "**" or begins with "**.". */
@@ -137,13 +164,14 @@ static tansu_status read_field(parser *p, node *parent, const doc_iter *iter) {
         return parse_bad(p, iter->key,
                          "Wildcard paths take no sub-query; use \"$eq\" for a whole document, or "
                          "\"$elemMatch\"");
-    size_t before, where = p->where.size;
+    path_text before = p->path;
+    parse_place place = {iter->key, iter->key_size, -1, p->where};
     p->wild = wild_of(p, iter->key);
-    tansu_status status = path_push(p, iter, &before) ? parse_condition(p, parent, &iter->value)
-                                                      : error_memory(p->error);
-    p->path.size = before;
-    p->depth--;
-    p->where.size = where;
+    p->where = &place;
+    tansu_status status =
+        path_push(p, iter) ? parse_condition(p, parent, &iter->value) : error_memory(p->error);
+    path_pop(p, before);
+    parse_leave(p, &place);
     p->current = NULL;
     p->wild = WILD_NONE;
     return status;
@@ -217,17 +245,16 @@ static tansu_status read_branch(parser *p, node *parent, const char *name, int64
     if (value->type != DOC_DOCUMENT || !doc_iter_value(&iter, value))
         return parse_bad(p, name, "Operand must be an array of documents");
     node *all;
-    size_t before;
+    parse_place place;
     tansu_status status = parse_add(p, parent, NODE_AND, &all);
-    if (status == TANSU_OK)
-        status = parse_enter(p, name, number, &before);
     if (status != TANSU_OK)
         return status;
+    parse_enter(p, name, number, &place);
     if (at_top(p))
         status = read_selector(p, all, &iter);
     else
         status = parse_condition(p, all, value);
-    p->where.size = before;
+    parse_leave(p, &place);
     return status;
 }
 
@@ -259,15 +286,15 @@ static tansu_status read_logic(parser *p, node *parent, const char *name,
         if (operand->type != DOC_DOCUMENT || !doc_iter_value(&iter, operand))
             return parse_bad(p, name, "Operand must be a document");
         node *all;
+        parse_place place;
         tansu_status status = parse_add_not(p, &parent);
         if (status == TANSU_OK)
             status = parse_add(p, parent, NODE_AND, &all);
-        size_t before = p->where.size;
-        if (status == TANSU_OK)
-            status = parse_enter(p, name, -1, &before);
-        if (status == TANSU_OK)
-            status = read_selector(p, all, &iter);
-        p->where.size = before;
+        if (status != TANSU_OK)
+            return status;
+        parse_enter(p, name, -1, &place);
+        status = read_selector(p, all, &iter);
+        parse_leave(p, &place);
         return status;
     }
     /* For those who read the query. */
@@ -338,7 +365,9 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
         return error_memory(p->error);
     const char *context = parse_context(p, name);
     parser outer = *p;
-    p->prefix = p->path = p->where = (tansu_buffer){0};
+    p->prefix = p->joined = (tansu_buffer){0};
+    p->path = (path_text){0};
+    p->where = NULL;
     p->current = NULL;
     p->depth = 0;
     p->wild = WILD_NONE;
@@ -347,10 +376,10 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
                               ? read_inner(p, operand, s)
                               : error_memory(p->error);
     tansu_buffer_free(&p->prefix);
-    tansu_buffer_free(&p->path);
-    tansu_buffer_free(&p->where);
+    tansu_buffer_free(&p->joined);
     p->prefix = outer.prefix;
     p->path = outer.path;
+    p->joined = outer.joined;
     p->depth = outer.depth;
     p->where = outer.where;
     p->current = outer.current;
@@ -363,11 +392,10 @@ tansu_status parse_inner(parser *p, const char *name, const doc_value *operand,
 
 /* parser_free -- frees its buffers. */
 static void parser_free(parser *p) {
-    tansu_buffer_free(&p->prefix);
-    tansu_buffer_free(&p->path);
-    tansu_buffer_free(&p->where);
-    tansu_buffer_free(&p->context);
-    tansu_buffer_free(&p->scratch);
+    buffer_free(&p->prefix);
+    buffer_free(&p->joined);
+    buffer_free(&p->context);
+    buffer_free(&p->scratch);
 }
 
 tansu_status subcondition_parse(query *q, const doc_value *operand, const char *context,

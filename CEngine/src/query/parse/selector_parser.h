@@ -10,14 +10,30 @@
 #include "query/match/match_value.h"
 #include "query/parse/selector.h"
 
+/* A key or an operator that the parser is inside of. Few queries have an error, so the text of its
+ * context is made when there is one. */
+typedef struct parse_place {
+    const char *name;
+    size_t size;
+    int64_t number; /* of the operator's branch; negative: none */
+    const struct parse_place *outer;
+} parse_place;
+
+/* The text of a path, of which the key of the query is all at the first level. */
+typedef struct path_text {
+    const char *data;
+    size_t size;
+} path_text;
+
 typedef struct parser {
     query *q;
     tansu_error *error;
-    tansu_buffer prefix;  /* inside an $elemMatch: the context of the enclosing condition */
-    tansu_buffer path;    /* the text of the current path */
-    uint32_t depth;       /* how many keys it is made of; 0 at the top level */
-    tansu_buffer where;   /* `path` with the operators around it, for the context of an error */
-    tansu_buffer context; /* scratch, for the context of an error */
+    tansu_buffer prefix;      /* inside an $elemMatch: the context of the enclosing condition */
+    path_text path;           /* the current one */
+    uint32_t depth;           /* how many keys it is made of; 0 at the top level */
+    tansu_buffer joined;      /* `path`, if there are several */
+    const parse_place *where; /* the innermost; NULL: none */
+    tansu_buffer context;     /* scratch, for the context of an error */
     tansu_buffer scratch;
     const path *current;            /* `path`, parsed; NULL: not parsed yet */
     bool self;                      /* a condition on a value itself: there is no path */
@@ -30,9 +46,12 @@ typedef struct parser {
 /* parse_context -- "where.name", the context of an error. */
 const char *parse_context(parser *p, const char *name);
 
-/* parse_enter -- appends the operator (and, unless negative, the number of its branch) that the
- * parser enters to the context of errors. *before: the size of `where` to restore. */
-tansu_status parse_enter(parser *p, const char *name, int64_t number, size_t *before);
+/* parse_enter -- notes the operator (and, unless negative, the number of its branch) that the
+ * parser enters, for the context of errors; until parse_leave(). */
+void parse_enter(parser *p, const char *name, int64_t number, parse_place *place);
+
+/* parse_leave -- ends what parse_enter() began. */
+void parse_leave(parser *p, const parse_place *place);
 
 /* parse_bad -- INVALID_QUERY at an operator of the current path. */
 tansu_status parse_bad(parser *p, const char *name, const char *message);

@@ -361,6 +361,10 @@ tansu_status access_extend(planner *p, access_path *a, const interval_list *list
         for (uint32_t i = 0; i < list->count; i++, n++) {
             const interval *next = &list->items[i];
             key_range *range = &ranges[n];
+            if (before->low_size == 0) {
+                *range = (key_range){next->low, next->high, next->low_size, next->high_size};
+                continue;
+            }
             range->low_size = before->low_size + next->low_size;
             range->low = concatenate(p, before->low, before->low_size, next->low, next->low_size);
             if (!range->low)
@@ -461,6 +465,27 @@ static tansu_status measure_range(const read_context *rctx, const access_path *a
     if (status == TANSU_OK)
         *count = last > first ? last - first : 0;
     return status;
+}
+
+/* More are rarely in one leaf, and then a second descent is a small part of reading them. */
+#define FEW_RIDS 32
+
+tansu_status access_path_measure_few(planner *p, access_path *a) {
+    const key_range *range = a->ranges;
+    if (a->range_count != 1 || range->low_size == 0 || !range->high || a->ids ||
+        (a->unique && a->all_points))
+        return access_path_measure(p->rctx, a, false, p->deadline, p->error);
+    uint64_t rids[FEW_RIDS];
+    tree_few few = {.rids = rids, .capacity = FEW_RIDS};
+    const tree_range keys = {range->low, range->low_size, range->high, range->high_size};
+    tansu_status status =
+        tree_count_few(p->rctx->trees, a->entries, &keys, &a->keys, &few, p->error);
+    a->counted = status == TANSU_OK;
+    if (status != TANSU_OK || !few.complete)
+        return status;
+    a->few_count = few.count;
+    a->few = arena_copy(p->memory.arena, rids, few.count * sizeof *rids);
+    return a->few ? TANSU_OK : error_memory(p->error);
 }
 
 /* A sample is spread evenly over the ranges. */

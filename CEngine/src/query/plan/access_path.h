@@ -46,6 +46,9 @@ typedef struct access_path {
     bool estimated; /* `keys` is an estimate from some of the ranges */
     bool counted;   /* `keys` is the exact number */
     uint64_t keys;  /* entries in the ranges */
+    /* The record ids of all entries, where counting came upon them; `few` NULL: it did not. */
+    const uint64_t *few;
+    uint32_t few_count;
 } access_path;
 
 #define MAX_CONJUNCTION 256 /* tests of one conjunction that the planner considers */
@@ -109,6 +112,10 @@ tansu_status access_path_wildcard(planner *p, const conjunction *c, uint32_t num
 static inline bool access_path_is_wildcard(const collection_state *collection, uint32_t number) {
     return number != 0 && collection->indexes[number - 1].definition->wildcard;
 }
+
+/* access_path_measure_few -- counts the entries in the ranges for a plan that may read them.
+ * Errors: those of the deadline, IO, CORRUPT, MEMORY. */
+tansu_status access_path_measure_few(planner *p, access_path *a);
 
 /* access_path_measure -- counts the entries in the ranges: exactly, or in a sample of them. Errors:
  * those of the deadline (NULL: none), IO, CORRUPT. */

@@ -70,7 +70,12 @@ static bool new_list(bounds_memory *memory, size_t capacity, interval_list *list
 /* set_point -- sets the interval to the keys of one value. */
 static bool set_point(bounds_memory *memory, interval *i, const doc_value *value) {
     *i = (interval){.point = true, .lower = {"$eq", value}, .upper = {"$eq", value}};
-    return set_low(memory, i, value, false) && set_high(memory, i, value, true);
+    if (!set_low(memory, i, value, false))
+        return false;
+    (void)key_successor(&memory->scratch);
+    i->high_size = memory->scratch.size;
+    i->high = keep(memory);
+    return i->high != NULL;
 }
 
 /* of_other_kinds -- everything above MinKey or below MaxKey; with $gte and $lte, these as well. A

@@ -20,7 +20,7 @@ typedef struct interval {
     const uint8_t *high; /* NULL: unbounded */
     size_t low_size;
     size_t high_size;
-    bool point; /* the keys of one value; `low` is that key */
+    bool point; /* the keys that begin with `low`, the key of one value */
     bound lower;
     bound upper;
 } interval;

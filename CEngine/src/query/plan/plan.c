@@ -162,7 +162,9 @@ static tansu_status consider_access(planner *p, access_path *a, bool named) {
     bool selective = a->bound_paths != 0 || a->subset;
     if (!selective && !ordered && !named && !(covered && sorted))
         return TANSU_OK;
-    status = access_path_measure(p->rctx, a, false, p->deadline, p->error);
+    status = p->purpose == PLAN_COUNT
+                 ? access_path_measure(p->rctx, a, false, p->deadline, p->error)
+                 : access_path_measure_few(p, a);
     if (status != TANSU_OK)
         return status;
     if (a->keys < p->matches)

@@ -96,7 +96,6 @@ typedef struct target {
 
 struct update {
     arena memory;
-    path_link *paths;
     const uint8_t *document;
     size_t size;
     doc_value replacement; /* of $replace */

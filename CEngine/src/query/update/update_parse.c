@@ -24,15 +24,15 @@ tansu_status bad_update(tansu_error *error, const operation *o, const char *form
 
 tansu_status update_path(update *u, const char *text, size_t size, const char *context,
                          const path **result, tansu_error *error) {
-    path_link *link = arena_alloc(&u->memory, sizeof *link);
-    if (link == NULL || !arena_charge(&u->memory, 2 * size))
+    path *parsed = arena_alloc(&u->memory, sizeof *parsed);
+    if (parsed == NULL)
         return error_memory(error);
     if (path_has_wildcard(text, size))
         return error_set(error, TANSU_E_INVALID_QUERY, context,
                          "Path \"%.100s\" has a part of asterisks only; write a key of that name "
                          "with a backslash, \\*",
                          text);
-    tansu_status status = path_parse(&link->path, text, size, error);
+    tansu_status status = path_parse(parsed, &u->memory, text, size, error);
     if (status == TANSU_E_INVALID_QUERY)
         return error_set(error, status, context,
                          "Path \"%.100s\" is invalid; use non-empty parts with single dots between "
@@ -40,9 +40,7 @@ tansu_status update_path(update *u, const char *text, size_t size, const char *c
                          text);
     if (status != TANSU_OK)
         return status;
-    link->next = u->paths;
-    u->paths = link;
-    *result = &link->path;
+    *result = parsed;
     return TANSU_OK;
 }
 
@@ -526,8 +524,6 @@ void update_free(update *u) {
     filters_free(u);
     for (operation *o = u->first; o != NULL; o = o->next)
         condition_free(o->test);
-    for (path_link *link = u->paths; link != NULL; link = link->next)
-        path_free(&link->path);
     arena_free(&u->memory);
     free(u);
 }

@@ -190,8 +190,6 @@ tansu_status update_insert(const update *u, const uint8_t *selector, size_t sele
     if (status == TANSU_OK)
         status = update_apply(u, bytes.data, bytes.size, how, out, error);
     tansu_buffer_free(&bytes);
-    for (path_link *link = paths.paths; link != NULL; link = link->next)
-        path_free(&link->path);
     arena_free(&paths.memory);
     return status;
 }

@@ -60,7 +60,7 @@ static tansu_status read_path(const doc_value *value, uint32_t number, reference
     if (path_has_wildcard(text, length))
         return bad(error, number, "path", "The path of a reference cannot have a wildcard");
     tansu_error fault;
-    tansu_status status = path_parse(&r->path, text, length, &fault);
+    tansu_status status = path_parse(&r->path, NULL, text, length, &fault);
     if (status == TANSU_E_MEMORY)
         return error_memory(error);
     if (status != TANSU_OK)
@@ -176,7 +176,8 @@ reference_list *reference_list_renamed(const reference_list *list, const char *f
         const reference *model = &list->items[copy->count];
         reference *r = &copy->items[copy->count];
         const char *name = strcmp(model->to, from) == 0 ? to : model->to;
-        if (path_parse(&r->path, model->path.text, strlen(model->path.text), NULL) != TANSU_OK) {
+        if (path_parse(&r->path, NULL, model->path.text, strlen(model->path.text), NULL) !=
+            TANSU_OK) {
             reference_list_free(copy);
             return NULL;
         }

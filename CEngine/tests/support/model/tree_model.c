@@ -209,6 +209,14 @@ void model_same_at(tree_store *store, const tree *t, const model *m, const uint8
         uint64_t count;
         CHECK_OK(tree_count(store, t, &ranges[i], &count, &error), &error);
         CHECK_INT(counts[i], count);
+        uint64_t few_rids[7] = {0};
+        tree_few few = {.rids = few_rids, .capacity = 7};
+        CHECK_OK(tree_count_few(store, t, &ranges[i], &count, &few, &error), &error);
+        CHECK_INT(counts[i], count);
+        CHECK(!few.complete || few.count == count);
+        size_t first = model_rank(m, ranges[i].low, ranges[i].low_size);
+        for (uint32_t j = 0; few.complete && j < few.count; j++)
+            CHECK_INT(model_rid(&m->items[first + j]), few_rids[j]);
     }
 
     tree_cursor cursor;
