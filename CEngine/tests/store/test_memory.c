@@ -113,9 +113,9 @@ static void writing_keeps_to_the_bound(void) {
         (long long)call_statistic(db, "writeStalls"));
     CHECK(whole > 2 * bound);
     CHECK(most_dirty < bound * 7 / 8);
-    /* Inner blocks and the handles of leaves are not within the bound, nor is what one load
-     * brings. */
-    CHECK(most < bound * 9 / 8 + whole / 16);
+    /* Inner blocks and the handles of leaves are not within the bound, nor is what the writer loads
+     * while the background thread evicts, which may have to wait for a processor. */
+    CHECK(most < bound * 3 / 2 + whole / 16);
     CHECK_OK(tansu_verify(db, NULL, NULL, NULL, &call_error), &call_error);
     CHECK_INT(DOCUMENTS, call_count(db, NULL, "c", "{'f3': {'$gte': 0}}"));
     call_close(db);
