@@ -242,6 +242,11 @@ static tansu_status find(locations *p, uint64_t number, chunk **result, tansu_er
 
 /* locations_get -- one word. */
 tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu_error *error) {
+    const uint64_t *word = locations_word(p, rid);
+    if (word != NULL) {
+        *location = locations_load(word);
+        return TANSU_OK;
+    }
     *location = 0;
     chunk *c;
     tansu_status status = find(p, rid / LOCATIONS_CHUNK, &c, error);

@@ -36,8 +36,8 @@ tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
  * Any thread. Errors: IO, CORRUPT, MEMORY (loading a chunk). */
 tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu_error *error);
 
-/* locations_word -- where a record id's word is if it is in memory, otherwise NULL: for
- * prefetching, and before locations_get(), which takes longer. Read with locations_load(). */
+/* locations_word -- for prefetching: where a record id's word is if it is in memory, otherwise
+ * NULL. */
 const uint64_t *locations_word(locations *p, uint64_t rid);
 
 /* locations_chunk -- for scans: the words of the chunk with that number, NULL when none of its

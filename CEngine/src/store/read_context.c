@@ -103,14 +103,9 @@ static inline tansu_status find_document(const read_context *rctx,
         }
     }
     log_location location;
-    const uint64_t *word = locations_word(collection->locations, rid);
-    if (word != NULL) {
-        location = locations_load(word);
-    } else {
-        tansu_status status = locations_get(collection->locations, rid, &location, error);
-        if (status != TANSU_OK)
-            return status;
-    }
+    tansu_status status = locations_get(collection->locations, rid, &location, error);
+    if (status != TANSU_OK)
+        return status;
     uint64_t where = record_where(collection->id, rid);
     *ref = committed(rctx, location, where);
     if (*ref == 0)
