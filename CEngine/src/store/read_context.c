@@ -25,19 +25,27 @@ static inline void prefetch_lines(const void *record, size_t at) {
 /* Stands for a location that a damaged record led to. */
 #define ASTRAY UINT64_MAX
 
-/* earlier -- the location of the version before a record that is newer than the read context; 0
- * when there is none. */
+/* earlier -- the location of the version before a record that is newer than the read context. There
+ * is one: record ids that the read context does not have are not asked for. */
 static log_location earlier(const read_context *rctx, const record_header *record, uint64_t where) {
     log_location previous = record_previous(record);
-    if (record->where != where ||
-        (previous != 0 && !log_has_segment(rctx->log, (uint32_t)(previous >> 32))))
-        return ASTRAY;
-    return previous;
+    /* Where zeros say that nothing precedes, they name no segment. */
+    return record->where == where && log_has_segment(rctx->log, (uint32_t)(previous >> 32))
+               ? previous
+               : ASTRAY;
 }
 
 /* lost -- whether a record is in a page that could not be read. */
 static inline bool lost(const read_context *rctx, const record_header *record, uint64_t size) {
     return log_unreadable(rctx->log, record, size);
+}
+
+/* is_deletion -- whether a record says that the document was deleted. Where it does not, whether it
+ * is newer than the read context is not known either: the system has dropped what it could not
+ * write, or the log is damaged. */
+static bool is_deletion(const read_context *rctx, const record_header *record, uint64_t where) {
+    return record->where == where && record->type == RECORD_DELETE &&
+           record_visible_from(record) != 0 && !lost(rctx, record, RECORD_HEADER_SIZE);
 }
 
 /* committed -- follows a location back to the record that the read context may see; 0 when there is
@@ -53,7 +61,7 @@ static log_location committed(const read_context *rctx, log_location location, u
         if (record_visible_from(record) <= rctx->sequence) {
             if ((location & LOCATION_DELETED) == 0)
                 return location; /* found() checks whether it could be read */
-            return lost(rctx, record, RECORD_HEADER_SIZE) ? ASTRAY : 0;
+            return is_deletion(rctx, record, where) ? 0 : ASTRAY;
         }
         location = earlier(rctx, record, where);
     }
