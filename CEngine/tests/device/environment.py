@@ -21,6 +21,10 @@ class HarnessError(Exception):
     """The harness itself has failed: no fault of the database."""
 
 
+class FileSystemLost(Exception):
+    """The file system can't be mounted after writes of it failed: no fault of the database."""
+
+
 def call(command, timeout=60, check=True):
     """Runs a command of the system; its output when it worked."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
@@ -83,7 +87,11 @@ class Environment:
             time.sleep(0.01)
 
     def mount(self):
-        call(["mount", "-t", self.file_system] + self.mount_options + [self.loop, self.live])
+        done = call(["mount", "-t", self.file_system] + self.mount_options + [self.loop, self.live], check=False)
+        if done.returncode != 0:
+            counters = self.counters()
+            lost = counters["failed_writes"] + counters["failed_flushes"] > 0
+            raise (FileSystemLost if lost else HarnessError)(f"mount -t {self.file_system}: {done.stderr.strip()}")
         self.mounted = True
 
     def unmount(self):

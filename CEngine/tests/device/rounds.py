@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from crash import Log, Replay, remove
-from environment import Environment, Worker, call, umount
+from environment import Environment, FileSystemLost, Worker, call, umount
 
 MARK = "TANSU-DEVICE-DATA"  # as in steps.h: it fits writes of documents and of nothing else
 ACK_RECORD = struct.Struct("<QIIQQ")
@@ -190,7 +190,12 @@ class Round:
         if not env.unmount():
             self.faults.append("the file system can't be unmounted")
             return None
-        env.mount()
+        try:
+            env.mount()
+        except FileSystemLost:
+            worker.kill()
+            self.faults += worker.faults
+            raise
         if not same:
             worker = self.replace_worker(env, worker)
         worker.send("healthy")
@@ -343,6 +348,9 @@ class Round:
             if self.scenario != "power":
                 self.notes.append("failed " + ", ".join(failed))
             env.unmount()
+        except FileSystemLost:  # a superblock or journal that a write has torn
+            self.unmountable += 1
+            return
         finally:
             env.close()
         self.lose_power(env, log_size)
