@@ -320,6 +320,24 @@ static bool noticed(const original *o, const char *folder, const damage *d) {
 
 /* ---- Repair ---- */
 
+/* displaced -- whether what was found in a document's place is one of its collection whose `_id`
+ * the damage has made equal: repair cannot know which of the two is right. */
+static bool displaced(const original *o, const damage *d, const inventory_record *doc,
+                      const tansu_buffer *found) {
+    for (size_t i = 0; i < o->held.count; i++) {
+        const inventory_record *other = &o->held.documents[i];
+        uint64_t differing = 0;
+        if (!touched(d, other) || strcmp(other->collection, doc->collection) != 0 ||
+            other->bson_size != found->size)
+            continue;
+        for (size_t k = 0; k < found->size; k++)
+            differing += found->data[k] != other->bson[k];
+        if (differing <= d->to - d->from)
+            return true;
+    }
+    return false;
+}
+
 /* repaired -- salvages a damaged database and looks for every document that was not touched. */
 static void repaired(const original *o, const char *folder, const char *to, const damage *d) {
     if (!CHECK_OK(maintenance_repair(folder, to), &call_error))
@@ -334,7 +352,8 @@ static void repaired(const original *o, const char *folder, const char *to, cons
         bool same = status == TANSU_OK && found.size == doc->bson_size &&
                     memcmp(found.data, doc->bson, found.size) == 0;
         lost += !doc->removed && !same;
-        if (touched(d, doc) || doc->removed)
+        if (touched(d, doc) || doc->removed ||
+            (status == TANSU_OK && !same && displaced(o, d, doc, &found)))
             continue;
         if (!CHECK(same))
             check_note("    %s: record at %u, %llu, size %llu: %s", doc->collection, doc->segment,
