@@ -15,6 +15,8 @@
 #include "index/tree/rid_suffix.h"
 #include "index/wildcard.h"
 
+struct index_finder; /* index/index_finder.h */
+
 /* How a partial filter is compiled and evaluated. Selectors belong to the query parts, which this
  * part may not call: whoever opens a database passes this table (query/plan/partial_filter.h). */
 typedef struct index_filter_calls {
@@ -28,7 +30,9 @@ typedef struct index_filter_calls {
 
 /* Immutable once made; shared by reference count between snapshots of the catalog. */
 typedef struct index_definition {
-    uint32_t id; /* unique in the database, never used again */
+    uint32_t id;     /* unique in the database, never used again once it is committed */
+    uint64_t serial; /* from 1 on, unique in the process, never used again: for what remembers
+                        something of the index and may outlive it */
     bool unique;
     bool sparse; /* documents in which no path yields a value have no entry */
     bool fold; /* caseInsensitive: keys are those of the values' case foldings (bson/case_fold.h) */
@@ -109,7 +113,6 @@ typedef struct index_entries {
     struct index_entry *keys;
     uint32_t key_count;
     uint32_t key_capacity;
-    struct trail *trails; /* of index_entries_follow(), or NULL */
 } index_entries;
 
 /* The number of the rules by which index_entries_make() makes entries; a checkpoint records it.
@@ -118,11 +121,6 @@ typedef struct index_entries {
 #define INDEX_ENTRY_RULES 3
 
 void index_entries_free(index_entries *entries);
-
-/* index_entries_follow -- says of an empty set that it is for the entries of many documents in one
- * index alone, whose definition stays: where the paths led in the document before is tried first in
- * the next (bson/trail.h). When memory is exhausted the set does without. */
-void index_entries_follow(index_entries *entries, const index_definition *definition);
 
 /*
  * index_entries_make -- the entries of one document in one index: for each combination of the
@@ -133,11 +131,13 @@ void index_entries_follow(index_entries *entries, const index_definition *defini
  * unique index, for each value of path_walk_positions() if there are any: documents in an array
  * that lack a position as a key would share null otherwise. A sparse index has no entry of a
  * document whose paths all yield nothing or DOC_MISSING only, a partial one none of a document
- * that does not match. A wildcard index has those of index/wildcard.h. Errors: TOO_LARGE (more than
- * the index's maxEntries, or 64 MiB of them; context names the index), MEMORY.
+ * that does not match. A wildcard index has those of index/wildcard.h. `finder`: that of
+ * index_finder_of() for this document, or NULL; with it this is faster. Errors:
+ * TOO_LARGE (more than the index's maxEntries, or 64 MiB of them; context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
-                                const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error);
+                                struct index_finder *finder, const uint8_t *doc, size_t size,
+                                uint64_t rid, tansu_error *error);
 
 /* index_entries_make_id -- the one entry of a document in the index of `_id`. Errors: MEMORY. */
 tansu_status index_entries_make_id(index_entries *entries, const uint8_t *doc, size_t size,

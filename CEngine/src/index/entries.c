@@ -4,8 +4,8 @@
 #include "index/definition.h"
 
 #include "bson/case_fold.h"
-#include "bson/trail.h"
 #include "bson/value.h"
+#include "index/index_finder.h"
 #include "index/type_tag.h"
 #include "util/array.h"
 #include "util/buffer.h"
@@ -27,16 +27,7 @@ void index_entries_free(index_entries *entries) {
     tansu_buffer_free(&entries->path);
     free(entries->list);
     free(entries->keys);
-    free(entries->trails);
     *entries = (index_entries){.list = NULL};
-}
-
-void index_entries_follow(index_entries *entries, const index_definition *definition) {
-    if (definition->wildcard)
-        return;
-    entries->trails = malloc(definition->path_count * sizeof *entries->trails);
-    for (uint32_t i = 0; entries->trails != NULL && i < definition->path_count; i++)
-        trail_begin(&entries->trails[i], definition);
 }
 
 /* compare_keys -- the memcmp order of two byte strings in one buffer. */
@@ -264,11 +255,14 @@ static bool within_bounds(const index_entries *entries, const index_definition *
 }
 
 /* plain_value -- path_get() of one of the paths. */
-static inline bool plain_value(index_entries *entries, const index_definition *definition,
-                               uint32_t i, const uint8_t *doc, size_t size, doc_value *value) {
-    if (entries->trails == NULL)
-        return path_get(&definition->paths[i], doc, size, value);
-    enum trail_end end = trail_find(&entries->trails[i], &definition->paths[i], doc, size, value);
+static inline bool plain_value(const index_definition *definition, index_finder *finder, uint32_t i,
+                               const uint8_t *doc, size_t size, doc_value *value) {
+    const path *path = &definition->paths[i];
+    if (finder == NULL)
+        return path_get(path, doc, size, value);
+    if (finder->form != NULL && form_find(finder->form, &finder->places[i], path, value))
+        return true;
+    enum trail_end end = trail_find(&finder->trails[i], path, doc, size, value);
     if (end != TRAIL_FOUND)
         *value = (doc_value){NULL, 0, DOC_MISSING};
     return end != TRAIL_ARRAY;
@@ -277,12 +271,13 @@ static inline bool plain_value(index_entries *entries, const index_definition *d
 /* make_plain -- the one entry of a document without an array at or before the end of any path;
  * false when it has one (or memory is exhausted: *failed). */
 static bool make_plain(index_entries *entries, const index_definition *definition,
-                       const uint8_t *doc, size_t size, uint64_t rid, bool *failed) {
+                       index_finder *finder, const uint8_t *doc, size_t size, uint64_t rid,
+                       bool *failed) {
     doc_value values[TANSU_MAX_INDEX_PATHS];
     bool present = false;
     for (uint32_t i = 0; i < definition->path_count; i++) {
         doc_value *value = &values[i];
-        if (!plain_value(entries, definition, i, doc, size, value) || value->type == DOC_ARRAY)
+        if (!plain_value(definition, finder, i, doc, size, value) || value->type == DOC_ARRAY)
             return false;
         present = present || value->type != DOC_MISSING;
         if (!put_key(entries, definition, &entries->bytes, value, definition->descending[i])) {
@@ -410,7 +405,8 @@ static tansu_status make_wildcard(index_entries *entries, const index_definition
 
 /* index_entries_make -- the entries of one document in one index. */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
-                                const uint8_t *doc, size_t size, uint64_t rid, tansu_error *error) {
+                                struct index_finder *finder, const uint8_t *doc, size_t size,
+                                uint64_t rid, tansu_error *error) {
     entries->bytes.size = 0;
     entries->count = 0;
     entries->multikey = false;
@@ -420,7 +416,7 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
         return TANSU_OK;
     if (definition->wildcard)
         return make_wildcard(entries, definition, doc, size, rid, error);
-    if (make_plain(entries, definition, doc, size, rid, &failed))
+    if (make_plain(entries, definition, finder, doc, size, rid, &failed))
         return TANSU_OK;
     if (failed)
         return error_memory(error);

@@ -7,6 +7,7 @@
  */
 #include "index/index_build.h"
 
+#include "index/index_finder.h"
 #include "util/array.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -314,7 +315,7 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
                      .error = error,
                      .conflict = conflict};
     index_entries entries = {.list = NULL};
-    index_entries_follow(&entries, definition);
+    index_finder finder = {.owner = 0};
     bool arrays = false;
     tansu_status status;
     for (;;) {
@@ -324,7 +325,9 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
         status = source->next(source->context, &rid, &doc, &size, error);
         if (status != TANSU_OK)
             break;
-        status = index_entries_make(&entries, definition, doc, size, rid, error);
+        status =
+            index_entries_make(&entries, definition, index_finder_of(&finder, definition, NULL),
+                               doc, size, rid, error);
         if (status == TANSU_OK && run_full(&run, &entries))
             status = run_flush(&run, error);
         if (status == TANSU_OK && !run_add(&run, &entries))
@@ -336,6 +339,7 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
     if (status == TANSU_DONE)
         status = run_flush(&run, error);
     index_entries_free(&entries);
+    index_finder_free(&finder);
     tansu_buffer_free(&run.bytes);
     free(run.items);
     if (status != TANSU_OK) {

@@ -142,6 +142,26 @@ static void indexes_have_the_dates(void) {
 
 /* A document that is dated ahead of the clock, as after the clock went back: its last save is not
  * before its insertion. */
+/* A document that brings other dates, of a form that is known by then: indexes have the dates that
+ * are stored. */
+static void indexes_do_not_have_the_dates_that_were_given(void) {
+    tansu_db *db = dated();
+    CHECK_OK(call_index(db, NULL, "c", "updated", "{'updatedAt': 1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "both", "{'createdAt': -1, 'n': 1}", NULL), &call_error);
+    for (int i = 0; i < 20; i++) {
+        char doc[128];
+        snprintf(doc, sizeof doc,
+                 "{'_id': %d, 'n': %d, 'createdAt': {'$date': {'$numberLong': '5'}}, 'updatedAt': "
+                 "{'$date': {'$numberLong': '6'}}}",
+                 i % 10, i);
+        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, doc), &call_error);
+    }
+    CHECK_INT(10, call_count(db, NULL, "c", "{'updatedAt': {'$gt': {'$date': 6}}}"));
+    CHECK_INT(10, call_count(db, NULL, "c", "{'createdAt': {'$gt': {'$date': 5}}}"));
+    CHECK(maintenance_clean(db));
+    call_close(db);
+}
+
 static void a_clock_that_goes_back_does_no_harm(void) {
     tansu_db *db = memory_db_open();
     save_text(db, "{'_id': 1, 'createdAt': {'$date': {'$numberLong': '99999999999999'}}}");
@@ -428,6 +448,7 @@ int main(void) {
     RUN(every_way_of_saving_sets_them);
     RUN(the_returned_document_is_the_stored_one);
     RUN(indexes_have_the_dates);
+    RUN(indexes_do_not_have_the_dates_that_were_given);
     RUN(a_clock_that_goes_back_does_no_harm);
     RUN(the_names_are_those_of_the_option);
     RUN(older_documents_get_no_date_of_insertion);

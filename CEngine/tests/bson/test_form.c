@@ -2,8 +2,9 @@
  * test_form.c -- with a form a document is valid exactly when it is without, and the error is the
  * same, whatever the documents before were: documents of a few forms that alternate, some of their
  * keys left out, keys that are there twice or in another order, values of other types, invalid
- * bytes, and more keys and levels than a form has room for. Each document is in memory of exactly
- * its size, so that a sanitizer sees what is read outside.
+ * bytes, and more keys and levels than a form has room for. Where it says that values are, a search
+ * finds them. Each document is in memory of exactly its size, so that a sanitizer sees what is read
+ * outside.
  *
  * TANSU_SEED=n repeats a run, TANSU_ROUNDS=n is how many sets of forms are tried (3000).
  */
@@ -22,7 +23,79 @@
 /* What the documents of a run came to. */
 typedef struct tally {
     uint64_t valid, invalid, by_form;
+    uint64_t found, searched; /* values */
 } tally;
+
+/* ---- Values ---- */
+
+#define MAX_PARTS (FORM_DEPTH + 2)
+#define MAX_PLACES 256
+
+/* Places of paths, kept from document to document as an index keeps them. */
+typedef struct known_path {
+    const form *form;
+    char text[MAX_PARTS * 80];
+    form_place place;
+} known_path;
+
+static known_path known[MAX_PLACES];
+static size_t known_count;
+
+/* place_of -- the place of a path in a form. */
+static form_place *place_of(const form *f, const path *p) {
+    char text[sizeof known->text] = "";
+    size_t size = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, "%.*s/", (int)p->parts[i].size,
+                                 p->parts[i].name);
+    REQUIRE(size < sizeof text);
+    for (size_t i = 0; i < known_count; i++)
+        if (known[i].form == f && strcmp(known[i].text, text) == 0)
+            return &known[i].place;
+    if (known_count == MAX_PLACES)
+        known_count = 0;
+    known_path *k = &known[known_count++];
+    *k = (known_path){.form = f};
+    memcpy(k->text, text, size + 1);
+    return &k->place;
+}
+
+/* value_agrees -- whether a form finds at a path what a search finds, if it finds anything. */
+static bool value_agrees(const form *f, const uint8_t *doc, size_t size, const path *p, tally *t) {
+    doc_value expected, value;
+    bool single = path_get(p, doc, size, &expected);
+    t->searched++;
+    if (!form_find(f, place_of(f, p), p, &value))
+        return true;
+    t->found++;
+    return CHECK(single) && CHECK_INT(expected.type, value.type) &&
+           CHECK_INT(expected.size, value.size) && CHECK(expected.data == value.data);
+}
+
+/* values_agree -- the same for all paths that begin with those of `p` and lead to something in this
+ * value, and for one that does not. */
+static bool values_agree(const form *f, const uint8_t *doc, size_t size, const doc_value *below,
+                         path *p, tally *t) {
+    doc_iter iter;
+    bool agree = true;
+    if (p->count == MAX_PARTS || !doc_iter_value(&iter, below))
+        return true;
+    path_part *part = &p->parts[p->count++];
+    *part = (path_part){.name = "absent", .size = 6, .index = -1};
+    agree = value_agrees(f, doc, size, p, t);
+    while (agree && doc_iter_next(&iter)) {
+        if (iter.key_size == 0)
+            continue; /* no path has an empty part */
+        *part = (path_part){.name = iter.key, .size = iter.key_size, .index = -1};
+        agree = value_agrees(f, doc, size, p, t);
+        if (agree && (iter.value.type == DOC_DOCUMENT || iter.value.type == DOC_ARRAY))
+            agree = values_agree(f, doc, size, &iter.value, p, t);
+    }
+    p->count--;
+    return agree;
+}
+
+/* ---- Verdicts ---- */
 
 /* agrees -- whether a form's verdict is the one without a form. */
 static bool agrees(form *f, const tansu_buffer *doc, tally *t) {
@@ -33,7 +106,14 @@ static bool agrees(form *f, const tansu_buffer *doc, tally *t) {
         memcpy(exact, doc->data, doc->size);
     backoff before = f->trying;
     tansu_status status = doc_check(exact, doc->size, DOC_CHECK_STORE, &expected);
-    bool agree = CHECK_INT(status, form_check(f, exact, doc->size, &error));
+    bool fits;
+    bool agree = CHECK_INT(status, form_check(f, exact, doc->size, &fits, &error));
+    if (agree && fits) {
+        path_part parts[MAX_PARTS];
+        path p = {.parts = parts};
+        const doc_value whole = {exact, (uint32_t)doc->size, DOC_DOCUMENT};
+        agree = CHECK_INT(TANSU_OK, status) && values_agree(f, exact, doc->size, &whole, &p, t);
+    }
     if (status != TANSU_OK)
         agree = agree && CHECK_TEXT(expected.message, error.message) &&
                 CHECK_TEXT(expected.context, error.context) &&
@@ -81,6 +161,7 @@ static bool one_round(uint64_t round, tally *t) {
         random_form_make(&r, &forms[i], random_chance(&r, 10) ? RANDOM_FORM_ELEMENTS : 6, true);
     }
     memset(&f, 0, sizeof f);
+    known_count = 0;
     for (int i = 0; agree && i < DOCUMENTS; i++) {
         const random_form *like = &forms[random_chance(&r, 50) ? 0 : random_below(&r, form_count)];
         writer w = {.out = &doc};
@@ -108,6 +189,7 @@ static void a_form_gives_the_same_verdict(void) {
     CHECK(t.valid > t.invalid);
     CHECK(t.invalid > rounds);
     CHECK(t.by_form > t.valid / 4);
+    CHECK(t.found > t.searched / 4);
 }
 
 /* put -- appends an int32. */

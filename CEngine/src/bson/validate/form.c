@@ -9,7 +9,7 @@
 
 /* ---- Documents of the form ---- */
 
-static bool level_fits(const form *f, uint32_t at, uint32_t end, const uint8_t *doc, size_t size,
+static bool level_fits(form *f, uint32_t at, uint32_t end, const uint8_t *doc, size_t size,
                        uint32_t depth);
 
 /* same_key -- whether the element at `at`, where `left` bytes follow up to the NUL that ends the
@@ -36,8 +36,7 @@ static const form_key *key_at(const form *f, uint32_t first, uint32_t end, const
 
 /* array_fits -- whether an array is valid. The keys of arrays are not compared with any: they only
  * have to be UTF-8. at, end: the keys of documents in it. */
-static bool array_fits(const form *f, uint32_t at, uint32_t end, const doc_value *array,
-                       uint32_t depth) {
+static bool array_fits(form *f, uint32_t at, uint32_t end, const doc_value *array, uint32_t depth) {
     doc_iter iter;
     if (load_u32(array->data) != array->size || !doc_iter_value(&iter, array))
         return false;
@@ -55,7 +54,7 @@ static bool array_fits(const form *f, uint32_t at, uint32_t end, const doc_value
 }
 
 /* value_fits -- whether the value of a key is valid, in addition to its size. */
-static bool value_fits(const form *f, const form_key *key, const doc_value *value, uint32_t depth) {
+static bool value_fits(form *f, const form_key *key, const doc_value *value, uint32_t depth) {
     uint32_t below = (uint32_t)(key - f->keys) + 1;
     if (value->type == DOC_ARRAY && depth < FORM_DEPTH)
         return array_fits(f, below, key->next, value, depth + 1);
@@ -88,8 +87,9 @@ static const form_key *as_key(const form *f, uint32_t first, uint32_t end, const
                : NULL;
 }
 
-/* level_fits -- whether a document is valid and has no keys but first..end, in this order. */
-static bool level_fits(const form *f, uint32_t first, uint32_t end, const uint8_t *doc, size_t size,
+/* level_fits -- whether a document is valid and has no keys but first..end, in this order. Notes
+ * their values. */
+static bool level_fits(form *f, uint32_t first, uint32_t end, const uint8_t *doc, size_t size,
                        uint32_t depth) {
     if (size < 5 || load_u32(doc) != size || doc[size - 1] != 0)
         return false;
@@ -102,7 +102,10 @@ static bool level_fits(const form *f, uint32_t first, uint32_t end, const uint8_
             key = as_key(f, first, end, at, left, &value);
             if (key == NULL)
                 return false;
+            first = (uint32_t)(key - f->keys);
         }
+        f->present |= (uint64_t)1 << first;
+        f->values[first] = value;
         if ((key->id && doc_check_id(&value, NULL) != TANSU_OK) ||
             (!value_is_plain(&value) && !value_fits(f, key, &value, depth)))
             return false;
@@ -187,12 +190,14 @@ static bool learn_level(form *f, uint32_t first, uint32_t *end, const doc_value 
 /* forget -- no keys. */
 static void forget(form *f) {
     f->count = f->bytes = 0;
+    f->changes++;
 }
 
 /* learn -- adds the keys of a valid document; if that cannot be done, its keys replace them. */
 static void learn(form *f, const uint8_t *doc, size_t size) {
     const doc_value whole = {doc, (uint32_t)size, DOC_DOCUMENT};
     uint32_t end = f->count;
+    f->changes++;
     if (learn_level(f, 0, &end, &whole, 1))
         return;
     forget(f);
@@ -201,10 +206,12 @@ static void learn(form *f, const uint8_t *doc, size_t size) {
         forget(f);
 }
 
-tansu_status form_check(form *f, const uint8_t *doc, size_t size, tansu_error *error) {
+tansu_status form_check(form *f, const uint8_t *doc, size_t size, bool *fits, tansu_error *error) {
     bool tried = !backoff_passes_over(&f->trying);
-    if (tried && doc != NULL && size <= TANSU_MAX_DOCUMENT_SIZE &&
-        level_fits(f, 0, f->count, doc, size, 1)) {
+    f->present = 0;
+    *fits = tried && doc != NULL && size <= TANSU_MAX_DOCUMENT_SIZE &&
+            level_fits(f, 0, f->count, doc, size, 1);
+    if (*fits) {
         backoff_succeeded(&f->trying);
         return TANSU_OK;
     }
@@ -215,6 +222,57 @@ tansu_status form_check(form *f, const uint8_t *doc, size_t size, tansu_error *e
     }
     return status;
 }
+
+/* ---- Values of the document at hand ---- */
+
+/* is_part -- whether a key is a part of a path. */
+static bool is_part(const form *f, const form_key *key, const path_part *part) {
+    char name[KNOWN_ELEMENT_WORD];
+    uint32_t rest = known_element_rest(&key->element);
+    memcpy(name, &key->element.word, sizeof name);
+    uint32_t inside = key->element.size - rest - 1; /* with the NUL, unless that is in the rest */
+    if (key->element.size != part->size + 2)
+        return false;
+    if (rest == 0)
+        return memcmp(name + 1, part->name, part->size) == 0;
+    return memcmp(name + 1, part->name, inside) == 0 &&
+           memcmp(f->rest + key->rest, part->name + inside, rest - 1) == 0;
+}
+
+/* find_place -- searches for a path. */
+static void find_place(const form *f, form_place *place, const path *path) {
+    uint32_t first = 0, end = f->count;
+    *place = (form_place){.changes = f->changes};
+    for (uint32_t depth = 0; depth < path->count && depth < FORM_DEPTH; depth++) {
+        while (first < end && !is_part(f, &f->keys[first], &path->parts[depth]))
+            first = f->keys[first].next;
+        if (first >= end)
+            return;
+        place->keys[depth] = (uint8_t)first;
+        end = f->keys[first].next;
+        first++;
+    }
+    place->depth = path->count <= FORM_DEPTH ? path->count : 0;
+}
+
+bool form_find(const form *f, form_place *place, const path *path, doc_value *value) {
+    if (place->changes != f->changes)
+        find_place(f, place, path);
+    if (place->depth == 0)
+        return false;
+    /* Where each before the last is a document and not an array, what is noted of the next is in
+     * it, for a key is there only once. */
+    for (uint32_t i = 0; i < place->depth; i++) {
+        uint32_t key = place->keys[i];
+        if ((f->present >> key & 1) == 0 ||
+            (i + 1 < place->depth && f->values[key].type != DOC_DOCUMENT))
+            return false;
+    }
+    *value = f->values[place->keys[place->depth - 1]];
+    return true;
+}
+
+/* ---- Forms of several owners ---- */
 
 form *form_of(form_table *table, uint32_t owner) {
     form *f = &table->slots[owner % FORM_SLOTS];

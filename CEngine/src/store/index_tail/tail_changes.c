@@ -5,6 +5,7 @@
 #include "store/index_tail/tail_changes.h"
 
 #include "index/index_batch.h"
+#include "index/index_finder.h"
 #include "log/scan.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -78,6 +79,8 @@ typedef struct application {
     index_batch batch;
     index_entries was;
     index_entries now;
+    index_finder finder;
+    bool finds; /* there are so many documents that the finder is worth its memory */
 } application;
 
 /* make_entries -- the entries of the document at a location; none if there is none. */
@@ -98,8 +101,10 @@ static tansu_status make_entries(application *a, index_entries *made, uint64_t r
                         "salvage what is readable with \"tansu repair\"",
                         name, (uint32_t)at);
     }
-    return a->definition == NULL ? index_entries_make_id(made, doc, size, rid, error)
-                                 : index_entries_make(made, a->definition, doc, size, rid, error);
+    if (a->definition == NULL)
+        return index_entries_make_id(made, doc, size, rid, error);
+    index_finder *finder = a->finds ? index_finder_of(&a->finder, a->definition, NULL) : NULL;
+    return index_entries_make(made, a->definition, finder, doc, size, rid, error);
 }
 
 /* compare_entries -- orders two entries by memcmp, the shorter first. */
@@ -143,18 +148,10 @@ static void prefetch(const application *a, const tail_changes *changes, size_t a
     log_prefetch(a->log, ahead->to, PREFETCH_LINES);
 }
 
-/* follow -- has the entries of many documents made faster. */
-static void follow(application *a, const tail_changes *changes) {
-    if (a->definition == NULL || changes->count < FEW_CHANGES)
-        return;
-    index_entries_follow(&a->was, a->definition);
-    index_entries_follow(&a->now, a->definition);
-}
-
 /* apply -- makes all changes in one index. */
 static tansu_status apply(application *a, const tail_changes *changes, tansu_error *error) {
     tansu_status status = TANSU_OK;
-    follow(a, changes);
+    a->finds = changes->count >= FEW_CHANGES;
     for (size_t i = 0; status == TANSU_OK && i < changes->count; i++) {
         prefetch(a, changes, i);
         status = add_change(a, &changes->items[i], error);
@@ -167,6 +164,7 @@ static tansu_status apply(application *a, const tail_changes *changes, tansu_err
     index_batch_free(&a->batch);
     index_entries_free(&a->was);
     index_entries_free(&a->now);
+    index_finder_free(&a->finder);
     return status;
 }
 
@@ -201,7 +199,7 @@ tansu_status tail_changes_count(const tail_changes *changes, const log *l,
     tansu_status status = TANSU_OK;
     *more = 0;
     *usable = true;
-    follow(&a, changes);
+    a.finds = changes->count >= FEW_CHANGES;
     for (size_t i = 0; status == TANSU_OK && *usable && i < changes->count; i++) {
         const tail_change *change = &changes->items[i];
         prefetch(&a, changes, i);
@@ -217,6 +215,7 @@ tansu_status tail_changes_count(const tail_changes *changes, const log *l,
     log_pins_release(&a.pins);
     index_entries_free(&a.was);
     index_entries_free(&a.now);
+    index_finder_free(&a.finder);
     return status;
 }
 

@@ -33,9 +33,11 @@ void write_txn_discard(write_txn *wtxn) {
     free(wtxn->steps);
     free(wtxn->dropped);
     index_entries_free(&wtxn->old_entries);
-    for (uint32_t i = 0; i < wtxn->entry_sets; i++)
-        index_entries_free(&wtxn->new_entries[i]);
-    free(wtxn->new_entries);
+    for (uint32_t i = 0; i < wtxn->set_count; i++) {
+        index_entries_free(&wtxn->sets[i].new_entries);
+        index_finder_free(&wtxn->sets[i].finder);
+    }
+    free(wtxn->sets);
     tansu_buffer_free(&wtxn->key);
     tansu_buffer_free(&wtxn->scratch);
     tansu_buffer_free(&wtxn->stamped);

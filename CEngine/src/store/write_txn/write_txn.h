@@ -11,6 +11,7 @@
 #define TANSU_STORE_WRITE_TXN_WRITE_TXN_H
 
 #include "index/index_batch.h"
+#include "index/index_finder.h"
 #include "store/pending.h"
 #include "store/read_context.h"
 #include "store/snapshot.h"
@@ -31,6 +32,12 @@ enum stamping {
     STAMPING_KEEPS, /* dates that a document has are not replaced */
     STAMPING_COPIES /* nothing: documents are copied as they are */
 };
+
+/* What the entries of documents in one index are made with. */
+typedef struct entry_set {
+    index_entries new_entries;
+    index_finder finder;
+} entry_set;
 
 typedef struct write_txn {
     database *db;
@@ -73,8 +80,8 @@ typedef struct write_txn {
     tree *dropped; /* trees of dropped indexes: freed or kept when the transaction ends */
     size_t dropped_capacity;
     index_entries old_entries;
-    index_entries *new_entries; /* a set for each index of the current collection */
-    uint32_t entry_sets;
+    entry_set *sets; /* one for each index of the current collection */
+    uint32_t set_count;
     tansu_buffer key;
     tansu_buffer scratch;
     tansu_buffer stamped; /* the document last saved, with its dates, if it got any */

@@ -42,7 +42,7 @@ static int entry_compare(const index_entries *a, uint32_t i, const index_entries
 static tansu_status check_unique(write_txn *wtxn, const collection_state *state, uint32_t i,
                                  const uint8_t *doc, size_t size, uint64_t rid,
                                  tansu_error *error) {
-    const index_entries *entries = &wtxn->new_entries[i];
+    const index_entries *entries = &wtxn->sets[i].new_entries;
     for (uint32_t k = 0; k < entries->count; k++) {
         bool found;
         uint64_t holder;
@@ -60,22 +60,32 @@ static tansu_status check_unique(write_txn *wtxn, const collection_state *state,
     return TANSU_OK;
 }
 
-/* make_new_entries -- the document's entries in every index, checked. */
+/* reserve_sets -- a set for each index of a collection. */
+static tansu_status reserve_sets(write_txn *wtxn, const collection_state *state,
+                                 tansu_error *error) {
+    if (wtxn->set_count >= state->index_count)
+        return TANSU_OK;
+    entry_set *sets = realloc(wtxn->sets, state->index_count * sizeof *sets);
+    if (sets == NULL)
+        return error_memory(error);
+    memset(sets + wtxn->set_count, 0, (state->index_count - wtxn->set_count) * sizeof *sets);
+    wtxn->sets = sets;
+    wtxn->set_count = state->index_count;
+    return TANSU_OK;
+}
+
+/* make_new_entries -- the document's entries in every index, checked. `form`: that it is known to
+ * have, or NULL. */
 static tansu_status make_new_entries(write_txn *wtxn, const collection_state *state,
-                                     const uint8_t *doc, size_t size, uint64_t rid,
-                                     tansu_error *error) {
-    if (wtxn->entry_sets < state->index_count) {
-        index_entries *sets = realloc(wtxn->new_entries, state->index_count * sizeof *sets);
-        if (sets == NULL)
-            return error_memory(error);
-        memset(sets + wtxn->entry_sets, 0, (state->index_count - wtxn->entry_sets) * sizeof *sets);
-        wtxn->new_entries = sets;
-        wtxn->entry_sets = state->index_count;
-    }
-    tansu_status status = TANSU_OK;
+                                     const form *form, const uint8_t *doc, size_t size,
+                                     uint64_t rid, tansu_error *error) {
+    tansu_status status = reserve_sets(wtxn, state, error);
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
         const index_definition *definition = state->indexes[i].definition;
-        status = index_entries_make(&wtxn->new_entries[i], definition, doc, size, rid, error);
+        entry_set *set = &wtxn->sets[i];
+        status = index_entries_make(&set->new_entries, definition,
+                                    index_finder_of(&set->finder, definition, form), doc, size, rid,
+                                    error);
         if (status == TANSU_OK && definition->unique && !wtxn->replay)
             status = check_unique(wtxn, state, i, doc, size, rid, error);
     }
@@ -125,14 +135,16 @@ static tansu_status flush_own(write_txn *wtxn, const collection_state *state, ui
     return changed ? write_txn_flush(wtxn, error) : TANSU_OK;
 }
 
-/* make_old_entries -- the entries that the document had before the transaction changes it. In
- * lenient replay a document may precede an index that was created later and would have rejected it:
- * it has no entries there. */
-static tansu_status make_old_entries(write_txn *wtxn, const index_definition *definition,
+/* make_old_entries -- the entries in index i that the document had before the transaction changes
+ * it; the index has a set. In lenient replay a document may precede an index that was created later
+ * and would have rejected it: it has no entries there. */
+static tansu_status make_old_entries(write_txn *wtxn, const collection_state *state, uint32_t i,
                                      const uint8_t *old, uint32_t old_size, uint64_t rid,
                                      tansu_error *error) {
+    const index_definition *definition = state->indexes[i].definition;
+    index_finder *finder = index_finder_of(&wtxn->sets[i].finder, definition, NULL);
     tansu_status status =
-        index_entries_make(&wtxn->old_entries, definition, old, old_size, rid, error);
+        index_entries_make(&wtxn->old_entries, definition, finder, old, old_size, rid, error);
     if (status == TANSU_E_TOO_LARGE && wtxn->lenient) {
         wtxn->old_entries.count = 0;
         return TANSU_OK;
@@ -200,13 +212,13 @@ static tansu_status write_txn_id_type_tag(write_txn *wtxn, collection_state *sta
     return status;
 }
 
-/* apply_put -- write_txn_apply_put(). `id` is the document's `_id`, and wtxn->key its key; NULL:
- * they are to be found. */
-static tansu_status apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
-                              size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,
-                              const doc_value *id, tansu_error *error) {
+/* apply_put -- write_txn_apply_put(). `form`: that which the document is known to have, or NULL.
+ * `id` is its `_id`, and wtxn->key the key of that; NULL: they are to be found. */
+static tansu_status apply_put(write_txn *wtxn, collection_state *state, const form *form,
+                              const uint8_t *doc, size_t size, uint64_t rid, const uint8_t *old,
+                              uint32_t old_size, const doc_value *id, tansu_error *error) {
     /* Everything is validated before the first change. */
-    tansu_status status = make_new_entries(wtxn, state, doc, size, rid, error);
+    tansu_status status = make_new_entries(wtxn, state, form, doc, size, rid, error);
     if (status == TANSU_OK && old != NULL)
         status = flush_own(wtxn, state, rid, error);
     if (status == TANSU_OK && old == NULL)
@@ -221,9 +233,9 @@ static tansu_status apply_put(write_txn *wtxn, collection_state *state, const ui
         bool waits = write_txn_batches(wtxn, definition, old != NULL);
         wtxn->old_entries.count = 0;
         if (old != NULL)
-            status = make_old_entries(wtxn, definition, old, old_size, rid, error);
+            status = make_old_entries(wtxn, state, i, old, old_size, rid, error);
         if (status == TANSU_OK)
-            status = apply_index(wtxn, state, i, &wtxn->new_entries[i], waits, error);
+            status = apply_index(wtxn, state, i, &wtxn->sets[i].new_entries, waits, error);
     }
     wtxn->broken = wtxn->broken || status != TANSU_OK;
     return status;
@@ -232,13 +244,15 @@ static tansu_status apply_put(write_txn *wtxn, collection_state *state, const ui
 tansu_status write_txn_apply_put(write_txn *wtxn, collection_state *state, const uint8_t *doc,
                                  size_t size, uint64_t rid, const uint8_t *old, uint32_t old_size,
                                  tansu_error *error) {
-    return apply_put(wtxn, state, doc, size, rid, old, old_size, NULL, error);
+    return apply_put(wtxn, state, NULL, doc, size, rid, old, old_size, NULL, error);
 }
 
 tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, uint64_t rid,
                                     const uint8_t *old, uint32_t old_size, tansu_error *error) {
     static const index_entries none;
-    tansu_status status = flush_own(wtxn, state, rid, error);
+    tansu_status status = reserve_sets(wtxn, state, error);
+    if (status == TANSU_OK)
+        status = flush_own(wtxn, state, rid, error);
     if (status == TANSU_OK)
         status = write_txn_id_entry(wtxn, state, old, old_size, rid, false, error);
     if (status != TANSU_OK)
@@ -246,7 +260,7 @@ tansu_status write_txn_apply_delete(write_txn *wtxn, collection_state *state, ui
     for (uint32_t i = 0; status == TANSU_OK && i < state->index_count; i++) {
         const index_definition *definition = state->indexes[i].definition;
         bool waits = write_txn_batches(wtxn, definition, true);
-        status = make_old_entries(wtxn, definition, old, old_size, rid, error);
+        status = make_old_entries(wtxn, state, i, old, old_size, rid, error);
         if (status == TANSU_OK)
             status = apply_index(wtxn, state, i, &none, waits, error);
     }
@@ -323,16 +337,23 @@ static tansu_status set_dates(write_txn *wtxn, const collection_state *state,
                            "The document is too large to add its dates; make it smaller");
 }
 
-/* check_document -- whether a document may be stored in a collection, which may be NULL. */
+/* check_document -- whether a document may be stored in a collection, which may be NULL. *known:
+ * the form that it has, or NULL. */
 static tansu_status check_document(write_txn *wtxn, const collection_state *state,
-                                   const uint8_t *doc, size_t size, tansu_error *error) {
+                                   const uint8_t *doc, size_t size, const form **known,
+                                   tansu_error *error) {
     database *db = wtxn->db;
+    *known = NULL;
     if (db->forms == NULL)
         db->forms = calloc(1, sizeof *db->forms);
     /* Without a form, also for want of memory, the document is validated all the same. */
     form *f = db->forms != NULL && state != NULL ? form_of(db->forms, state->id) : NULL;
-    return f != NULL ? form_check(f, doc, size, error)
-                     : doc_check(doc, size, DOC_CHECK_STORE, error);
+    if (f == NULL)
+        return doc_check(doc, size, DOC_CHECK_STORE, error);
+    bool fits;
+    tansu_status status = form_check(f, doc, size, &fits, error);
+    *known = fits ? f : NULL;
+    return status;
 }
 
 tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8_t *doc,
@@ -340,7 +361,8 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     collection_state *state;
     tansu_error lookup_error;
     tansu_status lookup = write_txn_collection(wtxn, collection, 0, &state, &lookup_error);
-    tansu_status status = check_document(wtxn, state, doc, size, error);
+    const form *known;
+    tansu_status status = check_document(wtxn, state, doc, size, &known, error);
     if (status != TANSU_OK)
         return status;
     doc_value own;
@@ -352,6 +374,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
             return error_memory(error);
         doc = wtxn->scratch.data;
         size = wtxn->scratch.size;
+        known = NULL;
         doc_find_id(doc, size, &own);
     }
     if (lookup != TANSU_OK) {
@@ -397,8 +420,10 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
         status = set_dates(wtxn, state, &v, old_ref, &doc, &size, error);
     if (status != TANSU_OK)
         return status;
-    if (dated)
+    if (dated) {
+        known = NULL;
         doc_find_id(doc, size, &own);
+    }
     uint64_t at, frame_size = wtxn->frame_size, where = record_where(state->id, rid);
     status = write_txn_record(wtxn, RECORD_PUT, found ? RECORD_REPLACES : RECORD_INSERT, state->id,
                               rid, previous, doc, size, &at, error);
@@ -407,7 +432,7 @@ tansu_status write_txn_save(write_txn *wtxn, const char *collection, const uint8
     /* The record may have moved the frame, and what lay in it with it. */
     uint32_t old_size = 0;
     const uint8_t *old = old_ref == 0 ? NULL : read_document(&v, old_ref, &old_size);
-    status = apply_put(wtxn, state, doc, size, rid, old, old_size, &own, error);
+    status = apply_put(wtxn, state, known, doc, size, rid, old, old_size, &own, error);
     if (status != TANSU_OK) {
         if (!wtxn->broken)
             drop_record(wtxn, at, frame_size);
