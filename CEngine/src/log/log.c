@@ -83,11 +83,11 @@ static tansu_status note_headerless(log *l, uint32_t number, tansu_error *error)
 }
 
 /* open_one -- maps a segment and puts it in the list that it belongs in for now. */
-static tansu_status open_one(log *l, uint32_t number, tansu_error *error) {
+static tansu_status open_one(log *l, uint32_t number, bool last, tansu_error *error) {
     if (!list_reserve(&l->active, 1) || !list_reserve(&l->inactive, 1))
         return error_memory(error);
     segment *s;
-    tansu_status status = segment_open(l, number, &s, error);
+    tansu_status status = segment_open(l, number, last, &s, error);
     /* The newest segment that is written commit by commit may have been in progress when the
      * process ended, before its header was written. When power was lost, any that was not yet
      * synced may lack it, and those after may have theirs. Whether that can be, or it is damage, is
@@ -98,7 +98,8 @@ static tansu_status open_one(log *l, uint32_t number, tansu_error *error) {
         return note_headerless(l, number, error);
     if (status == TANSU_OK && s->last == 0 && l->headerless_count != 0 && !l->found.lost) {
         segment_close(l, s);
-        return segment_open(l, l->headerless[0], &s, error); /* which says what is wrong */
+        /* which says what is wrong */
+        return segment_open(l, l->headerless[0], false, &s, error);
     }
     if (status == TANSU_OK)
         list_insert(s->last != 0 ? &l->inactive : &l->active, s);
@@ -116,7 +117,7 @@ static tansu_status open_segments(log *l, tansu_error *error) {
     if (found.count > 1)
         qsort(found.numbers, found.count, sizeof *found.numbers, compare_numbers);
     for (size_t i = 0; status == TANSU_OK && i < found.count; i++) {
-        status = open_one(l, found.numbers[i], error);
+        status = open_one(l, found.numbers[i], i + 1 == found.count, error);
         l->last_number = found.numbers[i];
     }
     free(found.numbers);

@@ -37,6 +37,7 @@ typedef struct segment {
     uint64_t last;   /* compacted: the last commit that it covers; otherwise 0 */
     int fd;          /* open in the head, and until what was written is on the disk; otherwise -1 */
     uint8_t *base;
+    bool writable;      /* the mapping is */
     uint64_t mapped;    /* bytes of address space: of the head all that it may grow to */
     uint64_t allocated; /* bytes of file, all with disk space */
     uint64_t used;      /* bytes up to the end of the last commit */

@@ -109,6 +109,7 @@ tansu_status segment_map(log *l, segment *s, bool writable, tansu_error *error) 
         return error_memory(error);
     }
     s->base = base;
+    s->writable = writable;
     return TANSU_OK;
 }
 
@@ -150,6 +151,8 @@ tansu_status segment_open_for_writing(log *l, segment *s, tansu_error *error) {
     segment_name(s->number, name);
     if (segment_descriptor(l, s) < 0)
         return error_errno(error, name, "open", errno);
+    if (s->writable)
+        return TANSU_OK;
     segment old = *s;
     uint64_t most = s->allocated < l->segment_size ? l->segment_size : s->allocated;
     s->mapped = segment_map_size(most);
@@ -363,7 +366,8 @@ segment_header segment_image_header(const compressed_segment *s) {
     return header;
 }
 
-tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error *error) {
+tansu_status segment_open(log *l, uint32_t number, bool continues, segment **result,
+                          tansu_error *error) {
     char *path = segment_path(l, number);
     segment *s = calloc(1, sizeof *s);
     tansu_status status = TANSU_OK;
@@ -408,9 +412,10 @@ tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error
     s->first = header.base;
     s->last = header.last;
     /* One that another process writes grows (log/follow/follow.h). */
-    bool grows = l->concurrent && s->last == 0 && s->allocated < l->segment_size;
+    bool writable = continues && !l->read_only && s->last == 0;
+    bool grows = (writable || l->concurrent) && s->last == 0 && s->allocated < l->segment_size;
     s->mapped = segment_map_size(grows ? l->segment_size : s->allocated);
-    status = segment_map(l, s, false, error);
+    status = segment_map(l, s, writable, error);
     if (status == TANSU_OK && header.format == LOG_FORMAT_COMPRESSED)
         status = segment_open_blocks(l, s, &header, error);
     if (status != TANSU_OK)

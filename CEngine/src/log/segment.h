@@ -26,8 +26,10 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
                             segment **result, tansu_error *error);
 
 /* segment_open -- maps what is there of an existing segment file for reading, and makes it known to
- * readers. */
-tansu_status segment_open(log *l, uint32_t number, segment **result, tansu_error *error);
+ * readers. `continues`: it is the last and will probably be written on, so that it is mapped for
+ * writing at once, unless it is compacted. */
+tansu_status segment_open(log *l, uint32_t number, bool continues, segment **result,
+                          tansu_error *error);
 
 /* segment_open_blocks -- reads the table of a compressed segment, whose file is open and mapped.
  * Errors: CORRUPT, IO, MEMORY, UNSUPPORTED, VERSION. */
@@ -40,8 +42,9 @@ segment_header segment_image_header(const compressed_segment *s);
 /* segment_header_valid -- whether a file begins with a segment's header, of any segment. */
 bool segment_header_valid(const log *l, uint32_t number);
 
-/* segment_open_for_writing -- maps the log's last segment for writing, unless it is compacted, with
- * addresses to grow into. Before any reader: the mapping moves. Errors: IO, MEMORY. */
+/* segment_open_for_writing -- maps the log's last segment for writing, unless it is compacted or
+ * mapped so already, with addresses to grow into. Before any reader: the mapping moves, and pages
+ * that were read fault again. Errors: IO, MEMORY. */
 tansu_status segment_open_for_writing(log *l, segment *s, tansu_error *error);
 
 /* segment_replace_file -- replaces the segment's file with another open one, which contains the

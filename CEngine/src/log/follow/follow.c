@@ -148,7 +148,7 @@ static bool examine_name(void *context, const char *name) {
     if (!segment_number(name, ".seg", &number) || number <= (head == NULL ? 0 : head->number) ||
         log_has_segment(n->l, number))
         return true;
-    tansu_status status = segment_open(n->l, number, &s, n->error);
+    tansu_status status = segment_open(n->l, number, false, &s, n->error);
     if (status == TANSU_E_MEMORY)
         n->status = status;
     if (status != TANSU_OK)
@@ -196,7 +196,7 @@ tansu_status log_follow_compacted(log *l, uint32_t number, tansu_error *error) {
     segment *s;
     if (!list_reserve(&l->inactive, 1))
         return error_memory(error);
-    tansu_status status = segment_open(l, number, &s, error);
+    tansu_status status = segment_open(l, number, false, &s, error);
     if (status != TANSU_OK)
         return status;
     list_insert(&l->inactive, s);

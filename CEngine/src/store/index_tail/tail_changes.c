@@ -22,6 +22,9 @@
 /* So few changes are not worth memory for what the documents have in common. */
 #define FEW_CHANGES 16u
 
+/* Room for so many changes is reserved before they come. */
+#define MOST_EXPECTED 65536u
+
 tansu_status tail_changes_add(tail_changes *changes, uint64_t rid, log_location from,
                               log_location to, tansu_error *error) {
     if (!ARRAY_RESERVE(changes->items, changes->count, changes->capacity, 1))
@@ -32,6 +35,12 @@ tansu_status tail_changes_add(tail_changes *changes, uint64_t rid, log_location 
         changes->sorted = false;
     changes->items[changes->count++] = (tail_change){.rid = rid, .from = from, .to = to};
     return TANSU_OK;
+}
+
+void tail_changes_expect(tail_changes *changes, uint64_t count) {
+    size_t room = count < MOST_EXPECTED ? count : MOST_EXPECTED;
+    if (room > changes->capacity)
+        (void)ARRAY_RESERVE(changes->items, changes->count, changes->capacity, room);
 }
 
 void tail_changes_free(tail_changes *changes) {

@@ -30,6 +30,9 @@ typedef struct tail_changes {
 tansu_status tail_changes_add(tail_changes *changes, uint64_t rid, log_location from,
                               log_location to, tansu_error *error);
 
+/* tail_changes_expect -- reserves room for that many, or some of them, if there is memory. */
+void tail_changes_expect(tail_changes *changes, uint64_t count);
+
 void tail_changes_free(tail_changes *changes);
 
 /* tail_changes_sort -- leaves one change of each document, in the order of record ids. */

@@ -31,10 +31,14 @@
 
 #include <stdlib.h>
 
+/* From that many commits on room for their changes is reserved before they come. */
+#define FEW_COMMITS 256u
+
 /* What is replayed into. */
 typedef struct replaying {
     write_txn *wtxn;
     bool waits;          /* the indexes are left to their first users */
+    uint64_t commits;    /* that are to be replayed, as far as is known */
     tail_changes *lists; /* of the collections, in the order of their first changes */
     uint32_t list_count;
     uint32_t list_capacity;
@@ -143,8 +147,12 @@ static tail_changes *list_of(replaying *r, uint32_t collection) {
             return &r->lists[r->at];
     if (!ARRAY_RESERVE(r->lists, r->list_count, r->list_capacity, 1))
         return NULL;
-    r->lists[r->list_count++] = (tail_changes){.collection = collection};
-    return &r->lists[r->at];
+    tail_changes *list = &r->lists[r->list_count++];
+    *list = (tail_changes){.collection = collection};
+    /* Most commits change one document, mostly of one collection. */
+    if (r->list_count == 1 && r->commits > FEW_COMMITS)
+        tail_changes_expect(list, r->commits);
+    return list;
 }
 
 /* change_indexes -- has a change of a document made in the indexes, now or by their first users. */
@@ -463,6 +471,8 @@ tansu_status recovery_replay(database *db, tansu_progress progress, void *progre
     wtxn->lenient = exact && log_compacted(db->log);
     wtxn->next->sequence = wtxn->base->sequence;
     replaying r = {.wtxn = wtxn, .waits = !exact};
+    if (db->log->found.written > wtxn->base->sequence)
+        r.commits = db->log->found.written - wtxn->base->sequence;
     status =
         log_replay(db->log, wtxn->base->sequence, wtxn->base->position, db->manifest.end_sequence,
                    replay_frame, &r, progress, progress_context, reached, error);

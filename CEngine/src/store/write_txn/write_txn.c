@@ -122,6 +122,11 @@ void write_txn_abort(write_txn *wtxn) {
  * frame, and a loop that waits for each record's header takes several times as long. */
 #define PREFETCH_AHEAD 8u
 
+/* slot_rid -- the record id of a slot. */
+static inline uint64_t slot_rid(const pending_slot *slot) {
+    return slot->where & (((uint64_t)1 << 40) - 1);
+}
+
 /* A sum for one segment of one collection. Documents of a transaction are mostly of one collection
  * and their new records of one segment: with a sum the segment is not searched for each. */
 typedef struct live_sum {
@@ -158,6 +163,24 @@ static void relocate(const log *l, log_pins *pins, collection_state *state, uint
     locations_set(state->locations, rid, to);
 }
 
+/* prefetch_moved -- asks for what relocate() will read of the slots ahead that are in a collection:
+ * first for the word of the location, then for the records that it and the slot lead to. */
+static inline void prefetch_moved(const log *l, const collection_state *state, log_location frame,
+                                  const pending_slot *slot, uint64_t slots_left) {
+    const pending_slot *ahead = slot + PREFETCH_AHEAD, *far = ahead + PREFETCH_AHEAD;
+    if (slots_left > 2 * PREFETCH_AHEAD && far->where >> 40 == state->id)
+        __builtin_prefetch(locations_word(state->locations, slot_rid(far)));
+    if (slots_left <= PREFETCH_AHEAD || ahead->at == 0)
+        return;
+    if ((ahead->at & LOCATION_DELETED) == 0)
+        log_prefetch(l, frame + ahead->at, 1);
+    const uint64_t *word =
+        ahead->where >> 40 == state->id ? locations_word(state->locations, slot_rid(ahead)) : NULL;
+    log_location from = word == NULL ? 0 : locations_load(word);
+    if (from != 0)
+        log_prefetch(l, from, 1);
+}
+
 /* relocate_run -- the same for the inserted documents, which follow each other. */
 static void relocate_run(write_txn *wtxn, log_location frame, live_sum sums[2]) {
     const pending *p = &wtxn->pending;
@@ -181,8 +204,8 @@ static void relocate_moved(write_txn *wtxn, log_location frame) {
     uint64_t slots = wtxn->pending.mask + 1, left = wtxn->pending.count;
     for (uint64_t i = 0; left != 0; i++) {
         const pending_slot *slot = &wtxn->pending.slots[i];
-        if (i + PREFETCH_AHEAD < slots && slot[PREFETCH_AHEAD].at != 0)
-            log_prefetch(l, frame + slot[PREFETCH_AHEAD].at, 1);
+        if (state != NULL)
+            prefetch_moved(l, state, frame, slot, slots - i);
         if (slot->where == 0)
             continue;
         left--;
@@ -193,8 +216,7 @@ static void relocate_moved(write_txn *wtxn, log_location frame) {
             state = write_txn_collection_by_id(wtxn, collection);
         if (state == NULL) /* dropped by the same transaction */
             continue;
-        relocate(l, &wtxn->pins, state, slot->where & (((uint64_t)1 << 40) - 1), frame + slot->at,
-                 sums);
+        relocate(l, &wtxn->pins, state, slot_rid(slot), frame + slot->at, sums);
     }
     live_sum_end(&sums[0]);
     live_sum_end(&sums[1]);
