@@ -163,18 +163,37 @@ void table_scan_init(table_scan *scan, const read_context *rctx,
 /* Documents ahead whose records are asked for; their locations are asked for as long before. */
 #define RIDS_AHEAD 12
 
+/* prefetch_rid -- asks for the record of a record id. */
+static inline void prefetch_rid(const read_context *rctx, const collection_state *collection,
+                                uint64_t rid) {
+    const uint64_t *word = locations_word(collection->locations, rid);
+    if (word != NULL)
+        prefetch_record(rctx, locations_load(word));
+}
+
+void read_prefetch_locations(const collection_state *collection, const uint64_t *rids,
+                             size_t count) {
+    for (size_t i = 0; i <= 2 * RIDS_AHEAD && i < count; i++)
+        __builtin_prefetch(locations_word(collection->locations, rids[i]));
+}
+
+void read_prefetch_records(const read_context *rctx, const collection_state *collection,
+                           const uint64_t *rids, size_t count) {
+    for (size_t i = 0; i <= RIDS_AHEAD && i < count; i++)
+        prefetch_rid(rctx, collection, rids[i]);
+}
+
 void read_prefetch(const read_context *rctx, const collection_state *collection,
                    const uint64_t *rids, size_t count, size_t next) {
-    size_t from = next == 0 ? 0 : next + 2 * RIDS_AHEAD, to = next + 2 * RIDS_AHEAD + 1;
-    for (size_t i = from; i < to && i < count; i++)
-        __builtin_prefetch(locations_word(collection->locations, rids[i]));
-    from = next == 0 ? 0 : next + RIDS_AHEAD;
-    to = next + RIDS_AHEAD + 1;
-    for (size_t i = from; i < to && i < count; i++) {
-        const uint64_t *word = locations_word(collection->locations, rids[i]);
-        if (word != NULL)
-            prefetch_record(rctx, locations_load(word));
+    if (next == 0) {
+        read_prefetch_locations(collection, rids, count);
+        read_prefetch_records(rctx, collection, rids, count);
+        return;
     }
+    if (next + 2 * RIDS_AHEAD < count)
+        __builtin_prefetch(locations_word(collection->locations, rids[next + 2 * RIDS_AHEAD]));
+    if (next + RIDS_AHEAD < count)
+        prefetch_rid(rctx, collection, rids[next + RIDS_AHEAD]);
 }
 
 /* scan_bytes -- the memory of a location's segment, if that is the segment of the document before

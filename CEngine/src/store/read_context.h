@@ -52,6 +52,14 @@ const uint8_t *read_document(const read_context *rctx, doc_ref ref, uint32_t *si
 void read_prefetch(const read_context *rctx, const collection_state *collection,
                    const uint64_t *rids, size_t count, size_t next);
 
+/* read_prefetch_locations, read_prefetch_records -- what read_prefetch() does at first, in two
+ * parts: the second waits for what the first has asked for, unless there was something else to do
+ * between them. */
+void read_prefetch_locations(const collection_state *collection, const uint64_t *rids,
+                             size_t count);
+void read_prefetch_records(const read_context *rctx, const collection_state *collection,
+                           const uint64_t *rids, size_t count);
+
 /* A scan over all documents of a collection in record id order, with prefetch. */
 typedef struct table_scan {
     const read_context *rctx;

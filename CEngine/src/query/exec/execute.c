@@ -20,6 +20,16 @@ static bool reads_few(const plan *p) {
            (p->group_paths == 0 || p->group_paths == a->path_count);
 }
 
+/* needs_documents -- whether documents must be read: to return them, or to sort them. */
+static bool needs_documents(const query_run *run) {
+    return plan_returns_documents(run->purpose) || run->plan->sort == PLAN_SORT_MEMORY;
+}
+
+/* fetches -- whether a plan reads the documents of the record ids that it comes upon. */
+static bool fetches(const query_run *run) {
+    return !run->plan->exact || needs_documents(run);
+}
+
 /* begin_streams -- opens the scans of a streamed plan. */
 static tansu_status begin_streams(query_run *run, tansu_error *error) {
     const plan *p = run->plan;
@@ -32,8 +42,11 @@ static tansu_status begin_streams(query_run *run, tansu_error *error) {
                                   .keep_entries = p->covered != NULL};
     if (p->streams > 1)
         return merge_scan_init(&run->merge, run, &options, p->streams, p->fixed_paths, error);
-    if (reads_few(p))
+    if (reads_few(p)) {
+        if (fetches(run))
+            read_prefetch_records(&run->rctx, run->collection, a->few, a->few_count);
         return TANSU_OK;
+    }
     run->index_scan = malloc(sizeof *run->index_scan);
     if (!run->index_scan)
         return error_memory(error);
@@ -189,7 +202,7 @@ static tansu_status next_few(query_run *run, bool fetched, uint64_t *rid) {
     const access_path *a = run->plan->accesses[0];
     if (run->next_rid == a->few_count)
         return TANSU_DONE;
-    if (fetched)
+    if (fetched && run->next_rid != 0) /* the first were asked for in begin_streams() */
         read_prefetch(&run->rctx, run->collection, a->few, a->few_count, run->next_rid);
     *rid = a->few[run->next_rid++];
     run->keys_examined++;
@@ -258,11 +271,6 @@ static tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t 
     return run_read(run, *size, error);
 }
 
-/* needs_documents -- whether documents must be read: to return them, or to sort them. */
-static bool needs_documents(const query_run *run) {
-    return plan_returns_documents(run->purpose) || run->plan->sort == PLAN_SORT_MEMORY;
-}
-
 /* matches -- the residual filter. Also true when matching fails, so that the search ends there; the
  * context has the error. */
 static inline bool matches(query_run *run, const uint8_t *doc, size_t size) {
@@ -295,7 +303,7 @@ static tansu_status next_match(query_run *run, hit *h, const uint8_t **doc, uint
         return TANSU_DONE;
     if (p->kind == PLAN_SCAN)
         return next_scanned(run, h, doc, size, error);
-    bool fetched = !p->exact || needs_documents(run);
+    bool fetched = fetches(run);
     do {
         status = run_step(run, error);
         if (status != TANSU_OK)

@@ -485,6 +485,8 @@ tansu_status access_path_measure_few(planner *p, access_path *a) {
         return status;
     a->few_count = few.count;
     a->few = arena_copy(p->memory.arena, rids, few.count * sizeof *rids);
+    /* While planning goes on, for the documents will probably be read. */
+    read_prefetch_locations(p->collection, rids, few.count);
     return a->few ? TANSU_OK : error_memory(p->error);
 }
 
