@@ -258,12 +258,11 @@ static void relocate_moved(compaction *c, const snapshot *v, uint32_t number) {
     uint64_t live = 0;
     for (size_t i = 0; i < c->count; i++) {
         const moved *m = &c->list[i];
-        uint32_t id = (uint32_t)(m->where >> 40);
+        uint32_t id = where_collection(m->where);
         if (state == NULL || state->id != id)
             state = snapshot_collection_by_id(v, id);
         if (state == NULL || /* dropped since */
-            !locations_relocate(state->locations, m->where & (((uint64_t)1 << 40) - 1), m->from,
-                                m->to))
+            !locations_relocate(state->locations, where_rid(m->where), m->from, m->to))
             continue;
         if (m->to == 0 || (m->to & LOCATION_DELETED) != 0)
             continue;

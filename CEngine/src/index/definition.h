@@ -132,8 +132,8 @@ void index_entries_free(index_entries *entries);
  * that lack a position as a key would share null otherwise. A sparse index has no entry of a
  * document whose paths all yield nothing or DOC_MISSING only, a partial one none of a document
  * that does not match. A wildcard index has those of index/wildcard.h. `finder`: that of
- * index_finder_of() for this document, or NULL; with it this is faster. Errors:
- * TOO_LARGE (more than the index's maxEntries, or 64 MiB of them; context names the index), MEMORY.
+ * index_finder_of() for this document, or NULL; with it this is faster. Errors: TOO_LARGE (more
+ * than the index's maxEntries, or 64 MiB of them; context names the index), MEMORY.
  */
 tansu_status index_entries_make(index_entries *entries, const index_definition *definition,
                                 struct index_finder *finder, const uint8_t *doc, size_t size,

@@ -315,7 +315,7 @@ tansu_status index_build(tree_writer *writer, const index_definition *definition
                      .error = error,
                      .conflict = conflict};
     index_entries entries = {.list = NULL};
-    index_finder finder = {.owner = 0};
+    index_finder finder = {.trails = NULL};
     bool arrays = false;
     tansu_status status;
     for (;;) {

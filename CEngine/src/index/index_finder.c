@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#define MAX_OTHERS 32
-
 /* reserve -- room for that many paths. */
 static bool reserve(index_finder *finder, uint32_t count) {
     if (count <= finder->capacity)
@@ -26,24 +24,21 @@ static bool reserve(index_finder *finder, uint32_t count) {
 index_finder *index_finder_of(index_finder *finder, const index_definition *definition,
                               const form *form) {
     finder->form = form;
-    if (finder->owner == definition->serial) {
-        finder->others = 0;
+    if (turn_continues(&finder->turn, definition->serial))
         return finder;
-    }
-    if (definition->wildcard || (finder->owner != 0 && ++finder->others < MAX_OTHERS) ||
+    if (definition->wildcard || turn_waits(&finder->turn) ||
         !reserve(finder, definition->path_count))
         return NULL;
     for (uint32_t i = 0; i < definition->path_count; i++) {
         trail_begin(&finder->trails[i], definition);
         finder->places[i] = (form_place){0};
     }
-    finder->owner = definition->serial;
-    finder->others = 0;
+    turn_begin(&finder->turn, definition->serial);
     return finder;
 }
 
 void index_finder_free(index_finder *finder) {
     free(finder->trails);
     free(finder->places);
-    *finder = (index_finder){.owner = 0};
+    *finder = (index_finder){.trails = NULL};
 }

@@ -7,12 +7,12 @@
 
 #include "bson/trail.h"
 #include "bson/validate/form.h"
+#include "bson/validate/turn.h"
 #include "index/definition.h"
 
 /* Memory for one index after another. Zeroed, it is nobody's. */
 typedef struct index_finder {
-    uint64_t owner;    /* the serial of the index's definition; 0: nobody's */
-    uint32_t others;   /* calls for other indexes since the last one for this */
+    turn turn;         /* the owner is the serial of an index's definition */
     uint32_t capacity; /* of the arrays, which have an item for each path */
     trail *trails;
     form_place *places;

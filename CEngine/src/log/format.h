@@ -104,11 +104,17 @@ _Static_assert(sizeof(record_header) == RECORD_INSERT_HEADER_SIZE, "record heade
 static inline uint64_t record_where(uint32_t collection, uint64_t rid) {
     return (uint64_t)collection << 40 | rid;
 }
+static inline uint32_t where_collection(uint64_t where) {
+    return (uint32_t)(where >> 40);
+}
+static inline uint64_t where_rid(uint64_t where) {
+    return where & (((uint64_t)1 << 40) - 1);
+}
 static inline uint32_t record_collection(const record_header *r) {
-    return (uint32_t)(r->where >> 40);
+    return where_collection(r->where);
 }
 static inline uint64_t record_rid(const record_header *r) {
-    return r->where & (((uint64_t)1 << 40) - 1);
+    return where_rid(r->where);
 }
 static inline bool record_is_insert(const record_header *r) {
     return (r->flags & RECORD_INSERT) != 0;

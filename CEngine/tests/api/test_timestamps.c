@@ -146,18 +146,18 @@ static void indexes_have_the_dates(void) {
  * are stored. */
 static void indexes_do_not_have_the_dates_that_were_given(void) {
     tansu_db *db = dated();
-    CHECK_OK(call_index(db, NULL, "c", "updated", "{'updatedAt': 1}", NULL), &call_error);
-    CHECK_OK(call_index(db, NULL, "c", "both", "{'createdAt': -1, 'n': 1}", NULL), &call_error);
+    create_index(db, "updated", "{'updatedAt': 1}", NULL);
+    create_index(db, "both", "{'createdAt': -1, 'n': 1}", NULL);
     for (int i = 0; i < 20; i++) {
         char doc[128];
         snprintf(doc, sizeof doc,
                  "{'_id': %d, 'n': %d, 'createdAt': {'$date': {'$numberLong': '5'}}, 'updatedAt': "
                  "{'$date': {'$numberLong': '6'}}}",
                  i % 10, i);
-        CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, doc), &call_error);
+        save_text(db, doc);
     }
-    CHECK_INT(10, call_count(db, NULL, "c", "{'updatedAt': {'$gt': {'$date': 6}}}"));
-    CHECK_INT(10, call_count(db, NULL, "c", "{'createdAt': {'$gt': {'$date': 5}}}"));
+    CHECK_INT(10, count_matches(db, "{'updatedAt': {'$gt': {'$date': 6}}}", NULL));
+    CHECK_INT(10, count_matches(db, "{'createdAt': {'$gt': {'$date': 5}}}", NULL));
     CHECK(maintenance_clean(db));
     call_close(db);
 }

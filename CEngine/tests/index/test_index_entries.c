@@ -387,7 +387,7 @@ static void a_finder_changes_nothing(void) {
     random_source r = random_start(3);
     index_definition *definitions[3] = {NULL};
     index_entries expected = {.count = 0}, entries = {.count = 0};
-    index_finder finder = {.owner = 0};
+    index_finder finder = {.trails = NULL};
     unsigned with_form = 0, without_finder = 0, used = 0;
     tansu_error error;
     for (int i = 0; i < 60000; i++) {

@@ -5,8 +5,6 @@
 
 #include "bson/validate/value_check.h"
 
-#define MAX_OTHERS 32
-
 /* ---- Documents of the form ---- */
 
 static bool level_fits(form *f, uint32_t at, uint32_t end, const uint8_t *doc, size_t size,
@@ -276,15 +274,12 @@ bool form_find(const form *f, form_place *place, const path *path, doc_value *va
 
 form *form_of(form_table *table, uint32_t owner) {
     form *f = &table->slots[owner % FORM_SLOTS];
-    if (f->owner == owner) {
-        f->others = 0;
+    if (turn_continues(&f->turn, owner))
         return f;
-    }
-    if (f->owner != 0 && ++f->others < MAX_OTHERS)
+    if (turn_waits(&f->turn))
         return NULL;
     forget(f);
-    f->owner = owner;
-    f->others = 0;
+    turn_begin(&f->turn, owner);
     f->trying = (backoff){0};
     return f;
 }

@@ -19,6 +19,7 @@
 #include "bson/backoff.h"
 #include "bson/known_element.h"
 #include "bson/path.h"
+#include "bson/validate/turn.h"
 
 #define FORM_KEYS 64   /* bits of form.present */
 #define FORM_BYTES 512 /* of what is longer than a word in keys */
@@ -34,8 +35,7 @@ typedef struct form_key {
 
 /* Memory for a form. Zeroed, it is one without keys. */
 typedef struct form {
-    uint32_t owner;   /* for whoever shares it: whose documents; 0: nobody's */
-    uint32_t others;  /* calls for other owners since the last one for this */
+    turn turn;        /* for whoever shares it: whose documents */
     uint32_t changes; /* how often the keys were changed */
     uint16_t count;
     uint16_t bytes;

@@ -263,7 +263,7 @@ tansu_status repair_build_catalog(repair *r, tansu_error *error) {
     for (uint64_t i = 0; status == TANSU_OK && r->locations.slots != NULL && i <= r->locations.mask;
          i++) {
         const pending_slot *slot = &r->locations.slots[i];
-        uint32_t id = (uint32_t)(slot->where >> 40);
+        uint32_t id = where_collection(slot->where);
         if (slot->where == 0 || (slot->at & LOCATION_DELETED) != 0 || id == last)
             continue;
         last = id;

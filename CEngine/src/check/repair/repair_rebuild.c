@@ -40,7 +40,7 @@ typedef struct transfer {
 /* by_where -- for sorting: by collection; in it documents, then deletions, each by record id. */
 static int by_where(const void *a, const void *b) {
     const pending_slot *x = a, *y = b;
-    if (x->where >> 40 != y->where >> 40)
+    if (where_collection(x->where) != where_collection(y->where))
         return x->where < y->where ? -1 : 1;
     if (((x->at ^ y->at) & LOCATION_DELETED) != 0)
         return (x->at & LOCATION_DELETED) == 0 ? -1 : 1;
@@ -462,10 +462,10 @@ tansu_status repair_rebuild(repair *r, tansu_error *error) {
     tansu_status status = TANSU_OK;
     for (size_t i = 0; status == TANSU_OK && i < r->collection_count; i++) {
         repair_collection *c = &r->collections[i];
-        while (at < count && r->locations.slots[at].where >> 40 < c->id)
+        while (at < count && where_collection(r->locations.slots[at].where) < c->id)
             at++;
         uint64_t first = at;
-        while (at < count && r->locations.slots[at].where >> 40 == c->id)
+        while (at < count && where_collection(r->locations.slots[at].where) == c->id)
             at++;
         if (c->dropped)
             continue;

@@ -122,11 +122,6 @@ void write_txn_abort(write_txn *wtxn) {
  * frame, and a loop that waits for each record's header takes several times as long. */
 #define PREFETCH_AHEAD 8u
 
-/* slot_rid -- the record id of a slot. */
-static inline uint64_t slot_rid(const pending_slot *slot) {
-    return slot->where & (((uint64_t)1 << 40) - 1);
-}
-
 /* A sum for one segment of one collection. Documents of a transaction are mostly of one collection
  * and their new records of one segment: with a sum the segment is not searched for each. */
 typedef struct live_sum {
@@ -168,14 +163,15 @@ static void relocate(const log *l, log_pins *pins, collection_state *state, uint
 static inline void prefetch_moved(const log *l, const collection_state *state, log_location frame,
                                   const pending_slot *slot, uint64_t slots_left) {
     const pending_slot *ahead = slot + PREFETCH_AHEAD, *far = ahead + PREFETCH_AHEAD;
-    if (slots_left > 2 * PREFETCH_AHEAD && far->where >> 40 == state->id)
-        __builtin_prefetch(locations_word(state->locations, slot_rid(far)));
+    if (slots_left > 2 * PREFETCH_AHEAD && where_collection(far->where) == state->id)
+        __builtin_prefetch(locations_word(state->locations, where_rid(far->where)));
     if (slots_left <= PREFETCH_AHEAD || ahead->at == 0)
         return;
     if ((ahead->at & LOCATION_DELETED) == 0)
         log_prefetch(l, frame + ahead->at, 1);
-    const uint64_t *word =
-        ahead->where >> 40 == state->id ? locations_word(state->locations, slot_rid(ahead)) : NULL;
+    const uint64_t *word = where_collection(ahead->where) == state->id
+                               ? locations_word(state->locations, where_rid(ahead->where))
+                               : NULL;
     log_location from = word == NULL ? 0 : locations_load(word);
     if (from != 0)
         log_prefetch(l, from, 1);
@@ -185,8 +181,8 @@ static inline void prefetch_moved(const log *l, const collection_state *state, l
 static void relocate_run(write_txn *wtxn, log_location frame, live_sum sums[2]) {
     const pending *p = &wtxn->pending;
     collection_state *state =
-        p->run_count == 0 ? NULL : write_txn_collection_by_id(wtxn, (uint32_t)(p->run_first >> 40));
-    uint64_t rid = p->run_first & (((uint64_t)1 << 40) - 1);
+        p->run_count == 0 ? NULL : write_txn_collection_by_id(wtxn, where_collection(p->run_first));
+    uint64_t rid = where_rid(p->run_first);
     for (size_t i = 0; state != NULL && i < p->run_count; i++)
         if (p->run[i] != 0)
             relocate(wtxn->db->log, &wtxn->pins, state, rid + i, frame + p->run[i], sums);
@@ -211,12 +207,12 @@ static void relocate_moved(write_txn *wtxn, log_location frame) {
         left--;
         if (slot->at == 0) /* rolled back */
             continue;
-        uint32_t collection = (uint32_t)(slot->where >> 40);
+        uint32_t collection = where_collection(slot->where);
         if (state == NULL || state->id != collection)
             state = write_txn_collection_by_id(wtxn, collection);
         if (state == NULL) /* dropped by the same transaction */
             continue;
-        relocate(l, &wtxn->pins, state, slot_rid(slot), frame + slot->at, sums);
+        relocate(l, &wtxn->pins, state, where_rid(slot->where), frame + slot->at, sums);
     }
     live_sum_end(&sums[0]);
     live_sum_end(&sums[1]);
