@@ -110,9 +110,10 @@ struct database {
     /* Snapshots, oldest to newest; guarded by snapshot_mutex. */
     pthread_mutex_t snapshot_mutex;
     snapshot *oldest;
-    snapshot *visible;    /* what new readers get; also read atomically */
-    snapshot *head;       /* what the next writer builds on: not visible before it is durable */
-    reader_slots readers; /* references to snapshots that are taken without the mutex */
+    snapshot *visible;        /* what new readers get; also read atomically */
+    snapshot *head;           /* what the next writer builds on: not visible before it is durable */
+    snapshot *spare_snapshot; /* memory of one that has ended, for the next; atomic */
+    reader_slots readers;     /* references to snapshots that are taken without the mutex */
     dropped_locations *dropped;
     size_t dropped_count;
     size_t dropped_reserved; /* those on retire lists included: each drop reserves one */

@@ -17,11 +17,12 @@
 /* As much index memory freed at one time is worth giving back to the system. */
 #define TRIM_BYTES ((uint64_t)16 * 1024 * 1024)
 
-snapshot *snapshot_new(uint32_t room) {
+snapshot *snapshot_new(uint32_t capacity) {
     snapshot *v = zeroed_alloc(sizeof *v);
     if (v == NULL)
         return NULL;
-    v->collections = malloc((room == 0 ? 1 : room) * sizeof *v->collections);
+    v->capacity = capacity == 0 ? 1 : capacity;
+    v->collections = malloc(v->capacity * sizeof *v->collections);
     if (v->collections == NULL) {
         free(v);
         return NULL;
@@ -32,6 +33,33 @@ snapshot *snapshot_new(uint32_t room) {
 void snapshot_free(snapshot *v) {
     free(v->collections);
     free(v);
+}
+
+/* spare_free -- and the memory of its retire list, which is empty; fine on NULL. */
+static void spare_free(snapshot *v) {
+    if (v == NULL)
+        return;
+    retire_forget(&v->retired);
+    snapshot_free(v);
+}
+
+snapshot *snapshot_take(database *db, uint32_t capacity) {
+    snapshot *v = __atomic_exchange_n(&db->spare_snapshot, NULL, __ATOMIC_ACQUIRE);
+    if (v != NULL && v->capacity >= capacity) {
+        *v = (snapshot){
+            .capacity = v->capacity, .collections = v->collections, .retired = v->retired};
+        return v;
+    }
+    spare_free(v);
+    return snapshot_new(capacity);
+}
+
+/* snapshot_end -- snapshot_free() of one whose retired objects are freed or have moved. Each commit
+ * takes a snapshot and mostly ends one: its memory is kept for the next. */
+static void snapshot_end(database *db, snapshot *v) {
+    if (v->retired.capacity > RETIRE_FEW)
+        retire_forget(&v->retired);
+    spare_free(HEAP_KEEPS ? __atomic_exchange_n(&db->spare_snapshot, v, __ATOMIC_ACQ_REL) : v);
 }
 
 uint32_t snapshot_slot(const snapshot *v, const char *name, bool *found) {
@@ -148,7 +176,7 @@ static void end_snapshots(database *db, snapshot *ended) {
         snapshot *v = ended;
         ended = v->next;
         if (v->previous == NULL) {
-            retire_run(&v->retired);
+            retire_empty(&v->retired);
         } else {
             retire_run_born_after(&v->retired, v->previous->epoch);
             tree_trim_retired(&v->retired);
@@ -162,7 +190,7 @@ static void end_snapshots(database *db, snapshot *ended) {
             pthread_mutex_unlock(&db->snapshot_mutex);
         }
         if (done)
-            snapshot_free(v);
+            snapshot_end(db, v);
     }
     uint64_t left = tree_store_memory(db->trees);
     if (memory > left && memory - left >= TRIM_BYTES)
@@ -289,4 +317,6 @@ void snapshot_free_all(database *db) {
         free_snapshot(v);
     }
     db->oldest = db->visible = db->head = NULL;
+    spare_free(db->spare_snapshot);
+    db->spare_snapshot = NULL;
 }

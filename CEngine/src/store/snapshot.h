@@ -51,6 +51,7 @@ typedef struct snapshot {
     uint64_t sequence; /* number of the commit that made it */
     uint64_t position; /* end of that commit in the log (log_position()) */
     uint32_t count;
+    uint32_t capacity;
     collection_state **collections; /* sorted by name */
     uint64_t epoch; /* of the transaction that made it: rises from snapshot to snapshot */
     /* The following are guarded by the database's snapshot_mutex. */
@@ -69,6 +70,10 @@ snapshot *snapshot_new(uint32_t capacity);
 /* snapshot_free -- frees the struct and its array; the collections' states belong to retire
  * lists. */
 void snapshot_free(snapshot *v);
+
+/* snapshot_take -- snapshot_new() for a transaction, with a retire list that is empty but may have
+ * memory: mostly in that of a snapshot that has ended. */
+snapshot *snapshot_take(database *db, uint32_t capacity);
 
 /* snapshot_slot -- where the name is, or would be inserted; *found says which. */
 uint32_t snapshot_slot(const snapshot *v, const char *name, bool *found);

@@ -8,13 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a small transaction replaces. */
-#define FIRST_CAPACITY 32
-
 /* retire_reserve -- reserves capacity for `more` items after those that are there. */
 bool retire_reserve(retire_list *list, size_t more) {
-    if (list->capacity == 0 && more < FIRST_CAPACITY)
-        more = FIRST_CAPACITY;
+    if (list->capacity == 0 && more < RETIRE_FEW)
+        more = RETIRE_FEW;
     return ARRAY_RESERVE(list->items, list->count, list->capacity, more);
 }
 
@@ -64,10 +61,16 @@ bool retire_move(retire_list *to, retire_list *from) {
     return true;
 }
 
-/* retire_run -- frees every object, in the order in which they were added, and the list. */
-void retire_run(retire_list *list) {
+/* retire_empty -- in the order in which the objects were added. */
+void retire_empty(retire_list *list) {
     for (size_t i = 0; i < list->count; i++)
         list->items[i].free(list->items[i].context, list->items[i].object);
+    list->count = 0;
+}
+
+/* retire_run -- and the list. */
+void retire_run(retire_list *list) {
+    retire_empty(list);
     retire_forget(list);
 }
 

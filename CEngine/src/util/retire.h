@@ -29,6 +29,9 @@ typedef struct retire_list {
     size_t capacity;
 } retire_list;
 
+/* The capacity of a list at first: what a small transaction replaces. */
+#define RETIRE_FEW 32
+
 /* retire_reserve -- reserves capacity for `more` items, so that retire_add() can't fail; false when
  * memory is exhausted. */
 bool retire_reserve(retire_list *list, size_t more);
@@ -48,8 +51,10 @@ void retire_run_born_after(retire_list *list, uint64_t epoch);
  * lists are as they were. */
 bool retire_move(retire_list *to, retire_list *from);
 
-/* retire_run -- frees every object and the list's memory, leaving it empty. */
+/* retire_run -- frees every object and the list's memory, leaving it empty. retire_empty -- the
+ * same, but the memory stays with the list. */
 void retire_run(retire_list *list);
+void retire_empty(retire_list *list);
 
 /* retire_memory -- a retire_free over free(); the context is not used. */
 void retire_memory(void *context, void *object);

@@ -36,8 +36,7 @@ static void versions_of(enum key_kind kind, int commits, int most_steps) {
         /* Grows, shrinks to nothing, grows again. */
         unsigned inserts = commit * 3 / commits == 1 ? 20 : 80;
         retire_list retired = {NULL, 0, 0};
-        writer.epoch++;
-        writer.retired = &retired;
+        tree_writer_begin(&writer, store, writer.epoch + 1, &retired);
         tree t = held[newest].t;
         model m = model_copy(&held[newest].m);
         uint64_t first = writer.epoch;
@@ -129,8 +128,8 @@ static void neighbours_step(random_source *random, tree_writer *writer, tree *t,
         remove_counted(writer, t, m, random_chance(random, 50) && *end > 0 ? *end - 1 : n);
         break;
     case 1:
-        if (random_chance(random, 30))
-            writer->epoch++;
+        if (random_chance(random, 50))
+            tree_writer_begin(writer, writer->store, writer->epoch + 1, writer->retired);
         break;
     case 2: {
         tree other = {NULL, 0};
@@ -196,6 +195,122 @@ static void ascending_keys_are_known_to_exceed_all(void) {
     CHECK(known > count / 100 * 97); /* but for the first of each leaf */
     tree_release(store, &t);
     retire_run(&retired);
+    tree_store_free(store);
+}
+
+/* commit_one -- a transaction of one change: an entry more, or one less; what it replaced is freed
+ * at once, so that the next has its memory. */
+static void commit_one(tree_writer *writer, tree *t, model *m, uint32_t n, bool inserts) {
+    tree_writer_begin(writer, writer->store, writer->epoch + 1, writer->retired);
+    if (inserts)
+        insert_counted(writer, t, m, n);
+    else
+        remove_counted(writer, t, m, n);
+    retire_run(writer->retired);
+}
+
+/* Where the keys of another tree begin. */
+#define OTHER_KEYS 1000000
+
+/* The trees have as many entries most of the time, and their roots take turns in memory. */
+static void commits_in_two_trees_find_where_they_belong(void) {
+    random_source random = random_start(300);
+    for (int round = 0; round < 20; round++) {
+        tree_store *store;
+        REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+        retire_list retired = {NULL, 0, 0};
+        tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
+        tree trees[2] = {{NULL, 0}, {NULL, 0}};
+        model models[2] = {{NULL, 0, 0}, {NULL, 0, 0}};
+        uint32_t end[2] = {0, OTHER_KEYS};
+        for (int steps = 0; steps < 300 && check_failures() == 0; steps++) {
+            int one = (int)random_below(&random, 2), other = 1 - one;
+            for (uint64_t i = random_below(&random, 12); i > 0; i--, end[one] += 1 + i % 3) {
+                commit_one(&writer, &trees[one], &models[one], end[one], true);
+                for (int again = 0; again < 2 && random_chance(&random, 50); again++)
+                    commit_one(&writer, &trees[one], &models[one], end[one], again == 1);
+            }
+            for (; trees[one].count > trees[other].count; end[other] += 2)
+                commit_one(&writer, &trees[other], &models[other], end[other], true);
+            uint32_t first = one == 0 ? 0 : OTHER_KEYS;
+            for (uint64_t i = random_below(&random, 6); i > 0 && trees[one].count > 0; i--) {
+                uint32_t n = first + (uint32_t)random_below(&random, end[one] - first);
+                commit_one(&writer, &trees[one], &models[one], n, random_chance(&random, 60));
+            }
+        }
+        for (int i = 0; i < 2; i++) {
+            model_same(store, &trees[i], &models[i]);
+            CHECK_OK(tree_visit(store, &trees[i], NULL, &error), &error);
+            tree_release(store, &trees[i]);
+            free(models[i].items);
+        }
+        CHECK_INT(0, tree_store_memory(store));
+        tree_store_free(store);
+        model_end();
+    }
+}
+
+/* A tree goes, as with a dropped collection, and another takes its memory, with as many entries. */
+static void a_built_tree_is_not_the_one_that_was_dropped(void) {
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    retire_list retired = {NULL, 0, 0};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
+    for (uint32_t count = 1; count < 300; count++) {
+        tree dropped = {NULL, 0}, built;
+        model m = {NULL, 0, 0}, keys = {NULL, 0, 0};
+        for (uint32_t i = 0; i < count; i++)
+            commit_one(&writer, &dropped, &m, i, true);
+        tree_writer_begin(&writer, store, writer.epoch + 1, &retired);
+        CHECK_OK(tree_retire_all(store, &dropped, &retired, &error), &error);
+        retire_run(&retired);
+        tree_writer_begin(&writer, store, writer.epoch + 1, &retired);
+        counting c = {.next = OTHER_KEYS, .count = OTHER_KEYS + count};
+        CHECK_OK(tree_build(&writer, next_counted, &c, &built, &error), &error);
+        for (uint32_t i = 0; i < count; i++)
+            model_insert(&keys, key, counted_key(OTHER_KEYS + i, key));
+        insert_counted(&writer, &built, &keys, count / 2);
+        commit_one(&writer, &built, &keys, count, true);
+        model_same(store, &built, &keys);
+        tree_release(store, &built);
+        retire_run(&retired);
+        free(m.items);
+        free(keys.items);
+        model_end();
+    }
+    CHECK_INT(0, tree_store_memory(store));
+    tree_store_free(store);
+}
+
+/* In transactions of their own as in one; no memory of an aborted one is used again. */
+static void ascending_commits_are_known_to_exceed_all(void) {
+    tree_store *store;
+    REQUIRE(tree_store_new(&store, &error) == TANSU_OK);
+    retire_list retired = {NULL, 0, 0};
+    tree_writer writer = {.store = store, .epoch = 1, .retired = &retired};
+    tree t = {NULL, 0};
+    uint32_t known = 0, count = 20000;
+    for (uint32_t i = 0; i < count; i++) {
+        tree_writer_begin(&writer, store, writer.epoch + 1, &retired);
+        if (i % 100 == 50) {
+            tree aborted = t;
+            CHECK_OK(tree_insert(&writer, &aborted, key, counted_key(count + i, key), NULL, &error),
+                     &error);
+            tree_discard(&writer, &aborted);
+            tree_model_discard_retired(&writer, &retired, 0);
+            retire_forget(&retired);
+            tree_writer_begin(&writer, store, writer.epoch + 1, &retired);
+        }
+        size_t size = counted_key(i, key);
+        known += tree_exceeds(&writer, &t, key, size);
+        CHECK_OK(tree_insert(&writer, &t, key, size, NULL, &error), &error);
+        CHECK(!tree_exceeds(&writer, &t, key, size));
+        retire_run(&retired);
+    }
+    CHECK(known > count / 100 * 97);
+    CHECK_OK(tree_visit(store, &t, NULL, &error), &error);
+    tree_release(store, &t);
+    CHECK_INT(0, tree_store_memory(store));
     tree_store_free(store);
 }
 
@@ -359,6 +474,9 @@ int main(void) {
     RUN(versions_of_long_keys);
     RUN(neighbours_go_where_a_search_finds_them);
     RUN(ascending_keys_are_known_to_exceed_all);
+    RUN(ascending_commits_are_known_to_exceed_all);
+    RUN(commits_in_two_trees_find_where_they_belong);
+    RUN(a_built_tree_is_not_the_one_that_was_dropped);
     RUN(rising_keys_fill_the_blocks);
     RUN(removals_from_everywhere_leave_no_sparse_leaves);
     RUN(built_trees_are_like_others);

@@ -99,6 +99,11 @@ typedef struct tree_writer {
     tree_finger finger;
 } tree_writer;
 
+/* tree_writer_begin -- the next writer, in the memory of the one before (zeroed at first). It
+ * begins to look where that one worked last, if that was committed. */
+void tree_writer_begin(tree_writer *writer, tree_store *store, uint64_t epoch,
+                       retire_list *retired);
+
 /* tree_look_up -- tree_find_prefix() of a writer: inserting an entry with that prefix, or removing
  * the one found, then needs no second descent. Errors: IO, CORRUPT, MEMORY. */
 tansu_status tree_look_up(tree_writer *writer, const tree *t, const uint8_t *prefix, size_t size,

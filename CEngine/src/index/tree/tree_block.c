@@ -5,6 +5,7 @@
 #include "index/tree/tree_block.h"
 #include "util/array.h"
 #include "util/error.h"
+#include "util/heap.h"
 
 #include <stdlib.h>
 
@@ -24,18 +25,6 @@ void blocks_count(tree_store *store, int64_t memory, int64_t dirty) {
     if (dirty != 0)
         atomic_fetch_add_explicit(&store->dirty, (uint64_t)dirty, memory_order_relaxed);
 }
-
-/* With AddressSanitizer nothing is kept, so that it sees a content that is used after its end. */
-#if defined(__SANITIZE_ADDRESS__)
-#define KEEPS_SPARES 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KEEPS_SPARES 0
-#endif
-#endif
-#ifndef KEEPS_SPARES
-#define KEEPS_SPARES 1
-#endif
 
 /* spare_take -- a content of BLOCK_BYTES that was freed, or NULL. */
 static tree_content *spare_take(tree_store *store) {
@@ -70,11 +59,13 @@ static tree_content *content_new(tree_store *store, size_t page_at, uint64_t pag
     if (bytes > UINT32_MAX)
         return NULL;
     tree_content *content = bytes == BLOCK_BYTES ? spare_take(store) : NULL;
-    if (content == NULL)
-        content = malloc(bytes);
+    if (content != NULL)
+        return content;
+    content = malloc(bytes);
     if (content == NULL)
         return NULL;
     content->bytes = (uint32_t)bytes;
+    content->handle = NULL;
     return content;
 }
 
@@ -96,11 +87,23 @@ tree_content *content_inner(tree_store *store, uint64_t page_bytes) {
     return content;
 }
 
+/* content_discard -- frees the memory; fine on NULL. */
+static void content_discard(tree_content *content) {
+    if (content != NULL)
+        free(content->handle);
+    free(content);
+}
+
 /* content_free -- fine on NULL. */
 void content_free(tree_store *store, tree_content *content) {
-    if (content != NULL &&
-        (!KEEPS_SPARES || content->bytes != BLOCK_BYTES || !spare_keep(store, content)))
-        free(content);
+    if (!HEAP_KEEPS || content == NULL || content->bytes != BLOCK_BYTES ||
+        !spare_keep(store, content))
+        content_discard(content);
+}
+
+void spares_free(tree_store *store) {
+    for (uint32_t i = 0; i < SPARE_CONTENTS; i++)
+        content_discard(atomic_load_explicit(&store->spare[i], memory_order_acquire));
 }
 
 /* content_count -- a leaf's entries, or the sum over an inner block's children. */
@@ -118,7 +121,11 @@ uint64_t content_count(const tree_content *content) {
  * index that is built online and that no checkpoint can write before it is attached: they are not
  * counted as dirty. */
 static tree_block *handle_new(uint64_t epoch, tree_content *content, uint64_t number) {
-    tree_block *block = malloc(sizeof(*block));
+    tree_block *block = content == NULL ? NULL : content->handle;
+    if (block != NULL)
+        content->handle = NULL;
+    else
+        block = malloc(sizeof(*block));
     if (block == NULL)
         return NULL;
     block->epoch = epoch;
@@ -144,9 +151,18 @@ tree_block *block_uncounted(uint64_t epoch, tree_content *content) {
     return handle_new(epoch, content, 0);
 }
 
+/* block_end -- frees a handle, with its content if that is in memory. */
+static void block_end(tree_store *store, tree_block *block) {
+    tree_content *content = block_resident(block);
+    if (content != NULL && content->handle == NULL)
+        content->handle = block;
+    else
+        free(block);
+    content_free(store, content);
+}
+
 void block_undo(tree_store *store, tree_block *block) {
-    content_free(store, block_resident(block));
-    free(block);
+    block_end(store, block);
 }
 
 uint32_t block_take_dirty(tree_block *block) {
@@ -178,8 +194,7 @@ void block_forget(tree_store *store, tree_block *block) {
     tree_content *content = block_resident(block);
     int64_t memory = (int64_t)sizeof(*block) + (content == NULL ? 0 : content->bytes);
     blocks_count(store, -memory, -(int64_t)block_take_dirty(block));
-    content_free(store, content);
-    free(block);
+    block_end(store, block);
 }
 
 /* block_evict -- a reader's pin and the mark exclude each other, so no reader keeps the content. */

@@ -33,8 +33,10 @@
 
 /* What a handle's content begins with. */
 typedef struct tree_content {
-    uint32_t level; /* 0: a leaf */
-    uint32_t bytes; /* allocated */
+    uint32_t level;     /* 0: a leaf */
+    uint32_t bytes;     /* allocated */
+    tree_block *handle; /* memory for a handle, of the block that had this content before; or
+                           NULL */
 } tree_content;
 
 typedef struct tree_leaf {
@@ -66,8 +68,8 @@ struct tree_block {
 /* Set in a block's number while the checkpoint that wrote it is not committed. */
 #define NUMBER_PENDING ((uint64_t)1 << 63)
 
-/* Contents of the usual size that were freed and wait to be used again: each commit takes a few and
- * frees as many, and the allocator is slow at this size. */
+/* Contents of the usual size that were freed and wait to be used again, with their handles: each
+ * commit takes a few and frees as many, and the allocator is slow at this size. */
 #define SPARE_CONTENTS 16
 
 struct tree_store {
@@ -122,6 +124,9 @@ uint64_t content_count(const tree_content *content);
 tree_content *content_leaf(tree_store *store, uint64_t page_bytes);
 tree_content *content_inner(tree_store *store, uint64_t page_bytes);
 void content_free(tree_store *store, tree_content *content);
+
+/* spares_free -- frees what content_free() has kept: the store is freed. */
+void spares_free(tree_store *store);
 
 /* block_new -- a handle with a content; NULL when memory is exhausted (the content is not
  * freed). */

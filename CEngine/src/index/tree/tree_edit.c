@@ -16,12 +16,12 @@ static void edit_to(tree_edit *edit, uint32_t first, uint32_t removed, tree_bloc
 }
 
 /* edit_simple -- a block that neither splits nor merges: as it is, as a copy, or rebuilt when the
- * separator does not fit. `slot` is the block's own in its parent. */
+ * separator does not fit. `slot` is the block's own in its parent, which says that it has `count`
+ * entries; of the root nobody asks how many it has now. */
 static tansu_status edit_simple(tree_change *change, tree_block *block, tree_inner *inner,
-                                uint32_t slot, tansu_error *error) {
+                                uint32_t slot, uint64_t count, tansu_error *error) {
     tree_edit *edit = &change->edit;
     tree_store *store = change->writer->store;
-    uint64_t count = content_count(&inner->base);
     for (uint32_t i = 0; i < edit->removed; i++)
         count -= inner->count[edit->first + i];
     for (uint32_t i = 0; i < edit->added; i++)
@@ -142,7 +142,8 @@ static tansu_status edit_level(tree_change *change, uint32_t step, tansu_error *
                 return status;
         }
     }
-    return edit_simple(change, block, inner, slot, error);
+    uint64_t count = step == 0 ? 0 : as_inner(change->way->step[step - 1].content)->count[slot];
+    return edit_simple(change, block, inner, slot, count, error);
 }
 
 /* edit_up -- and a new root when the old one was split. */

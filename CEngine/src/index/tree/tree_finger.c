@@ -3,6 +3,20 @@
  */
 #include "index/tree/tree_finger.h"
 
+void tree_writer_begin(tree_writer *writer, tree_store *store, uint64_t epoch,
+                       retire_list *retired) {
+    tree_finger *finger = &writer->finger;
+    /* One that is not owned is of a writer before, or of a tree that this one did not change. */
+    if (finger->epoch != writer->epoch || !finger->owned)
+        finger->root = NULL;
+    finger->epoch = epoch;
+    finger->owned = false;
+    writer->store = store;
+    writer->epoch = epoch;
+    writer->retired = retired;
+    writer->bytes = 0;
+}
+
 /* finger_fits -- whether the finger is of this writer's work, in this tree as it is now. */
 static inline bool finger_fits(const tree_writer *writer, const tree *t) {
     const tree_finger *finger = &writer->finger;
@@ -37,11 +51,17 @@ static inline const tree_page *finger_pin(const tree_finger *finger) {
 }
 
 bool tree_exceeds(const tree_writer *writer, const tree *t, const uint8_t *key, size_t size) {
-    /* Only the writer's own stays without a pin. */
     const tree_finger *finger = &writer->finger;
-    const tree_page *page =
-        finger_fits(writer, t) && finger->last && finger->owned ? finger_leaf(finger) : NULL;
-    return page != NULL && page_compare(page, page->count - 1, key, size) < 0;
+    if (!finger->last || !finger_fits(writer, t))
+        return false;
+    /* Only the writer's own stays without a pin. */
+    const tree_page *page = finger->owned ? finger_leaf(finger) : finger_pin(finger);
+    if (page == NULL)
+        return false;
+    bool exceeds = page_compare(page, page->count - 1, key, size) < 0;
+    if (!finger->owned)
+        block_unpin(finger->step[finger->height - 1].block);
+    return exceeds;
 }
 
 /* find_near -- whether the key is at the slot that was looked for or changed last, or belongs
@@ -116,6 +136,22 @@ void finger_set(tree_writer *writer, const tree *t, const tree_way *way) {
     finger->height = way->height;
     finger->owned = way->owned;
     finger->last = last;
+}
+
+void finger_follow(tree_change *change, const tree *t) {
+    tree_way *way = change->way;
+    uint32_t made = change->made_count;
+    /* Splits make more blocks than they replace, merges and emptied blocks fewer. */
+    if (change->swapped_count != 0 || change->replaced_count != made ||
+        change->in_place_count != way->height - made)
+        return;
+    for (uint32_t i = 0; i < made; i++) {
+        uint32_t step = way->height - 1 - i;
+        way->step[step].block = change->made[i];
+        way->step[step].content = block_resident(change->made[i]);
+    }
+    way->owned = true;
+    finger_set(change->writer, t, way);
 }
 
 tansu_status tree_look_up(tree_writer *writer, const tree *t, const uint8_t *prefix, size_t size,

@@ -115,5 +115,6 @@ tansu_status tree_insert(tree_writer *writer, tree *t, const uint8_t *key, size_
     }
     change_finish(&change);
     *t = (tree){root, t->count + 1};
+    finger_follow(&change, t);
     return TANSU_OK;
 }

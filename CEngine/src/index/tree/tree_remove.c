@@ -143,6 +143,7 @@ tansu_status tree_remove(tree_writer *writer, tree *t, const uint8_t *key, size_
         }
         change_finish(&change);
         *t = (tree){root, t->count - 1};
+        finger_follow(&change, t);
     }
     if (found != NULL)
         *found = true;

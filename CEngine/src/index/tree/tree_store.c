@@ -32,8 +32,7 @@ void tree_store_free(tree_store *store) {
     if (store == NULL)
         return;
     pthread_mutex_destroy(&store->mutex);
-    for (uint32_t i = 0; i < SPARE_CONTENTS; i++)
-        free(atomic_load_explicit(&store->spare[i], memory_order_acquire));
+    spares_free(store);
     free(store->free_numbers);
     free(store->pending);
     free(store);

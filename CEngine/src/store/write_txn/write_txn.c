@@ -65,21 +65,20 @@ tansu_status write_txn_begin(database *db, write_txn **result, tansu_error *erro
         return error_memory(error);
     wtxn->db = db;
     wtxn->base = db->head; /* which only this transaction's own commit can release */
-    wtxn->next = snapshot_new(wtxn->base->count);
+    wtxn->next = snapshot_take(db, wtxn->base->count);
     if (wtxn->next == NULL) {
         write_txn_give_back(wtxn);
         return error_memory(error);
     }
+    wtxn->retired = wtxn->next->retired;
+    wtxn->next->retired = (retire_list){0};
     wtxn->next->count = wtxn->base->count;
     memcpy(wtxn->next->collections, wtxn->base->collections,
            wtxn->base->count * sizeof *wtxn->base->collections);
     wtxn->sequence = wtxn->base->sequence + 1;
     wtxn->next->epoch = wtxn->epoch = ++db->next_epoch;
     wtxn->faults = log_faults(db->log);
-    wtxn->writer.store = db->trees;
-    wtxn->writer.epoch = wtxn->epoch;
-    wtxn->writer.retired = &wtxn->retired;
-    wtxn->writer.bytes = 0;
+    tree_writer_begin(&wtxn->writer, db->trees, wtxn->epoch, &wtxn->retired);
     wtxn->next_collection = db->next_collection;
     wtxn->next_index = db->next_index;
     *result = wtxn;

@@ -48,10 +48,9 @@ typedef struct write_txn {
     uint64_t faults;          /* log_faults() when it began */
     bool ignores_read_faults; /* its result does not depend on what was read of the log */
     bool drops_declared;      /* declared_indexes_suspend() */
-    tree_writer writer;
-    retire_list retired; /* freed when the commit's predecessors are released */
-    retire_list made;    /* freed when the transaction is aborted */
-    log_pins pins;       /* of what it reads */
+    retire_list retired;      /* freed when the commit's predecessors are released */
+    retire_list made;         /* freed when the transaction is aborted */
+    log_pins pins;            /* of what it reads */
     size_t step_count;
     size_t dropped_count;
     uint64_t frame_size;      /* of the log's frame, for savepoints */
@@ -73,8 +72,10 @@ typedef struct write_txn {
     uint32_t batched; /* that collection; 0: no entries wait */
     size_t batched_bytes;
     enum stamping stamping;
-    /* What follows keeps its memory from one transaction to the next (write_txn_give_back()). */
+    /* What follows is kept from one transaction to the next (write_txn_give_back()): memory, and
+     * where the last one worked. */
     pending pending;
+    tree_writer writer;
     write_txn_step *steps;
     size_t step_capacity;
     tree *dropped; /* trees of dropped indexes: freed or kept when the transaction ends */
