@@ -83,8 +83,10 @@
  *    return: TANSU_E_MEMORY (an allocation failed; nothing was changed), TANSU_E_INVALID_ARGUMENT
  *    (an argument is NULL or out of range), TANSU_E_INVALID_STATE (the state of the handle forbids
  *    the call), TANSU_E_CLOSED (the database is being closed) and, for calls that read, TANSU_E_IO
- *    and TANSU_E_CORRUPT (the disk failed, or a checksum does not match). "A commit's" errors are
- *    those of tansu_txn_begin() and tansu_txn_commit().
+ *    and TANSU_E_CORRUPT (the disk failed, or a checksum does not match). With allow_writer, every
+ *    call that reads can return TANSU_E_TOO_LARGE (see max_pinned_bytes), and with follow what
+ *    tansu_refresh() can. "A commit's" errors are those of tansu_txn_begin() and
+ *    tansu_txn_commit().
  *  - Documents are passed as tansu_document by value: a pointer and a size. They need no alignment.
  *    The engine copies what it keeps: input memory may be freed when the call returns. Queries,
  *    hints and options are documents too, and TANSU_NO_DOCUMENT stands for an empty one.
@@ -414,7 +416,8 @@ TANSU_API void tansu_options_init(tansu_options *options);
  * allow_writer, and there is none); EXISTS (the path is a file, or a folder with other content);
  * CORRUPT (before the last synced commit: context and offset say where, and the log is left
  * unchanged, see tansu_repair()); VERSION; IO; FULL; READ_ONLY (there is none, and the file system
- * is read-only); CANCELLED (by options.progress; the log is unchanged).
+ * is read-only); CANCELLED (by options.progress; the log is unchanged); TOO_LARGE
+ * (allow_writer: the copy of the index file exceeds max_pinned_bytes).
  */
 TANSU_API tansu_status tansu_open(const tansu_options *options, tansu_db **db, tansu_error *error);
 
@@ -432,7 +435,8 @@ TANSU_API tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_er
  *   "readOnly", "allowWriter", "follow", "mustExist"
  *                 true or false
  *   "intervalMs", "busyTimeoutMs", "segmentSize", "checkpointBytes", "indexCacheBytes",
- *   "compactionPercent", "compactionShare", "lockTimeoutMs"
+ *   "blockCacheBytes", "compactionPercent", "compactionShare", "lockTimeoutMs", "maxPinnedBytes",
+ *   "sortMemoryBytes", "groupMemoryBytes", "transactionMemoryBytes"
  *                 whole number
  * Errors: INVALID_JSON; INVALID_ARGUMENT (an unknown member, or a value of another type or out of
  * range; context is the member); those of tansu_open().
@@ -479,6 +483,9 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  * Returns statistics as a BSON document:
  *   "path", "store", "durability", "readOnly", "allowWriter" (if it is true), "format"
  *                         how the database was opened
+ *   "follow", "refreshes", "reopenings"
+ *                         with allow_writer: whether reads follow, how many refreshes found
+ *                         commits, and how many of them opened the files again
  *   "sequence"            the number of the newest commit
  *   "checkpointSequence"  the number of the newest commit in the index file
  *   "collections"         [{"name", "documents", "compression" (if it has one),

@@ -20,7 +20,7 @@
 static tansu_status incomplete(const feed *f, uint64_t since, uint64_t floor, tansu_error *error) {
     return error_set(error, TANSU_E_NOT_FOUND, f->root->folder,
                      "The events after commit %llu are not complete any more, because "
-                     "compaction has dropped deletions up to commit %llu; read everything, "
+                     "compaction may have dropped removals up to commit %llu; read everything, "
                      "and open a feed at the present or at 0",
                      (unsigned long long)since, (unsigned long long)floor);
 }

@@ -120,6 +120,9 @@ static tansu_status open_segments(log *l, tansu_error *error) {
         status = open_one(l, found.numbers[i], i + 1 == found.count, error);
         l->last_number = found.numbers[i];
     }
+    /* Only the last one grows. */
+    for (uint32_t i = 0; i + 1 < l->active.count; i++)
+        segment_close_file(l, l->active.items[i]);
     free(found.numbers);
     return status;
 }

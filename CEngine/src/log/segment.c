@@ -420,7 +420,10 @@ tansu_status segment_open(log *l, uint32_t number, bool continues, segment **res
         status = segment_open_blocks(l, s, &header, error);
     if (status != TANSU_OK)
         goto fail;
-    segment_close_file(l, s);
+    /* The file of one that another process writes stays open, to tell its size when it has no name
+     * any more. */
+    if (!l->concurrent || s->last != 0)
+        segment_close_file(l, s);
     s->used = s->last != 0 ? header.end : s->allocated;
     status = segment_table(l, number, error);
     if (status != TANSU_OK)

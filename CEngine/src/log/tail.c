@@ -155,6 +155,7 @@ static void write_marks(log *l) {
      * would take the one of its clean end for the same. */
     __atomic_store_n(&file->resets, file->resets + l->end_rewritten, __ATOMIC_RELEASE);
     __atomic_store_n(&file->max_pinned, l->max_pinned, __ATOMIC_RELAXED);
+    __atomic_store_n(&file->segment_size, l->segment_size, __ATOMIC_RELAXED);
     tail_synced(l, l->synced);
     tail_written(l, l->appended);
     tail_state_is(l, TAIL_IDLE);

@@ -34,12 +34,13 @@ typedef struct tail_file {
     uint64_t resets; /* those that may have dropped commits, whose sync had not ended; set before */
     uint64_t removed;    /* bytes of segments whose files were removed while there was this file */
     uint64_t max_pinned; /* log_options.max_pinned_bytes of the last writer */
+    uint64_t segment_size; /* up to which its last segment grows; 0: not known */
 } tail_file;
 
 /* What a file has at least: earlier releases wrote no more. */
 #define TAIL_MARKS_END offsetof(tail_file, sessions)
 
-_Static_assert(sizeof(tail_file) == 152, "TAIL layout");
+_Static_assert(sizeof(tail_file) == 160, "TAIL layout");
 
 enum tail_state {
     TAIL_IDLE = 1, /* no sync is in progress, and none has failed */

@@ -123,7 +123,6 @@ static void entries_follow_refreshes(void) {
     tansu_db *db = open_writer(folder), *reader = open_reader(folder);
     for (int round = 0; round < 4; round++) {
         fill(db, round);
-        usleep(120000); /* newer commits are told of ten times a second at most */
         CHECK_OK(tansu_refresh(reader, NULL, NULL, &call_error), &call_error);
         CHECK_INT(call_statistic(db, "sequence"), call_statistic(db, "readers.0.sequence"));
     }
@@ -313,6 +312,48 @@ static void check_given_up(tansu_db *reader) {
     CHECK(strstr(call_error.message, "refresh") != NULL);
     CHECK_STATUS(TANSU_E_TOO_LARGE, tansu_txn_begin(reader, TANSU_TXN_READ,
                                                     TANSU_DURABILITY_DEFAULT, &txn, &call_error));
+}
+
+/* open_large -- with segments of which the last one grows by megabytes after a reader mapped it. */
+static tansu_db *open_large(const char *path, bool reads, uint64_t most) {
+    tansu_options options = reads ? reader_options(path) : writer_options(path);
+    options.segment_size = reads ? MEBIBYTE : 16 * MEBIBYTE;
+    options.max_pinned_bytes = most;
+    return call_open_with(&options);
+}
+
+/* What the last segment gets after the reader has mapped it is kept as well. */
+static void the_growth_of_the_last_segment_counts(void) {
+    char *folder = folder_new();
+    tansu_db *db = open_large(folder, false, 0);
+    fill(db, 0);
+    tansu_db *limited = open_large(folder, true, 2 * MEBIBYTE);
+    tansu_db *reader = open_large(folder, true, 0);
+    int64_t copies = 2 * call_statistic(reader, "indexFileBytes");
+    for (int round = 0; round < 8; round++)
+        fill(db, round);
+    CHECK_INT(1, call_statistic(db, "logSegments"));
+    replace_all(db, 0);
+    /* Both as the writer sees them, and after they have looked for themselves. */
+    for (int looked = 0; looked < 2; looked++) {
+        for (int i = 0; i < 2; i++) {
+            char path[40];
+            snprintf(path, sizeof path, "readers.%d.pinnedBytes", i);
+            int64_t pinned = call_statistic(db, path);
+            CHECK(pinned >= 8 * (int64_t)MEBIBYTE || (looked && pinned == 0));
+            CHECK(pinned <= 16 * (int64_t)MEBIBYTE + copies);
+        }
+        check_given_up(limited);
+        CHECK_INT(DOCUMENTS, call_count(reader, NULL, "c", "{}"));
+    }
+    CHECK_OK(tansu_refresh(limited, NULL, NULL, &call_error), &call_error);
+    CHECK_INT(DOCUMENTS, call_count(limited, NULL, "c", "{}"));
+    CHECK_OK(tansu_refresh(reader, NULL, NULL, &call_error), &call_error);
+    CHECK(call_statistic(reader, "readers.0.pinnedBytes") < 2 * (int64_t)MEBIBYTE + copies);
+    call_close(limited);
+    call_close(reader);
+    call_close(db);
+    folder_end(folder);
 }
 
 /* limit_is_kept -- by a limit of the writer or of the reader itself. */
@@ -506,6 +547,7 @@ int main(void) {
     RUN(damaged_entries_are_not_believed);
     RUN(readers_need_no_entry);
     RUN(what_a_reader_keeps_is_told);
+    RUN(the_growth_of_the_last_segment_counts);
     RUN(a_reader_has_a_limit_of_its_own);
     RUN(a_writer_limits_its_readers);
     RUN(followers_go_on);

@@ -291,7 +291,8 @@ log_removals log_follow_removals(const log *l) {
         return (log_removals){0};
     return (log_removals){.bytes = __atomic_load_n(&tail->removed, __ATOMIC_ACQUIRE),
                           .sessions = __atomic_load_n(&tail->sessions, __ATOMIC_RELAXED),
-                          .limit = __atomic_load_n(&tail->max_pinned, __ATOMIC_RELAXED)};
+                          .limit = __atomic_load_n(&tail->max_pinned, __ATOMIC_RELAXED),
+                          .grows_to = __atomic_load_n(&tail->segment_size, __ATOMIC_RELAXED)};
 }
 
 /* is_removed -- whether the file of a segment has no name any more. */
@@ -305,16 +306,31 @@ static bool is_removed(const log *l, uint32_t number) {
     return removed;
 }
 
+/* size_now -- of a segment's file, which may have grown since it was mapped. */
+static uint64_t size_now(const log *l, const segment *s) {
+    uint64_t known = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED), now;
+    return s->fd >= 0 && l->calls->size(s->fd, &now) == 0 && now > known ? now : known;
+}
+
 /* add_bytes -- the bytes of the files of a list, and of those among them that are not there any
  * more, unless `removed` is NULL. */
 static void add_bytes(const log *l, const segment_list *list, uint64_t *mapped, uint64_t *removed) {
     for (uint32_t i = 0; i < list->count; i++) {
         const segment *s = list->items[i];
-        uint64_t size = __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
-        *mapped += size;
+        *mapped += __atomic_load_n(&s->allocated, __ATOMIC_RELAXED);
         if (removed != NULL && is_removed(l, s->number))
-            *removed += size;
+            *removed += size_now(l, s);
     }
+}
+
+/* may_grow -- how many bytes the last segment's file may get in addition. */
+static uint64_t may_grow(const log *l) {
+    const segment *head = segment_head(l);
+    uint64_t most = log_follow_removals(l).grows_to;
+    if (most == 0)
+        most = l->segment_size;
+    uint64_t known = head == NULL ? 0 : __atomic_load_n(&head->allocated, __ATOMIC_RELAXED);
+    return head != NULL && head->last == 0 && known < most ? most - known : 0;
 }
 
 void log_follow_measure(log *l, uint64_t *mapped, uint64_t *removed) {
@@ -324,4 +340,5 @@ void log_follow_measure(log *l, uint64_t *mapped, uint64_t *removed) {
     add_bytes(l, &l->active, mapped, removed);
     add_bytes(l, &l->inactive, mapped, removed);
     add_bytes(l, &l->superseded, mapped, removed);
+    *mapped += may_grow(l);
 }

@@ -61,13 +61,15 @@ typedef struct log_removals {
     uint64_t bytes;    /* of the files that were removed */
     uint64_t sessions; /* a writer that begins may have removed some before it counts */
     uint64_t limit;    /* max_pinned_bytes of the last writer; 0: none */
+    uint64_t grows_to; /* the size that its last segment may get; 0: not known */
 } log_removals;
 
 log_removals log_follow_removals(const log *l);
 
-/* log_follow_measure -- bytes of the files that are mapped, and of those among them that have no
- * name any more, and so take up disk space for this reader alone. With NULL for `removed` no file
- * is looked for. By the thread that follows the log. */
+/* log_follow_measure -- bytes that the files may have that are mapped, the last one when it is
+ * full, and bytes of those among them that have no name any more, and so take up disk space for
+ * this reader alone. With NULL for `removed` no file is looked for. By the thread that follows the
+ * log. */
 void log_follow_measure(log *l, uint64_t *mapped, uint64_t *removed);
 
 #endif

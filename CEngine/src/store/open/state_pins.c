@@ -14,9 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The entry tells of a newer commit this often at most. */
-#define REPORT_INTERVAL ((uint64_t)100 * 1000000)
-
 /* ---- Measuring ---- */
 
 /* is_current -- whether nothing was removed since the state was measured. */
@@ -63,7 +60,6 @@ static void report(struct states *s) {
         if (bytes < r->removals)
             r->removals = bytes;
     }
-    s->reported = clock_now();
     reader_update(s->entry, r);
 }
 
@@ -127,16 +123,16 @@ void state_pins_remove(database *state) {
 void state_pins_refreshed(database *root, database *state, uint64_t commit) {
     struct states *s = root->states;
     log_removals now = log_follow_removals(state->log);
-    bool changed = !is_current(&state->pins, &now);
-    if (!changed && clock_now() - s->reported < REPORT_INTERVAL)
-        return;
     pthread_mutex_lock(&s->pins_mutex);
-    if (changed)
+    bool removed = !is_current(&state->pins, &now);
+    if (removed)
         measure(state);
-    else /* it may have mapped more */
+    else if (commit != s->report.commit) /* it may have mapped more */
         log_follow_measure(state->log, &state->pins.mapped, NULL);
-    s->report.commit = commit;
-    report(s);
+    if (removed || commit != s->report.commit) {
+        s->report.commit = commit;
+        report(s);
+    }
     pthread_mutex_unlock(&s->pins_mutex);
 }
 

@@ -24,7 +24,6 @@ struct states {
     database *first_state; /* all that are not closed */
     reader_entry *entry;   /* NULL where none can be written */
     reader_report report;
-    clock_time reported;
 };
 
 #endif
