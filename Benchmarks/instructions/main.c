@@ -128,6 +128,11 @@ static int replay(struct run *run, size_t first, size_t count) {
     return open_store(run, false);
 }
 
+/* replay_count -- the same, and the first count by an index. */
+static int replay_count(struct run *run, size_t first, size_t count) {
+    return replay(run, first, count) != 0 ? -1 : count_each(run, 0, 1);
+}
+
 /* replay_use -- the same, and a write, for which all indexes are brought up to date. */
 static int replay_use(struct run *run, size_t first, size_t count) {
     return replay(run, first, count) != 0 ? -1 : commit_each(run, LOG_COMMITS, 1);
@@ -144,6 +149,7 @@ static const struct path paths[] = {
     {"scan", 0, false, false, DOCUMENTS, scan},
     {"remove", 2, false, false, OPERATIONS, remove_all},
     {"replay", 2, false, true, LOG_COMMITS, replay},
+    {"replay-count", 2, false, true, LOG_COMMITS, replay_count},
     {"replay-use", 2, false, true, LOG_COMMITS, replay_use},
 };
 #define PATHS (sizeof paths / sizeof paths[0])
@@ -180,7 +186,7 @@ static int fill(struct run *run, int indexes) {
     return tansu_engine.quiesce(run->store);
 }
 
-/* prepare -- the database for `replay` and `replay-use`: filled, checkpointed, and commits after that. It is not
+/* prepare -- the database for those that replay: filled, checkpointed, and commits after that. It is not
  * closed: the process ends. */
 static int prepare(struct run *run) {
     return fill(run, 2) != 0 ? -1 : commit_each(run, 0, LOG_COMMITS);

@@ -268,6 +268,26 @@ static inline bool plain_value(const index_definition *definition, index_finder 
     return end != TRAIL_ARRAY;
 }
 
+bool index_plain_value(const index_definition *definition, struct index_finder *finder,
+                       const uint8_t *doc, size_t size, doc_value *value) {
+    return definition->path_count == 1 && !definition->wildcard && definition->filter == NULL &&
+           plain_value(definition, finder, 0, doc, size, value) && value->type != DOC_ARRAY;
+}
+
+tansu_status index_entries_make_plain(index_entries *entries, const index_definition *definition,
+                                      const doc_value *value, uint64_t rid, tansu_error *error) {
+    entries->bytes.size = 0;
+    entries->count = 0;
+    entries->multikey = false;
+    if (definition->sparse && value->type == DOC_MISSING)
+        return TANSU_OK;
+    uint32_t tag = definition->fold ? 0 : type_tag_make(value, 1);
+    return put_key(entries, definition, &entries->bytes, value, definition->descending[0]) &&
+                   add_entry(entries, 0, rid, tag)
+               ? TANSU_OK
+               : error_memory(error);
+}
+
 /* make_plain -- the one entry of a document without an array at or before the end of any path;
  * false when it has one (or memory is exhausted: *failed). */
 static bool make_plain(index_entries *entries, const index_definition *definition,

@@ -6,6 +6,7 @@
 #include "query/plan/partial_filter.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
+#include "store/index_tail/value_counts.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/calls/query_calls.h"
@@ -275,6 +276,128 @@ static void first_counts_are_those_of_a_table_scan(void) {
     folder_end(folder);
 }
 
+/* Values that differ little: in type, in the middle, in case, or only by being there. */
+static const char *const alike[] = {
+    "1",
+    "1.0",
+    "{'$numberLong': '1'}",
+    "{'$numberDecimal': '1'}",
+    "'1'",
+    "true",
+    "0",
+    "-0.0",
+    "{'$numberDouble': 'NaN'}",
+    "null",
+    "",
+    "''",
+    "'a'",
+    "'A'",
+    "'\\u00e9'",
+    "{}",
+    "{'a': 1}",
+    "{'$date': {'$numberLong': '1'}}",
+    "{'$oid': '000000000000000000000001'}",
+    "{'$oid': '000000000000000000000002'}",
+    "'beginning one  end of it'",
+    "'beginning two  end of it'",
+    "'as long as what is remembered'",
+    "'as long as what is remembered.'",
+    "'longer than anything that is remembered here'",
+};
+#define ALIKE (sizeof alike / sizeof *alike)
+
+/* The fields, each with an index of its own. */
+static const char alike_fields[] = "vxyzq";
+
+/* save_alike -- a document with the value in each of the fields. */
+static void save_alike(tansu_db *db, int id, const char *value) {
+    char text[512];
+    int size = snprintf(text, sizeof text, "{'_id': %d", id);
+    for (const char *field = alike_fields; *value != 0 && *field != 0; field++)
+        size += snprintf(text + size, sizeof text - (size_t)size, ", '%c': %s", *field, value);
+    snprintf(text + size, sizeof text - (size_t)size, "}");
+    REQUIRE(CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, text), &call_error));
+}
+
+/* make_alike -- documents that get such values after the checkpoint, in place of others. */
+static void make_alike(const char *path, const char *left) {
+    tansu_db *db = call_open(path);
+    CHECK_OK(call_index(db, NULL, "c", "v", "{'v': 1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "x", "{'x': -1}", NULL), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "y", "{'y': 1}", "{'sparse': true}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "z", "{'z': 1}", "{'caseInsensitive': true}"), &call_error);
+    CHECK_OK(call_index(db, NULL, "c", "q", "{'q': 1}", "{'partialFilter': {'_id': {'$lt': 200}}}"),
+             &call_error);
+    for (int id = 0; id < 200; id++)
+        save_alike(db, id, alike[id * 7 % ALIKE]);
+    CHECK_OK(tansu_checkpoint(db, &call_error), &call_error);
+    for (int id = 100; id < 400; id++)
+        save_alike(db, id, alike[id * 3 % ALIKE]);
+    left_by_kill(path, left);
+    call_close(db);
+}
+
+/* Wherever a value is kept, it is not taken for another one. */
+static void values_that_are_kept_are_not_others(void) {
+    static const uint8_t bytes[VALUE_COUNT_BYTES + 1] = {1, 2, 3};
+    for (uint32_t size = 0; size <= VALUE_COUNT_BYTES; size++) {
+        for (uint8_t type = 0; type < 20; type++) {
+            value_count one = {.known = 0};
+            uint8_t other[VALUE_COUNT_BYTES] = {1, 2, 3};
+            doc_value value = {bytes, size, type}, longer = {bytes, size + 1, type};
+            doc_value next = {bytes, size, (uint8_t)(type + 1)}, changed = {other, size, type};
+            CHECK(!value_count_is(&one, &value));
+            value_count_set(&one, &value, size % 2 == 0);
+            CHECK(value_count_is(&one, &value) && value_count_is(&one, &changed));
+            CHECK_INT(1 + (size % 2 == 0), one.known);
+            CHECK(!value_count_is(&one, &longer) && !value_count_is(&one, &next));
+            for (uint32_t at = 0; at < size; at++) {
+                other[at] ^= 0x10;
+                CHECK(!value_count_is(&one, &changed));
+                other[at] ^= 0x10;
+            }
+            value_counts none = {0};
+            CHECK(value_counts_at(&none, &value) != NULL);
+            CHECK((value_counts_at(&none, &longer) != NULL) == (size < VALUE_COUNT_BYTES));
+        }
+    }
+}
+
+static void first_counts_distinguish_values(void) {
+    static const char *const conditions[] = {"%s", "{'$gte': %s}", "{'$in': [%s, 'b']}"};
+    char *folder = folder_new();
+    char path[512], left[512], copy[512];
+    snprintf(path, sizeof path, "%s/db", folder);
+    snprintf(left, sizeof left, "%s/left", folder);
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    make_alike(path, left);
+    tansu_db *db = call_open(left_by_kill(left, copy));
+    for (const char *field = alike_fields; *field != 0; field++) {
+        char query[64];
+        snprintf(query, sizeof query, "{'%c': {'$gte': {'$minKey': 1}}}", *field);
+        CHECK_INT(count_window(db, query, "{'$index': false}"), call_count(db, NULL, "c", query));
+    }
+    call_close(db);
+    for (size_t i = 0; i < ALIKE * 3 && check_failures() == 0; i++) {
+        const char *value = *alike[i / 3] == 0 ? "{'$exists': false}" : alike[i / 3];
+        if (*alike[i / 3] == 0 && i % 3 != 0)
+            continue;
+        db = call_open(left_by_kill(left, copy));
+        for (const char *field = alike_fields; *field != 0; field++) {
+            char condition[128], query[256];
+            snprintf(condition, sizeof condition, conditions[i % 3], value);
+            snprintf(query, sizeof query,
+                     *field == 'q' ? "{'%c': %s, '_id': {'$lt': 200}}" : "{'%c': %s}", *field,
+                     condition);
+            int64_t matches = call_count(db, NULL, "c", query);
+            if (!CHECK_INT(count_window(db, query, "{'$index': false}"), matches))
+                fprintf(stderr, "%s\n", query);
+        }
+        call_close(db);
+    }
+    folder_end(folder);
+}
+
 /* ---- Threads ---- */
 
 typedef struct reader {
@@ -423,6 +546,8 @@ int main(void) {
     RUN(random_work_survives_kills);
     RUN(a_first_count_leaves_the_index);
     RUN(first_counts_are_those_of_a_table_scan);
+    RUN(values_that_are_kept_are_not_others);
+    RUN(first_counts_distinguish_values);
     RUN(many_threads_use_the_indexes_first);
     RUN(readers_see_the_tail);
     RUN(a_first_use_that_fails_can_be_repeated);

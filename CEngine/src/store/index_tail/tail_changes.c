@@ -7,6 +7,7 @@
 #include "index/index_batch.h"
 #include "index/index_finder.h"
 #include "log/scan.h"
+#include "store/index_tail/value_counts.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -92,28 +93,47 @@ typedef struct application {
     bool finds; /* there are so many documents that the finder is worth its memory */
 } application;
 
-/* make_entries -- the entries of the document at a location; none if there is none. */
-static tansu_status make_entries(application *a, index_entries *made, uint64_t rid, log_location at,
-                                 tansu_error *error) {
+/* document_at -- the document at a location; *doc NULL if there is none. */
+static inline tansu_status document_at(application *a, uint64_t rid, log_location at,
+                                       const uint8_t **doc, uint32_t *size, tansu_error *error) {
+    *doc = NULL;
+    if (at == 0 || (at & LOCATION_DELETED) != 0)
+        return TANSU_OK;
+    *doc =
+        record_document(log_record(a->log, &a->pins, at), record_where(a->collection, rid), size);
+    if (*doc != NULL)
+        return TANSU_OK;
+    char name[32];
+    segment_name((uint32_t)(at >> 32), name);
+    return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)at,
+                    "There is a corrupt document at \"%s\", offset %u; restore a backup or "
+                    "salvage what is readable with \"tansu repair\"",
+                    name, (uint32_t)at);
+}
+
+/* finder_of -- of the index, for the next document; NULL: none. */
+static inline index_finder *finder_of(application *a) {
+    return a->finds ? index_finder_of(&a->finder, a->definition, NULL) : NULL;
+}
+
+/* make_entries -- the entries of a document. */
+static inline tansu_status make_entries(application *a, index_entries *made, uint64_t rid,
+                                        const uint8_t *doc, uint32_t size, tansu_error *error) {
+    return a->definition == NULL
+               ? index_entries_make_id(made, doc, size, rid, error)
+               : index_entries_make(made, a->definition, finder_of(a), doc, size, rid, error);
+}
+
+/* make_entries_at -- those of the document at a location; none if there is none. */
+static inline tansu_status make_entries_at(application *a, index_entries *made, uint64_t rid,
+                                           log_location at, tansu_error *error) {
+    const uint8_t *doc;
     uint32_t size;
     made->count = 0;
     made->multikey = false;
-    if (at == 0 || (at & LOCATION_DELETED) != 0)
-        return TANSU_OK;
-    const uint8_t *doc =
-        record_document(log_record(a->log, &a->pins, at), record_where(a->collection, rid), &size);
-    if (doc == NULL) {
-        char name[32];
-        segment_name((uint32_t)(at >> 32), name);
-        return error_at(error, TANSU_E_CORRUPT, name, (int64_t)(uint32_t)at,
-                        "There is a corrupt document at \"%s\", offset %u; restore a backup or "
-                        "salvage what is readable with \"tansu repair\"",
-                        name, (uint32_t)at);
-    }
-    if (a->definition == NULL)
-        return index_entries_make_id(made, doc, size, rid, error);
-    index_finder *finder = a->finds ? index_finder_of(&a->finder, a->definition, NULL) : NULL;
-    return index_entries_make(made, a->definition, finder, doc, size, rid, error);
+    tansu_status status = document_at(a, rid, at, &doc, &size, error);
+    return status != TANSU_OK || doc == NULL ? status
+                                             : make_entries(a, made, rid, doc, size, error);
 }
 
 /* compare_entries -- orders two entries by memcmp, the shorter first. */
@@ -127,9 +147,9 @@ static int compare_entries(const index_entries *a, uint32_t i, const index_entri
 /* add_change -- notes the entries that a document lost and got. */
 static tansu_status add_change(application *a, const tail_change *change, tansu_error *error) {
     const index_entries *was = &a->was, *now = &a->now;
-    tansu_status status = make_entries(a, &a->was, change->rid, change->from, error);
+    tansu_status status = make_entries_at(a, &a->was, change->rid, change->from, error);
     if (status == TANSU_OK)
-        status = make_entries(a, &a->now, change->rid, change->to, error);
+        status = make_entries_at(a, &a->now, change->rid, change->to, error);
     bool added = true;
     for (uint32_t i = 0, k = 0;
          status == TANSU_OK && added && (i < was->count || k < now->count);) {
@@ -189,6 +209,13 @@ tansu_status tail_changes_apply(const tail_changes *changes, const log *l, tree_
     return apply(&a, changes, error);
 }
 
+/* A count by one index. */
+typedef struct tail_count {
+    application application;
+    const tail_counting *counting;
+    value_counts known;
+} tail_count;
+
 /* count_inside -- how many of a document's entries are counted. */
 static int64_t count_inside(const index_entries *made, const tail_counting *counting) {
     int64_t count = 0;
@@ -198,33 +225,77 @@ static int64_t count_inside(const index_entries *made, const tail_counting *coun
     return count;
 }
 
+/* count_plain -- whether the entry of a value is counted; `made` is memory for it. */
+static tansu_status count_plain(tail_count *c, index_entries *made, const doc_value *value,
+                                int64_t *count, tansu_error *error) {
+    value_count *one = value_counts_at(&c->known, value);
+    if (one != NULL && value_count_is(one, value)) {
+        *count = one->known - 1;
+        return TANSU_OK;
+    }
+    tansu_status status =
+        index_entries_make_plain(made, c->application.definition, value, 0, error);
+    if (status != TANSU_OK)
+        return status;
+    *count = count_inside(made, c->counting);
+    if (one != NULL)
+        value_count_set(one, value, *count != 0);
+    return TANSU_OK;
+}
+
+/* count_document -- how many of the entries of the document at a location are counted; `made` is
+ * memory for them. *multikey: that they make the index so. */
+static tansu_status count_document(tail_count *c, index_entries *made, uint64_t rid,
+                                   log_location at, int64_t *count, bool *multikey,
+                                   tansu_error *error) {
+    application *a = &c->application;
+    const uint8_t *doc;
+    uint32_t size;
+    doc_value value;
+    *count = 0;
+    *multikey = false;
+    tansu_status status = document_at(a, rid, at, &doc, &size, error);
+    if (status != TANSU_OK || doc == NULL)
+        return status;
+    if (a->definition != NULL && index_plain_value(a->definition, finder_of(a), doc, size, &value))
+        return count_plain(c, made, &value, count, error);
+    status = make_entries(a, made, rid, doc, size, error);
+    if (status != TANSU_OK)
+        return status;
+    *count = count_inside(made, c->counting);
+    *multikey = made->multikey;
+    return TANSU_OK;
+}
+
 tansu_status tail_changes_count(const tail_changes *changes, const log *l,
                                 const collection_state *state, uint32_t number,
                                 const tail_counting *counting, int64_t *more, bool *usable,
                                 tansu_error *error) {
-    application a = {.log = l,
-                     .collection = state->id,
-                     .definition = number == 0 ? NULL : state->indexes[number - 1].definition};
+    tail_count c = {.counting = counting};
+    application *a = &c.application;
+    a->log = l;
+    a->collection = state->id;
+    a->definition = number == 0 ? NULL : state->indexes[number - 1].definition;
+    a->finds = changes->count >= FEW_CHANGES;
     tansu_status status = TANSU_OK;
     *more = 0;
     *usable = true;
-    a.finds = changes->count >= FEW_CHANGES;
     for (size_t i = 0; status == TANSU_OK && *usable && i < changes->count; i++) {
         const tail_change *change = &changes->items[i];
-        prefetch(&a, changes, i);
-        if (change->from != 0) {
-            status = make_entries(&a, &a.was, change->rid, change->from, error);
-            *more -= count_inside(&a.was, counting);
-        }
+        int64_t was, now;
+        bool ignored, multikey = false;
+        prefetch(a, changes, i);
+        status = count_document(&c, &a->was, change->rid, change->from, &was, &ignored, error);
         if (status == TANSU_OK)
-            status = make_entries(&a, &a.now, change->rid, change->to, error);
-        *more += count_inside(&a.now, counting);
-        *usable = !a.now.multikey;
+            status = count_document(&c, &a->now, change->rid, change->to, &now, &multikey, error);
+        if (status == TANSU_OK)
+            *more += now - was;
+        *usable = !multikey;
     }
-    log_pins_release(&a.pins);
-    index_entries_free(&a.was);
-    index_entries_free(&a.now);
-    index_finder_free(&a.finder);
+    log_pins_release(&a->pins);
+    index_entries_free(&a->was);
+    index_entries_free(&a->now);
+    index_finder_free(&a->finder);
     return status;
 }
 
