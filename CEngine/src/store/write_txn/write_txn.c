@@ -51,6 +51,10 @@ static void write_txn_give_back(write_txn *wtxn) {
     database *db = wtxn->db;
     write_txn_batches_free(wtxn);
     pending_clear(&wtxn->pending);
+    /* Trees that replay made are changed once more when their tail is applied, and what that
+     * replaces is freed at once (store/index_tail/index_tail.c). */
+    if (wtxn->replay)
+        wtxn->writer = (tree_writer){.store = NULL};
     memset(wtxn, 0, offsetof(write_txn, pending));
     if (wtxn->step_capacity > STEPS_KEPT || wtxn->scratch.capacity > SCRATCH_KEPT ||
         wtxn->stamped.capacity > SCRATCH_KEPT)
