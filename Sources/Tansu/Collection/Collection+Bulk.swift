@@ -104,7 +104,7 @@ extension Error {
         }
         guard case EncodingError.invalidValue(let value, let context)? = self as? EncodingError else { return self }
         return EncodingError.invalidValue(
-            value,
+            safeValue(value),
             EncodingError.Context(
                 codingPath: context.codingPath,
                 debugDescription: "In \(operation) of the bulk: \(context.debugDescription)",

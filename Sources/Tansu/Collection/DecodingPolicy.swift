@@ -36,7 +36,7 @@ extension Database {
 extension Database.UndecodableDocument: CustomStringConvertible {
     /// The error, which names the document.
     public var description: String {
-        guard let error = error as? DecodingError else { return "\(error)" }
+        guard let error = error as? DecodingError else { return safeDescription(of: error) }
         return error.context.debugDescription
     }
 }

@@ -52,7 +52,9 @@ extension BSONDocument {
         let origin = "in the document\(id)" + (collection.isEmpty ? "" : " of collection \"\(collection)\"")
         guard let error = error as? DecodingError else {
             return DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: "\(error), \(origin)", underlyingError: error))
+                .init(
+                    codingPath: [], debugDescription: "\(safeDescription(of: error)), \(origin)",
+                    underlyingError: safeError(error)))
         }
         let path = error.fieldPath.map { " at \"\($0)\"" } ?? ""
         return error.with("\(error.context.debugDescription)\(path), \(origin)")

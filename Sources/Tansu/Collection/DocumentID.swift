@@ -62,7 +62,8 @@ extension BSONValue {
         do {
             self = try BSONEncoder().encodeValue(id)
         } catch {
-            throw TansuError(.invalidID, "The id cannot be stored: \(error)", context: "\(id)")
+            throw TansuError(
+                .invalidID, "The id cannot be stored: \(failureReason(of: error))", context: safeDescription(of: id))
         }
     }
 }

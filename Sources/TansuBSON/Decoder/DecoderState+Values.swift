@@ -30,7 +30,8 @@ extension DecoderState {
         case .failed(let error):
             if let error = error as? DecodingError { return error }
             return .dataCorrupted(
-                .init(codingPath: path, debugDescription: "\(error)", underlyingError: error))
+                .init(codingPath: path, debugDescription: safeDescription(of: error), underlyingError: safeError(error))
+            )
         }
     }
 

@@ -54,13 +54,14 @@ extension BSONValue {
 
     /// Creates a date value, to the nearest millisecond.
     ///
-    /// A date beyond the range of 64-bit milliseconds is clamped to that range.
+    /// A date beyond the range of 64-bit milliseconds is clamped to that range, and NaN becomes the least date. A
+    /// ``BSONEncoder`` throws for both.
     public init(_ value: Date) {
         let milliseconds = (value.timeIntervalSince1970 * 1000).rounded()
         self = .date(Int64(exactly: milliseconds) ?? (milliseconds > 0 ? .max : .min))
     }
 
-    /// A date value, to the nearest millisecond.
+    /// A date value, to the nearest millisecond; out of range as ``init(_:)-(Date)`` says.
     public static func date(_ value: Date) -> BSONValue { BSONValue(value) }
 }
 

@@ -98,7 +98,7 @@ public struct BSONEncoder: Sendable {
             let type = try state.encodeRoot(value)
             guard type == .document else {
                 throw EncodingError.invalidValue(
-                    value,
+                    safeValue(value),
                     .init(
                         codingPath: [], debugDescription: "A value of type \"\(type)\" is not a document"))
             }

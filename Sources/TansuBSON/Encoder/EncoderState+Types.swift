@@ -127,7 +127,7 @@ extension EncoderState {
 
     func tooDeep(_ index: Int32, _ value: Any) -> EncodingError {
         .invalidValue(
-            value,
+            safeValue(value),
             .init(
                 codingPath: path(handle(index)),
                 debugDescription: "Values are nested deeper than \(BSONDocument.maximumDepth) levels"))

@@ -14,11 +14,15 @@ extension EncoderState {
     func failure(_ reason: WriteFailure, _ value: Any, _ path: [any CodingKey]) -> EncodingError {
         switch reason {
         case .invalid(let message):
-            return .invalidValue(value, .init(codingPath: path, debugDescription: message))
+            return .invalidValue(safeValue(value), .init(codingPath: path, debugDescription: message))
         case .failed(let error):
-            if let error = error as? EncodingError { return error }
+            if case EncodingError.invalidValue(let value, let context) = error {
+                return .invalidValue(safeValue(value), context)
+            }
             return .invalidValue(
-                value, .init(codingPath: path, debugDescription: "\(error)", underlyingError: error))
+                safeValue(value),
+                .init(
+                    codingPath: path, debugDescription: safeDescription(of: error), underlyingError: safeError(error)))
         }
     }
 
@@ -103,6 +107,7 @@ extension EncoderState {
     }
 
     private static func milliseconds(_ value: Date) throws(WriteFailure) -> Int64 {
+        if value.timeIntervalSince1970.isNaN { throw .invalid("The date is NaN, which is no time; store nil instead") }
         guard let milliseconds = Int64(exactly: (value.timeIntervalSince1970 * 1000).rounded()) else {
             throw .invalid("The date is out of the range of 64-bit milliseconds")
         }

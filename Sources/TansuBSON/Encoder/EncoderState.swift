@@ -145,7 +145,7 @@ struct EncoderState {
         }
         guard buffer.count <= Int(Int32.max) else {
             throw EncodingError.invalidValue(
-                value, .init(codingPath: [], debugDescription: "The document is larger than 2 GiB"))
+                safeValue(value), .init(codingPath: [], debugDescription: "The document is larger than 2 GiB"))
         }
         return BSONType(rawValue: buffer.bytes[0]) ?? .null
     }

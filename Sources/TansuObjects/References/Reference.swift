@@ -46,7 +46,7 @@ where Target.ID: Codable & Hashable & Sendable {
 
 extension Reference: CustomStringConvertible {
     /// The id.
-    public var description: String { "\(id)" }
+    public var description: String { safeDescription(of: id) }
 }
 
 extension Reference: BSONTransparent {

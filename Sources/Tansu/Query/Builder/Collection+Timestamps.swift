@@ -4,17 +4,19 @@ extension Database.Collection {
     /// The documents that were last saved before a date, of a collection with ``Database/Timestamps``.
     ///
     /// - Parameter date: The date, which is not included.
-    /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved.
+    /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved;
+    ///   `.invalidArgument` for a date that is NaN.
     public func find(savedBefore date: Date) throws -> Database.Query<Element> {
-        find([try savedField(): ["$lt": .date(date)]])
+        find([try savedField(): ["$lt": try stored(date)]])
     }
 
     /// The documents that were last saved after a date, of a collection with ``Database/Timestamps``.
     ///
     /// - Parameter date: The date, which is not included.
-    /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved.
+    /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved;
+    ///   `.invalidArgument` for a date that is NaN.
     public func find(savedAfter date: Date) throws -> Database.Query<Element> {
-        find([try savedField(): ["$gt": .date(date)]])
+        find([try savedField(): ["$gt": try stored(date)]])
     }
 
     /// The documents that were last saved on a day, of a collection with ``Database/Timestamps``.
@@ -23,12 +25,20 @@ extension Database.Collection {
     ///   - date: A date on the day.
     ///   - calendar: The calendar, whose time zone says when the day begins and ends.
     /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved;
-    ///   `.invalidArgument` when the calendar has no such day.
+    ///   `.invalidArgument` when the calendar has no such day, or the date is not finite.
     public func find(savedOn date: Date, in calendar: Calendar = .current) throws -> Database.Query<Element> {
-        guard let day = calendar.dateInterval(of: .day, for: date) else {
+        guard date.timeIntervalSince1970.isFinite, let day = calendar.dateInterval(of: .day, for: date) else {
             throw TansuError(.invalidArgument, "The calendar has no day of that date; use another one", context: "date")
         }
         return find([try savedField(): ["$gte": .date(day.start), "$lt": .date(day.end)]])
+    }
+
+    /// The date in a query; a date that is NaN would be the least one there.
+    private func stored(_ date: Date) throws -> BSONValue {
+        if date.timeIntervalSince1970.isNaN {
+            throw TansuError(.invalidArgument, "The date is NaN, which is no time; pass a time", context: "date")
+        }
+        return .date(date)
     }
 
     private func savedField() throws -> String {

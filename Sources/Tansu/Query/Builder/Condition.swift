@@ -19,7 +19,7 @@ extension Database {
 
         /// A condition that cannot be made: the query throws the error.
         package static func failing(_ error: any Error) -> Condition {
-            Condition(.failure(error as? TansuError ?? TansuError(.invalidQuery, "\(error)")))
+            Condition(.failure(error as? TansuError ?? TansuError(.invalidQuery, failureReason(of: error))))
         }
 
         /// Both hold.

@@ -23,7 +23,7 @@ extension Database.Field where Value: QueryReference {
                 .success(.document), names.scope(of: collection),
                 hops: hops + [ReferenceHop(path: place, collection: collection)])
         } catch {
-            let error = error as? TansuError ?? TansuError(.invalidQuery, "\(error)")
+            let error = error as? TansuError ?? TansuError(.invalidQuery, failureReason(of: error))
             return Database.Field(.failure(error), names, hops: hops)
         }
     }

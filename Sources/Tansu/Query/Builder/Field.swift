@@ -80,7 +80,7 @@ extension Result where Failure == TansuError {
         do {
             self = .success(try body())
         } catch {
-            self = .failure(error as? TansuError ?? TansuError(.invalidQuery, "\(error)"))
+            self = .failure(error as? TansuError ?? TansuError(.invalidQuery, failureReason(of: error)))
         }
     }
 }

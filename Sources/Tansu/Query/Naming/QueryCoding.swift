@@ -15,7 +15,9 @@ enum QueryCoding {
             encoder.strategies = strategies
             return try encoder.encodeValue(operand)
         } catch {
-            throw TansuError(.invalidQuery, "A value in the query cannot be stored: \(error)", context: "\(operand)")
+            throw TansuError(
+                .invalidQuery, "A value in the query cannot be stored: \(failureReason(of: error))",
+                context: safeDescription(of: operand))
         }
     }
 

@@ -29,7 +29,7 @@ enum StoredForm: Sendable {
             _ = try Value(from: ContainerProbe(first: first))
             return first.form ?? .unknown(reason: "its init(from:) reads nothing")
         } catch {
-            return first.form ?? .unknown(reason: "its init(from:) throws: \(error)")
+            return first.form ?? .unknown(reason: "its init(from:) throws: \(failureReason(of: error))")
         }
     }
 }

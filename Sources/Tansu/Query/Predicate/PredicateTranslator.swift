@@ -39,7 +39,8 @@ struct PredicateTranslator {
         return TansuError(
             .invalidQuery,
             "The predicate expression \"\(name)\" cannot be translated into a query: \(reason);"
-                + " write that part as a document, or filter the results in Swift", context: "\(expression)")
+                + " write that part as a document, or filter the results in Swift",
+            context: safeDescription(of: expression))
     }
 }
 
