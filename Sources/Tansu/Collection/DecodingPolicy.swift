@@ -1,6 +1,6 @@
 extension Database {
     /// What happens to documents that cannot be decoded as the type of their collection, where many are read: in
-    /// results of queries, observations and change streams.
+    /// results of queries and observations, and in the events of change streams.
     ///
     /// For example:
     ///
@@ -14,6 +14,16 @@ extension Database {
         case strict
 
         /// They are left out. The closure is called with each, on the thread that reads, whenever the query runs.
+        ///
+        /// A change stream has their events nevertheless, with the `_id` and without the document: who keeps a copy of
+        /// the collection has to know that a document in it cannot be decoded any more. Remove from the copy what has
+        /// no ``Database/Change/after``, whatever the kind of the event:
+        ///
+        /// ```swift
+        /// for try await change in people.decoding(.skipping()).changes() {
+        ///     if let id = change.id { copy[id] = change.after }
+        /// }
+        /// ```
         case skipping(report: @Sendable (UndecodableDocument) -> Void = { _ in })
     }
 

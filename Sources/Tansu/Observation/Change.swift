@@ -37,11 +37,12 @@ extension Database {
         /// Whether it is the last event of its commit.
         public let isLastOfCommit: Bool
 
-        /// The document before the commit. `nil` when it was not requested or did not exist, or when compaction has
-        /// reclaimed it.
+        /// The document before the commit. `nil` when it was not requested or did not exist, when compaction has
+        /// reclaimed it, or when it cannot be decoded and the policy of the collection skips it.
         public let before: Element?
 
-        /// The document after the commit. `nil` when it was not requested or was removed.
+        /// The document after the commit. `nil` when it was not requested or was removed, or when it cannot be decoded
+        /// and the policy of the collection skips it: then it is none of those that the collection's queries find.
         public let after: Element?
 
         /// The token with which `changes(since:)` resumes after this event. A commit that was not delivered completely
