@@ -28,7 +28,9 @@ extension Database {
         public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
             private enum State {
                 case new
-                case observing(OwnedFeed, ObservedList<Document>)
+                /// With the last result that was delivered. After an error the next one is delivered, even if it equals
+                /// that.
+                case observing(OwnedFeed, ObservedList<Document>, isAfterError: Bool)
                 case ended
             }
 
@@ -47,16 +49,21 @@ extension Database {
             /// The first result immediately, then the next one that differs. `nil` only after an error.
             ///
             /// - Throws: As `all()` of a query, ``TansuError`` with `.closed`, and `CancellationError`. After that it
-            ///   has ended, except after a `DecodingError`: the next step waits for a change and delivers its result.
+            ///   has ended, except after a `DecodingError`: the next step waits for a change and delivers its result, even
+            ///   one that equals the last.
             public mutating func next() async throws -> Output? {
                 do {
                     switch state {
                     case .new: return try await begin()
-                    case .observing(let feed, let old): return try await goOn(feed, old)
+                    case .observing(let feed, let old, let isAfterError):
+                        return try await goOn(feed, old, isAfterError: isAfterError)
                     case .ended: return nil
                     }
                 } catch let error as DecodingError {
                     // The feed goes on, so the next call waits for a change and runs the query again.
+                    if case .observing(let feed, let old, _) = state {
+                        state = .observing(feed, old, isAfterError: true)
+                    }
                     throw error
                 } catch {
                     state = .ended
@@ -73,12 +80,14 @@ extension Database {
                     return (OwnedFeed(feed), Result(catching: { try query.list(flag) }))
                 }
                 // Also when the result cannot be decoded, the next one is that of the next change.
-                state = .observing(feed, ObservedList())
-                state = .observing(feed, try list.get())
+                state = .observing(feed, ObservedList(), isAfterError: false)
+                state = .observing(feed, try list.get(), isAfterError: false)
                 return output(try list.get(), ObservedList())
             }
 
-            private mutating func goOn(_ owned: OwnedFeed, _ old: ObservedList<Document>) async throws -> Output {
+            private mutating func goOn(
+                _ owned: OwnedFeed, _ old: ObservedList<Document>, isAfterError: Bool
+            ) async throws -> Output {
                 let (query, feed) = (query, owned.engine)
                 while true {
                     let mark = try feed.mark()
@@ -89,8 +98,8 @@ extension Database {
                         try feed.skip()
                         return try query.list(flag)
                     }
-                    if let list, !list.hasSameRows(as: old) {
-                        state = .observing(owned, list)
+                    if let list, isAfterError || !list.hasSameRows(as: old) {
+                        state = .observing(owned, list, isAfterError: false)
                         return output(list, old)
                     }
                     if list == nil {

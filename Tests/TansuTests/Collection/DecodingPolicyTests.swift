@@ -185,6 +185,37 @@ struct DecodingPolicyTests {
         #expect(try await lists.next()?.map(\.id) == [2, 3, 4])
     }
 
+    @Test("The result after an error is delivered, also when it equals the one before", .timeLimit(.minutes(1)))
+    func resultAfterError() async throws {
+        let raw = try db.collection("owners")
+        try await raw.remove(["_id": ["$in": [2, 4]]])
+        var lists = owners.find().observe().makeAsyncIterator()
+        var updates = owners.find().observeChanges().makeAsyncIterator()
+        #expect(try await lists.next()?.map(\.id) == [1, 3])
+        #expect(try await updates.next()?.elements.map(\.id) == [1, 3])
+        for _ in 0..<2 {
+            try await raw.save(["_id": "bad"])
+            await #expect(throws: DecodingError.self) { try await lists.next() }
+            await #expect(throws: DecodingError.self) { try await updates.next() }
+            try await raw.remove(id: "bad")
+            #expect(try await lists.next()?.map(\.id) == [1, 3])
+            let update = try await updates.next()
+            #expect(update?.elements.map(\.id) == [1, 3] && update?.changes == [])
+        }
+        // Without an error such a result is left out.
+        try await raw.save(["_id": 1, "name": "mike", "age": 12])
+        try await raw.save(["_id": 5, "name": "anna", "age": 2])
+        #expect(try await lists.next()?.map(\.id) == [1, 3, 5])
+    }
+
+    @Test("The first result is delivered after an error, also when it is empty", .timeLimit(.minutes(1)))
+    func firstResultAfterError() async throws {
+        var lists = owners.find(["_id": 2]).observe().makeAsyncIterator()
+        await #expect(throws: DecodingError.self) { try await lists.next() }
+        try await db.collection("owners").remove(id: 2)
+        #expect(try await lists.next() == [])
+    }
+
     @Test("A copy of what can be decoded follows the change stream", .timeLimit(.minutes(1)))
     func mirror() async throws {
         let raw = try db.collection("owners")

@@ -58,6 +58,22 @@ import Testing
             #expect(model.names == ["mike", "omar", "rosa"])
         }
 
+        @Test("An error of decoding ends with the next result, also when that equals the last")
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+        func decodingErrors() async throws {
+            let db = try Database(.memory)
+            let people = try db.collection("people", of: Person.self)
+            try await people.save(.mike)
+            let list = Database.ObservedValue(people.find().observe())
+            while list.value == nil { await changed { list.value } }
+            try await db.collection("people").save(["_id": "bad"])
+            while list.error == nil { await changed { list.error } }
+            #expect(list.error is DecodingError && list.value == [.mike])
+            try await db.collection("people").remove(id: "bad")
+            while list.error != nil { await changed { list.error } }
+            #expect(list.value == [.mike])
+        }
+
         @Test("Shows an error beside the last value, until there is a new one")
         @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
         func errors() async throws {
