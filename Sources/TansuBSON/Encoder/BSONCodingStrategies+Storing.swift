@@ -10,20 +10,28 @@ extension BSONCodingStrategies {
     /// A document of a query or an update with its values in the form in which these strategies store them: a date as
     /// text, for example. Only so they can be compared with what is stored.
     ///
-    /// A value that cannot be stored in that form stays as it is.
+    /// A value that cannot be stored in that form stays as it is, and so does what is nested too deep for a query.
     package func stored(_ document: BSONDocument) -> BSONDocument {
-        isStandard ? document : BSONDocument(document.map { ($0.key, converted($0.value)) })
+        isStandard ? document : converted(document, depth: 1)
     }
 
     /// A value in the form in which these strategies store it.
     package func stored(_ value: BSONValue) -> BSONValue {
-        isStandard ? value : converted(value)
+        isStandard ? value : converted(value, depth: 0)
     }
 
-    private func converted(_ value: BSONValue) -> BSONValue {
+    private func converted(_ document: BSONDocument, depth: Int) -> BSONDocument {
+        BSONDocument(document.map { ($0.key, converted($0.value, depth: depth)) })
+    }
+
+    private func converted(_ value: BSONValue, depth: Int) -> BSONValue {
         switch value {
-        case .document(let document): return .document(stored(document))
-        case .array(let array): return BSONValue(array.map(converted))
+        case .document, .array: if depth >= BSONDocument.maximumDepth { return value }
+        default: break
+        }
+        switch value {
+        case .document(let document): return .document(converted(document, depth: depth + 1))
+        case .array(let array): return BSONValue(array.map { converted($0, depth: depth + 1) })
         case .date(let milliseconds):
             let result = encoded(Date(timeIntervalSince1970: Double(milliseconds) / 1000))
             // A strategy of the user's own may store another date, and the value may be that already.

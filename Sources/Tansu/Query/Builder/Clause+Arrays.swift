@@ -46,7 +46,7 @@ extension Clause {
                     context: path.keys.joined(separator: ".")))
         case .constant(true): count(path, .greater, 0)
         case .constant(false), .failure: clause
-        default: .element(path, clause)
+        default: Clause.element(path, clause).bounded
         }
     }
 

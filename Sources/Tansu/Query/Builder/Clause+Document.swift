@@ -15,9 +15,9 @@ extension Clause {
         case .element(let path, let clause):
             return [try path.dotted(at: depth): .document(try Self.element(path, clause))]
         case .document(let document): return document
-        case .all(let clauses): return Self.joined(try clauses.map { try $0.document(depth: depth) })
+        case .all(let clauses): return Self.joined(try clauses.list.map { try $0.document(depth: depth) })
         case .any(let clauses):
-            return ["$or": BSONValue(try clauses.map { .document(try $0.document(depth: depth)) })]
+            return ["$or": BSONValue(try clauses.list.map { .document(try $0.document(depth: depth)) })]
         case .not(.test(let path, let operators)):
             return [try path.dotted(at: depth): .document(Self.negation(operators))]
         case .not(let clause): return ["$not": .document(try clause.document(depth: depth))]
@@ -47,8 +47,8 @@ extension Clause {
         }
     }
 
-    private static func list(_ name: String, _ clauses: [Clause], _ depth: Int) throws -> BSONDocument {
-        [name: BSONValue(try clauses.map { .document(try $0.operators(depth: depth)) })]
+    private static func list(_ name: String, _ clauses: Clauses, _ depth: Int) throws -> BSONDocument {
+        [name: BSONValue(try clauses.list.map { .document(try $0.operators(depth: depth)) })]
     }
 
     private static func element(_ path: FieldPath, _ clause: Clause) throws -> BSONDocument {
@@ -76,7 +76,7 @@ extension Clause {
         case .constant, .failure: []
         case .document(let document): [FieldPath(outer: Array(repeating: [], count: depth), keys: document.operand)]
         case .test(let path, _), .element(let path, _): [path]
-        case .all(let clauses), .any(let clauses): clauses.flatMap { $0.paths(at: depth) }
+        case .all(let clauses), .any(let clauses): clauses.list.flatMap { $0.paths(at: depth) }
         case .not(let clause): clause.paths(at: depth)
         }
     }

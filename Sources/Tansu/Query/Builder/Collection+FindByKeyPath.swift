@@ -15,7 +15,7 @@ extension Database.Collection {
     ///
     /// - Parameter condition: The condition. It runs once, to build the query.
     /// - Throws: ``TansuError`` with `.invalidQuery`: the stored name of a property is not known
-    ///   (see ``StoredFieldNaming``), or a value cannot be stored.
+    ///   (see ``StoredFieldNaming``), or a value cannot be stored; `.tooLarge` for conditions that are nested too deep.
     public func find(
         _ condition: (Database.Field<Element>) -> Database.Condition
     ) throws -> Database.Query<Element> {

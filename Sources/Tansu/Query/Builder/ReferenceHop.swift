@@ -27,8 +27,8 @@ extension Clause {
         case .test(_, let operators): operators.allSatisfy { Self.holdsForNothing($0.key, $0.value) }
         // A query document may be anything: it is for documents that there are.
         case .element, .document, .failure: false
-        case .all(let clauses): clauses.allSatisfy(\.holdsWithoutValues)
-        case .any(let clauses): clauses.contains(where: \.holdsWithoutValues)
+        case .all(let clauses): clauses.list.allSatisfy(\.holdsWithoutValues)
+        case .any(let clauses): clauses.list.contains(where: \.holdsWithoutValues)
         case .not(let clause): !clause.holdsWithoutValues
         }
     }
