@@ -149,7 +149,7 @@ extension FieldPath {
     /// The text of the path from an element that is nested in `depth` arrays.
     fileprivate func dotted(at depth: Int) throws -> String {
         try check(at: depth)
-        return try dotted()
+        return try dotted(isCondition: true)
     }
 
     fileprivate func check(at depth: Int) throws {

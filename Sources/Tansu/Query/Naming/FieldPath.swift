@@ -23,12 +23,17 @@ struct FieldPath: Sendable, Hashable {
 
     /// The keys as the text of a path.
     ///
+    /// - Parameter isCondition: Whether the path only looks for values: then a key may be empty.
     /// - Throws: ``TansuError`` with `.invalidQuery` for a key that no path can name.
-    func dotted() throws -> String {
-        if let key = keys.first(where: { $0.isEmpty || $0.utf8.contains(0) }) {
+    func dotted(isCondition: Bool = false) throws -> String {
+        if !isCondition, keys.contains("") {
             throw TansuError(
-                .invalidQuery, "A query cannot name a key that is empty or has a NUL character; rename the key",
-                context: key)
+                .invalidQuery, "Only a condition can name a key that is empty; rename the key",
+                context: keys.joined(separator: "."))
+        }
+        if let key = keys.first(where: { $0.utf8.contains(0) }) {
+            throw TansuError(
+                .invalidQuery, "A query cannot name a key that has a NUL character; rename the key", context: key)
         }
         if keys == ["*"] || keys.first == "**" || keys.first?.first == "$" {
             throw TansuError(
