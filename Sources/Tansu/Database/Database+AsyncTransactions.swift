@@ -125,7 +125,8 @@ extension Database {
     ///
     /// - Parameter body: What to read, through the transaction's collections.
     /// - Returns: What the closure returns.
-    /// - Throws: The closure's error, `CancellationError`, or ``TansuError`` with `.closed`.
+    /// - Throws: The closure's error, `CancellationError`, or ``TansuError`` with `.closed`; `.cancelled` where the
+    ///   transaction was.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> Result
     ) async throws -> Result {
@@ -139,7 +140,8 @@ extension Database {
     ///   - isolation: The actor on which the closure runs: the caller's.
     ///   - body: What to read, through the transaction's collections.
     /// - Returns: What the closure returns.
-    /// - Throws: The closure's error, `CancellationError`, or ``TansuError`` with `.closed`.
+    /// - Throws: The closure's error, `CancellationError`, or ``TansuError`` with `.closed`; `.cancelled` where the
+    ///   transaction was.
     public func read<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (Transaction) async throws -> Result
     ) async throws -> Result {
@@ -153,6 +155,7 @@ extension Database {
             } onCancel: {
                 snapshot.cancel()
             }
+            try snapshot.engine.checkCancellation()
         } catch {
             await readers.finish { snapshot.engine.abort() }
             throw error.asSeenByTask

@@ -60,7 +60,9 @@ extension Database {
     ) throws -> Result {
         let snapshot = try begin(.read, queue: readers, cancelledBy: flag, tracking: reads)
         defer { snapshot.engine.abort() }
-        return try snapshot.run(body, cancelledBy: flag)
+        let result = try snapshot.run(body, cancelledBy: flag)
+        try snapshot.engine.checkCancellation()
+        return result
     }
 
     func begin(

@@ -23,7 +23,7 @@ extension Database {
         }
 
         /// Cancels it, from any thread: the running call and every later one throw `.cancelled` (a long call soon), and
-        /// so does the `write` itself at its end, which then rolls back.
+        /// so does the `read` or `write` itself at its end; a `write` then rolls back.
         ///
         /// It may be called at any time. A commit that has begun is not cancelled.
         public func cancel() {

@@ -9,6 +9,7 @@ final class EngineInterrupt: @unchecked Sendable {
     private let lock = NSLock()
     private let cancel: @Sendable (OpaquePointer?) -> Void
     private var handle: OpaquePointer?
+    private var isRequested = false
 
     /// - Parameter cancel: The engine's call for this kind of handle.
     init(_ cancel: @escaping @Sendable (OpaquePointer?) -> Void) {
@@ -27,6 +28,12 @@ final class EngineInterrupt: @unchecked Sendable {
 
     /// Cancels the handle; does nothing when there is none.
     func request() {
-        lock.withLock { cancel(handle) }
+        lock.withLock {
+            isRequested = true
+            cancel(handle)
+        }
     }
+
+    /// Whether it was ever cancelled.
+    var wasRequested: Bool { lock.withLock { isRequested } }
 }

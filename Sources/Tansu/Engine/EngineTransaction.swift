@@ -74,6 +74,11 @@ final class EngineTransaction: @unchecked Sendable {
         interrupt.request()
     }
 
+    /// Throws `.cancelled` when it was cancelled, for the end of a read transaction, which has no commit that would.
+    func checkCancellation() throws {
+        if interrupt.wasRequested { throw TansuError(.cancelled, "The transaction was cancelled", context: "txn") }
+    }
+
     /// Whether it may still be used.
     var isOpen: Bool {
         lock.withLock { handle != nil }

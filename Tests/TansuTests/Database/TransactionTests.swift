@@ -51,6 +51,35 @@ struct TransactionTests {
         #expect(try people.count() == 5)
     }
 
+    @Test("A read of a cancelled transaction throws, also when its closure does not")
+    func cancelledRead() async throws {
+        let (db, people) = try fourPeople()
+        let error = #expect(throws: TansuError.self) {
+            try db.read { snapshot in
+                snapshot.cancel()
+                return 5
+            }
+        }
+        #expect(error?.code == .cancelled)
+        let later = await #expect(throws: TansuError.self) { try await db.read { $0.cancel() } }
+        #expect(later?.code == .cancelled)
+        let suspending = await #expect(throws: TansuError.self) {
+            try await db.read { snapshot in
+                _ = try await people.count()
+                snapshot.cancel()
+            }
+        }
+        #expect(suspending?.code == .cancelled)
+        // The closure's own error is the more interesting one.
+        #expect(throws: Refused.self) {
+            try db.read { snapshot in
+                snapshot.cancel()
+                throw Refused()
+            }
+        }
+        #expect(try await db.read { try $0.collection("people").count() } == 4)
+    }
+
     @Test("A read sees one snapshot, whatever is committed meanwhile")
     func snapshot() throws {
         let (db, people) = try fourPeople()
