@@ -36,6 +36,7 @@ func withEngineOptions<Result>(
 private func engineOptions(
     _ store: Database.Store, _ options: Database.Options
 ) throws -> (tansu_options, path: String?) {
+    try options.checkNumbers()
     var choices = tansu_options()
     tansu_options_init(&choices)
     choices.read_only = options.readOnly ? 1 : 0
@@ -65,6 +66,23 @@ private func engineOptions(
     }
     try path?.checkPath()
     return (choices, path)
+}
+
+extension Database.Options {
+    /// Rejects negative numbers, which the engine's types do not have.
+    fileprivate func checkNumbers() throws {
+        let sizes = [
+            ("segmentSize", segmentSize), ("checkpointBytes", checkpointBytes), ("indexCacheBytes", indexCacheBytes),
+            ("sortMemoryBytes", sortMemoryBytes), ("groupMemoryBytes", groupMemoryBytes),
+            ("transactionMemoryBytes", transactionMemoryBytes), ("blockCacheBytes", blockCacheBytes),
+            ("maxPinnedBytes", maxPinnedBytes), ("compactionPercent", compactionPercent),
+            ("compactionShare", compactionShare),
+        ]
+        for case (let name, let number?) in sizes where number < 0 {
+            throw TansuError(
+                .invalidArgument, "The option \"\(name)\" is \(number) and must not be negative", context: "options")
+        }
+    }
 }
 
 private func withOptionalCString<Result>(
