@@ -101,7 +101,7 @@ extension DecodingError {
     }
 
     /// The same error with another text.
-    fileprivate func with(_ text: String) -> Self {
+    func with(_ text: String) -> Self {
         let context = Context(
             codingPath: context.codingPath, debugDescription: text, underlyingError: context.underlyingError)
         return switch self {

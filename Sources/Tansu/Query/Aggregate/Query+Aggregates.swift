@@ -16,7 +16,7 @@ extension Database.Query {
         let names = AggregateNames()
         let fields = try fields(repeat each aggregates)
         let answer = try aggregated(["fields": .document(fields)]).first ?? [:]
-        return try codec.coding { (repeat try (each aggregates).decode(answer[names.next()] ?? .null)) }
+        return try codec.coding { (repeat try decoded(each aggregates, answer[names.next()])) }
     }
 
     /// One aggregate of all the documents.
@@ -32,7 +32,7 @@ extension Database.Query {
     public func aggregate<Value: Sendable>(_ aggregate: Database.Aggregate<Element, Value>) throws -> Value {
         let fields = try fields(aggregate)
         let answer = try aggregated(["fields": .document(fields)]).first ?? [:]
-        return try codec.coding { try aggregate.decode(answer[AggregateNames().next()] ?? .null) }
+        return try codec.coding { try decoded(aggregate, answer[AggregateNames().next()]) }
     }
 
     /// Aggregates of groups of the documents, one group for each value of a property, in the order of the values.
@@ -57,7 +57,7 @@ extension Database.Query {
             try groups.map { group in
                 let names = AggregateNames()
                 let key: Key = try QueryCoding.decoded(group["key"] ?? .null)
-                return (key, repeat try (each aggregates).decode(group[names.next()] ?? .null))
+                return (key, repeat try decoded(each aggregates, group[names.next()]))
             }
         }
     }
@@ -69,6 +69,19 @@ extension Database.Query {
         var fields: BSONDocument = [:]
         for aggregate in repeat each aggregates { fields[names.next()] = .document(try aggregate.operation(self)) }
         return fields
+    }
+
+    /// The value of an aggregate; an error, such as a sum out of the range of its type, names it.
+    func decoded<Value>(_ aggregate: Database.Aggregate<Element, Value>, _ value: BSONValue?) throws -> Value {
+        do {
+            return try aggregate.decode(value ?? .null)
+        } catch let error as DecodingError {
+            let operation = try aggregate.operation(self).first
+            let operand = operation?.value.stringValue.map { " of \"\($0)\"" } ?? ""
+            throw error.with(
+                "\(error.context.debugDescription), in the aggregate \"\(operation?.key ?? "")\"\(operand) of collection"
+                    + " \"\(collection)\"")
+        }
     }
 
     func aggregated(_ group: BSONDocument) throws -> [BSONDocument] {

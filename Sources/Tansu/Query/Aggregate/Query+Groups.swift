@@ -40,7 +40,7 @@ extension Database.Query {
                 let (key, value) = (GroupNames("k"), GroupNames("f"))
                 return (
                     key: (repeat try (each keys).decode(group[key.next()] ?? .null)),
-                    values: (repeat try (each aggregates).decode(group[value.next()] ?? .null))
+                    values: (repeat try decoded(each aggregates, group[value.next()]))
                 )
             }
         }

@@ -40,6 +40,26 @@ struct QueryAggregateTests {
         #expect(tags == ["a", "b"])
     }
 
+    @Test("A sum out of the range of its type is an error that names aggregate, property and collection")
+    func range() throws {
+        try cats.insert([Cat(id: 5, name: "A", age: .max), Cat(id: 6, name: "B", age: .max)])
+        let sum = Database.Aggregate<Cat, Int>.sum(\.age)
+        for call in [
+            { _ = try cats.find().aggregate(sum) }, { _ = try cats.find().aggregate(.count, sum) },
+            { _ = try cats.find().groups(by: \.color, sum) },
+            { _ = try cats.find().groups(by: .value(\.color), computing: sum) },
+        ] {
+            let error = #expect(throws: DecodingError.self, performing: call)
+            guard case .dataCorrupted(let context) = error else {
+                Issue.record("\(error as Any)")
+                continue
+            }
+            for part in ["\"$sum\"", "\"age\"", "\"cats\""] {
+                #expect(context.debugDescription.contains(part), "\(context.debugDescription)")
+            }
+        }
+    }
+
     @Test("Of no documents there are no values, and the sum is 0")
     func nothing() throws {
         let (number, sum, mean, least) = try cats.find { $0.age > 99 }.aggregate(
