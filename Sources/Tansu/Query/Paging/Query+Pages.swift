@@ -16,7 +16,7 @@ extension Database.Query {
     ///
     /// - Parameters:
     ///   - token: The token of the previous page, of the same sort order and the same or another query.
-    ///   - size: The maximum number of documents, 1 or more.
+    ///   - size: The maximum number of documents, 1 to 2,147,483,646.
     /// - Throws: ``TansuError`` with `.invalidQuery`: as `all()`, an invalid token, a skip or limit in the query, or
     ///   a sort by values that no query can compare, such as regular expressions.
     public func page(after token: Database.PageToken? = nil, size: Int) throws -> Database.Page<Element> {
@@ -30,7 +30,7 @@ extension Database.Query {
     ///
     /// - Parameters:
     ///   - token: The token of the previous page, of the same sort order and the same or another query.
-    ///   - size: The maximum number of documents, 1 or more.
+    ///   - size: The maximum number of documents, 1 to 2,147,483,646.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func page(after token: Database.PageToken? = nil, size: Int) async throws -> Database.Page<Element> {
         try await session.runCancellable(.read) { try self.using($0).readPage(after: token, size: size) }
@@ -60,7 +60,8 @@ extension Database.Query {
 
     private func checkPaging(_ size: Int) throws {
         guard size > 0 && size < Int(Int32.max) else {
-            throw TansuError(.invalidQuery, "The page size \(size) is out of range; pass 1 or more", context: "\(size)")
+            throw TansuError(
+                .invalidQuery, "The page size \(size) is out of range; pass 1 to \(Int32.max - 1)", context: "\(size)")
         }
         for hint in ["$skip", "$max", "$limit", "$onlycount", "$explain"] where hints[hint] != nil {
             throw TansuError(

@@ -34,6 +34,14 @@ struct PageTests {
             ])
     }
 
+    @Test("A size out of range is an error that names the range", arguments: [0, -1, Int(Int32.max), .max])
+    func sizes(size: Int) throws {
+        let (_, people) = try fourPeople()
+        let error = #expect(throws: TansuError.self) { try people.find().page(size: size) }
+        #expect(error?.code == .invalidQuery && error?.message.contains("pass 1 to 2147483646") == true)
+        #expect(try people.find().page(size: Int(Int32.max) - 1).elements.count == 4)
+    }
+
     @Test("What is inserted or removed meanwhile neither repeats nor hides anything else")
     func stable() throws {
         let (_, people) = try fourPeople()
