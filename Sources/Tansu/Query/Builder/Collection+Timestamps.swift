@@ -7,7 +7,7 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved;
     ///   `.invalidArgument` for a date that is NaN.
     public func find(savedBefore date: Date) throws -> Database.Query<Element> {
-        find([try savedField(): ["$lt": try stored(date)]])
+        find([try savedField(): ["$lt": try checked(date)]])
     }
 
     /// The documents that were last saved after a date, of a collection with ``Database/Timestamps``.
@@ -16,7 +16,7 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved;
     ///   `.invalidArgument` for a date that is NaN.
     public func find(savedAfter date: Date) throws -> Database.Query<Element> {
-        find([try savedField(): ["$gt": try stored(date)]])
+        find([try savedField(): ["$gt": try checked(date)]])
     }
 
     /// The documents that were last saved on a day, of a collection with ``Database/Timestamps``.
@@ -34,7 +34,7 @@ extension Database.Collection {
     }
 
     /// The date in a query; a date that is NaN would be the least one there.
-    private func stored(_ date: Date) throws -> BSONValue {
+    private func checked(_ date: Date) throws -> BSONValue {
         if date.timeIntervalSince1970.isNaN {
             throw TansuError(.invalidArgument, "The date is NaN, which is no time; pass a time", context: "date")
         }
