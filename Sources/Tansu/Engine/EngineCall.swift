@@ -17,7 +17,7 @@ func engineCall(_ body: (UnsafeMutablePointer<tansu_error>) throws -> tansu_stat
 extension TansuError {
     /// The engine's error as Swift's. The status is authoritative; message and context may be empty.
     init(status: tansu_status, error: tansu_error) {
-        let message = text(inBytesOf: error.message)
+        let message = EngineMessages.translated(text(inBytesOf: error.message))
         self.init(
             Code(rawValue: UInt32(status.rawValue)),
             message.isEmpty ? "The engine returned \(String(cString: tansu_status_name(status)))" : message,

@@ -43,4 +43,43 @@ struct TansuErrorTests {
         }
         #expect(try things.count() == 0)
     }
+
+    @Test("Messages name what Swift has, not what C has")
+    func swiftNames() throws {
+        let db = try Database(.memory)
+        let people = try db.collection("people")
+        func message<Result>(_ body: () throws -> Result) -> String? {
+            #expect(throws: TansuError.self, performing: body)?.message
+        }
+        #expect(
+            message { try db.read { try $0.collection("people").save(["a": 1]) } }
+                == "A transaction of read() cannot write; use write()")
+        #expect(
+            message { try db.read { try $0.savepoint {} } }
+                == "A transaction of read() has no savepoints; use write()")
+        let nested = "This thread is inside a write transaction; write through that transaction"
+        try db.write { _ in
+            #expect(message { try people.save(["a": 1]) } == nested)
+            #expect(message { try db.write { _ in } } == nested)
+        }
+        #expect(
+            message {
+                try db.write { tx in
+                    tx.cancel()
+                    try tx.collection("people").save(["a": 1])
+                }
+            } == "The transaction was cancelled; leave its closure")
+        try db.write { tx in
+            let dropping = message { try tx.savepoint { try tx.dropCollection("people") } }
+            #expect(dropping?.hasSuffix("in a savepoint; do it outside of savepoint()") == true)
+        }
+        let segmentSize = Database.Options(segmentSize: 1)
+        #expect(
+            message { try Database(.memory, options: segmentSize) }
+                == "The option \"segmentSize\" must be from 1 MiB to 1 GiB")
+        let sortMemory = Database.Options(sortMemoryBytes: 1)
+        #expect(message { try Database(.memory, options: sortMemory) }?.contains("\"sortMemoryBytes\"") == true)
+        let interval = Database.Options(durability: .interval(.zero))
+        #expect(message { try Database(.memory, options: interval) }?.hasPrefix("The interval") == true)
+    }
 }
