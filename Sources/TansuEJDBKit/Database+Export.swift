@@ -76,7 +76,7 @@ extension Database {
         let all = try ExportFiles.toRead(names, in: directory)
         return try settingSchemas(cancelledBy: flag) {
             try all.reduce(0) { count, files in
-                try count + write(durability: nil, cancelledBy: flag) { try $0.import(files, mode) }
+                try count + writeInCall(cancelledBy: flag) { try $0.import(files, mode) }
             }
         }
     }

@@ -72,11 +72,11 @@ extension Session {
             guard let id = result["upserted"]?.arrayValue?.first else { return nil }
             try session.check([id], schema, of: collection)
             guard returnsNew else { return nil }
-            let cursor = try EngineCursor(
-                session.engine, collection: collection, query: ["_id": id],
-                hints: shown.map { ["$fields": $0] } ?? [:])
-            defer { cursor.close() }
-            return try cursor.next { Array($0) }
+            return try session.engine.withCursor(
+                ["_id": id], shown.map { ["$fields": $0] } ?? [:], in: collection
+            ) { cursor in
+                try cursor.next { Array($0) }
+            }
         }
     }
 

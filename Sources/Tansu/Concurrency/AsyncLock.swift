@@ -7,7 +7,7 @@ final class AsyncLock: @unchecked Sendable {
     private struct Waiter {
         let ticket: Int
         let deadline: DispatchTime
-        let continuation: CheckedContinuation<Void, any Error>
+        let continuation: CheckedContinuation<Bool, any Error>
     }
 
     private let lock = NSLock()
@@ -27,14 +27,16 @@ final class AsyncLock: @unchecked Sendable {
 
     /// Acquires the lock; `release()` must follow.
     ///
+    /// - Returns: Whether it had to wait.
     /// - Throws: Without the lock: `CancellationError`; `TansuError` with `.busy` after the timeout.
-    func acquire() async throws {
+    @discardableResult
+    func acquire() async throws -> Bool {
         let ticket = lock.withLock {
             lastTicket += 1
             return lastTicket
         }
         defer { lock.withLock { _ = cancelledTickets.remove(ticket) } }
-        try await withTaskCancellationHandler {
+        return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let deadline = DispatchTime.now() + .milliseconds(timeout)
                 admit(Waiter(ticket: ticket, deadline: deadline, continuation: continuation))
@@ -50,11 +52,11 @@ final class AsyncLock: @unchecked Sendable {
             isTaken = !waiters.isEmpty
             return waiters.isEmpty ? nil : waiters.removeFirst()
         }
-        next?.continuation.resume()
+        next?.continuation.resume(returning: true)
     }
 
     private func admit(_ waiter: Waiter) {
-        let outcome: Result<Void, any Error>? = lock.withLock {
+        let outcome: Result<Bool, any Error>? = lock.withLock {
             // The task may have been cancelled before there was anything to wake up.
             if cancelledTickets.contains(waiter.ticket) { return .failure(CancellationError()) }
             if isTaken {
@@ -63,7 +65,7 @@ final class AsyncLock: @unchecked Sendable {
                 return nil
             }
             isTaken = true
-            return .success(())
+            return .success(false)
         }
         if let outcome { waiter.continuation.resume(with: outcome) }
     }

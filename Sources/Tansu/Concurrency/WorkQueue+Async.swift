@@ -5,17 +5,41 @@ extension WorkQueue {
     ///
     /// A task that is cancelled before `body` began gets a `CancellationError` at once, and `body` never runs. A later
     /// cancellation is in the flag, for `body` to check or to stop with.
-    func run<Result: Sendable>(_ body: @escaping @Sendable (CancellationFlag) throws -> Result) async throws -> Result {
+    ///
+    /// - Parameters:
+    ///   - limit: How long a write waits for a thread and for the write lock; as long as it takes when `nil`.
+    ///   - start: When the wait began, if that was before this call.
+    ///   - body: What to run.
+    /// - Throws: What `body` throws; `CancellationError`; ``TansuError`` with `.busy` after the limit, and with `.memory`
+    ///   when there is no thread: then `body` never runs.
+    func run<Result: Sendable>(
+        within limit: WaitLimit? = nil, since start: DispatchTime? = nil,
+        _ body: @escaping @Sendable (CancellationFlag) throws -> Result
+    ) async throws -> Result {
         let flag = CancellationFlag()
         let job = Job<Result> { try body(flag) }
+        let called = DispatchTime.now()
+        var wait: Int?
+        defer { if let wait { limit?.remove(wait) } }
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
-                    if job.wait(with: continuation) { submit { job.run() } }
+                    guard job.wait(with: continuation) else { return }
+                    do {
+                        let isQueued = try submit { job.run() }
+                        // A write that gets a thread at once has the engine's limit, which begins then.
+                        guard let limit, isQueued || start != nil else { return }
+                        wait = limit.add(since: start ?? called) { error in
+                            job.withdraw(error)
+                            flag.endWait(error)
+                        }
+                    } catch {
+                        job.withdraw(error)
+                    }
                 }
             } onCancel: {
                 flag.cancel()
-                job.withdraw()
+                job.withdraw(CancellationError())
             }
         } catch {
             throw error.asSeenByTask
@@ -25,7 +49,9 @@ extension WorkQueue {
     /// Runs `body` on the queue even when the task is cancelled: it ends something that began.
     func finish<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
-            submit { continuation.resume(returning: body()) }
+            let job = { @Sendable in continuation.resume(returning: body()) }
+            // Without a thread it ends here: that may block a thread of the cooperative pool, but only once.
+            do { try submit(job) } catch { job() }
         }
     }
 }
@@ -65,10 +91,10 @@ private final class Job<Success: Sendable>: @unchecked Sendable {
         continuation.resume(with: result)
     }
 
-    /// Makes it never run, and continues the task with a `CancellationError`; does nothing once it runs.
-    func withdraw() {
+    /// Makes it never run, and continues the task with an error; does nothing once it runs.
+    func withdraw(_ error: any Error) {
         guard case .waiting(_, let continuation) = end() else { return }
-        continuation.resume(throwing: CancellationError())
+        continuation.resume(throwing: error)
     }
 
     private func end() -> State {

@@ -1,10 +1,12 @@
 // The async variants of Database+Maintenance.swift.
 extension Database {
-    /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for running calls.
+    /// Closes the database, as the synchronous variant does: it waits for running calls, and ends background work, writes
+    /// a checkpoint and syncs.
     ///
-    /// - Throws: ``TansuError`` with `.busy`, `.io` or `.full`; `CancellationError`.
+    /// - Throws: ``TansuError`` with `.busy` or `.memory` (nothing was closed), `.io` or `.full`; `CancellationError`.
     public func close() async throws {
-        try await writers.run { _ in try self.close() }
+        // On a thread of its own: all writers may be waiting for the transaction that keeps the database from closing.
+        try await WorkQueue.ofOneJob("tansu close").run { _ in try self.close() }
     }
 
     /// Goes to the newest commit, where another process writes the database (``Options/allowWriter``).

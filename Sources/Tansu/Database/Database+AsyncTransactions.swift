@@ -1,3 +1,5 @@
+import Dispatch
+
 extension Database {
     /// The write transaction with a suspending closure in which this task, or its parent, runs.
     @TaskLocal private static var enclosing: EngineTransaction?
@@ -17,7 +19,7 @@ extension Database {
         _ body: @escaping @Sendable (CancellationFlag) throws -> Result
     ) async throws -> Result {
         try rejectInsideOwnWrite()
-        return try await writers.run(body)
+        return try await writers.run(within: waitLimit, body)
     }
 
     /// Runs `body`, which reads in transactions of its own, on a thread of the database.
@@ -66,7 +68,7 @@ extension Database {
         }
         try rejectInsideOwnWrite()
         let body = Lent(body)
-        return try await writers.run { flag in
+        return try await writers.run(within: waitLimit) { flag in
             Lent(try self.write(durability: durability, cancelledBy: flag, body.value))
         }.value
     }
@@ -96,9 +98,10 @@ extension Database {
         _ body: (Transaction) async throws -> Result
     ) async throws -> Result {
         try rejectInsideOwnWrite()
-        try await writeLock.acquire()
+        let start = DispatchTime.now()
+        let hasWaited = try await writeLock.acquire()
         defer { writeLock.release() }
-        let transaction = try await transactions.run { flag in
+        let transaction = try await transactions.run(within: waitLimit, since: hasWaited ? start : nil) { flag in
             try self.begin(.write(durability), queue: self.transactions, cancelledBy: flag)
         }
         let result: Result

@@ -1,11 +1,27 @@
 extension Database {
-    /// Closes the database: ends background work, writes a checkpoint and syncs. Waits for running calls. A second call
-    /// does nothing. Every other call then throws `.closed`, and so do loops over changes and observed queries.
+    /// Closes the database: ends background work, writes a checkpoint and syncs. A second call does nothing. Every other
+    /// call then throws `.closed`, and so do loops over changes and observed queries.
     ///
-    /// - Throws: ``TansuError`` with `.busy` (a transaction or cursor is open, and nothing was closed), or `.io` or
-    ///   `.full` (the database is closed and commits are durable, but the next opening takes longer).
+    /// It waits for running calls, with the closures that they run: a query that is being read into an array, `forEach`,
+    /// an update with its closure, the closure of `observe(_:)`. Calls that begin meanwhile throw `.closed`.
+    ///
+    /// It does not wait for what you keep open, and throws `.busy` at once: a `write` or `read` whose closure runs, a
+    /// cursor, and a loop over the documents of a query. It throws `.busy` as well inside a running call, such as in the
+    /// closure of an update or in a decoder, because it would wait for itself. Such a closure must not wait for another
+    /// thread that closes the database: both would wait forever.
+    ///
+    /// - Throws: ``TansuError`` with `.busy` (nothing was closed), or `.io` or `.full` (the database is closed and commits
+    ///   are durable, but the next opening takes longer).
     public func close() throws {
-        try engine.close()
+        do {
+            try engine.close()
+        } catch let error as TansuError where error.code == .busy {
+            throw error
+        } catch {
+            stopThreads()
+            throw error
+        }
+        stopThreads()
     }
 
     /// Goes to the newest commit, where another process writes the database (``Options/allowWriter``).

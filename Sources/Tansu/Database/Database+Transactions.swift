@@ -39,8 +39,23 @@ extension Database {
     package func write<Result>(
         durability: Durability?, cancelledBy flag: CancellationFlag?, _ body: (Transaction) throws -> Result
     ) throws -> Result {
+        try performWrite(durability, for: .user, cancelledBy: flag, body)
+    }
+
+    /// `write` as a part of a call of the library: closing waits for the call, and its transaction does not count as
+    /// open.
+    package func writeInCall<Result>(
+        cancelledBy flag: CancellationFlag? = nil, _ body: (Transaction) throws -> Result
+    ) throws -> Result {
+        try engine.call { _ in try performWrite(nil, for: .call, cancelledBy: flag, body) }
+    }
+
+    private func performWrite<Result>(
+        _ durability: Durability?, for holder: EngineDatabase.Holder, cancelledBy flag: CancellationFlag?,
+        _ body: (Transaction) throws -> Result
+    ) throws -> Result {
         try rejectInsideOwnWrite()
-        let transaction = try begin(.write(durability), queue: readers, cancelledBy: flag)
+        let transaction = try begin(.write(durability), for: holder, queue: readers, cancelledBy: flag)
         let result: Result
         do {
             result = try transaction.run(body, cancelledBy: flag)
@@ -53,12 +68,28 @@ extension Database {
     }
 
     /// `read` on the thread that works for a task: `flag` has the task's cancellation.
+    func read<Result>(
+        cancelledBy flag: CancellationFlag?, _ body: (Transaction) throws -> Result
+    ) throws -> Result {
+        try performRead(for: .user, cancelledBy: flag, tracking: nil, body)
+    }
+
+    /// `read` as a part of a call of the library: closing waits for the call, and its transaction does not count as
+    /// open.
     ///
     /// - Parameter reads: Receives what is read.
-    func read<Result>(
-        cancelledBy flag: CancellationFlag?, tracking reads: ReadSet? = nil, _ body: (Transaction) throws -> Result
+    func readInCall<Result>(
+        cancelledBy flag: CancellationFlag? = nil, tracking reads: ReadSet? = nil,
+        _ body: (Transaction) throws -> Result
     ) throws -> Result {
-        let snapshot = try begin(.read, queue: readers, cancelledBy: flag, tracking: reads)
+        try engine.call { _ in try performRead(for: .call, cancelledBy: flag, tracking: reads, body) }
+    }
+
+    private func performRead<Result>(
+        for holder: EngineDatabase.Holder, cancelledBy flag: CancellationFlag?, tracking reads: ReadSet?,
+        _ body: (Transaction) throws -> Result
+    ) throws -> Result {
+        let snapshot = try begin(.read, for: holder, queue: readers, cancelledBy: flag, tracking: reads)
         defer { snapshot.engine.abort() }
         let result = try snapshot.run(body, cancelledBy: flag)
         try snapshot.engine.checkCancellation()
@@ -66,10 +97,10 @@ extension Database {
     }
 
     func begin(
-        _ mode: EngineTransaction.Mode, queue: WorkQueue, cancelledBy flag: CancellationFlag?,
-        tracking reads: ReadSet? = nil
+        _ mode: EngineTransaction.Mode, for holder: EngineDatabase.Holder = .user, queue: WorkQueue,
+        cancelledBy flag: CancellationFlag?, tracking reads: ReadSet? = nil
     ) throws -> Transaction {
-        let transaction = try EngineTransaction(engine, mode, cancelledBy: flag, tracking: reads)
+        let transaction = try EngineTransaction(engine, mode, for: holder, cancelledBy: flag, tracking: reads)
         return Transaction(self, transaction, queue: queue)
     }
 }

@@ -35,11 +35,14 @@ public final class Database: Sendable {
     let transactions = WorkQueue("tansu transaction", width: 1, idleSeconds: nil)
     /// Serializes the tasks that use `transactions`.
     let writeLock: AsyncLock
+    /// How long async writes wait.
+    let waitLimit: WaitLimit
 
     /// A database that the engine has opened.
     init(_ engine: EngineDatabase) {
         self.engine = engine
         writeLock = AsyncLock(timeout: engine.busyTimeout)
+        waitLimit = WaitLimit(timeout: engine.busyTimeout)
     }
 
     /// Opens a database, creating it unless the options forbid. After a crash it is recovered here.
@@ -52,6 +55,7 @@ public final class Database: Sendable {
     public init(_ store: Store, options: Options = Options()) throws {
         engine = try EngineDatabase(opening: store, options: options)
         writeLock = AsyncLock(timeout: engine.busyTimeout)
+        waitLimit = WaitLimit(timeout: engine.busyTimeout)
     }
 
     /// Opens the database in a folder, creating it unless the options forbid.
@@ -71,11 +75,17 @@ public final class Database: Sendable {
     ///   - options: How to open it.
     /// - Throws: As ``init(_:options:)``, and `CancellationError`.
     public static func open(_ store: Store, options: Options = Options()) async throws -> Database {
-        try await WorkQueue("tansu open", width: 1).run { _ in try Database(store, options: options) }
+        try await WorkQueue.ofOneJob("tansu open").run { _ in try Database(store, options: options) }
     }
 
     deinit {
-        transactions.stop()
+        stopThreads()
+    }
+
+    /// Ends the threads that have nothing to do, now that there will be no calls.
+    func stopThreads() {
+        for queue in [readers, writers, transactions] { queue.stop() }
+        engine.recorder?.stop()
     }
 
     /// The version of the engine that is linked, such as "0.1.0".

@@ -56,7 +56,7 @@ package struct Session: Sendable {
     /// it did is rolled back.
     package func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard let transaction else {
-            return try database.write(durability: nil, cancelledBy: nil) { try body($0.session) }
+            return try database.writeInCall { try body($0.session) }
         }
         return try transaction.savepoint { try body(self) }
     }
@@ -64,7 +64,7 @@ package struct Session: Sendable {
     /// Runs `body` in one snapshot: of a transaction of its own, or of the one that there is.
     package func inSnapshot<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard transaction == nil else { return try body(self) }
-        return try database.read { try body($0.session) }
+        return try database.readInCall { try body($0.session) }
     }
 
     /// Runs `body` on the right thread and suspends the task meanwhile.
@@ -72,7 +72,11 @@ package struct Session: Sendable {
         _ access: Access, _ body: @escaping @Sendable (CancellationFlag) throws -> Result
     ) async throws -> Result {
         if access == .write { try checkMayWrite() }
-        return try await (transactionQueue ?? (access == .write ? database.writers : database.readers)).run(body)
+        if let transactionQueue { return try await transactionQueue.run(body) }
+        switch access {
+        case .read: return try await database.readers.run(body)
+        case .write: return try await database.writers.run(within: database.waitLimit, body)
+        }
     }
 
     /// The same for a call that may run long: it stops when the task is cancelled meanwhile, and then keeps nothing.
@@ -95,8 +99,8 @@ package struct Session: Sendable {
     ) throws -> Result {
         if transaction != nil { return try body(self) }
         switch access {
-        case .read: return try database.read(cancelledBy: flag) { try body($0.session) }
-        case .write: return try database.write(durability: nil, cancelledBy: flag) { try body($0.session) }
+        case .read: return try database.readInCall(cancelledBy: flag) { try body($0.session) }
+        case .write: return try database.writeInCall(cancelledBy: flag) { try body($0.session) }
         }
     }
 }

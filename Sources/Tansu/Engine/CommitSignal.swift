@@ -16,6 +16,7 @@ final class CommitSignal: @unchecked Sendable {
         }
     }
 
+    private let startThread: WorkQueue.ThreadStart
     private let condition = NSCondition()
     private var users = 0
     private var waiting: Waiting?
@@ -26,6 +27,11 @@ final class CommitSignal: @unchecked Sendable {
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var cancelledTickets: Set<UInt64> = []
     private var lastTicket: UInt64 = 0
+
+    /// - Parameter startThread: Starts the thread.
+    init(startThread: @escaping WorkQueue.ThreadStart = WorkerThread.start) {
+        self.startThread = startThread
+    }
 
     /// Counts one more feed.
     func retain() {
@@ -107,13 +113,17 @@ final class CommitSignal: @unchecked Sendable {
         }
         guard let feed else { return }
         let waiting = Waiting(feed)
-        self.waiting = waiting
-        let thread = Thread { [self] in
-            while tansu_feed_skip(waiting.feed, -1, nil, nil) == TANSU_OK { wake() }
-            end(waiting)
+        do {
+            try startThread("tansu commits") { [self] in
+                while tansu_feed_skip(waiting.feed, -1, nil, nil) == TANSU_OK { wake() }
+                end(waiting)
+            }
+        } catch {
+            tansu_feed_close(feed)
+            threads -= 1
+            throw error
         }
-        thread.name = "tansu commits"
-        thread.start()
+        self.waiting = waiting
     }
 
     /// Under the lock.

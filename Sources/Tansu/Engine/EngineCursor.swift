@@ -25,14 +25,19 @@ final class EngineCursor: @unchecked Sendable {
 
     private let scope: EngineScope
     private let handle: Handle
+    private let holder: EngineDatabase.Holder
     private let lock = NSRecursiveLock()
     /// The durations of its steps; `nil` when calls are not measured.
     private let timer: CursorTimer?
 
     /// Starts a query.
-    init(_ scope: EngineScope, collection: String, query: BSONDocument, hints: BSONDocument) throws {
+    init(
+        _ scope: EngineScope, collection: String, query: BSONDocument, hints: BSONDocument,
+        for holder: EngineDatabase.Holder = .user
+    ) throws {
         scope.track(query, hints, in: collection)
         self.scope = scope
+        self.holder = holder
         handle = Handle()
         timer = scope.engine.recorder.map { _ in
             CursorTimer(
@@ -48,7 +53,7 @@ final class EngineCursor: @unchecked Sendable {
                 transaction.adopt(handle)
             }
         } else {
-            try scope.engine.open { database in try start(database, nil, collection, query, hints) }
+            try scope.engine.open(for: holder) { database in try start(database, nil, collection, query, hints) }
         }
     }
 
@@ -86,7 +91,9 @@ final class EngineCursor: @unchecked Sendable {
         } else {
             lock.withLock {
                 guard handle.pointer != nil else { return }
-                scope.engine.end { handle.close() }
+                // It stays open until the end of the step, which calls this again.
+                guard !handle.isStepping else { return handle.close() }
+                scope.engine.end(for: holder) { handle.close() }
             }
         }
     }

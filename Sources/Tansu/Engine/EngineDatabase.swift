@@ -15,10 +15,19 @@ final class EngineDatabase: @unchecked Sendable {
         case closed
     }
 
+    /// Who keeps a transaction open, or a cursor outside of one.
+    enum Holder: Sendable {
+        /// A call of the library, which ends it, on the same thread: closing waits for the call.
+        case call
+        /// The user, who may keep it as long as he likes: closing throws `.busy`.
+        case user
+    }
+
     private let condition = NSCondition()
     private var state: State
-    private var runningCalls = 0
-    /// Transactions, and cursors outside of them: the engine cannot close under these.
+    /// The thread of each running call; a thread is there several times when a call runs a closure that calls.
+    private var callers: [UInt] = []
+    /// Transactions and cursors of the user: the engine cannot close under these.
     private var openHandles = 0
     /// Records calls; `nil` when calls are not measured.
     let recorder: CallRecorder?
@@ -58,20 +67,25 @@ final class EngineDatabase: @unchecked Sendable {
         return try body(handle)
     }
 
-    /// Runs `body`, which opens a transaction or cursor; `end` must follow.
-    func open<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
+    /// Runs `body`, which opens a transaction or cursor; `end` must follow, for `.call` within the same `call`.
+    func open<Result>(for holder: Holder, _ body: (OpaquePointer) throws -> Result) throws -> Result {
         try call { handle in
             let result = try body(handle)
-            condition.withLock { openHandles += 1 }
+            guard holder == .user else { return result }
+            condition.withLock {
+                openHandles += 1
+                // Closing that waits need wait no longer.
+                condition.broadcast()
+            }
             return result
         }
     }
 
     /// Runs `body`, which ends what `open` opened. It never fails: until then the database stays open.
-    func end(_ body: () throws -> Void) rethrows {
-        condition.withLock { runningCalls += 1 }
+    func end(for holder: Holder, _ body: () throws -> Void) rethrows {
+        condition.withLock { callers.append(WorkerThread.current) }
         defer {
-            condition.withLock { openHandles -= 1 }
+            if holder == .user { condition.withLock { openHandles -= 1 } }
             leave()
         }
         try body()
@@ -91,8 +105,8 @@ final class EngineDatabase: @unchecked Sendable {
     /// How many feeds are open.
     var openFeeds: Int { condition.withLock { feeds.count } }
 
-    /// Closes the database and all feeds; a second call does nothing. Throws `.busy` with open transactions or cursors:
-    /// then nothing was closed.
+    /// Closes the database and all feeds, after running calls; a second call does nothing. Throws `.busy` with open
+    /// transactions or cursors of the user, and inside a call: then nothing was closed.
     func close() throws {
         guard let handle = try drain() else { return }
         for feed in condition.withLock({ feeds.values.map { $0 } }) { feed.close() }
@@ -108,13 +122,17 @@ final class EngineDatabase: @unchecked Sendable {
     private func drain() throws -> OpaquePointer? {
         condition.lock()
         defer { condition.unlock() }
+        // Whoever else is closing waits for this call, too.
+        if callers.contains(WorkerThread.current) {
+            throw TansuError(.busy, "A call cannot close the database that it runs in; close it after the call")
+        }
         while true {
             switch state {
             case .open(let handle):
-                // Checked first: a running call may be waiting for the open transaction.
+                // A running call may be waiting for the open transaction, which may also begin while this waits.
                 try rejectOpenHandles()
                 state = .draining(handle)
-                while runningCalls > 0 { condition.wait() }
+                while !callers.isEmpty && openHandles == 0 { condition.wait() }
                 do {
                     try rejectOpenHandles()
                 } catch {
@@ -145,18 +163,27 @@ final class EngineDatabase: @unchecked Sendable {
 
     private func enter() throws -> OpaquePointer {
         try condition.withLock {
-            guard case .open(let handle) = state else {
+            let thread = WorkerThread.current
+            switch state {
+            case .open(let handle):
+                callers.append(thread)
+                return handle
+            // A part of a call that closing waits for.
+            case .draining(let handle) where callers.contains(thread):
+                callers.append(thread)
+                return handle
+            case .draining, .closing, .closed:
                 throw TansuError(.closed, "The database is closed; open it again to use it")
             }
-            runningCalls += 1
-            return handle
         }
     }
 
     private func leave() {
         condition.withLock {
-            runningCalls -= 1
-            if runningCalls == 0 { condition.broadcast() }
+            guard let index = callers.lastIndex(of: WorkerThread.current) else { return }
+            callers.swapAt(index, callers.count - 1)
+            callers.removeLast()
+            if callers.isEmpty { condition.broadcast() }
         }
     }
 }

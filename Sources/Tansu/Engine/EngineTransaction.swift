@@ -10,6 +10,7 @@ final class EngineTransaction: @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private let database: OpaquePointer
     private var handle: OpaquePointer?
+    private let holder: EngineDatabase.Holder
     private let interrupt: EngineInterrupt
     /// What its calls have read; `nil` when nobody wants to know.
     let reads: ReadSet?
@@ -29,18 +30,24 @@ final class EngineTransaction: @unchecked Sendable {
     /// Begins, and waits for the write lock if need be. Throws `.busy`, `.readOnly`, `.syncFailed` or `.closed`; a
     /// `CancellationError` or `.cancelled` when `flag` is set meanwhile.
     init(
-        _ engine: EngineDatabase, _ mode: Mode, cancelledBy flag: CancellationFlag?, tracking reads: ReadSet? = nil
+        _ engine: EngineDatabase, _ mode: Mode, for holder: EngineDatabase.Holder, cancelledBy flag: CancellationFlag?,
+        tracking reads: ReadSet? = nil
     ) throws {
         let interrupt = EngineInterrupt { tansu_txn_cancel($0) }
         self.engine = engine
+        self.holder = holder
         self.interrupt = interrupt
         self.reads = reads
-        (database, handle) = try engine.open { database in
+        (database, handle) = try engine.open(for: holder) { database in
             let handle = try Self.prepare(database, mode)
             interrupt.begin(handle)
             do {
                 let start = { _ = try engineCall { tansu_txn_start(handle, $0) } }
-                if let flag { try flag.cancelling(with: interrupt.request, start) } else { try start() }
+                switch (flag, mode) {
+                case (nil, _): try start()
+                case (let flag?, .read): try flag.cancelling(with: interrupt.request, start)
+                case (let flag?, .write): try flag.waiting(with: interrupt.request, start)
+                }
             } catch {
                 interrupt.end()
                 tansu_txn_abort(handle)
@@ -117,7 +124,7 @@ final class EngineTransaction: @unchecked Sendable {
             try call { _, transaction in
                 closeCursors()
                 defer { end() }
-                try engine.end {
+                try engine.end(for: holder) {
                     handle = nil
                     interrupt.end()
                     var error = tansu_error()
@@ -143,7 +150,7 @@ final class EngineTransaction: @unchecked Sendable {
             guard let transaction = handle else { return }
             handle = nil
             interrupt.end()
-            engine.end { tansu_txn_abort(transaction) }
+            engine.end(for: holder) { tansu_txn_abort(transaction) }
             end()
         }
     }

@@ -23,7 +23,8 @@ extension TansuError.Code: CustomStringConvertible {
 }
 
 extension TansuError.Code {
-    /// Out of memory; nothing was changed. Work in smaller pieces: a cursor rather than an array.
+    /// Out of memory, or the system cannot start another thread; nothing was changed. Work in smaller pieces: a cursor
+    /// rather than an array, fewer calls at once.
     public static let memory = Self(TANSU_E_MEMORY)
 
     /// An argument that is out of its range, such as a negative commit number or a path with a NUL character.
@@ -42,8 +43,9 @@ extension TansuError.Code {
     /// read-only on both sides, or wait with ``Database/Options/lockTimeout``.
     public static let locked = Self(TANSU_E_LOCKED)
 
-    /// The wait for the write lock timed out, this task or thread holds the write lock itself, or open transactions and
-    /// cursors prevent closing. Inside `write`, use the collections of the transaction; before `close()`, end cursors.
+    /// The wait for the write lock, or for a thread to write on, timed out; this task or thread holds the write lock
+    /// itself; or open transactions and cursors prevent closing. Inside `write`, use the collections of the transaction;
+    /// before `close()`, end cursors.
     public static let busy = Self(TANSU_E_BUSY)
 
     /// Opened read-only, or a write through a `read` transaction. Use `write`.

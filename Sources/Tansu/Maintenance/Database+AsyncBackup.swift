@@ -33,7 +33,7 @@ extension Database {
     public static func restore(
         from backup: String, to path: String, progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
     ) async throws -> BackupReport {
-        try await WorkQueue("tansu restore", width: 1).run { flag in
+        try await WorkQueue.ofOneJob("tansu restore").run { flag in
             try restore(from: backup, to: path) { state in
                 try progress(state)
                 try flag.check()

@@ -147,7 +147,7 @@ extension Database {
     public static func repair(
         from damaged: String, to path: String, progress: @escaping @Sendable (Progress) throws -> Void = { _ in }
     ) async throws -> RepairReport {
-        try await WorkQueue("tansu repair", width: 1).run { flag in
+        try await WorkQueue.ofOneJob("tansu repair").run { flag in
             try repair(from: damaged, to: path) { state in
                 try progress(state)
                 try flag.check()

@@ -58,7 +58,7 @@ final class CallRecorder: @unchecked Sendable {
             return
         }
         // Explaining runs the query again, on another thread and one query at a time.
-        queue.submit { [weak self] in
+        let job = { @Sendable [weak self] in
             var (query, hints) = (query, call.hints)
             // Those of a write, or of a call that asks for something else than documents.
             for key in ["$upsert", "$dropall"] { query[key] = nil }
@@ -67,6 +67,17 @@ final class CallRecorder: @unchecked Sendable {
             logger.warning(message, metadata: details.merging(explained) { own, _ in own })
             self?.endExplaining()
         }
+        do {
+            try queue.submit(job)
+        } catch {
+            logger.warning(message, metadata: details)
+            endExplaining()
+        }
+    }
+
+    /// Ends its thread when that has nothing to do.
+    func stop() {
+        queue.stop()
     }
 
     /// Logs an event.

@@ -75,7 +75,7 @@ extension Database {
         _ progress: @escaping @Sendable (MigrationProgress) throws -> Void
     ) throws -> String? {
         try flag?.check()
-        return try write(durability: nil, cancelledBy: flag) { transaction in
+        return try writeInCall(cancelledBy: flag) { transaction in
             // Inside the transaction, because another thread may have run the step meanwhile.
             let number = try migrations.done(transaction.session.appliedMigrations().map(\.name))
             guard number < migrations.steps.count else { return nil }

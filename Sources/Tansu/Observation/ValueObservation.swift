@@ -128,7 +128,9 @@ extension Database {
                 _ database: Database, _ compute: @Sendable (Transaction) throws -> Value, _ flag: CancellationFlag
             ) -> Run {
                 let reads = ReadSet()
-                let result = Result<Value, any Error> { try database.read(cancelledBy: flag, tracking: reads, compute) }
+                let result = Result<Value, any Error> {
+                    try database.readInCall(cancelledBy: flag, tracking: reads, compute)
+                }
                 return Run(result: result, reads: reads)
             }
         }

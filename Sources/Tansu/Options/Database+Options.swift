@@ -25,7 +25,8 @@ extension Database {
         /// Throw `.notFound` instead of creating a new database.
         public var mustExist: Bool
 
-        /// How long a write waits for the write lock before it throws `.busy`.
+        /// How long a write waits for the write lock before it throws `.busy`. For async writes it counts from the call:
+        /// many of them wait for a thread first.
         public var busyTimeout: Duration
 
         /// How long opening waits while another process has the database open, before it throws `.locked`. Opening

@@ -87,8 +87,6 @@ extension Database.Query {
     }
 
     func withCursor<Result>(_ body: (EngineCursor) throws -> Result) throws -> Result {
-        let cursor = try makeEngineCursor()
-        defer { cursor.close() }
-        return try body(cursor)
+        try session.engine.withCursor(filter, hints, in: collection, body)
     }
 }

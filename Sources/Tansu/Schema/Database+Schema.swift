@@ -57,7 +57,7 @@ extension Database {
         _ schema: DocumentSchema?, for collection: String, cancelledBy flag: CancellationFlag?
     ) throws {
         try settingSchemas(cancelledBy: flag) {
-            try write(durability: nil, cancelledBy: flag) { try $0.session.setSchema(schema, for: collection) }
+            try writeInCall(cancelledBy: flag) { try $0.session.setSchema(schema, for: collection) }
         }
     }
 
@@ -68,7 +68,7 @@ extension Database {
         -> Result
     {
         // Fails when this thread holds the write lock, for which other writes would wait forever.
-        try write(durability: nil, cancelledBy: flag) { _ in }
+        try writeInCall(cancelledBy: flag) { _ in }
         return try schemas.setting(cancelledBy: flag, body)
     }
 }

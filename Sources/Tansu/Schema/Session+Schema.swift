@@ -28,7 +28,7 @@ extension Session {
             defer { gate.leave() }
             return try body(self, nil)
         }
-        return try database.write(durability: nil, cancelledBy: nil) { transaction in
+        return try database.writeInCall { transaction in
             try body(transaction.session, transaction.session.schema(of: collection))
         }
     }
@@ -92,7 +92,7 @@ extension Session {
             defer { database.schemas.leave() }
             return try body(self)
         }
-        return try database.write(durability: nil, cancelledBy: nil) { try body($0.session) }
+        return try database.writeInCall { try body($0.session) }
     }
 
     /// Renames or removes the schema of a collection that was renamed or dropped.

@@ -28,7 +28,7 @@ struct ModelUse {
         if try database.read({ try !changes(in: $0).isEmpty }) {
             do {
                 // Decided again in the transaction: another process or thread may have been first.
-                try database.write(durability: nil, cancelledBy: flag) { transaction in
+                try database.writeInCall(cancelledBy: flag) { transaction in
                     for change in try changes(in: transaction) { try apply(change, in: transaction) }
                 }
             } catch let error as TansuError where error.code == .readOnly {

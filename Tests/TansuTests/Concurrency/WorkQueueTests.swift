@@ -10,7 +10,7 @@ struct WorkQueueTests {
     func order() async throws {
         let queue = WorkQueue("test", width: 1, idleSeconds: nil)
         let log = JobLog()
-        for i in 0..<100 { queue.submit { log.append("\(i) \(ObjectIdentifier(Thread.current).hashValue)") } }
+        for i in 0..<100 { try queue.submit { log.append("\(i) \(ObjectIdentifier(Thread.current).hashValue)") } }
         await queue.finish {}
         #expect(log.lines.map { $0.prefix { $0 != " " } } == (0..<100).map { "\($0)" })
         #expect(Set(log.lines.map { $0.drop { $0 != " " } }).count == 1)
@@ -47,7 +47,7 @@ struct WorkQueueTests {
         let queue = WorkQueue("test", width: 1)
         let blocker = DispatchSemaphore(value: 0)
         let log = JobLog()
-        queue.submit { blocker.wait() }
+        try queue.submit { blocker.wait() }
         let task = Task { try await queue.run { _ in log.append("cancelled") } }
         let ending = Task { await queue.finish { log.append("finished") } }
         task.cancel()

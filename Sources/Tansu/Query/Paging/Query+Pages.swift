@@ -21,7 +21,7 @@ extension Database.Query {
     ///   a sort by values that no query can compare, such as regular expressions.
     public func page(after token: Database.PageToken? = nil, size: Int) throws -> Database.Page<Element> {
         guard session.transaction == nil else { return try readPage(after: token, size: size) }
-        return try session.database.read(cancelledBy: nil) {
+        return try session.database.readInCall {
             try using($0.session).readPage(after: token, size: size)
         }
     }
