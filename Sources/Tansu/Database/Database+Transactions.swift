@@ -58,7 +58,7 @@ extension Database {
         let transaction = try begin(.write(durability), for: holder, queue: readers, cancelledBy: flag)
         let result: Result
         do {
-            result = try transaction.run(body, cancelledBy: flag)
+            result = try transaction.runBody(body, cancelledBy: flag)
         } catch {
             transaction.engine.abort()
             throw error
@@ -91,7 +91,7 @@ extension Database {
     ) throws -> Result {
         let snapshot = try begin(.read, for: holder, queue: readers, cancelledBy: flag, tracking: reads)
         defer { snapshot.engine.abort() }
-        let result = try snapshot.run(body, cancelledBy: flag)
+        let result = try snapshot.runBody(body, cancelledBy: flag)
         try snapshot.engine.checkCancellation()
         return result
     }
@@ -106,7 +106,7 @@ extension Database {
 }
 
 extension Database.Transaction {
-    fileprivate func run<Result>(
+    fileprivate func runBody<Result>(
         _ body: (Database.Transaction) throws -> Result, cancelledBy flag: CancellationFlag?
     ) throws -> Result {
         guard let flag else { return try body(self) }
