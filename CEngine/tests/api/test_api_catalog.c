@@ -6,6 +6,7 @@
 #include "support/calls/query_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/random/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,50 @@ static void many_collections(void) {
     for (int i = 0; i < 300; i++) {
         snprintf(name, sizeof name, "c%d", i);
         CHECK_INT(i % 3 != 0, call_count(db, NULL, name, "{}"));
+    }
+}
+
+/* Each of some transactions creates or drops several; some are aborted. */
+static void collections_come_and_go(void) {
+    enum { MOST = 90 };
+    random_source random = random_start(1);
+    bool there[MOST] = {false};
+    fresh();
+    for (int round = 0; round < 400 && check_failures() == 0; round++) {
+        bool now[MOST];
+        memcpy(now, there, sizeof now);
+        tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+        bool creates = random_chance(&random, 50);
+        for (uint64_t i = random_below(&random, 40); i > 0; i--) {
+            char name[32];
+            size_t at = random_below(&random, MOST);
+            snprintf(name, sizeof name, "c%zu", at);
+            if (creates)
+                CHECK_OK(tansu_collection_ensure(db, txn, name, TANSU_NO_DOCUMENT, &call_error),
+                         &call_error);
+            else if (now[at])
+                CHECK_OK(tansu_collection_drop(db, txn, name, &call_error), &call_error);
+            now[at] = creates;
+        }
+        if (random_chance(&random, 20)) {
+            tansu_txn_abort(txn);
+        } else {
+            CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+            memcpy(there, now, sizeof there);
+        }
+        int64_t expected = 0;
+        for (size_t at = 0; at < MOST; at++) {
+            char name[32];
+            snprintf(name, sizeof name, "c%zu", at);
+            expected += there[at];
+            if (there[at] && at % 7 == (size_t)round % 7)
+                CHECK_OK(call_save(db, NULL, name, TANSU_SAVE, "{'_id': 1}"), &call_error);
+        }
+        char last[48], next[48];
+        snprintf(last, sizeof last, "collections.%lld.documents", (long long)expected - 1);
+        snprintf(next, sizeof next, "collections.%lld.documents", (long long)expected);
+        CHECK(expected == 0 || call_statistic(db, last) >= 0);
+        CHECK_INT(-1, call_statistic(db, next));
     }
 }
 
@@ -409,6 +454,7 @@ int main(void) {
     RUN(drop_takes_documents_and_indexes);
     RUN(rename_keeps_all_but_the_name);
     RUN(many_collections);
+    RUN(collections_come_and_go);
     RUN(the_same_index_again_is_no_harm);
     RUN(names_of_indexes);
     RUN(invalid_definitions_are_rejected);

@@ -57,15 +57,11 @@ tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *
     if (found)
         return error_set(error, TANSU_E_EXISTS, name,
                          "Collection \"%s\" exists; choose another name", name);
-    /* The array has no spare space: collections are made rarely. */
-    collection_state **list =
-        realloc(wtxn->next->collections, (wtxn->next->count + 1) * sizeof *list);
-    if (list == NULL || !retire_reserve(&wtxn->made, 1)) {
-        if (list != NULL)
-            wtxn->next->collections = list;
+    snapshot *next = wtxn->next;
+    if (!ARRAY_RESERVE(next->collections, next->count, next->capacity, 1) ||
+        !retire_reserve(&wtxn->made, 1))
         return error_memory(error);
-    }
-    wtxn->next->collections = list;
+    collection_state **list = next->collections;
     collection_state *state;
     tansu_status status = collection_new(id, name, local, wtxn->db->bs, wtxn->epoch, &state, error);
     if (status != TANSU_OK)
