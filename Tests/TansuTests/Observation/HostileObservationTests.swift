@@ -28,7 +28,7 @@ extension TemporaryFolder {
     }
 }
 
-@Suite("Observed values under attack", .timeLimit(.minutes(1)))
+@Suite("Observed values under attack", .timeLimit(.minutes(5)))
 struct HostileObservationTests {
     @Test("A closure that reads nothing, or fails before it reads, is delivered once and can be cancelled")
     func nothingRead() async throws {
