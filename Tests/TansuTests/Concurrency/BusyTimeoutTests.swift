@@ -100,7 +100,7 @@ struct BusyTimeoutTests {
         }
         await begun.wait()
         let limit = WaitLimit(timeout: 0)
-        // It waited for a thread before, which is why its time is over: the database's own is a minute.
+        // It waited for a thread before, which is why its time is over: the database's own is longer.
         let late = await Self.code {
             try await db.writers.run(within: limit, since: .now()) { flag in
                 try db.write(durability: nil, cancelledBy: flag) { _ in }

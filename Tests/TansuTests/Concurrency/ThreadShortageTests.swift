@@ -27,7 +27,7 @@ struct ThreadShortageTests {
     @Test("Without any thread a call throws and never runs; with one again, calls run")
     func noThread() async throws {
         let budget = ThreadBudget(0)
-        let queue = WorkQueue("test", width: 4, startThread: budget.start)
+        let queue = WorkQueue("test", width: 4, idleSeconds: nil, startThread: budget.start)
         let log = JobLog()
         for _ in 0..<3 {
             let error = await #expect(throws: TansuError.self) {
@@ -44,7 +44,7 @@ struct ThreadShortageTests {
 
     @Test("Without any thread, what must be finished runs on the thread of its caller")
     func finishing() async {
-        let queue = WorkQueue("test", width: 4, startThread: ThreadBudget(0).start)
+        let queue = WorkQueue("test", width: 4, idleSeconds: nil, startThread: ThreadBudget(0).start)
         let log = JobLog()
         await queue.finish { log.append("finished") }
         #expect(log.lines == ["finished"])
@@ -52,7 +52,7 @@ struct ThreadShortageTests {
 
     @Test("Calls without a thread of their own run on one that there is")
     func sharing() async throws {
-        let queue = WorkQueue("test", width: 4, startThread: ThreadBudget(1).start)
+        let queue = WorkQueue("test", width: 4, idleSeconds: nil, startThread: ThreadBudget(1).start)
         let log = JobLog()
         let blocker = DispatchSemaphore(value: 0)
         try queue.submit { blocker.wait() }
@@ -70,7 +70,7 @@ struct ThreadShortageTests {
     @Test("Calls that wait get threads as soon as there are some")
     func recovery() async throws {
         let budget = ThreadBudget(1)
-        let queue = WorkQueue("test", width: 3, startThread: budget.start)
+        let queue = WorkQueue("test", width: 3, idleSeconds: nil, startThread: budget.start)
         let (blocker, first, second) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
