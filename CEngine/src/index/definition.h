@@ -141,7 +141,7 @@ tansu_status index_entries_make(index_entries *entries, const index_definition *
 
 /* index_plain_value -- the value that alone decides which entry a document has, its record id
  * aside, and whether it has one; DOC_MISSING when there is none. False where more decides: several
- * paths, an array, another index's filter, a wildcard. */
+ * paths, an array, a partial filter, a wildcard. */
 bool index_plain_value(const index_definition *definition, struct index_finder *finder,
                        const uint8_t *doc, size_t size, doc_value *value);
 

@@ -274,18 +274,28 @@ bool index_plain_value(const index_definition *definition, struct index_finder *
            plain_value(definition, finder, 0, doc, size, value) && value->type != DOC_ARRAY;
 }
 
+/* add_plain -- the one entry of a document with these values of the paths; none in a sparse index
+ * where all are missing. False: memory is exhausted. */
+static inline bool add_plain(index_entries *entries, const index_definition *definition,
+                             const doc_value *values, uint64_t rid) {
+    bool present = false;
+    for (uint32_t i = 0; i < definition->path_count; i++) {
+        present = present || values[i].type != DOC_MISSING;
+        if (!put_key(entries, definition, &entries->bytes, &values[i], definition->descending[i]))
+            return false;
+    }
+    if (definition->sparse && !present)
+        return true;
+    uint32_t tag = definition->fold ? 0 : type_tag_make(values, definition->path_count);
+    return add_entry(entries, 0, rid, tag);
+}
+
 tansu_status index_entries_make_plain(index_entries *entries, const index_definition *definition,
                                       const doc_value *value, uint64_t rid, tansu_error *error) {
     entries->bytes.size = 0;
     entries->count = 0;
     entries->multikey = false;
-    if (definition->sparse && value->type == DOC_MISSING)
-        return TANSU_OK;
-    uint32_t tag = definition->fold ? 0 : type_tag_make(value, 1);
-    return put_key(entries, definition, &entries->bytes, value, definition->descending[0]) &&
-                   add_entry(entries, 0, rid, tag)
-               ? TANSU_OK
-               : error_memory(error);
+    return add_plain(entries, definition, value, rid) ? TANSU_OK : error_memory(error);
 }
 
 /* make_plain -- the one entry of a document without an array at or before the end of any path;
@@ -294,21 +304,11 @@ static bool make_plain(index_entries *entries, const index_definition *definitio
                        index_finder *finder, const uint8_t *doc, size_t size, uint64_t rid,
                        bool *failed) {
     doc_value values[TANSU_MAX_INDEX_PATHS];
-    bool present = false;
-    for (uint32_t i = 0; i < definition->path_count; i++) {
-        doc_value *value = &values[i];
-        if (!plain_value(definition, finder, i, doc, size, value) || value->type == DOC_ARRAY)
+    for (uint32_t i = 0; i < definition->path_count; i++)
+        if (!plain_value(definition, finder, i, doc, size, &values[i]) ||
+            values[i].type == DOC_ARRAY)
             return false;
-        present = present || value->type != DOC_MISSING;
-        if (!put_key(entries, definition, &entries->bytes, value, definition->descending[i])) {
-            *failed = true;
-            return false;
-        }
-    }
-    if (definition->sparse && !present)
-        return true;
-    uint32_t tag = definition->fold ? 0 : type_tag_make(values, definition->path_count);
-    *failed = !add_entry(entries, 0, rid, tag);
+    *failed = !add_plain(entries, definition, values, rid);
     return !*failed;
 }
 

@@ -151,18 +151,14 @@ tree_block *block_uncounted(uint64_t epoch, tree_content *content) {
     return handle_new(epoch, content, 0);
 }
 
-/* block_end -- frees a handle, with its content if that is in memory. */
-static void block_end(tree_store *store, tree_block *block) {
+/* block_undo -- keeps the handle's memory with the content's. */
+void block_undo(tree_store *store, tree_block *block) {
     tree_content *content = block_resident(block);
     if (content != NULL && content->handle == NULL)
         content->handle = block;
     else
         free(block);
     content_free(store, content);
-}
-
-void block_undo(tree_store *store, tree_block *block) {
-    block_end(store, block);
 }
 
 uint32_t block_take_dirty(tree_block *block) {
@@ -194,7 +190,7 @@ void block_forget(tree_store *store, tree_block *block) {
     tree_content *content = block_resident(block);
     int64_t memory = (int64_t)sizeof(*block) + (content == NULL ? 0 : content->bytes);
     blocks_count(store, -memory, -(int64_t)block_take_dirty(block));
-    block_end(store, block);
+    block_undo(store, block);
 }
 
 /* block_evict -- a reader's pin and the mark exclude each other, so no reader keeps the content. */
