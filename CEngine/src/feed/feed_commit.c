@@ -169,7 +169,7 @@ static tansu_status find_pre_image(feed *f, const record_header *record, const u
         fault = "is not the older version that a newer record names";
     if (fault != NULL)
         return corrupt_record(number, offset, fault, error);
-    *doc = record_document(old, record->where, size);
+    *doc = record_document(old, room, record->where, size);
     return *doc != NULL ? TANSU_OK
                         : corrupt_record(number, offset, "is of another document", error);
 }

@@ -67,6 +67,13 @@ typedef struct log_seen {
     uint64_t resets;
 } log_seen;
 
+/* An entry of the readers' table. Of a segment that is mapped again, at a larger size, the memory
+ * is stored before the size, and read after it. */
+typedef struct segment_entry {
+    uint8_t *memory; /* a compressed_segment with bit 0 set; NULL: no segment has that number */
+    uint64_t size;   /* bytes of address space there; of a compressed one UINT64_MAX */
+} segment_entry;
+
 typedef struct segment_list {
     segment **items;
     uint32_t count;
@@ -99,8 +106,7 @@ struct log {
     /* numbers of files without a complete header, rising: replay decides what they are */
     uint32_t *headerless;
     uint32_t headerless_count, headerless_capacity;
-    /* The readers' table from segment number to memory; to a compressed_segment with bit 0 set. */
-    uint8_t **tables[LOG_TABLE_SIZE];
+    segment_entry *tables[LOG_TABLE_SIZE]; /* the readers' table, from segment number */
 
     /* Blocks of compressed segments. */
     block_cache blocks;
@@ -353,48 +359,68 @@ static inline tansu_status log_check(const log *l, uint64_t before, tansu_status
     return log_faults(l) == before ? status : log_read_error(l, error);
 }
 
-/* log_entry -- a segment's entry in the readers' table, which stays where it is. */
-static inline uint8_t *const *log_entry(const log *l, uint32_t number) {
-    uint8_t **table = __atomic_load_n(&l->tables[number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
-    return &table[number & (LOG_TABLE_SIZE - 1)];
+/* log_entry -- a segment's entry in the readers' table, which stays where it is; an empty one when
+ * no segment can have that number. It was stored before any location in the segment was. */
+static inline const segment_entry *log_entry(const log *l, uint32_t number) {
+    static const segment_entry none;
+    uint32_t top = number >> LOG_TABLE_BITS;
+    if (__builtin_expect(top >= LOG_TABLE_SIZE, 0))
+        return &none;
+    const segment_entry *table = __atomic_load_n(&l->tables[top], __ATOMIC_ACQUIRE);
+    return __builtin_expect(table == NULL, 0) ? &none : &table[number & (LOG_TABLE_SIZE - 1)];
 }
 
-/* log_slot -- what the readers' table says of a segment. It was stored before any location in the
- * segment was. */
-static inline uint8_t *log_slot(const log *l, uint32_t number) {
-    return __atomic_load_n(log_entry(l, number), __ATOMIC_ACQUIRE);
+/* log_memory -- the memory of an entry, and how many bytes of address space it has. */
+static inline const uint8_t *log_memory(const segment_entry *entry, uint64_t *size) {
+    *size = __atomic_load_n(&entry->size, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&entry->memory, __ATOMIC_ACQUIRE);
 }
 
-/* log_slot_compressed -- the compressed segment that an entry of the table is; NULL: it is
- * memory. */
-static inline const compressed_segment *log_slot_compressed(const uint8_t *slot) {
-    return ((uintptr_t)slot & 1) == 0 ? NULL : (const compressed_segment *)(const void *)(slot - 1);
+/* log_compressed -- the compressed segment that an entry's memory is; NULL: it is memory. */
+static inline const compressed_segment *log_compressed(const uint8_t *memory) {
+    return ((uintptr_t)memory & 1) == 0 ? NULL
+                                        : (const compressed_segment *)(const void *)(memory - 1);
 }
+
+/* log_compressed_of -- the compressed segment of that number; NULL: it is none. */
+static inline const compressed_segment *log_compressed_of(const log *l, uint32_t number) {
+    uint64_t size;
+    return log_compressed(log_memory(log_entry(l, number), &size));
+}
+
+/* log_no_record -- zeros, for a record that is not there, and how many. */
+const record_header *log_no_record(uint64_t *room);
 
 /* log_compressed_record -- the record at an offset of a compressed segment, and how many bytes
  * of its block follow from there. One that cannot be read is of zeros, and counted. */
 const record_header *log_compressed_record(const compressed_segment *s, log_pins *pins,
                                            uint64_t offset, uint64_t *room);
 
-/* log_record -- the record at a location: valid as long as the segment is, or, in a compressed
- * one, as long as `pins` hold it (log/compressed/compressed_segment.h). One that could not be
- * read is of zeros. */
-static inline const record_header *log_record(const log *l, log_pins *pins, log_location location) {
-    const uint8_t *slot = log_slot(l, (uint32_t)(location >> 32));
-    uint32_t offset = (uint32_t)location & LOCATION_MASK;
-    uint64_t room;
-    if (__builtin_expect(log_slot_compressed(slot) != NULL, 0))
-        return log_compressed_record(log_slot_compressed(slot), pins, offset, &room);
-    return (const record_header *)(slot + offset);
+/* log_record -- the record at a location, and how many bytes may be read from there on, at least
+ * RECORD_SIZE_LEAST: valid as long as the segment is, or, in a compressed one, as long as `pins`
+ * hold it (log/compressed/compressed_segment.h). One that could not be read is of zeros, and so is
+ * what a location outside its segment leads to: locations come from files, which are not read as a
+ * whole at opening. */
+static inline const record_header *log_record(const log *l, log_pins *pins, log_location location,
+                                              uint64_t *room) {
+    uint64_t size, offset = (uint32_t)location & LOCATION_MASK;
+    const uint8_t *memory = log_memory(log_entry(l, (uint32_t)(location >> 32)), &size);
+    if (__builtin_expect(offset + RECORD_SIZE_LEAST > size, 0))
+        return log_no_record(room);
+    if (__builtin_expect(log_compressed(memory) != NULL, 0))
+        return log_compressed_record(log_compressed(memory), pins, offset, room);
+    *room = size - offset;
+    return (const record_header *)(memory + offset);
 }
 
 /* log_prefetch -- loads cache lines of the record at a location before it is read. */
 static inline void log_prefetch(const log *l, log_location location, uint32_t lines) {
-    const uint8_t *slot = log_slot(l, (uint32_t)(location >> 32));
-    if (log_slot_compressed(slot) != NULL)
+    uint64_t size, offset = (uint32_t)location & LOCATION_MASK;
+    const uint8_t *memory = log_memory(log_entry(l, (uint32_t)(location >> 32)), &size);
+    if (log_compressed(memory) != NULL || offset >= size)
         return;
     for (uint32_t i = 0; i < lines; i++)
-        __builtin_prefetch(slot + ((uint32_t)location & LOCATION_MASK) + (size_t)i * 64);
+        __builtin_prefetch(memory + offset + (size_t)i * 64);
 }
 
 #endif

@@ -126,9 +126,14 @@ uint64_t log_capacity(log *l, uint32_t number) {
     return room;
 }
 
+const record_header *log_no_record(uint64_t *room) {
+    static const uint64_t zeros[(RECORD_HEADER_SIZE + 8) / 8];
+    *room = sizeof zeros;
+    return (const record_header *)zeros;
+}
+
 const record_header *log_compressed_record(const compressed_segment *s, log_pins *pins,
                                            uint64_t offset, uint64_t *room) {
-    static const uint64_t zeros[(RECORD_HEADER_SIZE + 8) / 8];
     const record_header *record =
         (const record_header *)(const void *)compressed_at(s, pins, offset, room);
     if (record != NULL && *room >= RECORD_SIZE_LEAST && record->size <= *room &&
@@ -136,8 +141,7 @@ const record_header *log_compressed_record(const compressed_segment *s, log_pins
         return record;
     if (record != NULL)
         compressed_bad(s, offset);
-    *room = sizeof zeros;
-    return (const record_header *)zeros;
+    return log_no_record(room);
 }
 
 const record_header *log_examine(log *l, log_pins *pins, log_location location, uint64_t *room,
@@ -191,9 +195,6 @@ uint64_t log_compacted_to(log *l) {
 }
 
 bool log_has_segment(const log *l, uint32_t number) {
-    if (number >> LOG_TABLE_BITS >= LOG_TABLE_SIZE)
-        return false;
-    uint8_t **table = __atomic_load_n(&l->tables[number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
-    return table != NULL &&
-           __atomic_load_n(&table[number & (LOG_TABLE_SIZE - 1)], __ATOMIC_ACQUIRE) != NULL;
+    uint64_t size;
+    return log_memory(log_entry(l, number), &size) != NULL;
 }

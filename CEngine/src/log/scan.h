@@ -32,11 +32,12 @@ const char *scan_record(const record_header *record, uint64_t room, uint64_t seq
 
 /* record_document -- the document that a put of that record id holds; NULL when the record is no
  * such put, or its sizes are invalid: what lies in the log is not read at opening, and may be
- * damaged. */
-static inline const uint8_t *record_document(const record_header *record, uint64_t where,
-                                             uint32_t *size) {
+ * damaged. `room`: the bytes that may be read from the record on. */
+static inline const uint8_t *record_document(const record_header *record, uint64_t room,
+                                             uint64_t where, uint32_t *size) {
     uint64_t front = record_front(record);
-    if (record->where != where || record->type != RECORD_PUT || record->size < front + 5)
+    if (record->where != where || record->type != RECORD_PUT || record->size < front + 5 ||
+        record->size > room)
         return NULL;
     const uint8_t *doc = (const uint8_t *)record + front;
     *size = load_u32(doc);

@@ -76,7 +76,7 @@ tansu_status segment_table(log *l, uint32_t number, tansu_error *error) {
                          "The log has used up its segment numbers; clone the database");
     if (__atomic_load_n(&l->tables[top], __ATOMIC_ACQUIRE) != NULL)
         return TANSU_OK;
-    uint8_t **table = calloc(LOG_TABLE_SIZE, sizeof *table), **none = NULL;
+    segment_entry *table = calloc(LOG_TABLE_SIZE, sizeof *table), *none = NULL;
     if (table == NULL)
         return error_memory(error);
     /* The writer and a compaction may both need it. */
@@ -86,14 +86,18 @@ tansu_status segment_table(log *l, uint32_t number, tansu_error *error) {
     return TANSU_OK;
 }
 
-/* slot_of -- what the readers' table has of a segment. */
-static uint8_t *slot_of(const segment *s) {
+/* memory_of -- what the readers' table has of a segment. */
+static uint8_t *memory_of(const segment *s) {
     return s->compressed == NULL ? s->base : (uint8_t *)s->compressed + 1;
 }
 
 void segment_publish(log *l, segment *s) {
-    uint8_t **table = __atomic_load_n(&l->tables[s->number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
-    __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], slot_of(s), __ATOMIC_RELEASE);
+    segment_entry *table =
+        __atomic_load_n(&l->tables[s->number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
+    segment_entry *entry = &table[s->number & (LOG_TABLE_SIZE - 1)];
+    __atomic_store_n(&entry->memory, memory_of(s), __ATOMIC_RELEASE);
+    __atomic_store_n(&entry->size, s->compressed == NULL ? s->mapped : UINT64_MAX,
+                     __ATOMIC_RELEASE);
 }
 
 /* ---- Memory and descriptors ---- */
@@ -186,9 +190,12 @@ void segment_close(log *l, segment *s) {
     if (s == NULL)
         return;
     uint32_t top = s->number >> LOG_TABLE_BITS; /* a file's name may have any number */
-    uint8_t **table = top < LOG_TABLE_SIZE ? l->tables[top] : NULL;
-    if (table != NULL && s->base != NULL && table[s->number & (LOG_TABLE_SIZE - 1)] == slot_of(s))
-        __atomic_store_n(&table[s->number & (LOG_TABLE_SIZE - 1)], NULL, __ATOMIC_RELEASE);
+    segment_entry *table = top < LOG_TABLE_SIZE ? l->tables[top] : NULL;
+    segment_entry *entry = table == NULL ? NULL : &table[s->number & (LOG_TABLE_SIZE - 1)];
+    if (entry != NULL && s->base != NULL && entry->memory == memory_of(s)) {
+        __atomic_store_n(&entry->size, 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&entry->memory, NULL, __ATOMIC_RELEASE);
+    }
     compressed_free(s->compressed);
     segment_unmap(l, s);
     segment_close_file(l, s);

@@ -36,7 +36,7 @@ tansu_status reader_open(log_reader *r, log *l, uint32_t number, const uint8_t *
     r->l = l;
     r->number = number;
     r->end = end;
-    r->compressed = log_slot_compressed(log_slot(l, number));
+    r->compressed = log_compressed_of(l, number);
     r->start = 0;
     bool in_memory = l->folder == NULL || l->concurrent;
     r->mapped = in_memory && r->compressed == NULL ? mapped : NULL;
@@ -205,7 +205,7 @@ static tansu_status decompress(const log *l, const compressed_segment *s, bool l
 
 tansu_status image_open(log *l, uint32_t number, const uint8_t *mapped, bool lenient,
                         segment_image *image, tansu_error *error) {
-    const compressed_segment *s = log_slot_compressed(log_slot(l, number));
+    const compressed_segment *s = log_compressed_of(l, number);
     *image = (segment_image){.bytes = mapped};
     if (s == NULL)
         return TANSU_OK;

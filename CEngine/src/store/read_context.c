@@ -25,14 +25,18 @@ static inline void prefetch_lines(const void *record, size_t at) {
 /* Stands for a location that a damaged record led to. */
 #define ASTRAY UINT64_MAX
 
-/* earlier -- the location of the version before a record that is newer than the read context. There
- * is one: record ids that the read context does not have are not asked for. */
-static log_location earlier(const read_context *rctx, const record_header *record, uint64_t where) {
+/* earlier -- the location of the version before a record that is newer than the read context, of
+ * which `room` bytes may be read. There is one: record ids that the read context does not have are
+ * not asked for. *newest: the number of the commit that the record must be older than, or ASTRAY,
+ * so that links end; afterwards that of the record. */
+static log_location earlier(const record_header *record, uint64_t room, uint64_t where,
+                            uint64_t *newest) {
+    uint64_t commit = record_visible_from(record);
+    if (record->where != where || room < RECORD_HEADER_SIZE || commit >= *newest)
+        return ASTRAY;
+    *newest = commit;
     log_location previous = record_previous(record);
-    /* Where zeros say that nothing precedes, they name no segment. */
-    return record->where == where && log_has_segment(rctx->log, (uint32_t)(previous >> 32))
-               ? previous
-               : ASTRAY;
+    return previous == 0 ? ASTRAY : previous;
 }
 
 /* lost -- whether a record is in a page that could not be read. */
@@ -51,8 +55,10 @@ static bool is_deletion(const read_context *rctx, const record_header *record, u
 /* committed -- follows a location back to the record that the read context may see; 0 when there is
  * none. */
 static log_location committed(const read_context *rctx, log_location location, uint64_t where) {
+    uint64_t newest = UINT64_MAX;
     while (location != 0 && location != ASTRAY) {
-        const record_header *record = log_record(rctx->log, rctx->pins, location);
+        uint64_t room;
+        const record_header *record = log_record(rctx->log, rctx->pins, location, &room);
         /* Until the header is here, which says where the document begins, the processor cannot ask
          * for the rest itself. */
         prefetch_lines(record, 64);
@@ -63,7 +69,7 @@ static log_location committed(const read_context *rctx, log_location location, u
                 return location; /* found() checks whether it could be read */
             return is_deletion(rctx, record, where) ? 0 : ASTRAY;
         }
-        location = earlier(rctx, record, where);
+        location = earlier(record, room, where, &newest);
     }
     return location;
 }
@@ -72,8 +78,9 @@ static log_location committed(const read_context *rctx, log_location location, u
  * read. */
 static inline const uint8_t *found(const read_context *rctx, log_location location, uint64_t where,
                                    uint32_t *size) {
-    const record_header *record = log_record(rctx->log, rctx->pins, location);
-    const uint8_t *doc = record_document(record, where, size);
+    uint64_t room;
+    const record_header *record = log_record(rctx->log, rctx->pins, location, &room);
+    const uint8_t *doc = record_document(record, room, where, size);
     return doc == NULL || lost(rctx, record, (uint64_t)(doc - (const uint8_t *)record) + *size)
                ? NULL
                : doc;
@@ -140,9 +147,10 @@ tansu_status read_find_document(const read_context *rctx, const collection_state
 }
 
 const uint8_t *read_document(const read_context *rctx, doc_ref ref, uint32_t *size) {
+    uint64_t room;
     const record_header *record =
         ref & REF_PENDING ? (const record_header *)(log_frame(rctx->log) + (ref & ~REF_PENDING))
-                          : log_record(rctx->log, rctx->pins, ref);
+                          : log_record(rctx->log, rctx->pins, ref, &room);
     /* A page that can't be read again is zeros now. Whoever reads on is stopped at the call's
      * end. */
     static const uint8_t empty[8] = {5};
@@ -196,15 +204,19 @@ void read_prefetch(const read_context *rctx, const collection_state *collection,
         prefetch_rid(rctx, collection, rids[next + RIDS_AHEAD]);
 }
 
-/* scan_bytes -- the memory of a location's segment, if that is the segment of the document before
- * and not compressed; otherwise NULL. The entry is loaded after the location was, each time, as
- * log_slot() does it: where another process writes, more of the segment may have been mapped
- * since. */
-static inline const uint8_t *scan_bytes(const table_scan *scan, log_location location) {
+/* scan_bytes -- what a location leads to, if it is in the segment of the document before, and that
+ * is not compressed, and how many bytes may be read there, at least RECORD_SIZE_LEAST; otherwise
+ * NULL. The entry is loaded after the location was, each time: where another process writes, more
+ * of the segment may have been mapped since. */
+static inline const uint8_t *scan_bytes(const table_scan *scan, log_location location,
+                                        uint64_t *room) {
     if ((uint32_t)(location >> 32) != scan->segment || scan->entry == NULL)
         return NULL;
-    const uint8_t *slot = __atomic_load_n(scan->entry, __ATOMIC_ACQUIRE);
-    return log_slot_compressed(slot) == NULL ? slot : NULL;
+    uint64_t size, offset = (uint32_t)location & LOCATION_MASK;
+    const uint8_t *memory = log_memory(scan->entry, &size);
+    *room = size - offset;
+    return log_compressed(memory) == NULL && offset + RECORD_SIZE_LEAST <= size ? memory + offset
+                                                                                : NULL;
 }
 
 /* scan_expected -- the document at a location, if it is in the segment of the one before, and the
@@ -212,13 +224,12 @@ static inline const uint8_t *scan_bytes(const table_scan *scan, log_location loc
  * scans. NULL: ask those. */
 static inline const uint8_t *scan_expected(const table_scan *scan, log_location location,
                                            uint64_t where, uint32_t *size) {
-    const uint8_t *bytes = scan_bytes(scan, location);
-    if (bytes == NULL || (location & ~LOCATION_MASK) != 0)
+    uint64_t room;
+    const record_header *record = (const record_header *)scan_bytes(scan, location, &room);
+    if (record == NULL || (location & ~LOCATION_MASK) != 0 ||
+        record_visible_from(record) > scan->rctx->sequence)
         return NULL;
-    const record_header *record = (const record_header *)(bytes + (uint32_t)location);
-    if (record_visible_from(record) > scan->rctx->sequence)
-        return NULL;
-    const uint8_t *doc = record_document(record, where, size);
+    const uint8_t *doc = record_document(record, room, where, size);
     return doc == NULL ||
                    lost(scan->rctx, record, (uint64_t)(doc - (const uint8_t *)record) + *size)
                ? NULL
@@ -231,12 +242,12 @@ static inline const uint8_t *scan_expected(const table_scan *scan, log_location 
 
 /* scan_prefetch -- asks for the record at a location. */
 static inline void scan_prefetch(const table_scan *scan, log_location location) {
-    const uint8_t *bytes = scan_bytes(scan, location);
-    if (bytes == NULL) {
+    uint64_t room;
+    const uint8_t *bytes = scan_bytes(scan, location, &room);
+    if (bytes == NULL)
         prefetch_record(scan->rctx, location);
-        return;
-    }
-    prefetch_lines(bytes + ((uint32_t)location & LOCATION_MASK), 0);
+    else
+        prefetch_lines(bytes, 0);
 }
 
 /* scan_pending -- one step in a write transaction that has changed documents. */

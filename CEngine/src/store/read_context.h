@@ -70,7 +70,7 @@ typedef struct table_scan {
     /* The segment of the document before, in which most likely the next one is as well, and its
      * entry in the log's table; NULL: none. */
     uint32_t segment;
-    uint8_t *const *entry;
+    const struct segment_entry *entry;
 } table_scan;
 
 void table_scan_init(table_scan *scan, const read_context *rctx,

@@ -294,7 +294,8 @@ static void wrong_locations_are_found(void) {
     CHECK_OK(locations_get(state->locations, 7, &good, &call_error), &call_error);
     CHECK_OK(locations_get(state->locations, 8, &other, &call_error), &call_error);
     log_pins pins = {.next = 0};
-    uint64_t older = record_previous(log_record(((database *)db)->log, &pins, good));
+    uint64_t room;
+    uint64_t older = record_previous(log_record(((database *)db)->log, &pins, good, &room));
     const struct {
         uint64_t place;
         const char *message;

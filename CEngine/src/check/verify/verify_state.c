@@ -84,7 +84,8 @@ static tansu_status record_at(verification *c, log_location location, uint64_t w
         *fault = "lies outside its segment";
     if (*fault != NULL)
         return TANSU_OK;
-    const record_header *r = log_record(c->db->log, &c->pins, location);
+    uint64_t room;
+    const record_header *r = log_record(c->db->log, &c->pins, location, &room);
     /* The head segment may have grown since. */
     if (!outside && r->size > readable - offset) {
         status = readable_bytes(c, number, offset + r->size, &readable, error);
@@ -95,7 +96,8 @@ static tansu_status record_at(verification *c, log_location location, uint64_t w
         *fault = "leads to a record of another document";
     else if (r->type != ((location & LOCATION_DELETED) != 0 ? RECORD_DELETE : RECORD_PUT))
         *fault = "leads to a record of another type";
-    else if ((!outside && r->size > readable - offset) || r->size < (uint64_t)record_front(r) + 5)
+    else if ((!outside && r->size > readable - offset) || r->size > room ||
+             r->size < (uint64_t)record_front(r) + 5)
         *fault = "leads to a record of an invalid size";
     else
         *record = r;

@@ -99,8 +99,9 @@ static inline tansu_status document_at(application *a, uint64_t rid, log_locatio
     *doc = NULL;
     if (at == 0 || (at & LOCATION_DELETED) != 0)
         return TANSU_OK;
-    *doc =
-        record_document(log_record(a->log, &a->pins, at), record_where(a->collection, rid), size);
+    uint64_t room;
+    const record_header *record = log_record(a->log, &a->pins, at, &room);
+    *doc = record_document(record, room, record_where(a->collection, rid), size);
     if (*doc != NULL)
         return TANSU_OK;
     char name[32];

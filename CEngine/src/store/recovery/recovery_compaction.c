@@ -112,7 +112,8 @@ static tansu_status relocate_record(replayed_compaction *a, const collection_sta
                                     const record_header *record, log_location location,
                                     log_location word, tansu_error *error) {
     (void)error;
-    const record_header *old = log_record(a->wtxn->db->log, &a->wtxn->pins, word);
+    uint64_t room;
+    const record_header *old = log_record(a->wtxn->db->log, &a->wtxn->pins, word, &room);
     bool deleted = record->type == RECORD_DELETE;
     if (old->where != record->where || !record_same_commit(old, record) ||
         ((word & LOCATION_DELETED) != 0) != deleted)

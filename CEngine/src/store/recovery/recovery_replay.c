@@ -82,7 +82,9 @@ static tansu_status old_snapshot(write_txn *wtxn, const collection_state *state,
     *at = location;
     if (!log_has_segment(wtxn->db->log, (uint32_t)(location >> 32)))
         return damaged(location, "There is a change of a document in a missing segment", error);
-    *doc = record_document(log_record(wtxn->db->log, &wtxn->pins, location), record->where, size);
+    uint64_t room;
+    const record_header *old = log_record(wtxn->db->log, &wtxn->pins, location, &room);
+    *doc = record_document(old, room, record->where, size);
     return *doc != NULL ? TANSU_OK : damaged(location, "There is a corrupt document", error);
 }
 
@@ -131,7 +133,8 @@ static void count_live(replaying *r, log_location from, const record_header *rec
         r->live += record->size;
     if (from == 0)
         return;
-    uint32_t size = log_record(r->wtxn->db->log, &r->wtxn->pins, from)->size;
+    uint64_t room;
+    uint32_t size = log_record(r->wtxn->db->log, &r->wtxn->pins, from, &room)->size;
     if (segment == r->segment)
         r->live -= size;
     else

@@ -153,11 +153,12 @@ static void relocate(const log *l, log_pins *pins, collection_state *state, uint
     segment_usage *live = locations_live(state->locations);
     const uint64_t *word = locations_word(state->locations, rid); /* it was prepared */
     log_location from = word == NULL ? 0 : locations_load(word);
+    uint64_t room;
     if (from != 0 && (from & LOCATION_DELETED) == 0)
         live_sum_add(&sums[0], live, (uint32_t)(from >> 32),
-                     -(int64_t)log_record(l, pins, from)->size);
+                     -(int64_t)log_record(l, pins, from, &room)->size);
     if ((to & LOCATION_DELETED) == 0)
-        live_sum_add(&sums[1], live, (uint32_t)(to >> 32), log_record(l, pins, to)->size);
+        live_sum_add(&sums[1], live, (uint32_t)(to >> 32), log_record(l, pins, to, &room)->size);
     locations_set(state->locations, rid, to);
 }
 

@@ -34,7 +34,8 @@ void inventory_take(inventory *l, tansu_db *db) {
             if (place == 0)
                 continue;
             log_pins pins = {.next = 0};
-            const record_header *record = log_record(inner->log, &pins, place);
+            uint64_t room;
+            const record_header *record = log_record(inner->log, &pins, place, &room);
             l->documents = realloc(l->documents, (l->count + 1) * sizeof *l->documents);
             REQUIRE(l->documents != NULL);
             inventory_record *d = &l->documents[l->count++];
