@@ -195,8 +195,9 @@ static void unpin(log_pins *pins, uint32_t i) {
 }
 
 void log_pins_release(log_pins *pins) {
-    for (uint32_t i = 0; i < LOG_PINS; i++)
-        unpin(pins, i);
+    for (; pins->used > 0; pins->used--)
+        unpin(pins, pins->used - 1);
+    pins->next = 0;
 }
 
 /* pin -- the bytes of a block; NULL when they cannot be read. */
@@ -213,6 +214,8 @@ static const uint8_t *pin(const compressed_segment *s, log_pins *pins, uint32_t 
     unpin(pins, pins->next);
     pins->at[pins->next].segment = s;
     pins->at[pins->next].block = block;
+    if (pins->used <= pins->next)
+        pins->used = pins->next + 1;
     pins->next = (pins->next + 1) % LOG_PINS;
     return bytes;
 }

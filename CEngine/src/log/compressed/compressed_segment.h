@@ -40,6 +40,7 @@ typedef struct log_pins {
         uint32_t block;
     } at[LOG_PINS];
     uint32_t next;
+    uint32_t used; /* of `at`, since the last release: none where nothing is compressed */
 } log_pins;
 
 /* log_pins_release -- ends all pins. To be called before the snapshot is released that keeps the
