@@ -128,7 +128,7 @@ segment_usage *locations_live(const locations *p) {
 tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
                                  tansu_error *error) {
     size_t count = size / 16;
-    uint64_t behind = 0;
+    uint64_t behind = 0, chunks = p->stored;
     bool sound = size % 16 == 0;
     uint64_t *list = malloc(size + 1);
     if (list == NULL)
@@ -139,8 +139,10 @@ tansu_status locations_gaps_read(locations *p, const uint8_t *gaps, size_t size,
         sound = list[2 * i] >= behind && list[2 * i] < p->stored && list[2 * i + 1] > 0 &&
                 list[2 * i + 1] <= p->stored - list[2 * i];
         behind = list[2 * i] + list[2 * i + 1];
+        chunks -= sound ? list[2 * i + 1] : 0;
     }
-    if (!sound) {
+    /* Each of the others is a record. */
+    if (!sound || chunks > block_store_records(p->bs)) {
         free(list);
         return error_set(error, TANSU_E_CORRUPT, "places",
                          "The stored gaps of the location table are corrupt");

@@ -296,6 +296,8 @@ static tansu_status replay_active(replay *w, tansu_error *error) {
         w->index = segment_index(w->l, s->number); /* a compaction may have been replayed */
         if (status != TANSU_OK)
             return status;
+        if (w->index == UINT32_MAX) /* which replaced the segment that it is in */
+            return frame_damaged_error(s->number, w->offset, w->expected, error);
         if (w->index + 1 == w->l->active.count)
             return headerless_after(w->l, s->number) == 0 ? TANSU_OK
                                                           : replay_gap(w, UINT32_MAX, error);

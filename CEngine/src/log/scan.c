@@ -194,6 +194,13 @@ uint64_t log_compacted_to(log *l) {
     return last;
 }
 
+uint32_t log_segment_count(log *l) {
+    pthread_mutex_lock(&l->mutex);
+    uint32_t count = l->active.count + l->inactive.count + l->superseded.count;
+    pthread_mutex_unlock(&l->mutex);
+    return count;
+}
+
 bool log_has_segment(const log *l, uint32_t number) {
     uint64_t size;
     return log_memory(log_entry(l, number), &size) != NULL;

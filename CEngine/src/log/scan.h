@@ -73,6 +73,9 @@ tansu_status log_from(log *l, uint64_t sequence, log_extent **list, uint32_t *co
  * deletions may have been left out; 0 without one. */
 uint64_t log_compacted_to(log *l);
 
+/* log_segment_count -- how many segments are mapped, active or not. Any thread. */
+uint32_t log_segment_count(log *l);
+
 /* log_has_segment -- whether the segment of that number is mapped, active or not. */
 bool log_has_segment(const log *l, uint32_t number);
 

@@ -274,6 +274,11 @@ static void a_missing_chunk_is_damage_unless_it_is_a_gap(void) {
     CHECK_INT(3 * 16, gaps.size);
     locations_free(p);
 
+    /* Other records, so that there are as many as chunks while chunks are removed. */
+    CHECK_OK(block_store_begin(bs, &error), &error);
+    for (uint64_t number = 1; number < 9; number++)
+        CHECK_OK(block_store_put(bs, BLOCK_STORE_BLOCK, number, "block", 5, &error), &error);
+    CHECK_OK(block_store_commit(bs, &error), &error);
     for (uint64_t number = 0; number < 9; number++) {
         bool there = number == 2 || number == 3 || number == 6 || number == 8;
         remove_chunk(bs, 7, number);
@@ -285,6 +290,10 @@ static void a_missing_chunk_is_damage_unless_it_is_a_gap(void) {
         CHECK(block_store_is_damaged(bs) == (number >= 2));
         locations_free(p);
     }
+    /* More chunks outside the gaps than there are records. */
+    REQUIRE(locations_new(7, bs, 100 * LOCATIONS_CHUNK, &p, &error) == TANSU_OK);
+    CHECK_STATUS(TANSU_E_CORRUPT, locations_gaps_read(p, gaps.data, gaps.size, &error));
+    locations_free(p);
     /* Gaps that make no sense. */
     REQUIRE(locations_new(7, bs, count, &p, &error) == TANSU_OK);
     CHECK_STATUS(TANSU_E_CORRUPT, locations_gaps_read(p, gaps.data, 15, &error));

@@ -135,7 +135,7 @@ static tansu_status load_collection(database *db, snapshot *v, const doc_value *
         !doc_find(part->data, part->size, "name", 4, &name) || name.type != DOC_STRING ||
         !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY ||
         !doc_find(part->data, part->size, "gaps", 4, &gaps) || gaps.type != DOC_BINARY ||
-        next_rid > MAX_RID || next_rid > log_max_rid(db->log) || id == 0 ||
+        next_rid > MAX_RID || next_rid > log_max_rid(db->log) || ids_count > next_rid || id == 0 ||
         id > RECORD_MAX_COLLECTION)
         return TANSU_E_CORRUPT;
     size_t length;
@@ -174,6 +174,28 @@ static tansu_status load_collection(database *db, snapshot *v, const doc_value *
             state->index_count++;
     }
     return status;
+}
+
+/* check_collections -- CORRUPT unless the names rise, by which collections are found, and the
+ * numbers, by which records name them, differ and are below the one that the next collection
+ * gets. */
+static tansu_status check_collections(const snapshot *v, uint64_t next_number) {
+    if (next_number > RECORD_MAX_COLLECTION + 1)
+        return TANSU_E_CORRUPT;
+    uint8_t *seen = calloc(1, (size_t)next_number / 8 + 1);
+    if (seen == NULL)
+        return TANSU_E_MEMORY;
+    bool sound = true;
+    for (uint32_t i = 0; sound && i < v->count; i++) {
+        const collection_state *state = v->collections[i];
+        uint8_t bit = (uint8_t)(1u << state->id % 8);
+        sound = state->id < next_number && (seen[state->id / 8] & bit) == 0 &&
+                (i == 0 || strcmp(v->collections[i - 1]->name, state->name) < 0);
+        if (sound)
+            seen[state->id / 8] |= bit;
+    }
+    free(seen);
+    return sound ? TANSU_OK : TANSU_E_CORRUPT;
 }
 
 /* add_tree -- CORRUPT without the members. */
@@ -250,6 +272,8 @@ tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot 
     tree_store_attach(db->trees, db->bs, next_block);
     for (doc_iter_value(&iter, &list); status == TANSU_OK && doc_iter_next(&iter);)
         status = load_collection(db, v, &iter.value, error);
+    if (status == TANSU_OK)
+        status = check_collections(v, next_collection);
     if (status != TANSU_OK) {
         for (uint32_t i = 0; i < v->count; i++)
             collection_release(db->trees, v->collections[i]);

@@ -71,6 +71,22 @@ static tansu_status read_record(replayed_compaction *a, const record_header *rec
     return TANSU_OK;
 }
 
+/* check_replaced -- a segment can be replaced once, if it is there, and not the one that the record
+ * is in. */
+static tansu_status check_replaced(const replayed_compaction *a, log_location location,
+                                   tansu_error *error) {
+    if (a->count > log_segment_count(a->wtxn->db->log))
+        return corrupt(location, error);
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (a->replaced[i] == (uint32_t)(location >> 32) || a->replaced[i] == a->number)
+            return corrupt(location, error);
+        for (uint32_t k = 0; k < i; k++)
+            if (a->replaced[k] == a->replaced[i])
+                return corrupt(location, error);
+    }
+    return TANSU_OK;
+}
+
 /* is_replaced -- whether a location lies in one of the old segments. */
 static bool is_replaced(const replayed_compaction *a, log_location location) {
     for (uint32_t i = 0; i < a->count; i++)
@@ -160,6 +176,8 @@ tansu_status recovery_compaction(write_txn *wtxn, const record_header *record,
     replayed_compaction a = {.wtxn = wtxn, .oldest = oldest_snapshot(wtxn->db)};
     bool adopted = false;
     tansu_status status = read_record(&a, record, location, error);
+    if (status == TANSU_OK)
+        status = check_replaced(&a, location, error);
     if (status == TANSU_OK && wtxn->db->keeps_segments)
         status = in_use(error);
     if (status == TANSU_OK && wtxn->db->concurrent)

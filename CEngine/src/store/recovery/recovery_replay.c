@@ -379,6 +379,8 @@ static tansu_status replay_catalog(replaying *r, const record_header *record, lo
     if (state == NULL && record->type != RECORD_COLLECTION_CREATE)
         return damaged(location, "There is a catalog record of a collection that does not exist",
                        error);
+    if (state != NULL && record->type == RECORD_COLLECTION_CREATE)
+        return damaged(location, "There is a collection with the number of another one", error);
     switch (record->type) {
     case RECORD_COLLECTION_CREATE: {
         doc_value local;
