@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Tansu
 import TansuObjects
 import TansuTestSupport
@@ -158,7 +157,7 @@ struct EditingContextUnderFailureTests {
     func asking() async throws {
         struct Cancelled: Error {}
         try await notes.save([Note(1, "base"), Note(2)])
-        let answer = Mutex<Result<EditingConflict.Resolution, any Error>>(.failure(Cancelled()))
+        let answer = Locked<Result<EditingConflict.Resolution, any Error>>(.failure(Cancelled()))
         let context = EditingContext(db, conflicts: .ask { _ in try answer.withLock { try $0.get() } })
         try await context.update(Note.self, id: 1) { $0.text = "mine" }
         try await context.insert(Note(3))
@@ -181,8 +180,8 @@ struct EditingContextUnderFailureTests {
     @Test("A closure that changes the context, or the document again, is asked until nothing has changed")
     func askingWhileChanging() async throws {
         try await notes.save([Note(1, "base"), Note(2)])
-        let calls = Mutex(0)
-        let holder = Mutex<EditingContext?>(nil)
+        let calls = Locked(0)
+        let holder = Locked<EditingContext?>(nil)
         let notes = notes
         let context = EditingContext(
             db,

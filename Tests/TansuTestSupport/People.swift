@@ -35,10 +35,15 @@ extension Database.Collection<BSONDocument> {
     }
 }
 
+/// A database in memory whose writes wait for long: all tests run at once, so a transaction that awaits may be open for
+/// longer than a write waits by default.
+package func patientDatabase() throws -> Database {
+    try Database(.memory, options: .init(busyTimeout: .seconds(600)))
+}
+
 /// A memory database with a collection of four people, in this order: mike 12, rosa 35, omar 7, lena 35.
 package func fourPeople() throws -> (Database, Database.Collection<BSONDocument>) {
-    // All tests run at once: a transaction that awaits may be open for longer than a write waits by default.
-    let db = try Database(.memory, options: .init(busyTimeout: .seconds(600)))
+    let db = try patientDatabase()
     let people = try db.collection("people")
     try people.save([
         ["_id": 1, "name": "mike", "age": 12, "pet": ["species": "cat"], "tags": ["a", "b"]],

@@ -6,7 +6,8 @@ import Foundation
 final class AsyncLock: @unchecked Sendable {
     private struct Waiter {
         let ticket: Int
-        let deadline: DispatchTime
+        /// Of the limit.
+        let wait: Int
         let continuation: CheckedContinuation<Bool, any Error>
     }
 
@@ -16,33 +17,28 @@ final class AsyncLock: @unchecked Sendable {
     private var cancelledTickets: Set<Int> = []
     private var lastTicket = 0
     /// How long a task waits.
-    private let timeout: Int
-    /// A timer runs that looks for waiters whose time is over. There is one for all of them.
-    private var isTimerRunning = false
+    private let limit: WaitLimit
 
-    /// - Parameter timeout: How long a task waits, in milliseconds.
-    init(timeout: UInt32) {
-        self.timeout = Int(timeout)
+    init(limit: WaitLimit) {
+        self.limit = limit
     }
 
     /// Acquires the lock; `release()` must follow.
     ///
     /// - Returns: Whether it had to wait.
-    /// - Throws: Without the lock: `CancellationError`; `TansuError` with `.busy` after the timeout.
+    /// - Throws: Without the lock: `CancellationError`; `TansuError` with `.busy` after the limit.
     @discardableResult
     func acquire() async throws -> Bool {
+        let called = DispatchTime.now()
         let ticket = lock.withLock {
             lastTicket += 1
             return lastTicket
         }
         defer { lock.withLock { _ = cancelledTickets.remove(ticket) } }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let deadline = DispatchTime.now() + .milliseconds(timeout)
-                admit(Waiter(ticket: ticket, deadline: deadline, continuation: continuation))
-            }
+            try await withCheckedThrowingContinuation { admit($0, ticket, since: called) }
         } onCancel: {
-            cancel(ticket)
+            end(ticket, CancellationError())
         }
     }
 
@@ -52,52 +48,39 @@ final class AsyncLock: @unchecked Sendable {
             isTaken = !waiters.isEmpty
             return waiters.isEmpty ? nil : waiters.removeFirst()
         }
-        next?.continuation.resume(returning: true)
+        guard let next else { return }
+        limit.remove(next.wait)
+        next.continuation.resume(returning: true)
     }
 
-    private func admit(_ waiter: Waiter) {
+    private func admit(
+        _ continuation: CheckedContinuation<Bool, any Error>, _ ticket: Int, since called: DispatchTime
+    ) {
         let outcome: Result<Bool, any Error>? = lock.withLock {
             // The task may have been cancelled before there was anything to wake up.
-            if cancelledTickets.contains(waiter.ticket) { return .failure(CancellationError()) }
+            if cancelledTickets.contains(ticket) { return .failure(CancellationError()) }
             if isTaken {
-                waiters.append(waiter)
-                if !isTimerRunning { startTimer(until: waiter.deadline) }
+                let wait = limit.add(since: called) { [weak self] error in self?.end(ticket, error) }
+                waiters.append(Waiter(ticket: ticket, wait: wait, continuation: continuation))
                 return nil
             }
             isTaken = true
             return .success(false)
         }
-        if let outcome { waiter.continuation.resume(with: outcome) }
+        if let outcome { continuation.resume(with: outcome) }
     }
 
-    /// Under the lock.
-    private func startTimer(until deadline: DispatchTime) {
-        isTimerRunning = true
-        DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in self?.rejectLateWaiters() }
-    }
-
-    private func rejectLateWaiters() {
-        let late: [Waiter] = lock.withLock {
-            let now = DispatchTime.now()
-            // They wait in the order of their deadlines.
-            let late = Array(waiters.prefix { $0.deadline <= now })
-            waiters.removeFirst(late.count)
-            isTimerRunning = false
-            if let next = waiters.first { startTimer(until: next.deadline) }
-            return late
-        }
-        let error = TansuError(.busy, "Other transactions have held the write lock for \(timeout) ms; try again")
-        for waiter in late { waiter.continuation.resume(throwing: error) }
-    }
-
-    private func cancel(_ ticket: Int) {
+    /// Ends a wait without the lock: it is cancelled, or its time is over.
+    private func end(_ ticket: Int, _ error: any Error) {
         let waiter: Waiter? = lock.withLock {
             guard let index = waiters.firstIndex(where: { $0.ticket == ticket }) else {
-                cancelledTickets.insert(ticket)
+                if error is CancellationError { cancelledTickets.insert(ticket) }
                 return nil
             }
             return waiters.remove(at: index)
         }
-        waiter?.continuation.resume(throwing: CancellationError())
+        guard let waiter else { return }
+        limit.remove(waiter.wait)
+        waiter.continuation.resume(throwing: error)
     }
 }

@@ -41,8 +41,8 @@ public final class Database: Sendable {
     /// A database that the engine has opened.
     init(_ engine: EngineDatabase) {
         self.engine = engine
-        writeLock = AsyncLock(timeout: engine.busyTimeout)
         waitLimit = WaitLimit(timeout: engine.busyTimeout)
+        writeLock = AsyncLock(limit: waitLimit)
     }
 
     /// Opens a database, creating it unless the options forbid. After a crash it is recovered here.
@@ -54,8 +54,8 @@ public final class Database: Sendable {
     ///   `.exists` (something else is there), `.corrupt`, `.version`, `.io`, `.full` or `.readOnly`.
     public init(_ store: Store, options: Options = Options()) throws {
         engine = try EngineDatabase(opening: store, options: options)
-        writeLock = AsyncLock(timeout: engine.busyTimeout)
         waitLimit = WaitLimit(timeout: engine.busyTimeout)
+        writeLock = AsyncLock(limit: waitLimit)
     }
 
     /// Opens the database in a folder, creating it unless the options forbid.

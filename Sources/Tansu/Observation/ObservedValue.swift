@@ -34,7 +34,7 @@
             /// Why there is no newer value; `nil` when there is one. ``value`` stays as it was.
             ///
             /// A ``TansuError`` with `.closed` is the end. After an error of the closure or of decoding, the next change
-            /// may bring a value.
+            /// may bring a value. After several errors without a value between them it waits up to a second before it asks again.
             public var error: (any Error)? {
                 registrar.access(self, keyPath: \.error)
                 return failure
@@ -47,14 +47,19 @@
             where Values.Element == Value, Values.AsyncIterator: Sendable {
                 task = Task { [weak self] in
                     var iterator = values.makeAsyncIterator()
+                    var failures = 0
                     while !Task.isCancelled {
                         do {
                             guard let value = try await iterator.next(), !Task.isCancelled else { return }
                             self?.receive(value)
+                            failures = 0
                         } catch is CancellationError {
                             return
                         } catch {
                             self?.receive(error)
+                            // What fails at once, as without memory or threads, must not keep the main actor busy.
+                            try? await Task.sleep(for: .milliseconds(min(1000, 1 << failures)))
+                            failures = min(failures + 1, 10)
                         }
                     }
                 }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Tansu
 import TansuTestSupport
 import Testing
@@ -30,7 +29,7 @@ struct DecodingPolicyTests {
 
     /// What was skipped.
     final class Report: Sendable {
-        private let skipped = Mutex<[Database.UndecodableDocument]>([])
+        private let skipped = Locked<[Database.UndecodableDocument]>([])
 
         var policy: Database.DecodingPolicy { .skipping { document in self.skipped.withLock { $0.append(document) } } }
         var ids: [BSONValue?] { skipped.withLock { $0.map(\.id) } }

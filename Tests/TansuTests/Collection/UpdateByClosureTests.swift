@@ -8,7 +8,7 @@ struct UpdateByClosureTests {
     private struct Refused: Error {}
 
     private func people() throws -> (Database, Database.Collection<Person>) {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let people = try db.collection("people", of: Person.self)
         try people.save([.mike, .rosa, .omar])
         return (db, people)
@@ -60,7 +60,7 @@ struct UpdateByClosureTests {
                         uniqueKeysWithValues: ["x", "y", "z"].filter { _ in Bool.random(using: &random) }
                             .map { ($0, Int.random(in: 0...2, using: &random)) }) : nil)
         }
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let documents = try db.collection("values")
         let values = try db.collection("values", of: Partial.self)
         for _ in 0..<300 {
@@ -128,7 +128,7 @@ struct UpdateByClosureTests {
 
     @Test("Each document is changed once, though it moves ahead in the index that finds it")
     func movingTarget() throws {
-        let numbers = try Database(.memory).collection("numbers")
+        let numbers = try patientDatabase().collection("numbers")
         try numbers.save((0..<2000).map { ["_id": BSONValue($0), "n": BSONValue($0)] })
         try numbers.ensureIndex("by_n", on: ["n": .ascending])
         for hints: BSONDocument in [[:], ["$orderby": ["n": 1], "$index": "by_n"]] {
@@ -212,7 +212,7 @@ struct UpdateByClosureTests {
 
     @Test("An upsert updates what matches, and inserts when there is nothing")
     func upsert() async throws {
-        let visits = try Database(.memory).collection("visits")
+        let visits = try patientDatabase().collection("visits")
         let first = try await visits.upsert(["page": "/"], ["$inc": ["count": 1], "$setOnInsert": ["since": 2026]])
         #expect(first.matched == 0 && first.upserted.count == 1)
         let second = try await visits.upsert(["page": "/"], ["$inc": ["count": 1], "$setOnInsert": ["since": 2027]])

@@ -102,7 +102,7 @@ private final class ViewModel {
 struct ActorWriteTests {
     @Test("The closure of a write changes the actor's state, on the actor")
     func actor() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let counter = Counter(db)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for i in 0..<60 {
@@ -128,7 +128,7 @@ struct ActorWriteTests {
 
     @Test("An error rolls back the documents, not the actor's state; a write of its own inside is busy")
     func failing() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let counter = Counter(db)
         await #expect(throws: (any Error).self) { try await counter.fail() }
         #expect(await counter.log == ["failed"])
@@ -139,7 +139,7 @@ struct ActorWriteTests {
 
     @Test("The actor is free while its write waits for another writer, and a cancelled one ends at once")
     func waiting() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let counter = Counter(db)
         let held = Signal()
         let release = DispatchSemaphore(value: 0)
@@ -167,7 +167,7 @@ struct ActorWriteTests {
     @Test("A class on the main actor saves and reads with its state")
     @MainActor
     func mainActor() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let model = ViewModel(try db.collection("people", of: Person.self))
         try await model.save(.mike, in: db)
         try await model.save(.rosa, in: db)
@@ -177,7 +177,7 @@ struct ActorWriteTests {
 
     @Test("A closure that is written outside of actors runs on a thread of the database")
     func outside() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         var thread: ObjectIdentifier?
         try await db.write { _ in thread = current() }
         #expect(thread != nil && thread != current())

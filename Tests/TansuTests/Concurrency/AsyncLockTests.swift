@@ -7,7 +7,7 @@ import Testing
 struct AsyncLockTests {
     @Test("One task holds the lock at a time, and all get it")
     func exclusive() async throws {
-        let lock = AsyncLock(timeout: 600_000)
+        let lock = AsyncLock(limit: WaitLimit(timeout: 600_000))
         let state = JobLog()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
@@ -27,7 +27,7 @@ struct AsyncLockTests {
 
     @Test("A task cancelled while it waits stops waiting, and the next gets the lock")
     func cancellation() async throws {
-        let lock = AsyncLock(timeout: 600_000)
+        let lock = AsyncLock(limit: WaitLimit(timeout: 600_000))
         try await lock.acquire()
         let waiting = Task { try await lock.acquire() }
         waiting.cancel()
@@ -39,7 +39,7 @@ struct AsyncLockTests {
 
     @Test("A task that waits too long is busy, and the next gets the lock", arguments: [0, 20] as [UInt32])
     func timeout(milliseconds: UInt32) async throws {
-        let lock = AsyncLock(timeout: milliseconds)
+        let lock = AsyncLock(limit: WaitLimit(timeout: milliseconds))
         for _ in 0..<3 {
             try await lock.acquire()
             let waiting = (0..<20).map { _ in Task { try await lock.acquire() } }

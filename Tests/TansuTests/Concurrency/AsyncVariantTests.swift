@@ -35,7 +35,7 @@ struct AsyncVariantTests {
 
     @Test("A query is a sequence of all its documents, over many batches")
     func sequence() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let numbers = try db.collection("numbers")
         try await numbers.save((0..<1000).map { ["_id": BSONValue($0)] })
         var expected = 0
@@ -51,7 +51,7 @@ struct AsyncVariantTests {
     @Test("Documents before one that cannot be decoded still come, then the error")
     func sequenceError() async throws {
         struct Name: Codable, Sendable { var name: String }
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         try await db.collection("people").save([["name": "mike"], ["name": "rosa"], ["name": 5]])
         var names: [String] = []
         await #expect(throws: DecodingError.self) {
@@ -62,7 +62,7 @@ struct AsyncVariantTests {
 
     @Test("A cancelled task's call never begins")
     func cancelled() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let people = try db.collection("people")
         let signal = Signal()
         let task = Task {
@@ -78,7 +78,7 @@ struct AsyncVariantTests {
     @Test("A write on another thread commits, and rolls back the closure's error")
     func write() async throws {
         struct Refused: Error {}
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let id = try await db.write { tx in try tx.collection("a").save(["_id": 7]) }
         #expect(id == 7)
         await #expect(throws: Refused.self) {
@@ -93,7 +93,7 @@ struct AsyncVariantTests {
     @Test("A write that awaits commits, and rolls back the closure's error")
     func awaitingWrite() async throws {
         struct Refused: Error {}
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         var steps = 0
         let id = try await db.write { tx in
             let a = try tx.collection("a")
@@ -128,7 +128,7 @@ struct AsyncVariantTests {
 
     @Test("Inside a write that awaits, any other write is busy immediately rather than waiting for itself")
     func awaitingNested() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let a = try db.collection("a")
         try await db.write { tx in
             let other = await #expect(throws: TansuError.self) { try await a.save(["_id": 1]) }
@@ -143,7 +143,7 @@ struct AsyncVariantTests {
 
     @Test("Many waiting writes do not keep the one that they wait for from its end")
     func manyWaiting() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         let a = try db.collection("a")
         let inside = Signal()
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -7,7 +7,7 @@ import Testing
 struct ConcurrentAccessTests {
     @Test("Readers see whole commits only while writers write")
     func readersAndWriters() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         // Every commit moves an amount from one account to the other: the sum is the same at every moment.
         try await db.collection("accounts").save([["_id": 1, "sum": 100], ["_id": 2, "sum": 100]])
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -56,7 +56,7 @@ struct ConcurrentAccessTests {
 
     @Test("Tasks share one transaction, one waiting for another")
     func sharedTransaction() async throws {
-        let db = try Database(.memory)
+        let db = try patientDatabase()
         try await db.write { tx in
             let a = try tx.collection("a")
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,12 +1,11 @@
 import Foundation
-import Synchronization
 import Tansu
 import TansuTestSupport
 import Testing
 
 /// What the decoder or encoder of ``Reentrant`` does, for the test that runs.
 private enum Hook {
-    private static let current = Mutex<(@Sendable () throws -> Void)?>(nil)
+    private static let current = Locked<(@Sendable () throws -> Void)?>(nil)
 
     static func run() throws {
         try current.withLock { $0 }?()
@@ -203,9 +202,13 @@ struct ReentrantCallTests {
     @Test("What a decoder throws at times ends that call only")
     func throwing() async throws {
         let (_, values) = try reentrants(64)
-        let calls = Atomic(0)
+        let calls = Locked(0)
         let hook: @Sendable () throws -> Void = {
-            if calls.add(1, ordering: .relaxed).newValue.isMultiple(of: 7) { throw Refused() }
+            let call = calls.withLock {
+                $0 += 1
+                return $0
+            }
+            if call.isMultiple(of: 7) { throw Refused() }
         }
         try await Hook.with(hook) { () async throws in
             for round in 0..<50 {
@@ -221,7 +224,7 @@ struct ReentrantCallTests {
 
     @Test("Synchronous writes inside the closure of an actor are busy at once")
     func synchronousInActor() async throws {
-        let db = try Database(.memory, options: .init(busyTimeout: .seconds(600)))
+        let db = try patientDatabase()
         try await db.collection("other").save(["_id": 1])
         let owner = Owner(db)
         #expect(try await owner.writeInside() == Array(repeating: .busy, count: 7))

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TansuTestSupport
 import Testing
 
@@ -7,9 +6,9 @@ import Testing
 
 /// A system that starts a number of threads, and then no more.
 private final class ThreadBudget: Sendable {
-    private let left: Mutex<Int>
+    private let left: Locked<Int>
 
-    init(_ count: Int) { left = Mutex(count) }
+    init(_ count: Int) { left = Locked(count) }
 
     func allow(_ count: Int) { left.withLock { $0 += count } }
 

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TansuTestSupport
 import Testing
 
@@ -74,10 +73,14 @@ struct HostileObservationTests {
     func writingInside() async throws {
         let db = try Database(.memory)
         let log = try db.collection("log")
-        let runs = Atomic(0)
+        let runs = Locked(0)
         var counts = db.observe { snapshot in
             let count = try snapshot.collection("log").count()
-            if runs.add(1, ordering: .relaxed).newValue < 5 { try log.save(["n": 1]) }
+            let run = runs.withLock {
+                $0 += 1
+                return $0
+            }
+            if run < 5 { try log.save(["n": 1]) }
             return count
         }.makeAsyncIterator()
         for expected in 0..<5 { #expect(try await counts.next() == expected) }
@@ -102,7 +105,7 @@ struct HostileObservationTests {
     func escaped() async throws {
         let db = try Database(.memory)
         try await db.collection("log").save(["_id": 1])
-        let kept = Mutex<Database.Query<BSONDocument>?>(nil)
+        let kept = Locked<Database.Query<BSONDocument>?>(nil)
         var counts = db.observe { snapshot in
             let query = try snapshot.collection("log").find()
             kept.withLock { $0 = query }

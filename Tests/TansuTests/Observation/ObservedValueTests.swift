@@ -24,6 +24,20 @@ import Testing
         weak var object: AnyObject?
     }
 
+    /// A sequence that fails at once whenever it is asked, and counts how often that was.
+    private struct Failing: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        struct Failed: Error {}
+
+        let calls = Locked(0)
+
+        func makeAsyncIterator() -> Failing { self }
+
+        func next() async throws -> Int? {
+            calls.withLock { $0 += 1 }
+            throw Failed()
+        }
+    }
+
     @Suite("Observed values on the main actor", .timeLimit(.minutes(3)))
     @MainActor
     struct ObservedValueTests {
@@ -95,6 +109,18 @@ import Testing
             try await db.close()
             while count.error == nil { await changed { count.error } }
             #expect((count.error as? TansuError)?.code == .closed)
+        }
+
+        @Test("What fails at once is asked less and less often, and does not keep the main actor")
+        @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+        func failing() async throws {
+            let failing = Failing()
+            let value = Database.ObservedValue(failing)
+            while failing.calls.withLock { $0 } < 5 { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(value.error is Failing.Failed)
+            for _ in 0..<10_000 { await Task.yield() }
+            #expect(failing.calls.withLock { $0 } < 1000)
+            value.stop()
         }
 
         @Test("Ends when it is released")
