@@ -17,8 +17,9 @@
 tansu_status json_parse(const char *text, size_t length, size_t limit, uint32_t depth,
                         tansu_buffer *result, tansu_error *error);
 
-/* json_write_document, json_write_value -- append the text of a document or value that doc_check()
- * accepted; false when memory is exhausted. */
+/* json_write_document, json_write_value -- append the text of a document or value; false when
+ * memory is exhausted. The bytes may be anything, within their size: what is malformed, or nested
+ * far deeper than doc_check() allows, is left out. */
 bool json_write_document(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical);
 bool json_write_value(tansu_buffer *text, const doc_value *value, bool canonical);
 

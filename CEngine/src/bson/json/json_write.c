@@ -7,10 +7,19 @@
 #include "bson/json/json_internal.h"
 
 #include "bson/decimal.h"
+#include "bson/value_internal.h"
 #include "util/buffer.h"
 
 #include <bson/bson.h>
 #include <math.h>
+
+/* What is deeper than this is empty. The engine's own documents, such as those of explain, may have
+ * a valid one in their depths. */
+#define MOST_LEVELS (3 * TANSU_MAX_DEPTH)
+
+static bool put_value(tansu_buffer *text, const doc_value *value, bool canonical, uint32_t depth);
+static bool put_document(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical,
+                         uint32_t depth);
 
 /* put -- appends a text. */
 static bool put(tansu_buffer *text, const char *string) {
@@ -146,9 +155,10 @@ static bool put_binary(tansu_buffer *text, const doc_value *value) {
            put(text, "\", \"subType\": \"") && put_hex(text, &subtype, 1) && put(text, "\"}}");
 }
 
-/* put_text -- a value that is encoded like a string. */
-static bool put_text(tansu_buffer *text, const uint8_t *data) {
-    return json_write_string(text, (const char *)data + 4, load_u32(data) - 1);
+/* put_text -- the text that begins at `offset` in a value. */
+static bool put_text(tansu_buffer *text, const doc_value *value, size_t offset) {
+    span string = text_span(value, offset);
+    return json_write_string(text, (const char *)string.data, string.size);
 }
 
 /* put_oid -- an ObjectID. */
@@ -183,38 +193,57 @@ static bool put_timestamp(tansu_buffer *text, const uint8_t *bytes) {
 
 /* put_pointer -- a dbPointer. */
 static bool put_pointer(tansu_buffer *text, const doc_value *value) {
-    return put(text, "{\"$dbPointer\": {\"$ref\": ") && put_text(text, value->data) &&
-           put(text, ", \"$id\": ") && put_oid(text, value->data + value->size - 12) &&
-           put(text, "}}");
+    return put(text, "{\"$dbPointer\": {\"$ref\": ") && put_text(text, value, 0) &&
+           put(text, ", \"$id\": ") && put_oid(text, dbpointer_id(value).data) && put(text, "}}");
 }
 
 /* put_scoped -- a code with scope. */
-static bool put_scoped(tansu_buffer *text, const doc_value *value, bool canonical) {
-    const uint8_t *code = value->data + 4;
-    const uint8_t *scope = code + 4 + load_u32(code);
-    return put(text, "{\"$code\": ") && put_text(text, code) && put(text, ", \"$scope\": ") &&
-           json_write_document(text, scope, load_u32(scope), canonical) && put(text, "}");
+static bool put_scoped(tansu_buffer *text, const doc_value *value, bool canonical, uint32_t depth) {
+    doc_value scope = code_scope(value);
+    return put(text, "{\"$code\": ") && put_text(text, value, 4) && put(text, ", \"$scope\": ") &&
+           put_document(text, scope.data, scope.size, canonical, depth) && put(text, "}");
 }
 
 /* put_array -- the elements of an array, whatever their keys are. */
-static bool put_array(tansu_buffer *text, const doc_value *value, bool canonical) {
+static bool put_array(tansu_buffer *text, const doc_value *value, bool canonical, uint32_t depth) {
     doc_iter iter;
-    doc_iter_value(&iter, value);
+    bool valid = depth < MOST_LEVELS && doc_iter_value(&iter, value);
     if (!buffer_append_byte(text, '['))
         return false;
-    for (bool first = true; doc_iter_next(&iter); first = false) {
-        if ((!first && !put(text, ", ")) || !json_write_value(text, &iter.value, canonical))
+    for (bool first = true; valid && doc_iter_next(&iter); first = false) {
+        if ((!first && !put(text, ", ")) || !put_value(text, &iter.value, canonical, depth + 1))
             return false;
     }
     return buffer_append_byte(text, ']');
 }
 
-bool json_write_value(tansu_buffer *text, const doc_value *value, bool canonical) {
+/* put_members -- the members of a document at a depth. */
+static bool put_members(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical,
+                        uint32_t depth) {
+    doc_iter iter;
+    bool valid = depth < MOST_LEVELS && doc_iter_init(&iter, doc, size);
+    for (bool first = true; valid && doc_iter_next(&iter); first = false) {
+        if ((!first && !put(text, ", ")) || !json_write_string(text, iter.key, iter.key_size) ||
+            !put(text, ": ") || !put_value(text, &iter.value, canonical, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+/* put_document -- a document at a depth. */
+static bool put_document(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical,
+                         uint32_t depth) {
+    return buffer_append_byte(text, '{') && put_members(text, doc, size, canonical, depth) &&
+           buffer_append_byte(text, '}');
+}
+
+/* put_value -- a value at a depth. */
+static bool put_value(tansu_buffer *text, const doc_value *value, bool canonical, uint32_t depth) {
     switch (value->type) {
     case DOC_DOUBLE: return put_double(text, doc_double(value), canonical);
-    case DOC_STRING: return put_text(text, value->data);
-    case DOC_DOCUMENT: return json_write_document(text, value->data, value->size, canonical);
-    case DOC_ARRAY: return put_array(text, value, canonical);
+    case DOC_STRING: return put_text(text, value, 0);
+    case DOC_DOCUMENT: return put_document(text, value->data, value->size, canonical, depth);
+    case DOC_ARRAY: return put_array(text, value, canonical, depth);
     case DOC_BINARY: return put_binary(text, value);
     case DOC_UNDEFINED: return put(text, "{\"$undefined\": true}");
     case DOC_OID: return put_oid(text, value->data);
@@ -222,11 +251,10 @@ bool json_write_value(tansu_buffer *text, const doc_value *value, bool canonical
     case DOC_DATE: return put_date(text, doc_int64(value), canonical);
     case DOC_REGEX: return put_regex(text, value);
     case DOC_DBPOINTER: return put_pointer(text, value);
-    case DOC_CODE:
-        return put(text, "{\"$code\": ") && put_text(text, value->data) && put(text, "}");
+    case DOC_CODE: return put(text, "{\"$code\": ") && put_text(text, value, 0) && put(text, "}");
     case DOC_SYMBOL:
-        return put(text, "{\"$symbol\": ") && put_text(text, value->data) && put(text, "}");
-    case DOC_CODE_SCOPE: return put_scoped(text, value, canonical);
+        return put(text, "{\"$symbol\": ") && put_text(text, value, 0) && put(text, "}");
+    case DOC_CODE_SCOPE: return put_scoped(text, value, canonical, depth);
     case DOC_INT32: return put_integer(text, doc_int32(value), "{\"$numberInt\": \"", canonical);
     case DOC_INT64: return put_integer(text, doc_int64(value), "{\"$numberLong\": \"", canonical);
     case DOC_TIMESTAMP: return put_timestamp(text, value->data);
@@ -237,18 +265,14 @@ bool json_write_value(tansu_buffer *text, const doc_value *value, bool canonical
     }
 }
 
+bool json_write_value(tansu_buffer *text, const doc_value *value, bool canonical) {
+    return put_value(text, value, canonical, 0);
+}
+
 bool json_write_members(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical) {
-    doc_iter iter;
-    doc_iter_init(&iter, doc, size);
-    for (bool first = true; doc_iter_next(&iter); first = false) {
-        if ((!first && !put(text, ", ")) || !json_write_string(text, iter.key, iter.key_size) ||
-            !put(text, ": ") || !json_write_value(text, &iter.value, canonical))
-            return false;
-    }
-    return true;
+    return put_members(text, doc, size, canonical, 0);
 }
 
 bool json_write_document(tansu_buffer *text, const uint8_t *doc, size_t size, bool canonical) {
-    return buffer_append_byte(text, '{') && json_write_members(text, doc, size, canonical) &&
-           buffer_append_byte(text, '}');
+    return put_document(text, doc, size, canonical, 0);
 }
