@@ -66,9 +66,9 @@ bool fold_text(tansu_buffer *out, const char *text, size_t size) {
     return true;
 }
 
-/* put_value -- appends the bytes of a value with its strings folded. The validated depth of the
- * document bounds the recursion. */
-static void put_value(writer *w, const doc_value *value) {
+/* put_value -- appends the bytes of a value at a depth, with its strings folded; what is deeper
+ * than allowed is empty. */
+static void put_value(writer *w, const doc_value *value, uint32_t depth) {
     bool string = value->type == DOC_STRING || value->type == DOC_SYMBOL;
     if (!string && value->type != DOC_DOCUMENT && value->type != DOC_ARRAY) {
         writer_bytes(w, value->data, value->size);
@@ -83,11 +83,12 @@ static void put_value(writer *w, const doc_value *value) {
         writer_end_string(w, start);
         return;
     }
-    doc_iter iter = {.next = NULL}; /* empty, if the value is malformed */
-    (void)doc_iter_value(&iter, value);
+    doc_iter iter = {.next = NULL}; /* empty, if the value is malformed or too deep */
+    if (depth < TANSU_MAX_DEPTH)
+        (void)doc_iter_value(&iter, value);
     while (!w->failed && doc_iter_next(&iter)) {
         writer_head(w, iter.value.type, iter.key, iter.key_size);
-        put_value(w, &iter.value);
+        put_value(w, &iter.value, depth + 1);
     }
     writer_end(w, start);
 }
@@ -99,7 +100,7 @@ bool fold_value(tansu_buffer *out, const doc_value *value, doc_value *result) {
         return true;
     writer w = {.out = out};
     out->size = 0;
-    put_value(&w, value);
+    put_value(&w, value, 0);
     if (w.failed || out->size > UINT32_MAX)
         return false;
     result->data = out->data;

@@ -54,8 +54,8 @@ int value_compare(const doc_value *a, const doc_value *b);
  * value_key -- appends the order-preserving key of a value: memcmp order is value_compare() order,
  * equal values (1, 1.0, int64 1, decimal 1.0) have equal keys, and no key is a prefix of another
  * (so keys may be concatenated). Strings: 0x00 becomes 00 FF, the end is 00 01. Descending keys
- * have all bits complemented. False when memory is exhausted. The validated depth of the document
- * bounds the recursion.
+ * have all bits complemented. What is deeper than allowed is empty, as it is to value_compare().
+ * False when memory is exhausted.
  */
 bool value_key(tansu_buffer *key, const doc_value *value, bool descending);
 

@@ -380,8 +380,7 @@ static bool walk_array(leaf_walk *w, const doc_value *array, uint32_t depth) {
     return true;
 }
 
-/* walk_fields -- the fields of a document at the current path. The validated depth of the document
- * bounds the recursion. */
+/* walk_fields -- the fields of a document at the current path, down to the allowed depth. */
 static bool walk_fields(leaf_walk *w, const uint8_t *doc, size_t size, uint32_t depth) {
     index_entries *entries = w->entries;
     size_t before = entries->path.size;

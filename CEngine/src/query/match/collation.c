@@ -55,9 +55,9 @@ bool collation_applies(const doc_value *value) {
            value->type == DOC_ARRAY;
 }
 
-/* put_value -- appends the collated bytes of a value. The validated depth of the document bounds
- * the recursion. */
-static void put_value(const collation *c, writer *w, const doc_value *value) {
+/* put_value -- appends the collated bytes of a value at a depth; what is deeper than allowed is
+ * empty. */
+static void put_value(const collation *c, writer *w, const doc_value *value, uint32_t depth) {
     if (!collation_applies(value)) {
         writer_bytes(w, value->data, value->size);
         return;
@@ -72,10 +72,10 @@ static void put_value(const collation *c, writer *w, const doc_value *value) {
         return;
     }
     doc_iter iter;
-    bool valid = doc_iter_value(&iter, value);
+    bool valid = depth < TANSU_MAX_DEPTH && doc_iter_value(&iter, value);
     while (valid && !w->failed && doc_iter_next(&iter)) {
         writer_head(w, iter.value.type, iter.key, iter.key_size);
-        put_value(c, w, &iter.value);
+        put_value(c, w, &iter.value, depth + 1);
     }
     writer_end(w, start);
 }
@@ -87,7 +87,7 @@ bool collation_value(const collation *c, tansu_buffer *out, const doc_value *val
         return true;
     writer w = {.out = out};
     out->size = 0;
-    put_value(c, &w, value);
+    put_value(c, &w, value, 0);
     if (w.failed)
         return false;
     result->data = out->data;

@@ -188,28 +188,29 @@ static bool holds(const test *t, match_context *c, const doc_value *top, const u
     return holds_at(t, c, &value);
 }
 
-/* holds_below -- "**": tests a value and all values in it. The validated depth of the document
- * bounds the recursion. */
-static bool holds_below(const test *t, match_context *c, const doc_value *value) {
+/* holds_below -- "**": tests a value at a depth and all values in it, down to the depth that is
+ * allowed. */
+static bool holds_below(const test *t, match_context *c, const doc_value *value, uint32_t depth) {
     if (test_value(t, c, value))
         return true;
     doc_iter iter;
-    if ((value->type != DOC_DOCUMENT && value->type != DOC_ARRAY) || !doc_iter_value(&iter, value))
+    if ((value->type != DOC_DOCUMENT && value->type != DOC_ARRAY) || depth >= TANSU_MAX_DEPTH ||
+        !doc_iter_value(&iter, value))
         return false;
     while (match_step(c, 1) && doc_iter_next(&iter)) {
-        if (holds_below(t, c, &iter.value))
+        if (holds_below(t, c, &iter.value, depth + 1))
             return true;
     }
     return false;
 }
 
 /* holds_named -- "**.name": tests the values of the fields of that name, in a document or an array
- * and in all documents in it. The validated depth of the document bounds the recursion. */
+ * at a depth and in all documents in it, down to the depth that is allowed. */
 static bool holds_named(const test *t, match_context *c, const uint8_t *data, size_t size,
-                        bool array) {
+                        bool array, uint32_t depth) {
     const path_part *name = &t->path->parts[1];
     doc_iter iter;
-    bool valid = doc_iter_init(&iter, data, size);
+    bool valid = depth < TANSU_MAX_DEPTH && doc_iter_init(&iter, data, size);
     while (valid && match_step(c, 1) && doc_iter_next(&iter)) {
         const doc_value *value = &iter.value;
         bool is_it =
@@ -217,7 +218,7 @@ static bool holds_named(const test *t, match_context *c, const uint8_t *data, si
         if (is_it && holds_at(t, c, value))
             return true;
         if ((value->type == DOC_DOCUMENT || value->type == DOC_ARRAY) &&
-            holds_named(t, c, value->data, value->size, value->type == DOC_ARRAY))
+            holds_named(t, c, value->data, value->size, value->type == DOC_ARRAY, depth + 1))
             return true;
     }
     return false;
@@ -226,11 +227,12 @@ static bool holds_named(const test *t, match_context *c, const uint8_t *data, si
 /* holds_anywhere -- evaluates a test of a wildcard path. */
 static bool holds_anywhere(const test *t, match_context *c, const uint8_t *doc, size_t size) {
     if (t->wild == WILD_NAMED)
-        return holds_named(t, c, doc, size, false);
+        return holds_named(t, c, doc, size, false, 0);
     doc_iter iter;
     bool valid = doc_iter_init(&iter, doc, size);
     while (valid && match_step(c, 1) && doc_iter_next(&iter)) {
-        if (t->wild == WILD_FIELDS ? holds_at(t, c, &iter.value) : holds_below(t, c, &iter.value))
+        if (t->wild == WILD_FIELDS ? holds_at(t, c, &iter.value)
+                                   : holds_below(t, c, &iter.value, 1))
             return true;
     }
     return false;
