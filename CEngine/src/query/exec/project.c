@@ -22,7 +22,8 @@ typedef struct projecting {
     const query *q;
     match_context *context;
     const tansu_document *stored; /* the document that matched */
-    bool cut; /* within the element that "path.$" took: its arrays are not cut */
+    bool cut;        /* within the element that "path.$" took: its arrays are not cut */
+    uint32_t arrays; /* that project_array() is in */
     writer w;
 } projecting;
 
@@ -159,12 +160,13 @@ static const field *at_position(const field *array, uint32_t position) {
 
 /* project_array -- the elements of an array that a path leads through, renumbered. Those that the
  * fields name by position are projected as such, unless they are documents with such a key; not
- * (`positions`) in an array within the array. */
+ * (`positions`) in an array within the array. What is deeper than allowed is empty; only arrays in
+ * arrays can be, since all else is as deep as a path. */
 static void project_array(projecting *a, const field *f, const doc_value *array, bool positions) {
     doc_iter iter;
     uint32_t index = 0, position = 0;
     size_t start = writer_begin(&a->w);
-    bool valid = doc_iter_value(&iter, array);
+    bool valid = a->arrays++ < TANSU_MAX_DEPTH && doc_iter_value(&iter, array);
     for (; valid && doc_iter_next(&iter); position++) {
         const doc_value *value = &iter.value;
         const field *named = positions ? at_position(f, position) : NULL;
@@ -190,6 +192,7 @@ static void project_array(projecting *a, const field *f, const doc_value *array,
         else
             project_array(a, f, value, false);
     }
+    a->arrays--;
     writer_end(&a->w, start);
 }
 
