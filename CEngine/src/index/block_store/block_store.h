@@ -95,8 +95,8 @@ bool block_store_is_damaged(const block_store *bs);
 /* block_store_size -- bytes of the file. */
 uint64_t block_store_size(block_store *bs);
 
-/* block_store_records -- how many records the last commit has. No transaction is in progress. */
-uint64_t block_store_records(const block_store *bs);
+/* block_store_records -- how many records the last commit has. Any thread. */
+uint64_t block_store_records(block_store *bs);
 
 /* block_store_numbers -- appends the numbers of all records of one kind, in no order. No
  * transaction is in progress. Errors: IO, CORRUPT, MEMORY. */

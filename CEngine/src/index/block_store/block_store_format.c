@@ -249,8 +249,9 @@ bool block_store_head_read(const uint8_t bytes[BLOCK_STORE_HEAD], uint64_t file_
         head->commit = load_u64(bytes + BLOCK_STORE_HEAD_COMMIT);
     }
     /* After a session's first commit its journals say these, and here they may be half written. */
-    return head->commit != 0 || (head->size >= head->first && head->size % BLOCK_STORE_ALIGN == 0 &&
-                                 head->size <= file_size);
+    return head->commit != 0 ||
+           (head->size >= head->first && head->size % BLOCK_STORE_ALIGN == 0 &&
+            head->size <= file_size && head->records <= block_store_room(head->first, head->size));
 }
 
 /* ---- The pool of free extents ---- */

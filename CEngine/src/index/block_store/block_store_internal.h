@@ -198,6 +198,10 @@ uint64_t block_store_fill_record(const block_store *bs, uint8_t *bytes,
                                  uint64_t right, uint32_t value_size, uint32_t *body);
 /* block_store_buckets_for -- how many buckets a new file for that many records gets. */
 uint64_t block_store_buckets_for(uint64_t records);
+/* block_store_room -- how many records a file can have whose records lie between two offsets. */
+static inline uint64_t block_store_room(uint64_t first, uint64_t end) {
+    return (end - first) / BLOCK_STORE_MIN_RECORD;
+}
 /* block_store_first -- where records begin in a new file. */
 uint64_t block_store_first(uint64_t buckets);
 /* block_store_head_fill -- the head that the handle's file should have when it is closed. */

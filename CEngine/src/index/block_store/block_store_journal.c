@@ -201,10 +201,12 @@ static tansu_status take_words(block_store *bs, const tansu_buffer *bytes, tansu
 static tansu_status take_journal(block_store *bs, const tansu_buffer *bytes, uint64_t file_size,
                                  tansu_error *error) {
     uint64_t end = load_u64(bytes->data + 32);
-    if (end < bs->first || end % BLOCK_STORE_ALIGN != 0 || end > file_size)
+    uint64_t records = load_u64(bytes->data + 24);
+    if (end < bs->first || end % BLOCK_STORE_ALIGN != 0 || end > file_size ||
+        records > block_store_room(bs->first, end))
         return block_store_damaged(bs, end, error);
     bs->size = end;
-    bs->records = load_u64(bytes->data + 24);
+    bs->records = records;
     bs->commit = load_u64(bytes->data + 16);
     tansu_status status = take_words(bs, bytes, error);
     if (status != TANSU_OK)

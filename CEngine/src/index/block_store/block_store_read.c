@@ -209,11 +209,19 @@ tansu_status block_store_locate(block_store *bs, const uint8_t key[BLOCK_STORE_K
 
 /* ---- All records ---- */
 
+/* A location in a bucket's tree that was not examined yet, and the nodes that its own lies between
+ * in the tree's order; NO_NODE: none. */
+#define NO_NODE SIZE_MAX
+typedef struct waiting {
+    uint64_t offset;
+    size_t after, before;
+} waiting;
+
 typedef struct visit {
     block_store *bs;
     block_store_visitor visitor;
     void *context;
-    uint64_t *waiting; /* locations in trees that were not examined yet */
+    waiting *waiting;
     size_t waiting_count, waiting_capacity;
     block_store_node *nodes;
     size_t count, capacity;
@@ -221,34 +229,45 @@ typedef struct visit {
 } visit;
 
 /* wait_for -- notes a location to examine. */
-static bool wait_for(visit *w, uint64_t offset) {
+static bool wait_for(visit *w, uint64_t offset, size_t after, size_t before) {
     if (offset == 0)
         return true;
     if (!ARRAY_RESERVE(w->waiting, w->waiting_count, w->waiting_capacity, 1))
         return false;
-    w->waiting[w->waiting_count++] = offset;
+    w->waiting[w->waiting_count++] = (waiting){offset, after, before};
     return true;
 }
 
-/* gather -- the nodes of one bucket. More than the head knows of would be a circle. */
+/* in_order -- whether a node lies where a search finds it: then it has no second place. */
+static bool in_order(const visit *w, const block_store_node *node, const waiting *place) {
+    return (place->after == NO_NODE ||
+            block_store_order(node->key, node->hash, &w->nodes[place->after]) > 0) &&
+           (place->before == NO_NODE ||
+            block_store_order(node->key, node->hash, &w->nodes[place->before]) < 0);
+}
+
+/* gather -- the nodes of one bucket. One out of order, or more than the head knows of, would be a
+ * circle. */
 static tansu_status gather(visit *w, uint64_t bucket, tansu_error *error) {
-    if (!wait_for(w, w->bs->buckets[bucket]))
+    if (!wait_for(w, w->bs->buckets[bucket], NO_NODE, NO_NODE))
         return error_memory(error);
     while (w->waiting_count > 0) {
-        uint64_t offset = w->waiting[--w->waiting_count];
+        waiting place = w->waiting[--w->waiting_count];
         if (!ARRAY_RESERVE(w->nodes, w->count, w->capacity, 1))
             return error_memory(error);
         block_store_node *node = &w->nodes[w->count];
-        tansu_status status = block_store_node_at(w->bs, offset, node, error);
+        tansu_status status = block_store_node_at(w->bs, place.offset, node, error);
         if (status != TANSU_OK)
             return status;
         uint8_t hash;
         if (w->seen++ == w->bs->records ||
-            block_store_hash(w->bs->bucket_count, node->key, &hash) != bucket || hash != node->hash)
-            return block_store_damaged(w->bs, offset, error);
-        w->count++;
-        if (!wait_for(w, node->left) || !wait_for(w, node->right))
+            block_store_hash(w->bs->bucket_count, node->key, &hash) != bucket ||
+            hash != node->hash || !in_order(w, node, &place))
+            return block_store_damaged(w->bs, place.offset, error);
+        if (!wait_for(w, node->left, place.after, w->count) ||
+            !wait_for(w, node->right, w->count, place.before))
             return error_memory(error);
+        w->count++;
     }
     return TANSU_OK;
 }
@@ -297,8 +316,11 @@ static tansu_status collect_number(void *context, const block_store_node *node,
     return TANSU_OK;
 }
 
-uint64_t block_store_records(const block_store *bs) {
-    return bs->records;
+uint64_t block_store_records(block_store *bs) {
+    pthread_rwlock_rdlock(&bs->gate);
+    uint64_t records = bs->records;
+    pthread_rwlock_unlock(&bs->gate);
+    return records;
 }
 
 tansu_status block_store_numbers(block_store *bs, enum block_store_kind kind,
