@@ -182,6 +182,20 @@ static inline uint64_t block_memory(const tree_block *block) {
 tansu_status block_load(tree_store *store, tree_block *block, int level, uint64_t count,
                         const tree_content **content, tansu_error *error);
 
+/* block_damaged -- the error for a stored block that is invalid, or has another place in the tree
+ * than it can have: CORRUPT. `what` says why. */
+tansu_status block_damaged(tree_store *store, uint64_t number, const char *what,
+                           tansu_error *error);
+
+/* The stored blocks that a way through a whole tree has shown. Zeroed: none. */
+typedef struct block_tally {
+    uint64_t seen, most;
+} block_tally;
+
+/* block_tally_add -- counts a block; false when a tree cannot have so many: the block store has
+ * fewer records, so that some are in the tree several times. */
+bool block_tally_add(block_tally *tally, tree_store *store, const tree_block *block);
+
 /* block_unpin -- releases a content that block_content() returned; fine for inner blocks. */
 static inline void block_unpin(tree_block *block) {
     if (!atomic_load_explicit(&block->inner, memory_order_relaxed))

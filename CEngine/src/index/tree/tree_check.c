@@ -14,6 +14,7 @@ typedef struct tree_checker {
     block_store *bs;
     const tree_visitor *visitor;
     bool damaged;
+    block_tally tally;
     tansu_buffer key; /* the current entry */
     tansu_error *error;
 } tree_checker;
@@ -53,17 +54,6 @@ static tansu_status wrong(tree_checker *w, const tree_block *block, const char *
         "An index is corrupt because %s; close the database and open it again to have it rebuilt",
         what);
     return problem(w, &found);
-}
-
-/* ref_less -- a is less than b. */
-static bool ref_less(const tree_ref *a, const tree_ref *b) {
-    uint32_t common = ref_common(a, b);
-    if (common == ref_size(a) || common == ref_size(b))
-        return ref_size(a) < ref_size(b);
-    uint8_t x, y;
-    ref_copy(&x, a, common, 1);
-    ref_copy(&y, b, common, 1);
-    return x < y;
 }
 
 /* page_fault -- what is wrong with a page; NULL: rising strings, all within the bounds that the
@@ -134,11 +124,14 @@ static tansu_status check_stored(tree_checker *w, const tree_block *block, uint6
 
 static tansu_status check_block(tree_checker *w, tree_block *block, const expectation *expected);
 
-/* check_inner -- separators, then children. */
+/* check_inner -- separators, then children: not those of a block that is in the wrong place, which
+ * may be one that was entered before. */
 static tansu_status check_inner(tree_checker *w, const tree_block *block, const tree_inner *inner,
                                 const expectation *expected) {
     const char *fault = page_fault(&inner->keys, expected);
-    tansu_status status = fault == NULL ? TANSU_OK : wrong(w, block, fault);
+    if (fault != NULL)
+        return wrong(w, block, fault);
+    tansu_status status = TANSU_OK;
     for (uint32_t i = 0; status == TANSU_OK && i < inner_children(inner); i++) {
         tree_ref left, right;
         expectation child = {.level = (int)inner->base.level - 1,
@@ -201,6 +194,10 @@ static tansu_status check_block(tree_checker *w, tree_block *block, const expect
     uint64_t number = w->bs == NULL ? 0 : stored_number(block);
     if (number == 0)
         return check_loaded(w, block, expected);
+    if (!block_tally_add(&w->tally, w->store, block)) {
+        (void)wrong(w, block, "some block is in it several times");
+        return TANSU_E_CORRUPT;
+    }
     tree_content *stored;
     tansu_status status = check_stored(w, block, number, expected, &stored);
     if (status != TANSU_OK)

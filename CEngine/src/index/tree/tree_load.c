@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* damaged -- a stored block that is invalid. */
-static tansu_status damaged(tree_store *store, uint64_t number, const char *what,
-                            tansu_error *error) {
+/* block_damaged -- marks the block store, too. */
+tansu_status block_damaged(tree_store *store, uint64_t number, const char *what,
+                           tansu_error *error) {
     block_store *bs = atomic_load_explicit(&store->bs, memory_order_acquire);
     char context[64];
     if (bs != NULL)
@@ -20,6 +20,17 @@ static tansu_status damaged(tree_store *store, uint64_t number, const char *what
                      "The stored index block is corrupt (%s); close the database and open it again "
                      "to have the index files rebuilt",
                      what);
+}
+
+/* block_tally_add -- the number of records is asked for again when the one that is known is not
+ * enough: a checkpoint may have stored blocks meanwhile. */
+bool block_tally_add(block_tally *tally, tree_store *store, const tree_block *block) {
+    uint64_t number = atomic_load(&((tree_block *)block)->number);
+    block_store *bs = atomic_load_explicit(&store->bs, memory_order_acquire);
+    if (bs == NULL || number == 0 || (number & NUMBER_PENDING) != 0 || ++tally->seen <= tally->most)
+        return true;
+    tally->most = block_store_records(bs);
+    return tally->seen <= tally->most;
 }
 
 /* stay -- the content of a pinned block that is in memory, an eviction in progress being called
@@ -41,11 +52,11 @@ static tansu_status load_record(tree_store *store, tree_block *block, int level,
     uint64_t number = atomic_load_explicit(&block->number, memory_order_acquire) & ~NUMBER_PENDING;
     block_store *bs = atomic_load_explicit(&store->bs, memory_order_acquire);
     if (bs == NULL || number == 0)
-        return damaged(store, number, "there is no block store", error);
+        return block_damaged(store, number, "there is no block store", error);
     tansu_buffer record = TANSU_BUFFER_INIT;
     tansu_status status = block_store_get(bs, BLOCK_STORE_BLOCK, number, &record, error);
     if (status == TANSU_E_NOT_FOUND)
-        return damaged(store, number, "it is missing", error);
+        return block_damaged(store, number, "it is missing", error);
     if (status != TANSU_OK)
         return status;
 
@@ -54,12 +65,12 @@ static tansu_status load_record(tree_store *store, tree_block *block, int level,
     status = stored_decode(store, record.data, record.size, level, &made, &fault, error);
     tansu_buffer_free(&record);
     if (status == TANSU_E_CORRUPT)
-        return damaged(store, number, fault, error);
+        return block_damaged(store, number, fault, error);
     if (status != TANSU_OK)
         return status;
     if (content_count(made) != count) {
         stored_drop(store, made);
-        return damaged(store, number, "number of entries", error);
+        return block_damaged(store, number, "number of entries", error);
     }
     *content = made;
     return TANSU_OK;

@@ -184,6 +184,17 @@ uint32_t ref_common(const tree_ref *a, const tree_ref *b) {
     return limit;
 }
 
+/* ref_less -- the first byte that differs decides. */
+bool ref_less(const tree_ref *a, const tree_ref *b) {
+    uint32_t common = ref_common(a, b);
+    if (common == ref_size(a) || common == ref_size(b))
+        return ref_size(a) < ref_size(b);
+    uint8_t x, y;
+    ref_copy(&x, a, common, 1);
+    ref_copy(&y, b, common, 1);
+    return x < y;
+}
+
 /* ref_copy -- from one piece, the other, or both. */
 void ref_copy(uint8_t *to, const tree_ref *ref, uint32_t from, uint32_t size) {
     if (from < ref->prefix_size && size != 0) {

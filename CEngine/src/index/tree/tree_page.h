@@ -156,6 +156,9 @@ void page_refs(const tree_page *page, uint32_t slot, uint32_t count, tree_ref *r
 /* ref_common -- how many bytes two strings share at their beginning. */
 uint32_t ref_common(const tree_ref *a, const tree_ref *b);
 
+/* ref_less -- a is less than b. */
+bool ref_less(const tree_ref *a, const tree_ref *b);
+
 /* ref_copy -- writes `size` bytes of a string from `from` on. */
 void ref_copy(uint8_t *to, const tree_ref *ref, uint32_t from, uint32_t size);
 

@@ -21,12 +21,6 @@ void tree_cursor_end(tree_cursor *cursor) {
     cursor->height = 0;
 }
 
-/* leave -- the leaf is no longer examined; the steps above it stay. */
-static inline void leave(tree_cursor *cursor) {
-    block_unpin(cursor->leaf);
-    cursor->leaf = NULL;
-}
-
 /* enter -- one level down, into a content whose block has been pinned. */
 static inline void enter(tree_cursor *cursor, tree_block *block, const tree_content *content,
                          uint32_t slot) {
@@ -66,37 +60,61 @@ static tansu_status go_down(tree_cursor *cursor, bool last, tansu_error *error) 
     }
 }
 
-/* next_leaf -- to the first entry of the leaf after; *valid false after the last. */
-static tansu_status next_leaf(tree_cursor *cursor, bool *valid, tansu_error *error) {
-    *valid = false;
-    leave(cursor);
+/* choose_next, choose_previous -- the lowest child of the path's inner blocks that has one after
+ * (or before) it, and that one instead; false when there is none. */
+static bool choose_next(tree_cursor *cursor) {
     for (cursor->height--; cursor->height > 0; cursor->height--) {
         struct tree_step *step = &cursor->path[cursor->height - 1];
         if (step->slot + 1 < inner_children(as_inner(step->content))) {
             step->slot++;
-            *valid = true;
-            tansu_status status = go_down(cursor, false, error);
-            *valid = status == TANSU_OK;
-            return status;
+            return true;
         }
     }
-    return TANSU_OK;
+    return false;
 }
-
-/* previous_leaf -- to the last entry of the leaf before. */
-static tansu_status previous_leaf(tree_cursor *cursor, bool *valid, tansu_error *error) {
-    *valid = false;
-    leave(cursor);
+static bool choose_previous(tree_cursor *cursor) {
     for (cursor->height--; cursor->height > 0; cursor->height--) {
         struct tree_step *step = &cursor->path[cursor->height - 1];
         if (step->slot > 0) {
             step->slot--;
-            tansu_status status = go_down(cursor, true, error);
-            *valid = status == TANSU_OK;
-            return status;
+            return true;
         }
     }
-    return TANSU_OK;
+    return false;
+}
+
+/* other_leaf -- to the first entry of the leaf after or (`back`) the last one of the leaf before;
+ * *valid false at the end. Its entries must be others: in a stored tree that has a leaf in many
+ * places a cursor would not arrive anywhere. */
+static tansu_status other_leaf(tree_cursor *cursor, bool back, bool *valid, tansu_error *error) {
+    tree_block *from = cursor->leaf;
+    tree_ref left = page_ref(page_at(cursor), 0);
+    tansu_status status = TANSU_OK;
+    cursor->leaf = NULL;
+    *valid = back ? choose_previous(cursor) : choose_next(cursor);
+    if (*valid)
+        status = go_down(cursor, back, error);
+    if (*valid && status == TANSU_OK) {
+        tree_ref first = page_ref(page_at(cursor), 0);
+        if (!(back ? ref_less(&first, &left) : ref_less(&left, &first))) {
+            status = block_damaged(cursor->store, atomic_load(&cursor->leaf->number),
+                                   "its entries are out of order", error);
+            tree_cursor_end(cursor);
+        }
+    }
+    *valid = *valid && status == TANSU_OK;
+    block_unpin(from);
+    return status;
+}
+
+/* next_leaf -- to the first entry of the leaf after; *valid false after the last. */
+static tansu_status next_leaf(tree_cursor *cursor, bool *valid, tansu_error *error) {
+    return other_leaf(cursor, false, valid, error);
+}
+
+/* previous_leaf -- to the last entry of the leaf before. */
+static tansu_status previous_leaf(tree_cursor *cursor, bool *valid, tansu_error *error) {
+    return other_leaf(cursor, true, valid, error);
 }
 
 /* descend -- to where the key is or belongs in the leaf that covers it; the slot may be one
