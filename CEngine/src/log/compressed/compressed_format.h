@@ -10,6 +10,8 @@
 
 #include "util/bytes.h"
 
+#include <stdbool.h>
+
 /* After the segment's header. */
 typedef struct compressed_header {
     uint32_t crc;    /* of this header with this field zero, begun with the CRC of the uuid */
@@ -48,6 +50,20 @@ typedef struct block_entry {
 
 /* No more of the image is put into a block, unless one record is larger. */
 #define BLOCK_BYTES (32u * 1024u)
+
+/* No record, and so no block, is larger: a document has at most 16 MiB. */
+#define BLOCK_BYTES_MOST (32u * 1024u * 1024u)
+
+/* What a stored byte becomes at most, and some bytes more: an LZ4 block has no more. */
+#define BLOCK_RATIO_MOST 255u
+#define BLOCK_MORE 64u
+
+/* block_plausible -- whether that many bytes of the image, from that offset on, can be a block of
+ * which so many bytes are stored. Records begin at multiples of eight. */
+static inline bool block_plausible(uint64_t offset, uint64_t size, uint64_t stored) {
+    return offset % 8 == 0 && size % 8 == 0 && size != 0 && size <= BLOCK_BYTES_MOST &&
+           size <= stored * BLOCK_RATIO_MOST + BLOCK_MORE;
+}
 
 _Static_assert(sizeof(compressed_header) == COMPRESSED_HEADER_SIZE, "compressed header layout");
 _Static_assert(sizeof(block_header) == BLOCK_HEADER_SIZE, "block header layout");

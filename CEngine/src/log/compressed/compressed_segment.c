@@ -56,12 +56,15 @@ static tansu_status header_read(const compressed_segment *s, int fd, uint64_t si
     return TANSU_OK;
 }
 
-/* table_valid -- whether the entries rise within the image and the file. */
+/* table_valid -- whether the entries rise within the image and the file, in steps that blocks can
+ * have: so no block takes much more memory than the file has bytes of it. */
 static bool table_valid(const compressed_segment *s) {
     for (uint32_t i = 0; i < s->count; i++)
         if (s->table[i + 1].offset <= s->table[i].offset ||
             s->table[i + 1].position <= s->table[i].position ||
-            compressed_stored(s, i) < BLOCK_HEADER_SIZE)
+            compressed_stored(s, i) < BLOCK_HEADER_SIZE ||
+            !block_plausible(s->table[i].offset, compressed_size(s, i),
+                             compressed_stored(s, i) - BLOCK_HEADER_SIZE))
             return false;
     return s->table[0].offset == IMAGE_BLOCKS &&
            (s->count == 0 || (uint64_t)s->table[0].position * 8 == COMPRESSED_BLOCKS);
@@ -121,7 +124,8 @@ const block_header *block_header_at(const uint8_t *bytes, uint64_t size, uint64_
     if (position % 8 != 0 || position > size || size - position < BLOCK_HEADER_SIZE)
         return NULL;
     const block_header *header = (const block_header *)(const void *)(bytes + position);
-    return header->magic == BLOCK_MAGIC && header->stored <= size - position - BLOCK_HEADER_SIZE
+    return header->magic == BLOCK_MAGIC && header->stored <= size - position - BLOCK_HEADER_SIZE &&
+                   block_plausible(header->offset, header->size, header->stored)
                ? header
                : NULL;
 }
