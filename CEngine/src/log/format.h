@@ -38,6 +38,9 @@ typedef struct segment_header {
 } segment_header;
 #define SEGMENT_HEADER_SIZE 64u
 
+/* No commit has a greater number: the marks in the file TAIL have 48 bits (log/tail.h). */
+#define COMMIT_MOST (((uint64_t)1 << 48) - 1)
+
 /* One commit. */
 #define FRAME_MAGIC_FULL 0x31524654u /* "TFR1": all records have the full header */
 #define FRAME_MAGIC 0x32524654u      /* "TFR2" */

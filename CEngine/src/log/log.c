@@ -284,6 +284,10 @@ tansu_status log_append(log *l, uint64_t size, uint64_t *offset, uint8_t **bytes
         return error_set(error, TANSU_E_TOO_LARGE, NULL,
                          "The transaction is larger than %u bytes; split it",
                          TANSU_MAX_TRANSACTION_SIZE);
+    if (l->appended >= COMMIT_MOST)
+        return error_set(error, TANSU_E_TOO_LARGE, NULL,
+                         "The log has used up its commit numbers; dump the database and load it "
+                         "into a new one");
     segment *head = segment_head(l);
     tansu_status status = l->tail_begun ? TANSU_OK : tail_begin(l, error);
     if (status != TANSU_OK)

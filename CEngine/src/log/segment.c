@@ -319,7 +319,8 @@ static bool header_valid(const log *l, const segment_header *header, uint32_t nu
                          uint64_t size) {
     if (memcmp(header->magic, SEGMENT_MAGIC, sizeof header->magic) != 0 ||
         header->crc != header_crc(header) || header->number != number || header->base == 0 ||
-        memcmp(header->uuid, l->uuid, sizeof header->uuid) != 0)
+        memcmp(header->uuid, l->uuid, sizeof header->uuid) != 0 || header->base > COMMIT_MOST ||
+        header->last > COMMIT_MOST)
         return false;
     if (header->format == LOG_FORMAT_COMPRESSED)
         size = UINT32_MAX;

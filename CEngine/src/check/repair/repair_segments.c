@@ -162,8 +162,8 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
             "use a newer version of the library",
             s->number, header->format, LOG_FORMAT_COMPACTED);
     bool compacted = header->last != 0;
-    if (header->number != s->named || header->base == 0 || header->base > INT64_MAX ||
-        (compacted && (header->last < header->base || header->last > INT64_MAX)))
+    if (header->number != s->named || header->base == 0 || header->base > COMMIT_MOST ||
+        (compacted && (header->last < header->base || header->last > COMMIT_MOST)))
         return TANSU_OK; /* the header of another segment, which says nothing of this one */
     s->header = true;
     s->first = header->base;
@@ -302,7 +302,7 @@ static void adopt_header(const repair *r, repair_segment *s, const uint8_t *byte
         return;
     memcpy(&header, bytes, sizeof header);
     if (!scan_header(&header) || memcmp(header.uuid, r->uuid, sizeof r->uuid) != 0 ||
-        header.base == 0 || header.last > INT64_MAX || header.number > UINT32_MAX ||
+        header.base == 0 || header.last > COMMIT_MOST || header.number > UINT32_MAX ||
         header.end > s->size)
         return;
     uint64_t before = header.base - 1, at = SEGMENT_HEADER_SIZE;
