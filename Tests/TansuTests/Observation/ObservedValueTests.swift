@@ -28,7 +28,9 @@ import Testing
     private struct Failing: AsyncSequence, AsyncIteratorProtocol, Sendable {
         struct Failed: Error {}
 
-        let calls = Locked(0)
+        private let calls = Locked(0)
+
+        var count: Int { calls.withLock { $0 } }
 
         func makeAsyncIterator() -> Failing { self }
 
@@ -116,10 +118,10 @@ import Testing
         func failing() async throws {
             let failing = Failing()
             let value = Database.ObservedValue(failing)
-            while failing.calls.withLock { $0 } < 5 { try await Task.sleep(for: .milliseconds(1)) }
+            while failing.count < 5 { try await Task.sleep(for: .milliseconds(1)) }
             #expect(value.error is Failing.Failed)
             for _ in 0..<10_000 { await Task.yield() }
-            #expect(failing.calls.withLock { $0 } < 1000)
+            #expect(failing.count < 1000)
             value.stop()
         }
 
