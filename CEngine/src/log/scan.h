@@ -53,7 +53,7 @@ bool scan_header(const segment_header *header);
 
 /* ---- Segments of an open log ---- */
 
-/* log_capacity -- how many bytes of a active segment may be examined; 0 when there is none of that
+/* log_capacity -- how many bytes of an active segment may be examined; 0 when there is none of that
  * number. Any thread. */
 uint64_t log_capacity(log *l, uint32_t number);
 

@@ -27,8 +27,8 @@ static inline void prefetch_lines(const void *record, size_t at) {
 
 /* earlier -- the location of the version before a record that is newer than the read context, of
  * which `room` bytes may be read. There is one: record ids that the read context does not have are
- * not asked for. *newest: the number of the commit that the record must be older than, or ASTRAY,
- * so that links end; afterwards that of the record. */
+ * not asked for. *newest: the commit that the record must be older than, so that links end; then
+ * the record's own. ASTRAY: the record is not such a one. */
 static log_location earlier(const record_header *record, uint64_t room, uint64_t where,
                             uint64_t *newest) {
     uint64_t commit = record_visible_from(record);

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* apart -- calls a function in a child process, and says whether that returned in time and without
- * ever using more than APART_MEMORY bytes; what went wrong is printed. */
+/* apart -- calls a function in a child process, and says whether that returned within a minute
+ * and never used more than 1 GiB; what went wrong is printed. */
 bool apart(void (*function)(const char *folder), const char *folder);
 
 #endif
