@@ -2,13 +2,13 @@
  * test_forged_trees.c -- trees that somebody has made circles or enormous with a few bytes: the
  * buckets of the block store's file, and stored blocks whose children are all the same.
  */
-#include "bson/document.h"
 #include "index/block_store/block_store.h"
 #include "support/calls/call.h"
 #include "support/calls/maintenance_calls.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/workload/apart.h"
+#include "support/workload/forged_document.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
 
@@ -146,22 +146,6 @@ static void put_inner(block_store *bs, unsigned level, uint64_t count) {
     tansu_buffer_free(&block);
 }
 
-/* first_of -- the first element of an array that a document has. */
-static doc_value first_of(const uint8_t *doc, size_t size, const char *key) {
-    doc_value list;
-    doc_iter iter;
-    REQUIRE(doc_find(doc, size, key, strlen(key), &list) && doc_iter_value(&iter, &list) &&
-            doc_iter_next(&iter));
-    return iter.value;
-}
-
-/* set -- another number in a document. */
-static void set(const doc_value *doc, const char *key, uint64_t number) {
-    doc_value value;
-    REQUIRE(doc_find(doc->data, doc->size, key, strlen(key), &value) && value.type == DOC_INT64);
-    store_u64((uint8_t *)(uintptr_t)value.data, number);
-}
-
 /* forge_blocks -- the index gets a root whose tree has 64^7 leaves. */
 static void forge_blocks(const char *folder) {
     block_store *bs;
@@ -177,11 +161,11 @@ static void forge_blocks(const char *folder) {
         put_inner(bs, level, count);
     CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &call_error), &call_error);
     doc_value all = {meta.data, (uint32_t)meta.size, DOC_DOCUMENT};
-    doc_value collection = first_of(meta.data, meta.size, "collections");
-    doc_value index = first_of(collection.data, collection.size, "indexes");
-    set(&all, "nextBlock", NUMBER + HEIGHT + 1);
-    set(&index, "block", NUMBER + HEIGHT);
-    set(&index, "count", count);
+    doc_value collection = forged_first(meta.data, meta.size, "collections");
+    doc_value index = forged_first(collection.data, collection.size, "indexes");
+    forged_set(&all, "nextBlock", NUMBER + HEIGHT + 1);
+    forged_set(&index, "block", NUMBER + HEIGHT);
+    forged_set(&index, "count", count);
     CHECK_OK(block_store_put(bs, BLOCK_STORE_META, 0, meta.data, meta.size, &call_error),
              &call_error);
     CHECK_OK(block_store_commit(bs, &call_error), &call_error);

@@ -1,7 +1,6 @@
 /*
  * test_forged_meta.c -- a META whose numbers contradict its collections.
  */
-#include "bson/document.h"
 #include "index/block_store/block_store.h"
 #include "log/format.h"
 #include "support/calls/call.h"
@@ -9,7 +8,7 @@
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/workload/apart.h"
-#include "util/bytes.h"
+#include "support/workload/forged_document.h"
 #include "util/checksum/checksum.h"
 
 #include <stdio.h>
@@ -50,22 +49,14 @@ static char *sample(void) {
 static void forge(const char *folder, bool collection, const char *key, uint64_t number) {
     block_store *bs;
     tansu_buffer meta = TANSU_BUFFER_INIT;
-    doc_value value;
-    doc_iter iter;
     CHECK_OK(
         block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, &bs, &call_error),
         &call_error);
     CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &call_error), &call_error);
-    const uint8_t *doc = meta.data;
-    size_t size = meta.size;
-    if (collection) {
-        REQUIRE(doc_find(doc, size, "collections", 11, &value) && doc_iter_value(&iter, &value) &&
-                doc_iter_next(&iter));
-        doc = iter.value.data;
-        size = iter.value.size;
-    }
-    REQUIRE(doc_find(doc, size, key, strlen(key), &value) && value.type == DOC_INT64);
-    store_u64((uint8_t *)(uintptr_t)value.data, number);
+    doc_value doc = {meta.data, (uint32_t)meta.size, DOC_DOCUMENT};
+    if (collection)
+        doc = forged_first(meta.data, meta.size, "collections");
+    forged_set(&doc, key, number);
     CHECK_OK(block_store_begin(bs, &call_error), &call_error);
     CHECK_OK(block_store_put(bs, BLOCK_STORE_META, 0, meta.data, meta.size, &call_error),
              &call_error);
