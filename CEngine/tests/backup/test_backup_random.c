@@ -252,8 +252,7 @@ static void check_backups(tansu_db *db, const char *folder) {
 }
 
 static void a_backup_dumps_what_the_database_does(void) {
-    const char *wanted = getenv("TANSU_ROUNDS");
-    unsigned rounds = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : ROUNDS_USUALLY;
+    unsigned rounds = (unsigned)random_rounds("TANSU_ROUNDS", ROUNDS_USUALLY);
     random_source r = random_start(1);
     char *folder = folder_new();
     for (unsigned round = 0; round < rounds && check_failures() == 0; round++) {

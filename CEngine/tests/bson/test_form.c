@@ -179,8 +179,7 @@ static bool one_round(uint64_t round, tally *t) {
 }
 
 static void a_form_gives_the_same_verdict(void) {
-    const char *text = getenv("TANSU_ROUNDS");
-    uint64_t rounds = text ? strtoull(text, NULL, 10) : DEFAULT_ROUNDS;
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", DEFAULT_ROUNDS);
     tally t = {0};
     for (uint64_t round = 0; round < rounds; round++) {
         if (!one_round(round, &t))

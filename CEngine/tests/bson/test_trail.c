@@ -102,8 +102,7 @@ static bool one_round(uint64_t round, uint64_t ends[TRAIL_ARRAY + 1]) {
 }
 
 static void a_trail_finds_what_a_search_finds(void) {
-    const char *text = getenv("TANSU_ROUNDS");
-    uint64_t rounds = text ? strtoull(text, NULL, 10) : DEFAULT_ROUNDS;
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", DEFAULT_ROUNDS);
     uint64_t ends[TRAIL_ARRAY + 1] = {0};
     for (uint64_t round = 0; round < rounds; round++) {
         if (!one_round(round, ends))

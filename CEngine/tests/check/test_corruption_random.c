@@ -58,9 +58,7 @@ typedef struct damage {
 } damage;
 
 static unsigned rounds(void) {
-    const char *text = getenv("TANSU_ROUNDS");
-    unsigned long n = text == NULL ? 40 : strtoul(text, NULL, 10);
-    return n == 0 ? 1 : (unsigned)n;
+    return (unsigned)random_rounds("TANSU_ROUNDS", 40);
 }
 
 /* list_files -- the names of all files. */

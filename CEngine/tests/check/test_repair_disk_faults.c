@@ -47,9 +47,7 @@ static struct {
 } sums;
 
 static unsigned rounds(void) {
-    const char *text = getenv("TANSU_ROUNDS");
-    unsigned long n = text == NULL ? 25 : strtoul(text, NULL, 10);
-    return n == 0 ? 1 : (unsigned)n;
+    return (unsigned)random_rounds("TANSU_ROUNDS", 25);
 }
 
 /* ---- The original ---- */
@@ -398,14 +396,13 @@ static void what_disks_do_costs_what_it_touches(void) {
         }
         original_end(&o);
     }
-    if (getenv("TANSU_ROUNDS") != NULL)
-        check_note("%llu rounds: %llu documents brought back, %llu lost; %llu as an older version, "
-                   "%llu deleted "
-                   "ones, %llu unprotected, %llu uncertain, %llu named",
-                   (unsigned long long)sums.rounds, (unsigned long long)sums.documents,
-                   (unsigned long long)sums.lost, (unsigned long long)sums.older,
-                   (unsigned long long)sums.deleted, (unsigned long long)sums.unprotected,
-                   (unsigned long long)sums.uncertain, (unsigned long long)sums.named);
+    check_note("%llu rounds: %llu documents brought back, %llu lost; %llu as an older version, "
+               "%llu deleted "
+               "ones, %llu unprotected, %llu uncertain, %llu named",
+               (unsigned long long)sums.rounds, (unsigned long long)sums.documents,
+               (unsigned long long)sums.lost, (unsigned long long)sums.older,
+               (unsigned long long)sums.deleted, (unsigned long long)sums.unprotected,
+               (unsigned long long)sums.uncertain, (unsigned long long)sums.named);
     CHECK(sums.there > 100 * sums.rounds);
 }
 

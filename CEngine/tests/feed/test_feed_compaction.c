@@ -120,8 +120,7 @@ static void run_with_compactions(const char *folder, uint64_t stream, int *refus
 }
 
 static void open_feeds_miss_nothing_that_matters(void) {
-    const char *text = getenv("TANSU_ROUNDS");
-    int rounds = text == NULL ? 6 : atoi(text), refused = 0;
+    int rounds = (int)random_rounds("TANSU_ROUNDS", 6), refused = 0;
     for (int i = 0; i < rounds; i++) {
         char *folder = i % 3 == 0 ? NULL : folder_new();
         run_with_compactions(folder, (uint64_t)i, &refused);

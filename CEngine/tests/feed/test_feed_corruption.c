@@ -116,8 +116,7 @@ static void nonsense_with_the_right_checksums_does_no_harm(void) {
     random_source random = random_start(1);
     uint8_t *bytes = malloc(whole.size);
     REQUIRE(bytes != NULL);
-    const char *text = getenv("TANSU_ROUNDS");
-    int rounds = text == NULL ? 1500 : atoi(text), refused = 0;
+    int rounds = (int)random_rounds("TANSU_ROUNDS", 1500), refused = 0;
     for (int i = 0; i < rounds; i++) {
         memcpy(bytes, whole.data, whole.size);
         int64_t changes = random_between(&random, 1, 3);

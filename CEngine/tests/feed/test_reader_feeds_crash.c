@@ -472,8 +472,7 @@ static bool revive(pid_t *processes, random_source *source) {
 }
 
 static void long_readers_see_each_commit(void) {
-    const char *wanted = getenv("TANSU_CRASHES");
-    unsigned kills = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : KILLS_USUALLY;
+    unsigned kills = (unsigned)random_rounds("TANSU_CRASHES", KILLS_USUALLY);
     random_source source = random_start(1);
     pid_t processes[READERS + 1];
     char *folder = folder_new();

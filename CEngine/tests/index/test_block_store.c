@@ -149,8 +149,7 @@ static void the_file_does_not_grow_without_end(void) {
  * times the file is closed in between. TANSU_ROUNDS sets how many commits (60). */
 static void overwriting_does_not_make_the_file_larger(void) {
     enum { LIVE = 2000, EACH = 700 };
-    const char *wanted = getenv("TANSU_ROUNDS");
-    unsigned rounds = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : 60;
+    unsigned rounds = (unsigned)random_rounds("TANSU_ROUNDS", 60);
     block_store *bs = new_block_store();
     random_source random = random_start(6);
     static uint32_t sizes[LIVE];

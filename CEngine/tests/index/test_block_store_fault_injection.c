@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
 #include "support/folder.h"
+#include "support/random/random.h"
 #include "util/buffer.h"
 #include "util/bytes.h"
 
@@ -234,8 +235,7 @@ static unsigned one_fault(const mode *m, bool killed, unsigned nth) {
 }
 
 static void every_call_may_fail(void) {
-    const char *wanted = getenv("TANSU_FAULTS");
-    unsigned most = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : TRIES_USUALLY;
+    unsigned most = (unsigned)random_rounds("TANSU_FAULTS", TRIES_USUALLY);
     unsigned tries = 0;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (modes[i].kind == FAULT_MEMORY && !fault_has_memory())

@@ -183,10 +183,11 @@ static void start(void) {
 /* ---- Tests ---- */
 
 static void both_read_what_the_other_wrote(void) {
+    int rounds = (int)random_rounds("TANSU_ROUNDS", 8);
     for (int first = 0; first < 2; first++) {
         start();
         random_source random = random_start(11 + (uint64_t)first);
-        for (int round = 0; round < 8 && check_failures() == 0; round++) {
+        for (int round = 0; round < rounds && check_failures() == 0; round++) {
             uint64_t numbers = round < 4 ? 60 : 3000;
             unsigned changes = 20 + (unsigned)random_below(&random, (uint64_t)numbers);
             if (round % 2 == first)
@@ -326,10 +327,11 @@ static void leave_unfinished(uint64_t seed, unsigned changes) {
 }
 
 static void an_unfinished_transaction_of_theirs_is_taken_back(void) {
+    int rounds = (int)random_rounds("TANSU_ROUNDS", 12);
     start();
     random_source random = random_start(15);
     they_change(&random, 500, 400, true);
-    for (int round = 0; round < 12 && check_failures() == 0; round++) {
+    for (int round = 0; round < rounds && check_failures() == 0; round++) {
         leave_unfinished(random_next(&random), round % 4 == 0 ? 0 : 300);
         CHECK(file_exists(wal));
         /* A part of one more item, which says that it has more bytes than there are. */

@@ -105,12 +105,11 @@ static void check_log(const char *path, const char *to, enum block_store_kind ki
 }
 
 static void stored_blocks_may_hold_anything(void) {
-    const char *rounds = getenv("TANSU_ROUNDS");
     char *folder = sample(), *copy = folder_new(), *to = folder_new();
     folder_remove(copy);
     folder_remove(to);
     random_source random = random_start(1);
-    for (long round = 0, count = rounds == NULL ? 150 : atol(rounds); round < count; round++) {
+    for (uint64_t rounds = random_rounds("TANSU_ROUNDS", 150); rounds > 0; rounds--) {
         folder_copy(folder, copy);
         enum block_store_kind kind = forge(copy, &random);
         forged_use(copy);

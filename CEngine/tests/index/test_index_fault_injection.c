@@ -11,6 +11,7 @@
 #include "support/calls/call.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/random/random.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -231,8 +232,7 @@ static void the_index_device_may_fail(void) {
         unsigned length;
         int number;
     } kinds[] = {{1, EIO}, {5, EIO}, {UINT_MAX, EIO}, {UINT_MAX, ENOSPC}};
-    const char *wanted = getenv("TANSU_FAULTS");
-    unsigned most = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : TRIES_USUALLY;
+    unsigned most = (unsigned)random_rounds("TANSU_FAULTS", TRIES_USUALLY);
     unsigned tries = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         unsigned calls = one_fault(0, kinds[i].length, kinds[i].number);

@@ -247,8 +247,7 @@ static bool one_round(uint64_t round) {
 }
 
 static void many_conditions_mean_what_each_of_them_does(void) {
-    const char *text = getenv("TANSU_ROUNDS");
-    uint64_t rounds = text ? strtoull(text, NULL, 10) : DEFAULT_ROUNDS;
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", DEFAULT_ROUNDS);
     for (uint64_t round = 0; round < rounds; round++) {
         if (!one_round(round))
             return;

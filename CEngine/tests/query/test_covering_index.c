@@ -425,9 +425,9 @@ static void ask_something(random_source *r) {
 }
 
 static void every_answer_is_that_of_the_documents(void) {
-    const char *rounds = getenv("TANSU_ROUNDS");
     random_source r = random_start(1);
-    for (int round = rounds ? atoi(rounds) : 12; round > 0 && check_failures() == 0; round--) {
+    for (int round = (int)random_rounds("TANSU_ROUNDS", 12); round > 0 && check_failures() == 0;
+         round--) {
         bool stored = random_chance(&r, 30);
         char *folder = stored ? folder_new() : NULL;
         char *path = stored ? strdup(folder_join(folder, "db")) : NULL;
@@ -454,9 +454,8 @@ static void every_answer_is_that_of_the_documents(void) {
     CHECK(merged > questions / 500);
     CHECK(covered > questions / 50);
     CHECK(read_after_all > questions / 500);
-    if (rounds)
-        check_note("%u questions, %u merged, %u covered, %u of them with documents read", questions,
-                   merged, covered, read_after_all);
+    check_note("%u questions, %u merged, %u covered, %u of them with documents read", questions,
+               merged, covered, read_after_all);
 }
 
 int main(void) {

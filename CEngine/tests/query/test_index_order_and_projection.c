@@ -380,9 +380,8 @@ static void ask_every_way(const char *query, const char *hints) {
 }
 
 static void random_queries_have_one_answer(void) {
-    const char *rounds = getenv("TANSU_ROUNDS");
     random_source r = random_start(1);
-    for (int round = rounds ? atoi(rounds) : 8; round > 0; round--) {
+    for (int round = (int)random_rounds("TANSU_ROUNDS", 8); round > 0; round--) {
         bool arrays = random_chance(&r, 25);
         db = memory_db_open();
         save_some(&r, arrays);

@@ -87,8 +87,7 @@ static bool one_round(uint64_t round, uint64_t *found) {
 }
 
 static void many_strings_are_found_as_each_of_them(void) {
-    const char *text = getenv("TANSU_ROUNDS");
-    uint64_t rounds = text ? strtoull(text, NULL, 10) : DEFAULT_ROUNDS, found = 0;
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", DEFAULT_ROUNDS), found = 0;
     for (uint64_t round = 0; round < rounds; round++) {
         if (!one_round(round, &found))
             return;

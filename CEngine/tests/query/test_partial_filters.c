@@ -187,8 +187,7 @@ static void ask_all_ways(const char *filter, const char *query) {
 }
 
 static void no_answer_depends_on_a_partial_index(void) {
-    const char *wanted = getenv("TANSU_ROUNDS");
-    unsigned rounds = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : 60;
+    unsigned rounds = (unsigned)random_rounds("TANSU_ROUNDS", 60);
     random_source r = random_start(1);
     char text[TEXT], filter[TEXT], options[TEXT + 64];
     for (unsigned round = 0; round < rounds && check_failures() == 0; round++) {

@@ -130,14 +130,8 @@ static bool one_round(uint64_t round) {
     return same;
 }
 
-/* rounds_asked -- how many databases. */
-static uint64_t rounds_asked(void) {
-    const char *text = getenv("TANSU_ROUNDS");
-    return text ? strtoull(text, NULL, 10) : DEFAULT_ROUNDS;
-}
-
 static void every_plan_gives_the_same_answer(void) {
-    uint64_t rounds = rounds_asked();
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", DEFAULT_ROUNDS);
     for (uint64_t round = 0; round < rounds; round++) {
         if (!one_round(round))
             return;

@@ -220,8 +220,7 @@ static bool compare(random_source *r, tansu_db *db, tansu_txn *txn) {
 }
 
 static void spilled_answers_are_the_same(void) {
-    const char *text = getenv("TANSU_ROUNDS");
-    uint64_t rounds = text ? strtoull(text, NULL, 10) : DEFAULT_ROUNDS;
+    uint64_t rounds = random_rounds("TANSU_ROUNDS", DEFAULT_ROUNDS);
     bool same = true;
     for (uint64_t round = 0; same && round < rounds; round++) {
         random_source r = random_start(round);

@@ -517,8 +517,7 @@ static void look(life *l, const uint64_t *acknowledged, random_source *source) {
 }
 
 static void commits_of_several_threads_survive_crashes(void) {
-    const char *wanted = getenv("TANSU_CRASHES");
-    unsigned kills = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : CRASHES_USUALLY;
+    unsigned kills = (unsigned)random_rounds("TANSU_CRASHES", CRASHES_USUALLY);
     random_source source = random_start(1);
     char *backups_folder = folder_new();
     while (tally.kills < kills && check_failures() == 0) {

@@ -146,8 +146,7 @@ static void one_kill(random_source *source, const char *folder, store_model *m) 
 }
 
 static void acknowledged_commits_survive_crashes(void) {
-    const char *wanted = getenv("TANSU_CRASHES");
-    unsigned kills = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : CRASHES_USUALLY;
+    unsigned kills = (unsigned)random_rounds("TANSU_CRASHES", CRASHES_USUALLY);
     random_source source = random_start(1);
     while (tally.kills < kills && check_failures() == 0) {
         char *folder = folder_new();

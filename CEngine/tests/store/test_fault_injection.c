@@ -15,6 +15,7 @@
 #include "support/check.h"
 #include "support/fault/fault_injection.h"
 #include "support/folder.h"
+#include "support/random/random.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -552,8 +553,8 @@ static void one_fault(const tried *t, const outcome *o, fault_kind kind, unsigne
 
 /* all_faults -- of one kind, in every call of the list. */
 static void all_faults(fault_kind kind, bool lasting) {
-    const char *wanted = getenv("TANSU_FAULTS"), *only = getenv("TANSU_ONLY");
-    unsigned most = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : TRIES_USUALLY;
+    const char *only = getenv("TANSU_ONLY");
+    unsigned most = (unsigned)random_rounds("TANSU_FAULTS", TRIES_USUALLY);
     unsigned tries = 0, calls = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (only != NULL && strcmp(only, all[i].name) != 0)

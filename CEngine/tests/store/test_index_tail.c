@@ -60,8 +60,7 @@ static void use_first(store_model *m, random_source *source, tansu_db *db) {
 }
 
 static void random_work_survives_kills(void) {
-    const char *wanted = getenv("TANSU_ROUNDS");
-    unsigned rounds = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : ROUNDS_USUALLY;
+    unsigned rounds = (unsigned)random_rounds("TANSU_ROUNDS", ROUNDS_USUALLY);
     random_source source = random_start(1);
     for (unsigned round = 0; round < rounds && check_failures() == 0; round++) {
         char *folder = folder_new();

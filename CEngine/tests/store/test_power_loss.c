@@ -202,8 +202,7 @@ static const char *live(const char *path, store_model *m, uint64_t *left) {
 }
 
 static void commits_survive_power_loss(void) {
-    const char *wanted = getenv("TANSU_LOSSES");
-    unsigned losses = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : LOSSES_USUALLY;
+    unsigned losses = (unsigned)random_rounds("TANSU_LOSSES", LOSSES_USUALLY);
     run.source = random_start(1);
     run.rarely = 60;
     run.history = calloc(STEPS_MOST * 2, sizeof *run.history);

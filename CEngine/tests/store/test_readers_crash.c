@@ -574,8 +574,7 @@ static void check_end(void) {
 }
 
 static void concurrent_readers_see_whole_commits(void) {
-    const char *wanted = getenv("TANSU_CRASHES");
-    unsigned kills = wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : KILLS_USUALLY;
+    unsigned kills = (unsigned)random_rounds("TANSU_CRASHES", KILLS_USUALLY);
     random_source source = random_start(1);
     pid_t processes[READERS + 1];
     char *folder = folder_new();

@@ -38,6 +38,15 @@ bool random_seed_was_used(void) {
     return used;
 }
 
+/* random_rounds -- the repetitions of a random test. */
+uint64_t random_rounds(const char *name, uint64_t usual) {
+    const char *asked = getenv(name), *effort = getenv("TANSU_EFFORT");
+    uint64_t rounds = asked != NULL    ? strtoull(asked, NULL, 10)
+                      : effort != NULL ? usual * strtoull(effort, NULL, 10) / 100
+                                       : usual;
+    return rounds == 0 ? 1 : rounds;
+}
+
 /* random_start -- a source of its own for each stream. */
 random_source random_start(uint64_t stream) {
     random_source mixed = {random_seed() ^ (stream * 0xD6E8FEB86659FD93u)};

@@ -19,6 +19,10 @@ uint64_t random_seed(void);
 /* random_seed_was_used -- whether anything asked for the seed. */
 bool random_seed_was_used(void);
 
+/* random_rounds -- the repetitions of a random test: the number in the environment variable `name`,
+ * or else TANSU_EFFORT per cent (100 unless set) of `usual`; at least 1. */
+uint64_t random_rounds(const char *name, uint64_t usual);
+
 /* random_start -- a source of its own for each stream (a test, a thread) of this run. */
 random_source random_start(uint64_t stream);
 
