@@ -93,6 +93,10 @@ static int system_size(int fd, uint64_t *size) {
     struct stat st;
     if (fstat(fd, &st) != 0)
         return -1;
+    if (S_ISDIR(st.st_mode)) { /* its size says nothing: of tmpfs it is that of a short file */
+        errno = EISDIR;
+        return -1;
+    }
     *size = (uint64_t)st.st_size;
     return 0;
 }

@@ -22,6 +22,7 @@ typedef struct fs {
     int (*close)(int fd);
     ssize_t (*read)(int fd, void *bytes, size_t size, off_t offset);
     ssize_t (*write)(int fd, const void *bytes, size_t size, off_t offset);
+    /* EISDIR for a folder. */
     int (*size)(int fd, uint64_t *size);
     int (*truncate)(int fd, uint64_t size);
     /* Makes [offset, offset + size) part of the file with disk space, reading as zero. */
