@@ -35,7 +35,7 @@
                 for found in script.text.matches(of: /from '\.\/([^']+)'/) { named.insert(String(found.1)) }
             }
             // Neither one too few nor one that nobody uses.
-            #expect(named == Set(InspectorFile.all.keys))
+            #expect(named == Set(InspectorFile.all.keys.map(\.text)))
         }
 
         @Test func nothingComesFromElsewhereAndNoTextBecomesMarkup() throws {

@@ -34,7 +34,7 @@ extension DocumentCodec {
     private func decodeDangling(_ bytes: UnsafeRawBufferPointer, _ failure: any Error) throws -> Element {
         let document = BSONDocument(trustedBytes: Array(bytes))
         if failure is DecodingError, !joins.isEmpty {
-            let resolved = joins.reduce(document) { $0.removingReferences(at: $1.split(separator: ".")[...]) }
+            let resolved = joins.reduce(document) { $0.removingReferences(at: $1.parts(separatedBy: ".")[...]) }
             if resolved != document, let element = try? resolved.withUnsafeBytes(read) { return element }
         }
         // Types that archive themselves have errors of their own, which callers expect.
@@ -61,8 +61,8 @@ extension BSONDocument {
     }
 
     /// The document without what is no document at a path: a missing field, or missing elements of an array.
-    fileprivate func removingReferences(at path: ArraySlice<Substring>) -> BSONDocument {
-        guard let key = path.first.map(String.init), let value = self[key] else { return self }
+    fileprivate func removingReferences(at path: ArraySlice<String>) -> BSONDocument {
+        guard let key = path.first, let value = self[key] else { return self }
         var result = self
         result[key] = value.removingReferences(at: path.dropFirst())
         return result
@@ -71,7 +71,7 @@ extension BSONDocument {
 
 extension BSONValue {
     /// The value without what is no document at a path; `nil` when it is none itself.
-    fileprivate func removingReferences(at path: ArraySlice<Substring>) -> BSONValue? {
+    fileprivate func removingReferences(at path: ArraySlice<String>) -> BSONValue? {
         switch self {
         case .document(let document): return .document(document.removingReferences(at: path))
         case .array(let array): return BSONValue(array.compactMap { $0.removingReferences(at: path) })

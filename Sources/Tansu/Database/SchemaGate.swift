@@ -1,4 +1,5 @@
 import Foundation
+import TansuBSON
 
 /// Which collections have schemas, so that only writes to those are validated.
 ///
@@ -9,18 +10,18 @@ import Foundation
 final class SchemaGate: @unchecked Sendable {
     private let condition = NSCondition()
     /// The collections that have one; `nil` when unknown.
-    private var collections: Set<String>?
+    private var collections: Set<BytewiseText>?
     private var settings = 0
     private var unvalidatedWrites = 0
     private var changes = 0
-    private var parsed: [String: any Sendable] = [:]
+    private var parsed: [BytewiseText: any Sendable] = [:]
 
     /// Whether a write in a transaction of its own needs no validation; then `leave()` must follow.
     ///
     /// - Parameters:
     ///   - collection: The collection that is written to.
     ///   - lookUp: Reads the collections that have one from the database.
-    func enterUnvalidated(_ collection: String, _ lookUp: () throws -> Set<String>) throws -> Bool {
+    func enterUnvalidated(_ collection: String, _ lookUp: () throws -> Set<BytewiseText>) throws -> Bool {
         try decide(lookUp) { admit(collection) }
     }
 
@@ -43,18 +44,18 @@ final class SchemaGate: @unchecked Sendable {
     /// - Parameters:
     ///   - collection: The collection that is written to.
     ///   - lookUp: Reads the collections that have one from the database, outside the transaction.
-    func needsNoValidation(_ collection: String, _ lookUp: () throws -> Set<String>) throws -> Bool {
+    func needsNoValidation(_ collection: String, _ lookUp: () throws -> Set<BytewiseText>) throws -> Bool {
         try decide(lookUp) { hasNoSchema(collection) }
     }
 
     /// Whether a collection is known to have no schema, and to get none meanwhile.
     private func hasNoSchema(_ collection: String) -> Bool {
-        settings == 0 && collections?.contains(collection) == false
+        settings == 0 && collections?.contains(BytewiseText(collection)) == false
     }
 
     /// The answer of `question`, which is asked under the lock, and again with the collections that have a schema if
     /// they were unknown.
-    private func decide(_ lookUp: () throws -> Set<String>, _ question: () -> Bool) throws -> Bool {
+    private func decide(_ lookUp: () throws -> Set<BytewiseText>, _ question: () -> Bool) throws -> Bool {
         let (answer, before) = condition.withLock { (question(), collections == nil && settings == 0 ? changes : nil) }
         guard let before else { return answer }
         let found = try lookUp()
@@ -114,9 +115,11 @@ final class SchemaGate: @unchecked Sendable {
     func parsed<Schema: Sendable>(
         for collection: String, isCurrent: (Schema) -> Bool, parse: () throws -> Schema
     ) rethrows -> Schema {
-        if let known = condition.withLock({ parsed[collection] }) as? Schema, isCurrent(known) { return known }
+        if let known = condition.withLock({ parsed[BytewiseText(collection)] }) as? Schema, isCurrent(known) {
+            return known
+        }
         let schema = try parse()
-        condition.withLock { parsed[collection] = schema }
+        condition.withLock { parsed[BytewiseText(collection)] = schema }
         return schema
     }
 }

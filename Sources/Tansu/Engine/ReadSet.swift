@@ -1,4 +1,5 @@
 import Foundation
+import TansuBSON
 
 /// What the calls in a read transaction have read: a change of anything else does not change their results.
 ///
@@ -14,11 +15,12 @@ final class ReadSet: @unchecked Sendable {
     private static let mostDocuments = 1024
 
     private let lock = NSLock()
-    private var parts: [String: Part] = [:]
+    private var parts: [BytewiseText: Part] = [:]
     private var hasReadCatalog = false
 
     /// A document was looked up by its id.
     func includeDocument(_ id: BSONValue, in collection: String) {
+        let collection = BytewiseText(collection)
         lock.withLock {
             guard let key = id.comparable else {
                 parts[collection] = .all
@@ -37,7 +39,7 @@ final class ReadSet: @unchecked Sendable {
 
     /// A query read documents of these collections.
     func includeAll(of collections: [String]) {
-        lock.withLock { for name in collections { parts[name] = .all } }
+        lock.withLock { for name in collections { parts[BytewiseText(name)] = .all } }
     }
 
     /// The list of collections was read, which has the number of documents of each.
@@ -49,9 +51,10 @@ final class ReadSet: @unchecked Sendable {
     func contains(_ change: EngineChange) -> Bool {
         lock.withLock {
             if hasReadCatalog { return true }
+            let collection = BytewiseText(change.collection)
             switch change.kind {
             case .insert, .update, .remove:
-                switch parts[change.collection] {
+                switch parts[collection] {
                 case .all: return true
                 // An id of a kind that is not compared here may equal any other.
                 case .documents(let ids): return change.id?.comparable.map(ids.contains) ?? true
@@ -59,8 +62,8 @@ final class ReadSet: @unchecked Sendable {
                 }
             // A collection that does not exist is empty, as is one that was created.
             case .collectionCreated: return false
-            case .collectionDropped: return parts[change.collection] != nil
-            case .collectionRenamed(let name): return parts[change.collection] != nil || parts[name] != nil
+            case .collectionDropped: return parts[collection] != nil
+            case .collectionRenamed(let name): return parts[collection] != nil || parts[BytewiseText(name)] != nil
             case .unknown: return true
             }
         }

@@ -45,10 +45,10 @@ extension Database {
 
         /// Throws `.invalidArgument` when names are empty or not unique.
         func check() throws {
-            var seen: Set<String> = []
+            var seen: Set<BytewiseText> = []
             for name in names {
                 if name.isEmpty { throw TansuError(.invalidArgument, "A migration step has no name; name every step") }
-                if !seen.insert(name).inserted {
+                if !seen.insert(BytewiseText(name)).inserted {
                     throw TansuError(
                         .invalidArgument,
                         "Two migration steps have the name \"\(name)\"; give every step a name of its own",

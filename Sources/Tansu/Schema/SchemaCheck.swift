@@ -56,7 +56,7 @@ struct SchemaCheck {
             for (key, inner) in document {
                 // Every document has an _id; a schema need not say so.
                 let isOwn = path.isEmpty && key == "_id"
-                switch (named[key], others) {
+                switch (named[BytewiseText(key)], others) {
                 case (let node?, _): try field(key, inner, node)
                 case (nil, .checked(let node)) where !isOwn: try field(key, inner, node)
                 case (nil, .rejected) where !isOwn:

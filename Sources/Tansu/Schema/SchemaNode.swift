@@ -5,7 +5,7 @@ final class SchemaNode: Sendable {
         case types([String], keyword: String)
         case values(EngineMatcher, list: BSONArray)
         case required([String])
-        case properties([String: SchemaNode], others: Others)
+        case properties([BytewiseText: SchemaNode], others: Others)
         case size(ClosedRange<Int>, of: Sized, keyword: String)
         case number(EngineMatcher, keyword: String, bound: BSONValue)
         case pattern(EngineMatcher, text: String)

@@ -34,9 +34,9 @@ struct SchemaReader {
         }
     }
 
-    private static let jsonTypes: Set = ["object", "array", "string", "number", "integer", "boolean", "null"]
+    private static let jsonTypes = ["object", "array", "string", "number", "integer", "boolean", "null"]
 
-    private static let bsonTypes: Set = [
+    private static let bsonTypes = [
         "object", "array", "string", "number", "double", "int", "long", "decimal", "bool", "date", "null", "objectId",
         "binData", "regex", "timestamp", "javascript", "javascriptWithScope", "symbol", "dbPointer", "undefined",
         "minKey",
@@ -63,13 +63,13 @@ struct SchemaReader {
     private func strings() throws -> [String] {
         let list = value.arrayValue.map(Array.init) ?? []
         let strings = list.compactMap(\.stringValue)
-        guard !list.isEmpty, strings.count == list.count, Set(strings).count == list.count else {
+        guard !list.isEmpty, strings.count == list.count, strings.bytewiseSet.count == list.count else {
             throw fault("\"\(keyword)\" must be a list of different strings")
         }
         return strings
     }
 
-    private func names(of known: Set<String>) throws -> [String] {
+    private func names(of known: [String]) throws -> [String] {
         let names = try value.stringValue.map { [$0] } ?? strings()
         if let unknown = names.first(where: { !known.contains($0) }) {
             throw fault(
@@ -110,14 +110,14 @@ struct SchemaReader {
         if both, document.keys.first(where: { $0 == "properties" || $0 == "additionalProperties" }) != keyword {
             return nil
         }
-        var named: [String: SchemaNode] = [:]
+        var named: [BytewiseText: SchemaNode] = [:]
         if let list = document["properties"] {
             guard let list = list.documentValue else { throw fault("\"properties\" must be a document of schemas") }
             for (key, inner) in list {
                 guard let inner = inner.documentValue else {
                     throw fault("the property \"\(key)\" must be a schema", at: path.dropLast() + ["properties", key])
                 }
-                named[key] = try SchemaNode(inner, at: path.dropLast() + ["properties", key])
+                named[BytewiseText(key)] = try SchemaNode(inner, at: path.dropLast() + ["properties", key])
             }
         }
         switch document["additionalProperties"] {

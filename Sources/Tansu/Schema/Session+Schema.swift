@@ -50,10 +50,10 @@ extension Session {
             }
     }
 
-    private func schemaNames() throws -> Set<String> {
-        var names: Set<String> = []
+    private func schemaNames() throws -> Set<BytewiseText> {
+        var names: Set<BytewiseText> = []
         try engine.forEach(hints: ["$fields": ["_id": 1]], in: Database.schemaCollection) { document in
-            if let name = document["_id"]?.stringValue { names.insert(name) }
+            if let name = document["_id"]?.stringValue { names.insert(BytewiseText(name)) }
         }
         return names
     }

@@ -98,7 +98,7 @@ public struct BSONDocument: Sendable {
 /// The keys of a document that is being made. Most have few, which are compared one by one: a set takes longer to make.
 private struct SeenKeys {
     private var few: [String] = []
-    private var many: Set<String> = []
+    private var many: Set<BytewiseText> = []
 
     /// Whether the key is new.
     mutating func insert(_ key: String) -> Bool {
@@ -107,8 +107,8 @@ private struct SeenKeys {
             few.append(key)
             return true
         }
-        if many.isEmpty { many = Set(few) }
-        return many.insert(key).inserted
+        if many.isEmpty { many = few.bytewiseSet }
+        return many.insert(BytewiseText(key)).inserted
     }
 }
 

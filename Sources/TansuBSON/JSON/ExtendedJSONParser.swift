@@ -156,7 +156,7 @@ struct ExtendedJSONParser: ~Copyable {
         out.store(BSONType.document.rawValue, at: typeOffset)
         let start = out.openDocument()
         let firstKey = keys.count
-        var seen: Set<String> = []
+        var seen: Set<BytewiseText> = []
         var hasRepeated = false
         var wrapper: ExtendedJSONWrapper?
         scanner.advance()
@@ -204,7 +204,7 @@ struct ExtendedJSONParser: ~Copyable {
     }
 
     private mutating func key(
-        firstKey: Int, seen: inout Set<String>, hasRepeated: inout Bool, wrapper: inout ExtendedJSONWrapper?
+        firstKey: Int, seen: inout Set<BytewiseText>, hasRepeated: inout Bool, wrapper: inout ExtendedJSONWrapper?
     ) throws {
         let textStart = scanner.position
         guard scanner.peek == UInt8(ascii: "\"") else { throw scanner.error("Expected a key in double quotes") }
@@ -232,7 +232,7 @@ struct ExtendedJSONParser: ~Copyable {
     }
 
     /// Whether the open object has the key at `range` already. It compares bytes while there are few keys.
-    private func isRepeated(_ range: Range<Int>, firstKey: Int, seen: inout Set<String>) -> Bool {
+    private func isRepeated(_ range: Range<Int>, firstKey: Int, seen: inout Set<BytewiseText>) -> Bool {
         let bytes = out.bytes
         let few = 24
         let count = keys.count - firstKey
@@ -243,9 +243,9 @@ struct ExtendedJSONParser: ~Copyable {
             return false
         }
         if count == few {
-            seen = Set(keys[firstKey...].map { String(decoding: bytes[$0], as: UTF8.self) })
+            seen = Set(keys[firstKey...].map { BytewiseText(String(decoding: bytes[$0], as: UTF8.self)) })
         }
-        return !seen.insert(String(decoding: bytes[range], as: UTF8.self)).inserted
+        return !seen.insert(BytewiseText(String(decoding: bytes[range], as: UTF8.self))).inserted
     }
 
     private func tooDeep() -> BSONError {

@@ -116,7 +116,7 @@ enum ExtendedJSONWrapper: String {
     }
 
     private func integerText(_ inner: BSONValue) -> String? {
-        inner.stringValue.flatMap { $0.first == "+" ? nil : $0 }
+        inner.stringValue.flatMap { $0.hasPrefix("+") ? nil : $0 }
     }
 
     private func double(_ text: String) -> Double? {

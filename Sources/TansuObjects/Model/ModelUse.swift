@@ -57,22 +57,24 @@ struct ModelUse {
                 "The database was used with version \(version) of the model, and this is version \(model.version); update the"
                     + " app", context: "version \(version)")
         }
-        let existing = Dictionary(uniqueKeysWithValues: try transaction.collections().map { ($0.name, $0) })
+        let existing = Dictionary(
+            uniqueKeysWithValues: try transaction.collections().map { (BytewiseText($0.name), $0) })
         let known = Set(recorded?["entities"]?.arrayValue ?? [])
         var changes: [Change] = []
         var entries: [BSONValue] = []
         for entity in model.entities {
             let references = try entity.storedReferences(transaction)
-            if existing[entity.collection] == nil { changes.append(.create(collection: entity.collection)) }
+            let stored = existing[BytewiseText(entity.collection)]
+            if stored == nil { changes.append(.create(collection: entity.collection)) }
             let entry = Self.entry(entity, references)
             if !known.contains(entry) {
                 changes += references.map { .check($0, collection: entity.collection) }
             }
             // Also when a program without the model has changed them.
-            if existing[entity.collection]?.references ?? [] != references {
+            if stored?.references ?? [] != references {
                 changes.append(.refer(references, collection: entity.collection))
             }
-            if existing[entity.collection]?.timestamps != entity.timestamps {
+            if stored?.timestamps != entity.timestamps {
                 changes.append(.date(entity.timestamps, collection: entity.collection))
             }
             entries.append(entry)
@@ -85,11 +87,12 @@ struct ModelUse {
     }
 
     /// For each collection, the collection to which each path refers.
-    private func targets(in transaction: Database.Transaction) throws -> [String: [String: String]] {
-        var targets: [String: [String: String]] = [:]
+    private func targets(in transaction: Database.Transaction) throws -> [BytewiseText: [BytewiseText: String]] {
+        var targets: [BytewiseText: [BytewiseText: String]] = [:]
         for entity in model.entities {
             for reference in try entity.storedReferences(transaction) {
-                targets[entity.collection, default: [:]][reference.path] = reference.collection
+                targets[BytewiseText(entity.collection), default: [:]][BytewiseText(reference.path)] =
+                    reference.collection
             }
         }
         return targets

@@ -2,6 +2,7 @@
     import HTTPTypes
     import NIOCore
     import NIOHTTP1
+    import TansuBSON
 
     /// One connection: framing of answers, persistence, `Expect: 100-continue`, timeouts, and answers to what is not HTTP.
     ///
@@ -35,7 +36,7 @@
         private let limits: ConnectionLimits
         private let isRefused: Bool
         /// The methods of a path, for the answer to one that the parser does not know.
-        private let allowedMethods: @Sendable (Substring) -> String?
+        private let allowedMethods: @Sendable (String) -> String?
         private var exchanges: [Exchange] = []
         private var phase = Phase.idle
         /// Since when, and for how long before that, the client was waited for in this phase. Nil while it waits for us.
@@ -58,7 +59,7 @@
         private var lastBytes = ByteBuffer()
 
         init(
-            limits: ConnectionLimits, isRefused: Bool, allowedMethods: @escaping @Sendable (Substring) -> String?
+            limits: ConnectionLimits, isRefused: Bool, allowedMethods: @escaping @Sendable (String) -> String?
         ) {
             self.limits = limits
             self.isRefused = isRefused
@@ -375,7 +376,7 @@
 
     extension HTTPHeaders {
         fileprivate func hasToken(_ token: String, in name: String) -> Bool {
-            self[canonicalForm: name].contains { $0.lowercased() == token }
+            self[canonicalForm: name].contains { String($0).asciiLowercased == token }
         }
     }
 #endif

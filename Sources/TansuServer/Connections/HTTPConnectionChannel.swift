@@ -15,7 +15,7 @@
         let connections: Connections
         let limits: ConnectionLimits
         let isSecure: Bool
-        let allowedMethods: @Sendable (Substring) -> String?
+        let allowedMethods: @Sendable (String) -> String?
 
         func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
             channel.eventLoop.makeCompletedFuture {

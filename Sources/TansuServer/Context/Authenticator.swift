@@ -3,6 +3,7 @@
     import HTTPTypes
     import NIOCore
     import Tansu
+    import TansuBSON
 
     /// Finds out who makes a request: by bearer token, session cookie or Basic authentication, in this order.
     struct Authenticator: Sendable {
@@ -40,11 +41,11 @@
         /// - Throws: ``HTTPFailure`` for wrong credentials; without any, the user is anonymous.
         func authenticate(_ fields: HTTPFields, from peer: String) async throws -> Result {
             if isOpen { return Result(user: UserContext(name: nil, roles: ["_admin"])) }
-            if let tokens, let token = credentials("Bearer", fields) {
+            if let tokens, let token = credentials("bearer", fields) {
                 return Result(user: try await tokens.user(token))
             }
             if let result = try session(fields) { return result }
-            if let credentials = credentials("Basic", fields), let (name, password) = try Self.basic(credentials) {
+            if let credentials = credentials("basic", fields), let (name, password) = try Self.basic(credentials) {
                 let account = try await logIn(name, password, from: peer)
                 return Result(user: UserContext(name: account.name, roles: account.roles, authentication: .password))
             }
@@ -95,17 +96,18 @@
 
         private func credentials(_ scheme: String, _ fields: HTTPFields) -> String? {
             guard let value = fields[.authorization] else { return nil }
-            let parts = value.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, parts[0].lowercased() == scheme.lowercased() else { return nil }
+            let parts = value.parts(separatedBy: " ", maxSplits: 1)
+            guard parts.count == 2, parts[0].asciiLowercased == scheme else { return nil }
             return parts[1].trimmingSpaces
         }
 
-        private static func cookie(named name: String, _ fields: HTTPFields) -> Substring? {
+        private static func cookie(named name: String, _ fields: HTTPFields) -> String? {
             for field in fields[values: .cookie] {
-                for pair in field.split(separator: ";") {
-                    let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                for pair in field.parts(separatedBy: ";") {
+                    let parts = pair.parts(separatedBy: "=", maxSplits: 1)
                     if parts.count == 2, parts[0].trimmingSpaces == name {
-                        return parts[1].trimmingSpaces.drop { $0 == "\"" }.prefix { $0 != "\"" }
+                        let value = parts[1].trimmingSpaces
+                        return (value.dropping(prefix: "\"") ?? value).prefixUntil("\"")
                     }
                 }
             }
@@ -117,8 +119,8 @@
             guard let data = Data(base64Encoded: credentials), let text = String(validating: data, as: UTF8.self) else {
                 throw HTTPFailure.badRequest("Authorization header has invalid base64 value")
             }
-            guard let colon = text.firstIndex(of: ":"), text != "_:_" else { return nil }
-            return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+            let parts = text.parts(separatedBy: ":", maxSplits: 1)
+            return parts.count == 2 && text != "_:_" ? (parts[0], parts[1]) : nil
         }
     }
 #endif

@@ -12,7 +12,7 @@
         }
 
         private let database: Database
-        private let entries = Locked<[String: Entry]>([:])
+        private let entries = Locked<[BytewiseText: Entry]>([:])
 
         package init(_ database: Database) { self.database = database }
 
@@ -23,7 +23,7 @@
         package func collection(_ name: String) throws -> ReplicatedCollection {
             if let known = known(name) { return known }
             let collection = try ReplicatedCollection.open(name, in: database, create: true)
-            entries.withLock { $0[name] = Entry(collection: collection, lastUse: .now) }
+            entries.withLock { $0[BytewiseText(name)] = Entry(collection: collection, lastUse: .now) }
             return collection
         }
 
@@ -31,10 +31,11 @@
         package func has(_ name: String) throws -> Bool { try known(name)?.isThere ?? false }
 
         /// Whether a database is among these.
-        package func isOpen(_ name: String) -> Bool { entries.withLock { $0[name] != nil } }
+        package func isOpen(_ name: String) -> Bool { entries.withLock { $0[BytewiseText(name)] != nil } }
 
         private func known(_ name: String) -> ReplicatedCollection? {
-            entries.withLock { entries in
+            let name = BytewiseText(name)
+            return entries.withLock { entries in
                 guard let entry = entries[name] else { return nil }
                 if entry.collection.isDropped {
                     entries[name] = nil

@@ -1,5 +1,6 @@
 #if TansuServer
     import HTTPTypes
+    import TansuBSON
 
     extension ServerContext {
         /// The longest body of a request that counts as short.
@@ -9,8 +10,8 @@
         /// tens of microseconds.
         func isShort(_ head: HTTPRequest) -> Bool {
             guard let target = head.path else { return false }
-            let parts = target.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
-            guard parts.count == 3, parts[0].isEmpty, collections.isOpen(String(parts[1])) else { return false }
+            let parts = target.prefixUntil("?").prefixUntil("#").parts(separatedBy: "/")
+            guard parts.count == 3, parts[0].isEmpty, collections.isOpen(parts[1]) else { return false }
             switch head.method {
             case .get, .head, .delete: return !parts[2].hasPrefix("_")
             case .put: return !parts[2].hasPrefix("_") && hasShortBody(head)

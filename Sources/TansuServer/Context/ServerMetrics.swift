@@ -37,7 +37,7 @@
                 .recordNanoseconds(Int64(min(seconds, 1e9) * 1e9))
         }
 
-        private static let methods: Set = ["GET", "HEAD", "POST", "PUT", "DELETE", "COPY", "OPTIONS"]
+        private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "COPY", "OPTIONS"]
 
         /// The numbers in Prometheus' text format.
         ///

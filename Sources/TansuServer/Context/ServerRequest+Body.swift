@@ -14,7 +14,7 @@
         package func collectedBody(upTo limit: Int? = nil) async throws -> ByteBuffer {
             let limit = limit ?? server.options.limits.requestBytes
             if let length = contentLength, length > limit { throw HTTPFailure.tooLarge() }
-            switch self[.contentEncoding]?.trimmingSpaces.lowercased() ?? "identity" {
+            switch self[.contentEncoding]?.trimmingSpaces.asciiLowercased ?? "identity" {
             case "identity", "": return try await plainBody(limit)
             case "gzip": return try await decompressedBody(limit)
             case let encoding:
@@ -90,18 +90,8 @@
         /// The media type of the body in lower case, without parameters.
         package var mediaType: String? {
             head.headerFields[.contentType].map { type in
-                String(type.prefix { $0 != ";" }).trimmingSpaces.lowercased()
+                type.prefixUntil(";").trimmingSpaces.asciiLowercased
             }
-        }
-    }
-
-    extension StringProtocol {
-        /// Without spaces and tabs at both ends.
-        package var trimmingSpaces: String {
-            var text = self[...]
-            while text.first == " " || text.first == "\t" { text.removeFirst() }
-            while text.last == " " || text.last == "\t" { text.removeLast() }
-            return String(text)
         }
     }
 #endif

@@ -55,12 +55,12 @@
             try require(id == Accounts.idPrefix + name, "Doc ID must be of the form org.couchdb.user:name")
             if !isAdmin {
                 let former = stored?["roles"]?.arrayValue?.compactMap(\.stringValue) ?? []
-                try require(Set(roles) == Set(former), "Only _admin may set roles")
+                try require(roles.bytewiseSet == former.bytewiseSet, "Only _admin may set roles")
             }
             try require(
                 !roles.contains { $0.hasPrefix("_") }, "No system roles (starting with underscore) in users db.")
             try require(!name.hasPrefix("_"), "Username may not start with underscore.")
-            try require(!name.contains(":"), "Character `:` is not allowed in usernames.")
+            try require(!name.utf8.contains(UInt8(ascii: ":")), "Character `:` is not allowed in usernames.")
         }
     }
 #endif

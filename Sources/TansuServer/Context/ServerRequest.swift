@@ -4,6 +4,7 @@
     import Logging
     import NIOCore
     import Tansu
+    import TansuBSON
 
     /// A request with all that an endpoint needs to answer it.
     package struct ServerRequest: Sendable {
@@ -20,7 +21,7 @@
         package var logger: Logger
         package var user = UserContext.anonymous
         /// What the route's `:name` parts stand for, decoded.
-        package var parameters: [String: String] = [:]
+        package var parameters: [BytewiseText: String] = [:]
         /// The decoded parts that the route's `*` stands for.
         package var rest: [String] = []
 
@@ -33,10 +34,9 @@
             body = request.body
             method = Self.method(request.head)
             contentLength = request.head.headerFields[.contentLength].flatMap { Int($0) }
-            let target = (request.head.path ?? "/").prefix { $0 != "#" }
-            let end = target.firstIndex(of: "?") ?? target.endIndex
-            path = try RequestPath(target[..<end])
-            query = try QueryParameters(end < target.endIndex ? target[target.index(after: end)...] : "")
+            let target = (request.head.path ?? "/").prefixUntil("#").parts(separatedBy: "?", maxSplits: 1)
+            path = try RequestPath(target[0])
+            query = try QueryParameters(target.count > 1 ? target[1] : "")
         }
 
         /// That of the request, or what a POST gives in `X-HTTP-Method-Override`, for clients that can only GET and POST.
@@ -47,10 +47,14 @@
         /// The address of the client, without the port.
         package var peer: String { channel.remoteAddress?.ipAddress ?? "" }
 
-        private static let overridable: Set = ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT", "COPY"]
+        private static let overridable: Set<BytewiseText> = [
+            "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT", "COPY",
+        ]
 
         private static func method(_ head: HTTPRequest) -> HTTPRequest.Method {
-            guard head.method == .post, let name = head.headerFields[.methodOverride], overridable.contains(name) else {
+            guard head.method == .post, let name = head.headerFields[.methodOverride],
+                overridable.contains(BytewiseText(name))
+            else {
                 return head.method
             }
             return HTTPRequest.Method(name) ?? head.method

@@ -3,7 +3,7 @@
 
     /// The settings that `/_node/_local/_config` shows and changes, until the server stops. Their names and values are CouchDB's.
     package final class ServerSettings: Sendable {
-        private let values: Locked<[String: [String: String]]>
+        private let values: Locked<[BytewiseText: [BytewiseText: String]]>
 
         package init(_ options: ServerOptions) {
             let cors = options.cors ?? CrossOriginOptions(origins: ["*"])
@@ -27,17 +27,17 @@
         }
 
         /// Those that can be changed while the server runs.
-        private static let changeable: [String: Set<String>] = [
+        private static let changeable: [BytewiseText: Set<BytewiseText>] = [
             "chttpd": ["enable_cors"], "chttpd_auth_lockout": ["mode"],
             "cors": ["origins", "credentials", "headers", "methods"],
         ]
 
-        package subscript(section: String, key: String) -> String? { values.withLock { $0[section]?[key] } }
+        package subscript(section: BytewiseText, key: BytewiseText) -> String? { values.withLock { $0[section]?[key] } }
 
-        package var all: [String: [String: String]] { values.withLock { $0 } }
+        package var all: [BytewiseText: [BytewiseText: String]] { values.withLock { $0 } }
 
         /// - Returns: The value before; nil when the setting cannot be changed while the server runs.
-        package func set(_ section: String, _ key: String, to value: String) -> String? {
+        package func set(_ section: BytewiseText, _ key: BytewiseText, to value: String) -> String? {
             guard Self.changeable[section]?.contains(key) == true else { return nil }
             return values.withLock { values in
                 defer { values[section, default: [:]][key] = value }
@@ -51,8 +51,8 @@
         package var cors: CrossOriginOptions? {
             values.withLock { values in
                 guard values["chttpd"]?["enable_cors"] == "true", let section = values["cors"] else { return nil }
-                func list(_ key: String) -> [String] {
-                    (section[key] ?? "").split(separator: ",").map { $0.trimmingSpaces }.filter { !$0.isEmpty }
+                func list(_ key: BytewiseText) -> [String] {
+                    (section[key] ?? "").parts(separatedBy: ",").map { $0.trimmingSpaces }.filter { !$0.isEmpty }
                 }
                 var cors = CrossOriginOptions(origins: list("origins"))
                 cors.allowsCredentials = section["credentials"] == "true"

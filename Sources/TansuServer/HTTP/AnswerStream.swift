@@ -1,6 +1,7 @@
 #if TansuServer
     import HummingbirdCore
     import NIOCore
+    import TansuBSON
 
     /// The body of an answer while it is written. Small writes are collected; ``flush()`` sends them.
     package struct AnswerStream {

@@ -1,4 +1,6 @@
 #if TansuServer
+    import TansuBSON
+
     /// The names that a client may give to a new database. Collections that an app has made may have others, and are served too.
     package enum DatabaseName {
         /// The name of a collection has 120 bytes at most, and those of the revisions and attachments of a database are longer
@@ -25,6 +27,6 @@
         }
 
         /// Those that begin with an underscore and are allowed.
-        package static let system: Set = ["_users", "_replicator", "_global_changes"]
+        package static let system = ["_users", "_replicator", "_global_changes"]
     }
 #endif

@@ -1,6 +1,7 @@
 #if TansuServer
     import Logging
     import Tansu
+    import TansuBSON
     import TansuSync
 
     extension HTTPFailure {

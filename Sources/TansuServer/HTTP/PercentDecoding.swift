@@ -1,4 +1,6 @@
 #if TansuServer
+    import TansuBSON
+
     /// Decodes `%XX` and `+` (a space) as CouchDB does in paths and queries: a `%` without two hex digits stays as it is.
     ///
     /// - Throws: ``HTTPFailure`` when the bytes are not UTF-8.

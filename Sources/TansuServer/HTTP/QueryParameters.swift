@@ -7,7 +7,7 @@
 
         /// - Parameter query: The text after the `?`, without a fragment.
         /// - Throws: ``HTTPFailure`` when it is not UTF-8.
-        package init(_ query: Substring) throws {
+        package init(_ query: String) throws {
             items = try query.utf8.split(separator: UInt8(ascii: "&")).map { item in
                 let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
                 return (try percentDecoded(parts[0]), parts.count > 1 ? try percentDecoded(parts[1]) : "")

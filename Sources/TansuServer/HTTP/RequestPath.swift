@@ -1,4 +1,6 @@
 #if TansuServer
+    import TansuBSON
+
     /// The path of a request by CouchDB's rules: parts between slashes, decoded one by one (so that `%2F` is a slash inside a
     /// part, and `+` a space). Empty parts do not count: `//db//a/` is `db`, `a`.
     package struct RequestPath: Sendable, Equatable {
@@ -11,16 +13,15 @@
 
         /// - Parameter path: The path as it was sent, without the query.
         /// - Throws: ``HTTPFailure`` when a part is not UTF-8.
-        package init(_ path: Substring) throws {
-            raw = String(path)
+        package init(_ path: String) throws {
+            raw = path
             var parts = try path.utf8.split(separator: UInt8(ascii: "/")).map { try percentDecoded($0) }
             hasEncodedDesignSlash = parts.count > 1 && parts[1].hasPrefix("_design/")
             if parts.count > 1 {
-                for prefix in ["_design/", "_local/"] where parts[1].utf8.count > prefix.utf8.count {
-                    if parts[1].utf8.starts(with: prefix.utf8) {
-                        let name = String(parts[1].dropFirst(prefix.count))
-                        parts.replaceSubrange(1...1, with: [String(prefix.dropLast()), name])
-                    }
+                for prefix in ["_design", "_local"] {
+                    guard let name = parts[1].dropping(prefix: prefix + "/"), !name.isEmpty else { continue }
+                    parts.replaceSubrange(1...1, with: [prefix, name])
+                    break
                 }
             }
             self.parts = parts

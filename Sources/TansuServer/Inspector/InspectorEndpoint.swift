@@ -2,6 +2,7 @@
     import HTTPTypes
     import HummingbirdCore
     import NIOCore
+    import TansuBSON
 
     /// `/_utils/`: the inspector, a page that shows databases and documents in a browser, where CouchDB has Fauxton. It holds no data,
     /// so that everyone may load it; what it shows comes by the API, with the rights of whoever uses it.
@@ -22,7 +23,7 @@
 
         @Sendable private static func file(_ request: ServerRequest) throws -> Response {
             guard request.server.options.hasInspector, request.rest.count == 1,
-                let file = InspectorFile.all[request.rest[0]]
+                let file = InspectorFile.all[BytewiseText(request.rest[0])]
             else { throw HTTPFailure.notFound() }
             return answer(file, request)
         }

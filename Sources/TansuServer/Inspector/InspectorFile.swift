@@ -1,4 +1,6 @@
 #if TansuServer
+    import TansuBSON
+
     /// A file of the inspector page. The files are texts in the program: it needs no folder next to it.
     struct InspectorFile: Sendable {
         /// The media types of the files.
@@ -22,13 +24,13 @@
         }
 
         /// All there are, by the names below `/_utils/`.
-        static let all: [String: InspectorFile] = {
+        static let all: [BytewiseText: InspectorFile] = {
             let files: [InspectorFile] = [
                 indexPage, styleSheet, icon, appScript, apiScript, domScript, jsonScript, sessionScript,
                 databasesScript, documentsScript, documentScript, queryScript, indexesScript, changesScript,
                 replicationScript,
             ]
-            return Dictionary(files.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+            return Dictionary(files.map { (BytewiseText($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         }()
     }
 #endif

@@ -1,5 +1,6 @@
 #if TansuServer
     import Logging
+    import TansuBSON
 
     /// How a server listens, whom it lets in, and its limits.
     public struct ServerOptions: Sendable {
@@ -51,7 +52,8 @@
         /// Whether only this machine can reach the address.
         package var isLoopback: Bool {
             host == "localhost" || host == "::1"
-                || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+                || (host.hasPrefix("127.")
+                    && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
         }
     }
 

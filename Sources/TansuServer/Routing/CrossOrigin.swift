@@ -1,6 +1,7 @@
 #if TansuServer
     import HTTPTypes
     import HummingbirdCore
+    import TansuBSON
 
     /// The header fields that let pages of other origins use the server.
     struct CrossOrigin: Sendable {
@@ -22,8 +23,9 @@
                 options.methods.contains(method)
             else { return nil }
             let headers = request[.accessControlRequestHeaders] ?? ""
-            let names = headers.split(separator: ",").map { $0.trimmingSpaces.lowercased() }
-            guard names.allSatisfy(options.headers.map { $0.lowercased() }.contains) else { return nil }
+            let names = headers.parts(separatedBy: ",", omittingEmpty: true).map { $0.trimmingSpaces.asciiLowercased }
+            let allowed = options.headers.map { $0.asciiLowercased }
+            guard names.allSatisfy({ allowed.contains($0) }) else { return nil }
             var fields = HTTPFields()
             addOrigin(&fields)
             fields[.accessControlAllowMethods] = options.methods.joined(separator: ", ")

@@ -71,10 +71,8 @@
         /// own point to this machine, and would then count as a page of the server.
         private func checkHost(_ request: ServerRequest) throws {
             guard server.authenticator.isOpen, let authority = request.head.authority else { return }
-            let host =
-                authority.hasPrefix("[")
-                ? String(authority.dropFirst().prefix { $0 != "]" }) : String(authority.prefix { $0 != ":" })
-            guard ServerOptions(host: host.lowercased()).isLoopback else {
+            let host = authority.dropping(prefix: "[")?.prefixUntil("]") ?? authority.prefixUntil(":")
+            guard ServerOptions(host: host.asciiLowercased).isLoopback else {
                 throw HTTPFailure.forbidden("A server without users answers only to the names of this machine")
             }
         }

@@ -1,17 +1,19 @@
 #if TansuServer
+    import TansuBSON
+
     /// Routes by the parts of their patterns. Text goes before `:name`, and that before `*`.
     struct RouteTree: Sendable {
         struct Match {
             let route: Route
-            let parameters: [String: String]
+            let parameters: [BytewiseText: String]
             let rest: [String]
         }
 
         private struct Node {
             var route: Int?
             var restRoute: Int?
-            var texts: [String: Int] = [:]
-            var parameter: (name: String, node: Int)?
+            var texts: [BytewiseText: Int] = [:]
+            var parameter: (name: BytewiseText, node: Int)?
         }
 
         private var nodes = [Node()]
@@ -24,7 +26,7 @@
         private mutating func add(_ route: Route) {
             routes.append(route)
             var node = 0
-            for part in route.pattern.split(separator: "/") {
+            for part in route.pattern.parts(separatedBy: "/", omittingEmpty: true) {
                 if part == "*" {
                     nodes[node].restRoute = routes.count - 1
                     return
@@ -34,31 +36,34 @@
             nodes[node].route = routes.count - 1
         }
 
-        private mutating func child(of node: Int, _ part: Substring) -> Int {
-            if part.hasPrefix(":") {
+        private mutating func child(of node: Int, _ part: String) -> Int {
+            if let name = part.dropping(prefix: ":") {
                 if let parameter = nodes[node].parameter { return parameter.node }
                 nodes.append(Node())
-                nodes[node].parameter = (String(part.dropFirst()), nodes.count - 1)
+                nodes[node].parameter = (BytewiseText(name), nodes.count - 1)
             } else {
-                if let child = nodes[node].texts[String(part)] { return child }
+                if let child = nodes[node].texts[BytewiseText(part)] { return child }
                 nodes.append(Node())
-                nodes[node].texts[String(part)] = nodes.count - 1
+                nodes[node].texts[BytewiseText(part)] = nodes.count - 1
             }
             return nodes.count - 1
         }
 
         func match(_ parts: [String]) -> Match? {
-            var parameters: [String: String] = [:]
+            var parameters: [BytewiseText: String] = [:]
             var rest: [String] = []
             guard let route = find(parts[...], in: nodes[0], &parameters, &rest) else { return nil }
             return Match(route: routes[route], parameters: parameters, rest: rest)
         }
 
         private func find(
-            _ parts: ArraySlice<String>, in node: Node, _ parameters: inout [String: String], _ rest: inout [String]
+            _ parts: ArraySlice<String>, in node: Node, _ parameters: inout [BytewiseText: String],
+            _ rest: inout [String]
         ) -> Int? {
             guard let part = parts.first else { return node.route }
-            if let child = node.texts[part], let route = find(parts.dropFirst(), in: nodes[child], &parameters, &rest) {
+            if let child = node.texts[BytewiseText(part)],
+                let route = find(parts.dropFirst(), in: nodes[child], &parameters, &rest)
+            {
                 return route
             }
             if let (name, child) = node.parameter,

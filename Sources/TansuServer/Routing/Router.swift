@@ -1,6 +1,7 @@
 #if TansuServer
     import HTTPTypes
     import HummingbirdCore
+    import TansuBSON
 
     /// Finds the route of a request, checks what its user may do, and renders what goes wrong.
     package struct Router: Sendable {
@@ -9,9 +10,8 @@
         package init(_ routes: [Route]) { tree = RouteTree(routes) }
 
         /// What `Allow` says about a path.
-        package func allowedMethods(of path: Substring) -> String? {
-            let path = path.prefix { $0 != "?" && $0 != "#" }
-            return (try? RequestPath(path)).flatMap { tree.match($0.parts)?.route.allow }
+        package func allowedMethods(of path: String) -> String? {
+            (try? RequestPath(path.prefixUntil("?").prefixUntil("#"))).flatMap { tree.match($0.parts)?.route.allow }
         }
 
         /// The answer of the endpoint of a request.

@@ -41,19 +41,21 @@
             return .json(.document(BSONDocument(request.server.settings.all.sorted { $0.key < $1.key }.map(rendered))))
         }
 
-        private static func rendered(_ section: String, _ settings: [String: String]) -> (String, BSONValue) {
-            let members = settings.sorted { $0.key < $1.key }.map { ($0.key, BSONValue.string($0.value)) }
-            return (section, .document(BSONDocument(members)))
+        private static func rendered(_ section: BytewiseText, _ settings: [BytewiseText: String]) -> (
+            String, BSONValue
+        ) {
+            let members = settings.sorted { $0.key < $1.key }.map { ($0.key.text, BSONValue.string($0.value)) }
+            return (section.text, .document(BSONDocument(members)))
         }
 
         @Sendable private static func section(_ request: ServerRequest) throws -> Response {
             try check(request)
-            let name = request.parameters["section"] ?? ""
+            let name = BytewiseText(request.parameters["section"] ?? "")
             return .json(rendered(name, request.server.settings.all[name] ?? [:]).1)
         }
 
-        private static func key(_ request: ServerRequest) -> (section: String, key: String) {
-            (request.parameters["section"] ?? "", request.parameters["key"] ?? "")
+        private static func key(_ request: ServerRequest) -> (section: BytewiseText, key: BytewiseText) {
+            (BytewiseText(request.parameters["section"] ?? ""), BytewiseText(request.parameters["key"] ?? ""))
         }
 
         private static func value(_ request: ServerRequest) throws -> String {

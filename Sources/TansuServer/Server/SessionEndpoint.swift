@@ -71,17 +71,17 @@
         private static let maximumBody = 16 << 10
 
         private static func credentials(_ request: ServerRequest) async throws -> (name: String, password: String) {
-            var members: [String: String] = [:]
+            var members: [BytewiseText: String] = [:]
             switch request.mediaType {
             case "application/json":
                 guard case .document(let document) = try await request.json(upTo: maximumBody) else {
                     throw HTTPFailure.badRequest("Request body must be a JSON object")
                 }
-                for (key, value) in document { members[key] = value.stringValue }
+                for (key, value) in document { members[BytewiseText(key)] = value.stringValue }
             case "application/x-www-form-urlencoded":
                 let body = try await request.collectedBody(upTo: maximumBody)
-                for (name, value) in try QueryParameters(Substring(String(buffer: body))).items {
-                    members[name] = value
+                for (name, value) in try QueryParameters(String(buffer: body)).items {
+                    members[BytewiseText(name)] = value
                 }
             default:
                 throw HTTPFailure.badContentType(

@@ -26,7 +26,7 @@
         static let idPrefix = "org.couchdb.user:"
 
         private let database: Database
-        private let admins: [String: Account]
+        private let admins: [BytewiseText: Account]
         private let adminKey = randomBytes(32)
 
         init(database: Database, admins: [String: String], secret: [UInt8]) {
@@ -36,12 +36,14 @@
                 uniqueKeysWithValues: admins.map { name, password in
                     let salt = hex(hmac("\(name):\(password)", key: secret))
                     let code = hmac(password, key: key)
-                    return (name, Account(name: name, roles: ["_admin"], salt: salt, password: .admin(code)))
+                    return (
+                        BytewiseText(name), Account(name: name, roles: ["_admin"], salt: salt, password: .admin(code))
+                    )
                 })
         }
 
         func account(_ name: String) throws -> Account? {
-            if let admin = admins[name] { return admin }
+            if let admin = admins[BytewiseText(name)] { return admin }
             guard let document = try database.collection(Self.collection).get(Self.idPrefix + name),
                 document["name"]?.stringValue == name, document["type"]?.stringValue == "user",
                 let hash = PasswordHash(document)

@@ -1,6 +1,7 @@
 #if TansuServer
     import Foundation
     import JWTKit
+    import TansuBSON
 
     /// Checks JSON Web Tokens with the keys of the server's options.
     struct BearerTokens: Sendable {

@@ -5,14 +5,14 @@
     /// some of them, as CouchDB does.
     final class FailedLogins: Sendable {
         private struct Key: Hashable {
-            let peer: String
-            let account: String
-            let salt: String
+            let peer: BytewiseText
+            let account: BytewiseText
+            let salt: BytewiseText
 
             init(_ account: Account, _ peer: String) {
-                self.peer = peer
-                self.account = account.name
-                salt = account.salt
+                self.peer = BytewiseText(peer)
+                self.account = BytewiseText(account.name)
+                salt = BytewiseText(account.salt)
             }
         }
 

@@ -1,6 +1,7 @@
 #if TansuServer
     import Crypto
     import Foundation
+    import TansuBSON
 
     /// Compares without revealing by the time it takes how much is equal; only the lengths may be learned.
     func isEqualInConstantTime(_ a: some Collection<UInt8>, _ b: some Collection<UInt8>) -> Bool {

@@ -4,11 +4,12 @@
     /// The security object of a database: who reads and writes it, and who manages it.
     package struct SecurityObject: Sendable, Hashable {
         package struct Group: Sendable, Hashable {
-            package var names: Set<String> = []
-            package var roles: Set<String> = []
+            package var names: Set<BytewiseText> = []
+            package var roles: Set<BytewiseText> = []
 
             func contains(_ user: UserContext) -> Bool {
-                user.name.map(names.contains) == true || user.roles.contains(where: roles.contains)
+                user.name.map { names.contains(BytewiseText($0)) } == true
+                    || user.roles.contains { roles.contains(BytewiseText($0)) }
             }
         }
 
@@ -27,8 +28,8 @@
 
         private static func group(_ value: BSONValue?) -> Group {
             guard let document = value?.documentValue else { return Group() }
-            func texts(_ key: String) -> Set<String> {
-                Set(document[key]?.arrayValue?.compactMap(\.stringValue) ?? [])
+            func texts(_ key: String) -> Set<BytewiseText> {
+                document[key]?.arrayValue?.compactMap(\.stringValue).bytewiseSet ?? []
             }
             return Group(names: texts("names"), roles: texts("roles"))
         }

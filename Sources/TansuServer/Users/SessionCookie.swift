@@ -1,5 +1,6 @@
 #if TansuServer
     import Foundation
+    import TansuBSON
 
     /// The cookie of a session, in CouchDB's form: base64 of `name:time:code`, where the code authenticates name and time with a
     /// secret of the server and the salt of the user's password. So a new password ends all sessions.

@@ -1,4 +1,6 @@
 #if TansuServer
+    import TansuBSON
+
     /// Who makes a request.
     package struct UserContext: Sendable, Hashable {
         /// How somebody has proved who they are; CouchDB's names.

@@ -1,5 +1,6 @@
 #if TansuSync
     public import Tansu
+    import TansuBSON
 
     extension Database {
         /// What is known of an attachment of a document, without its bytes.

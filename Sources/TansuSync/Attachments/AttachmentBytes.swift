@@ -1,5 +1,6 @@
 #if TansuSync
     import Tansu
+    import TansuBSON
 
     /// The bytes of an attachment, read in pieces of at most 256 KiB as they are asked for.
     ///

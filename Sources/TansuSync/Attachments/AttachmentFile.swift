@@ -75,10 +75,4 @@
                 blob: BlobID(bytes: blob.bytes))
         }
     }
-
-    extension String {
-        /// Whether it is the same name of an attachment: one with the same bytes. In Swift the two forms of one character, such
-        /// as "é" in one or two scalars, are equal.
-        package func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-    }
 #endif

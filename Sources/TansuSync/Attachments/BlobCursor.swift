@@ -1,5 +1,6 @@
 #if TansuSync
     import Tansu
+    import TansuBSON
 
     /// Where a reader of an attachment is. Each step may be in another transaction while a lease holds the blob.
     struct BlobCursor: Sendable {

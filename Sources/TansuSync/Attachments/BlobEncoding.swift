@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// How the bytes of a blob are compressed.
     package enum BlobEncoding: Sendable, Hashable {
         /// As gzip if the media type is one of text, as CouchDB does; else not.
@@ -8,7 +10,7 @@
 
         /// Whether CouchDB compresses attachments of a media type.
         static func compresses(_ contentType: String) -> Bool {
-            let type = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+            let type = contentType.prefixUntil(";").trimmingSpaces.asciiLowercased
             return type.hasPrefix("text/")
                 || ["application/javascript", "application/json", "application/xml"].contains(type)
         }

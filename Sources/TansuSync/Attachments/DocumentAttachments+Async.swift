@@ -1,6 +1,7 @@
 #if TansuSync
     public import Foundation
     public import Tansu
+    import TansuBSON
 
     // The async variant of DocumentAttachments.swift. It works on a thread of the database.
     extension Database.DocumentAttachments {
@@ -15,7 +16,7 @@
         ///
         /// - Throws: As the synchronous variant, and `CancellationError`.
         public func attachment(_ name: String) async throws -> Database.Attachment? {
-            try await list().first { $0.name.isSame(as: name) }
+            try await list().first { $0.name == name }
         }
 
         /// Adds an attachment, or replaces the one of its name.

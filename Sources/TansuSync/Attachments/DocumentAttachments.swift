@@ -1,6 +1,7 @@
 #if TansuSync
     public import Foundation
     public import Tansu
+    import TansuBSON
 
     extension Database {
         /// The attachments of one document.
@@ -27,7 +28,7 @@
             ///
             /// - Throws: ``AttachmentError`` with `.damaged`, ``TansuError``.
             public func attachment(_ name: String) throws -> Attachment? {
-                try list().first { $0.name.isSame(as: name) }
+                try list().first { $0.name == name }
             }
 
             /// Adds an attachment, or replaces the one of its name.
@@ -115,7 +116,7 @@
             /// - Throws: What a commit can throw.
             @discardableResult
             public func remove(_ name: String) throws -> Bool {
-                try edit { files in files.removeAll { $0.name.isSame(as: name) } }
+                try edit { files in files.removeAll { $0.name == name } }
             }
 
             /// Removes all attachments of the document.
@@ -135,7 +136,7 @@
         }
 
         func file(_ name: String, in session: Session) throws -> AttachmentFile {
-            guard let file = try files(in: session).first(where: { $0.name.isSame(as: name) }) else {
+            guard let file = try files(in: session).first(where: { $0.name == name }) else {
                 throw AttachmentError(.notFound, "The document has no attachment \"\(name)\"")
             }
             return file
@@ -157,7 +158,7 @@
         func attach(_ writer: BlobWriter, _ name: String) throws -> Database.Attachment {
             let file = try writer.finish(name: name)
             try edit(adds: true) { files in
-                if let index = files.firstIndex(where: { $0.name.isSame(as: name) }) {
+                if let index = files.firstIndex(where: { $0.name == name }) {
                     files[index] = file
                 } else {
                     files.append(file)

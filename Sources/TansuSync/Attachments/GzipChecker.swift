@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// Decompresses what is stored compressed, only to see that this is possible: a reader that wants the plain bytes would find out
     /// in the middle of its answer.
     ///

@@ -1,5 +1,6 @@
 #if TansuSync
     import CTansuZlib
+    import TansuBSON
 
     /// Compresses to gzip, or decompresses it, in chunks.
     ///

@@ -1,5 +1,6 @@
 #if TansuSync
     import CTansuCollation
+    import TansuBSON
 
     /// The order of text in CouchDB: ICU's root collation with its default attributes.
     ///

@@ -23,7 +23,7 @@
             for index in indexes {
                 // An index has only documents with all of its columns.
                 guard let first = index.index.columnNames.first,
-                    known.reduce(Set(index.index.columnNames), { $1.withoutRequired($0) }).isEmpty,
+                    known.reduce(index.index.columnNames.bytewiseSet, { $1.withoutRequired($0) }).isEmpty,
                     let bounds = try FindBounds(of: first, in: condition)
                 else { continue }
                 ways.append(.entries(index, bounds))

@@ -79,7 +79,7 @@
         package func removeUnusedIndexes() throws {
             try write { store in
                 let used = try store.findIndexes().map { FindIndex($0, of: name).signature }
-                try FindIndexNames.drop(name, store.transaction, keeping: Set(used))
+                try FindIndexNames.drop(name, store.transaction, keeping: used)
             }
         }
     }

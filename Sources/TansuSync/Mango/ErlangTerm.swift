@@ -36,10 +36,10 @@
 
         /// The shortest text of a double, with a point in front of an exponent: `1.0e22`.
         private static func erlangFloat(_ value: Double) -> String {
-            let parts = value.description.split(separator: "e", maxSplits: 1)
+            let parts = value.description.parts(separatedBy: "e", maxSplits: 1)
             guard parts.count == 2 else { return value.description }
             let mantissa = parts[0].contains(".") ? String(parts[0]) : parts[0] + ".0"
-            return "\(mantissa)e\(parts[1].drop { $0 == "+" })"
+            return "\(mantissa)e\(parts[1].dropping(prefix: "+") ?? parts[1])"
         }
     }
 #endif

@@ -42,6 +42,10 @@
                 self.keys = keys.map { key in String(String.UnicodeScalarView(key.filter { $0 != "\\" })) }
             }
 
+            package static func == (a: Self, b: Self) -> Bool { a.text == b.text }
+
+            package func hash(into hasher: inout Hasher) { hasher.combine(BytewiseText(text)) }
+
             /// What a path leads to.
             enum Found {
                 case value(BSONValue)

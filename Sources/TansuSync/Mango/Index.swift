@@ -36,7 +36,7 @@
             /// Whether the index has every field of a list, so that no document need be read.
             func covers(_ fields: [String]?) -> Bool {
                 guard let fields, !isSpecial else { return false }
-                return Set(fields).isSubset(of: columnNames + ["_id"])
+                return fields.bytewiseSet.isSubset(of: (columnNames + ["_id"]).bytewiseSet)
             }
 
             /// The key of a document, or nil when the index does not have the document: it lacks a field, or is a design

@@ -29,7 +29,7 @@
                     throw QueryError(
                         "invalid_partitioned_value", "Invalid partitioned value: \(partitioned.erlangTerm)")
                 }
-                let known: Set = ["index", "type", "name", "ddoc", "w", "partitioned"]
+                let known = ["index", "type", "name", "ddoc", "w", "partitioned"]
                 if let other = body.first(where: { !known.contains($0.key) }) {
                     throw QueryError("invalid_key", "Invalid key \(other.key) for this request.")
                 }
@@ -53,7 +53,7 @@
                 var checked = definition
                 checked["selector"] = nil
                 index = try Index(designDocument: designDocument, name: self.name, definition: checked)
-                let members: Set = ["fields", "partial_filter_selector"]
+                let members = ["fields", "partial_filter_selector"]
                 if let other = definition.first(where: { !members.contains($0.key) }) {
                     throw QueryError("invalid_key", "Invalid key \(other.key) for this request.")
                 }

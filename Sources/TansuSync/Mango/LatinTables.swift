@@ -1,5 +1,6 @@
 #if TansuSync
     import CTansuPCRE2
+    import TansuBSON
 
     /// PCRE2's tables of character classes for ISO 8859-1, which Erlang builds into its regular expressions.
     ///

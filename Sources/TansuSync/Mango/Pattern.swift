@@ -20,7 +20,7 @@
             init?(_ text: String) {
                 var source = text
                 // The spelling of the library that CouchDB uses.
-                if source.hasPrefix("(*UTF8)") { source = "(*UTF)" + source.dropFirst(7) }
+                if let rest = source.dropping(prefix: "(*UTF8)") { source = "(*UTF)" + rest }
                 guard source.utf8.count <= Self.maximumLength, let context = pcre2_compile_context_create_8(nil) else {
                     return nil
                 }

@@ -89,7 +89,7 @@
                 return sort == ["_id"] ? nil : .sortOrderMismatch
             }
             // Each document has an id and a revision, and the fields of the sort are in each result.
-            let required = Set(index.columnNames).subtracting(sort).subtracting(["_id", "_rev"])
+            let required = index.columnNames.bytewiseSet.subtracting((sort + ["_id", "_rev"]).bytewiseSet)
             if !query.selector.requires(required) { return .fieldMismatch }
             return hasOrder(index.columnNames[...], sort, query.selector) ? nil : .sortOrderMismatch
         }
@@ -100,7 +100,7 @@
         {
             guard !sort.isEmpty else { return true }
             guard let column = columns.first else { return false }
-            if column == sort[0] { return columns.starts(with: sort) }
+            if column == sort[0] { return Array(columns.prefix(sort.count)) == sort }
             return selector.isConstant(column) && hasOrder(columns.dropFirst(), sort, selector)
         }
 
@@ -119,7 +119,7 @@
                         guard field == column, length == 0 else { break loop }
                         prefix = nil
                     case .fields(let ranges):
-                        if let range = ranges[column] {
+                        if let range = ranges[BytewiseText(column)] {
                             prefix?.append(range)
                         } else if index.isSpecial {
                             prefix?.append(Mango.KeyRange())

@@ -85,12 +85,10 @@
 
         private var hints: BSONDocument {
             let indexable = query.selector.indexableFields
-            let others = Set(query.selector.fieldNames).subtracting(indexable).sorted {
-                TermOrder.order($0, $1) == .before
-            }
+            let others = query.selector.fieldNames.bytewiseSet.subtracting(indexable.bytewiseSet).sorted()
             return [
                 "type": "json", "indexable_fields": .array(BSONArray(indexable.map { .string($0) })),
-                "unindexable_fields": .array(BSONArray(others.map { .string($0) })),
+                "unindexable_fields": .array(BSONArray(others.map { .string($0.text) })),
             ]
         }
     }

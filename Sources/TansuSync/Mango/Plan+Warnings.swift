@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     extension Mango.Plan {
         /// How many documents may be read for each result before CouchDB warns.
         private static let scanThreshold = 10.0

@@ -53,9 +53,7 @@
             case nil, .null: return []
             case .string(let text):
                 // Only the first slash separates, and that after "_design" does not.
-                let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map {
-                    String($0)
-                }
+                let parts = text.parts(separatedBy: "/", maxSplits: 1)
                 return parts.first == "_design" && parts.count == 2 ? [parts[1]] : parts
             case .array(let array):
                 let names = array.compactMap(\.stringValue)

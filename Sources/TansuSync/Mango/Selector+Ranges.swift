@@ -6,7 +6,7 @@
         package enum Ranges: Sendable {
             /// No value of this field can match.
             case empty(String)
-            case fields([String: Mango.KeyRange])
+            case fields([BytewiseText: Mango.KeyRange])
 
             var count: Int {
                 if case .fields(let ranges) = self { ranges.count } else { 1 }
@@ -15,10 +15,10 @@
 
         /// The ranges of all fields that an index can serve.
         package func ranges() throws(Mango.QueryError) -> Ranges {
-            var ranges: [String: Mango.KeyRange] = [:]
+            var ranges: [BytewiseText: Mango.KeyRange] = [:]
             for field in indexableFields {
                 guard let range = try range(of: field) else { return .empty(field) }
-                ranges[field] = range
+                ranges[BytewiseText(field)] = range
             }
             return .fields(ranges)
         }
@@ -34,16 +34,16 @@
 
         /// The fields that the planner has a range of, in the order of their bytes.
         var indexableFields: [String] {
-            var fields: Set<String> = []
+            var fields: Set<BytewiseText> = []
             condition.collectIndexableFields(&fields)
-            return fields.sorted { TermOrder.order($0, $1) == .before }
+            return fields.sorted().map(\.text)
         }
 
         /// All fields of conditions that are not inside of another value.
         var fieldNames: [String] { condition.fieldNames }
 
         /// Whether each document that matches has all of some fields, as far as CouchDB's planner sees.
-        func requires(_ fields: Set<String>) -> Bool { condition.withoutRequired(fields).isEmpty }
+        func requires(_ fields: Set<BytewiseText>) -> Bool { condition.withoutRequired(fields).isEmpty }
 
         /// Whether a field has the same value in all documents that match.
         func isConstant(_ field: String) -> Bool { condition.isConstant(field) }
@@ -58,10 +58,10 @@
     }
 
     extension Mango.Condition {
-        fileprivate func collectIndexableFields(_ fields: inout Set<String>) {
+        fileprivate func collectIndexableFields(_ fields: inout Set<BytewiseText>) {
             switch self {
             case .and(let conditions): conditions.forEach { $0.collectIndexableFields(&fields) }
-            case .field(let path, .test(let test)) where test.isIndexable: fields.insert(path.text)
+            case .field(let path, .test(let test)) where test.isIndexable: fields.insert(BytewiseText(path.text))
             default: break
             }
         }
@@ -95,13 +95,13 @@
         }
 
         /// Which of some fields a document that matches may lack.
-        func withoutRequired(_ fields: Set<String>) -> Set<String> {
+        func withoutRequired(_ fields: Set<BytewiseText>) -> Set<BytewiseText> {
             switch self {
             case .and(let conditions): conditions.reduce(fields) { $1.withoutRequired($0) }
             case .or(let conditions):
                 conditions.reduce(into: Set()) { $0.formUnion($1.withoutRequired(fields)) }
             case .field(_, .test(.exists(false))): fields
-            case .field(let path, _): fields.subtracting([path.text])
+            case .field(let path, _): fields.subtracting([BytewiseText(path.text)])
             default: fields
             }
         }

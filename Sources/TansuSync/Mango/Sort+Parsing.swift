@@ -9,11 +9,11 @@
                     "invalid_sort_json", "Sort must be an array of sort specs, not: \(value.prettyErlangTerm)")
             }
             var fields: [String] = []
-            var directions: Set<String> = []
+            var directions: Set<BytewiseText> = []
             for element in array {
                 let (field, direction) = try Self.field(element)
                 fields.append(field)
-                directions.insert(direction)
+                directions.insert(BytewiseText(direction))
             }
             guard directions.count <= 1 else {
                 throw Mango.QueryError(

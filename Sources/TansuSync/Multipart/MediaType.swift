@@ -1,26 +1,28 @@
 #if TansuSync
+    import TansuBSON
+
     /// The value of a header with parameters, such as `multipart/mixed; boundary="x"` or `attachment; filename="a.txt"`.
     package struct MediaType: Sendable, Hashable {
         /// The text before the first semicolon, in lower case.
         package let name: String
-        private let parameters: [String: String]
+        private let parameters: [BytewiseText: String]
 
         /// Reads a header's value. What is malformed in the parameters is skipped.
         package init(_ text: String) {
             var reader = Reader(rest: Substring(text).utf8)
-            name = reader.word().lowercased()
-            var parameters: [String: String] = [:]
+            name = reader.word().asciiLowercased
+            var parameters: [BytewiseText: String] = [:]
             while reader.skipToParameter() {
-                let key = reader.word().lowercased()
+                let key = BytewiseText(reader.word().asciiLowercased)
                 guard reader.skip("=") else { continue }
                 let value = reader.value()
-                if !key.isEmpty, parameters[key] == nil { parameters[key] = value }
+                if !key.text.isEmpty, parameters[key] == nil { parameters[key] = value }
             }
             self.parameters = parameters
         }
 
         /// The parameter of a name in lower case.
-        package subscript(parameter: String) -> String? { parameters[parameter] }
+        package subscript(parameter: String) -> String? { parameters[BytewiseText(parameter)] }
 
         /// Whether it is `multipart/…`.
         package var isMultipart: Bool { name.utf8.starts(with: "multipart/".utf8) }

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// The headers of a part.
     package struct MultipartHead: Sendable, Hashable {
         /// Names as they were sent, and values.
@@ -12,7 +14,7 @@
 
         /// The value of the first header of a name, in whatever case.
         package subscript(name: String) -> String? {
-            headers.first { $0.name.lowercased() == name.lowercased() }?.value
+            headers.first { $0.name.asciiLowercased == name.asciiLowercased }?.value
         }
 
         /// The media type; nil without a Content-Type.
@@ -25,7 +27,7 @@
 
         /// Content-Encoding, unless it is `identity`.
         package var contentEncoding: String? {
-            self["content-encoding"].flatMap { $0.lowercased() == "identity" ? nil : $0.lowercased() }
+            self["content-encoding"].flatMap { $0.asciiLowercased == "identity" ? nil : $0.asciiLowercased }
         }
 
         /// Content-Length.
@@ -59,15 +61,6 @@
             else { throw MultipartError(.invalidHeader, "A line in the head of a part is no header") }
             let name = String(decoding: line[..<colon], as: UTF8.self)
             return Header(name: name, value: value.trimmingSpaces)
-        }
-    }
-
-    extension String {
-        fileprivate var trimmingSpaces: String {
-            let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
-            let start = utf8.drop(while: isSpace)
-            guard let last = start.lastIndex(where: { !isSpace($0) }) else { return "" }
-            return String(Substring(start[...last]))
         }
     }
 #endif

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// A parser of one multipart body that is given to it in chunks of any size.
     ///
     /// It holds back at most a head, or what may be the beginning of a boundary.

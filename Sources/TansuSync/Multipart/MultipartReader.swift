@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// A parser of multipart bodies whose parts may be multipart bodies themselves, as the answers to `open_revs` are.
     package struct MultipartReader: Sendable {
         /// What the bytes of a chunk are.

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// Writes what is between the parts of a multipart body; the caller sends the bytes of the parts.
     package struct MultipartWriter: Sendable {
         /// The boundary.

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// A request to a server.
     package struct HTTPCall: Sendable {
         /// What is sent.
@@ -48,7 +50,7 @@
 
         /// The value of the first header of a name, in whatever case.
         package subscript(name: String) -> String? {
-            headers.first { $0.name.lowercased() == name.lowercased() }?.value
+            headers.first { $0.name.asciiLowercased == name.asciiLowercased }?.value
         }
     }
 

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// Takes apart a JSON object while it comes: gives the elements of one array in it, each as soon as it is complete.
     struct JSONElements {
         /// The bytes outside of the array's elements.

@@ -139,7 +139,7 @@
 
         /// The body of an answer, decompressed.
         static func decoded(_ answer: HTTPAnswer) throws -> ByteStream {
-            switch answer["content-encoding"]?.lowercased() {
+            switch answer["content-encoding"]?.asciiLowercased {
             case nil, "", "identity": return answer.body
             case "gzip", "x-gzip": return try answer.body.decompressed()
             case let encoding?: throw RemoteFailure.invalidAnswer("Its answer has the unknown encoding \"\(encoding)\"")

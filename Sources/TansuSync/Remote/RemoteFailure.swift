@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// Why a request failed, and whether it may succeed later.
     package struct RemoteFailure: Error, Sendable {
         package enum Kind: Sendable {

@@ -91,7 +91,7 @@
                     body: .json(writer.finish())))
             guard answer.status == 200 else { throw try await RemoteDatabase.failure(answer) }
             _ = try await answer.body.all(limit: RemoteDatabase.smallAnswer)
-            guard let cookie = answer["set-cookie"]?.prefix(while: { $0 != ";" }), !cookie.isEmpty else {
+            guard let cookie = answer["set-cookie"]?.prefixUntil(";"), !cookie.isEmpty else {
                 throw RemoteFailure.invalidAnswer("POST /_session sets no cookie")
             }
             return String(cookie)

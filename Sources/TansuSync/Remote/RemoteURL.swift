@@ -1,5 +1,6 @@
 #if TansuSync
     import Foundation
+    import TansuBSON
 
     /// The URL of a database on a server.
     package struct RemoteURL: Sendable, Hashable, CustomStringConvertible {
@@ -15,7 +16,7 @@
         /// - Throws: ``ReplicationError`` of code `invalidURL`.
         package init(_ text: String) throws(ReplicationError) {
             // A password is not repeated in an error.
-            guard var parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            guard var parts = URLComponents(string: text), let scheme = parts.scheme?.asciiLowercased,
                 ["http", "https"].contains(scheme), let host = parts.host, !host.isEmpty
             else {
                 throw ReplicationError(
@@ -34,11 +35,11 @@
             parts.user = nil
             parts.password = nil
             parts.scheme = scheme
-            parts.host = host.lowercased()
+            parts.host = host.asciiLowercased
             if parts.port == (scheme == "https" ? 443 : 80) { parts.port = nil }
             parts.percentEncodedPath = path
             self.text = parts.string ?? ""
-            parts.percentEncodedPath = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+            parts.percentEncodedPath = String(path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)])
             server = parts.string ?? ""
         }
 
@@ -48,7 +49,7 @@
             a.text == b.text && a.user?.name == b.user?.name && a.user?.password == b.user?.password
         }
 
-        package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+        package func hash(into hasher: inout Hasher) { hasher.combine(BytewiseText(text)) }
 
         /// Percent-encodes one segment of a path, or a name or value of a query.
         static func encoded(_ text: String) -> String {
@@ -79,7 +80,7 @@
         /// Whether two URLs lead to the same server, so that one may have the credentials for the other.
         static func haveOneOrigin(_ a: String, _ b: String) -> Bool {
             guard let a = URLComponents(string: a), let b = URLComponents(string: b) else { return false }
-            return a.scheme == b.scheme && a.host?.lowercased() == b.host?.lowercased() && a.port == b.port
+            return a.scheme == b.scheme && a.host?.asciiLowercased == b.host?.asciiLowercased && a.port == b.port
         }
 
         /// Where a redirect leads; nil when it must not be followed.

@@ -1,5 +1,6 @@
 #if TansuSync
     import Tansu
+    import TansuBSON
 
     /// An error of a ``RemoteCollection``.
     ///

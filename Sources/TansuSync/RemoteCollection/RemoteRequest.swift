@@ -70,7 +70,8 @@
             hidesMembers = paths.isWild
             if let names = paths.needed(for: onlyIDs ? [:] : fields) {
                 body["fields"] = .array(
-                    BSONArray((["_id", "_rev"] + names.subtracting(["_id", "_rev"]).sorted()).map { .string($0) }))
+                    BSONArray(
+                        (["_id", "_rev"] + names.subtracting(["_id", "_rev"]).sorted()).map { .string($0.text) }))
             }
             if query.mango == nil {
                 do { _ = try Mango.Query(body) } catch {
@@ -153,7 +154,7 @@
 
     /// The names at the top of documents that a query looks at.
     private struct TopFields {
-        private(set) var names: Set<String> = []
+        private(set) var names: Set<BytewiseText> = []
         /// Whether it looks at every field.
         private(set) var isWild = false
 
@@ -179,11 +180,11 @@
                 isWild = true
                 return
             }
-            names.insert(Selection.path([keys[0]]))
+            names.insert(BytewiseText(Selection.path([keys[0]])))
         }
 
         /// The fields that are needed for the query and a projection; nil for whole documents.
-        func needed(for fields: BSONDocument?) -> Set<String>? {
+        func needed(for fields: BSONDocument?) -> Set<BytewiseText>? {
             guard !isWild, let fields else { return nil }
             var needed = self
             for (path, value) in fields {

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// Reads the stored bytes of an attachment from a server. When the connection breaks it goes on where it was.
     ///
     /// `@unchecked Sendable`: a stream has one reader.
@@ -37,7 +39,7 @@
             guard answer.status == 200 || answer.status == 206 else { throw try await RemoteDatabase.failure(answer) }
             skipped = answer.status == 206 ? 0 : received
             stream = answer.body
-            let encoding = answer["content-encoding"]?.lowercased()
+            let encoding = answer["content-encoding"]?.asciiLowercased
             return encoding == "identity" ? nil : encoding
         }
 

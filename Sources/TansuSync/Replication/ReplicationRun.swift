@@ -1,6 +1,7 @@
 #if TansuSync
     import Foundation
     import Tansu
+    import TansuBSON
 
     /// The work of a replication: its directions, what each of them does, and who wants to know it.
     final class ReplicationRun: Sendable {

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     extension Revision {
         /// Reads a revision such as `3-917fa2381192822767f010b95b45325b`.
         ///

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// The name of one revision of a document, such as `3-917fa2381192822767f010b95b45325b`: its generation and its hash.
     ///
     /// The first revision of a document has generation 1, and each edit has that of its parent plus one. Revisions are

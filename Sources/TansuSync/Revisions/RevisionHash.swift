@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// The hash of a revision: sixteen bytes, or text of another length.
     ///
     /// CouchDB stores 32 hex digits as the sixteen bytes that they stand for and any other hash as its characters, and

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// A revision with its ancestors as far as they are known, newest first, as CouchDB's `_revisions` lists them.
     public struct RevisionPath: Sendable, Hashable {
         /// The generation of the newest revision.

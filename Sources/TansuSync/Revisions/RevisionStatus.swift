@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// What is known of a revision apart from its ancestors.
     public enum RevisionStatus: UInt8, Sendable, Hashable, CaseIterable {
         /// Only its name is known: it came as an ancestor of another revision, or its body was compacted away.

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     extension RevisionTree {
         /// Whether the tree has the revision, if only its name.
         public func contains(_ revision: Revision) -> Bool { index(of: revision) != nil }

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     extension RevisionTree {
         /// A revision without children.
         public struct Leaf: Sendable, Hashable {

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     extension RevisionTree {
         /// What a merge did.
         public enum MergeResult: String, Sendable, Hashable {

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     extension RevisionTree {
         /// Merges the revisions that one `_bulk_docs` with `new_edits: false` has of the document: all or none.
         ///

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     extension RevisionTree {
         /// Removes the revisions that are `limit` or more edits older than every leaf that descends from them.
         ///

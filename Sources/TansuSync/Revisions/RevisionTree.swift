@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// The history of one document: its revisions and which one each is an edit of, by CouchDB's rules.
     ///
     /// A revision without children is a leaf. The winner is the leaf that is not deleted, has the highest generation and

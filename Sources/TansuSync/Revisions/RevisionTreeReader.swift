@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// Reads the nodes of a tree from their stored form, which may be any bytes.
     struct RevisionTreeReader {
         private let bytes: [UInt8]

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// Writes the nodes of a tree in their stored form.
     struct RevisionTreeWriter {
         /// The bits of a node's first byte above its status.

@@ -32,19 +32,14 @@
 
         /// The signature of the index whose entries are in a collection, if it is an index of this replicated collection.
         static func signature(ofEntries name: String, of collection: String) -> String? {
-            guard name.hasPrefix(prefix) else { return nil }
-            let rest = name.dropFirst(prefix.count)
-            let signature = rest.prefix(signatureLength)
-            guard signature.count == signatureLength, rest.dropFirst(signatureLength) == ".\(suffix(of: collection))"
-            else {
-                return nil
-            }
-            return String(signature)
+            guard let rest = name.dropping(prefix: prefix) else { return nil }
+            let signature = String(decoding: rest.utf8.prefix(signatureLength), as: UTF8.self)
+            return rest == "\(signature).\(suffix(of: collection))" ? signature : nil
         }
 
         /// Drops the entries of all indexes of a replicated collection but some.
         static func drop(
-            _ collection: String, _ transaction: Database.Transaction, keeping signatures: Set<String> = []
+            _ collection: String, _ transaction: Database.Transaction, keeping signatures: [String] = []
         ) throws {
             for name in try transaction.collectionNames() {
                 guard let signature = signature(ofEntries: name, of: collection), !signatures.contains(signature) else {

@@ -55,7 +55,7 @@
 
         /// The objects of a database, so that each collection is followed once.
         private final class Opened: Sendable {
-            let collections = Locked<[String: WeakCollection]>([:])
+            let collections = Locked<[BytewiseText: WeakCollection]>([:])
         }
 
         /// The database has these as its attachment, so they must not keep the database open.
@@ -73,9 +73,9 @@
         package static func open(_ name: String, in database: Database, create: Bool) throws -> ReplicatedCollection {
             let opened = database.attachment(Opened.self) { Opened() }
             let collection = opened.collections.withLock { collections in
-                if let known = collections[name]?.collection, !known.isDropped { return known }
+                if let known = collections[BytewiseText(name)]?.collection, !known.isDropped { return known }
                 let new = ReplicatedCollection(database, name)
-                collections[name] = WeakCollection(collection: new)
+                collections[BytewiseText(name)] = WeakCollection(collection: new)
                 return new
             }
             if try database.collection(StoreNames.states).get(name) == nil {

@@ -264,7 +264,7 @@
                             throw .other(error)
                         }
                     }
-                    guard let file = formerFiles?.first(where: { $0.name.isSame(as: name) }),
+                    guard let file = formerFiles?.first(where: { $0.name == name }),
                         digest == nil || digest == file.digest, revpos == nil || revpos == file.revpos
                     else { throw .document(.missingStub(name: name)) }
                     files.append(file)

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// What CouchDB takes as the id of a document and as the name of an attachment.
     package enum DocumentName {
         /// What the ids of design documents begin with.

@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     /// A revision as a client names it.
     ///
     /// CouchDB takes texts that no revision here can have, such as `0-abc`, and then finds no document that has them.

@@ -1,6 +1,7 @@
 #if TansuServer
     import HTTPTypes
     import HummingbirdCore
+    import TansuBSON
     import TansuSync
 
     /// The bytes of an attachment as an answer: as they are stored where the client takes that, else not compressed.
@@ -16,7 +17,7 @@
         }
 
         func response() throws -> Response {
-            let tag = "\"\(file.digest.dropFirst("md5-".count))\""
+            let tag = "\"\(file.digest.dropping(prefix: "md5-") ?? file.digest)\""
             if request.hasCurrent(tag) { return Response(status: .notModified, headers: [.eTag: tag]) }
             var headers: HTTPFields = [
                 .eTag: tag, .cacheControl: "must-revalidate", .contentType: file.contentType,
@@ -35,9 +36,9 @@
 
         private func acceptsEncoding(_ encoding: String) -> Bool {
             let header = request[.acceptEncoding] ?? ""
-            return header.split(separator: ",").contains { part in
-                let fields = part.split(separator: ";").map { String($0).trimmingSpaces.lowercased() }
-                return (fields.first == encoding || fields.first == "*") && !fields.contains("q=0")
+            return header.parts(separatedBy: ",").contains { part in
+                let fields = part.parts(separatedBy: ";").map { $0.trimmingSpaces.asciiLowercased }
+                return [encoding, "*"].contains(fields[0]) && !fields.contains("q=0")
             }
         }
 

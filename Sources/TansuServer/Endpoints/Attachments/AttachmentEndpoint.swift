@@ -13,7 +13,7 @@
             let collection = try request.collection()
             let file = try await collection.read { store in
                 let answer = try RevisionAnswer.find(id, query.withoutAttachments, .multipart, in: store)
-                return answer.text.attachments.first { $0.file.name.isSame(as: name) }?.file
+                return answer.text.attachments.first { $0.file.name == name }?.file
             }
             guard let file else { throw HTTPFailure.notFound("Document is missing attachment") }
             return try AttachmentAnswer(request, file, collection).response()
@@ -50,7 +50,7 @@
             } else {
                 base = try await self.base(id, revision, collection)
             }
-            guard let base, base.files.contains(where: { $0.name.isSame(as: name) }) else {
+            guard let base, base.files.contains(where: { $0.name == name }) else {
                 throw HTTPFailure.notFound("Document is missing attachment")
             }
             let edit = DocumentEdit(
@@ -85,7 +85,7 @@
     extension RevisionBody? {
         /// The attachments but one, kept as they are.
         fileprivate func kept(without name: String) -> [EditedAttachment] {
-            (self?.files ?? []).filter { !$0.name.isSame(as: name) }
+            (self?.files ?? []).filter { $0.name != name }
                 .map { .stub(name: $0.name, digest: nil, revpos: nil) }
         }
     }

@@ -49,7 +49,7 @@
         /// Stores the body of a request.
         func store(_ request: ServerRequest, _ name: String) async throws -> AttachmentFile {
             let encoding: BlobEncoding
-            switch request[.contentEncoding]?.trimmingSpaces.lowercased() {
+            switch request[.contentEncoding]?.trimmingSpaces.asciiLowercased {
             case nil, "", "identity": encoding = .automatic
             case "gzip": encoding = .stored("gzip")
             default: throw HTTPFailure.badContentType("Only gzip and identity content-encodings are supported")

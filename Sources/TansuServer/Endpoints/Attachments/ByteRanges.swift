@@ -1,4 +1,6 @@
 #if TansuServer
+    import TansuBSON
+
     /// The ranges of bytes that a header `Range` asks for.
     enum ByteRanges: Equatable {
         /// All bytes: there is no header, or none that means something.
@@ -10,13 +12,13 @@
 
         /// - Throws: ``HTTPFailure`` with 416 when a range begins after the end.
         init(_ header: String?, length: Int64) throws {
-            guard let header, header.hasPrefix("bytes=") else {
+            guard let list = header?.dropping(prefix: "bytes=") else {
                 self = .all
                 return
             }
             var ranges: [Range<Int64>] = []
-            for text in header.dropFirst("bytes=".count).split(separator: ",", omittingEmptySubsequences: false) {
-                guard let bounds = Self.bounds(text.drop { $0 == " " }, length) else {
+            for text in list.parts(separatedBy: ",") {
+                guard let bounds = Self.bounds(text.trimmingSpaces, length) else {
                     self = .all
                     return
                 }
@@ -27,8 +29,8 @@
         }
 
         /// The first and the last byte; nil when the text is no range.
-        private static func bounds(_ text: Substring, _ length: Int64) -> (first: Int64, last: Int64)? {
-            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        private static func bounds(_ text: String, _ length: Int64) -> (first: Int64, last: Int64)? {
+            let parts = text.parts(separatedBy: "-")
             guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
                 return nil
             }

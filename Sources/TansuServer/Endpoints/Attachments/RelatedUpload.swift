@@ -2,6 +2,7 @@
     import Foundation
     import HTTPTypes
     import NIOCore
+    import TansuBSON
     import TansuSync
 
     /// A document with its attachments in one `multipart/related` request: the JSON text, then the files.
@@ -88,7 +89,7 @@
         }
 
         private mutating func begin(_ head: MultipartHead) throws {
-            let named = head.filename.map { name in expected.firstIndex { $0.name.isSame(as: name) } }
+            let named = head.filename.map { name in expected.firstIndex { $0.name == name } }
             let index = named ?? expected.startIndex
             guard let index, index < expected.endIndex else {
                 throw HTTPFailure.badRequest("A part of the request is no attachment that the document announces")

@@ -8,7 +8,7 @@
     enum BulkGetEndpoint {
         static let route = Route("/:db/_bulk_get", allow: "POST", [.post: .init(post)])
 
-        private static let refusedParameters: Set = ["open_revs", "new_edits", "w", "rev", "atts_since"]
+        private static let refusedParameters = ["open_revs", "new_edits", "w", "rev", "atts_since"]
 
         private static func post(_ request: ServerRequest) async throws -> Response {
             try request.requireJSONContentType()

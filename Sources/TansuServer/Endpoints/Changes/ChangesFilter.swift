@@ -23,14 +23,14 @@
                 guard let view = request.query["view"], !view.isEmpty else {
                     throw HTTPFailure.badRequest("`view` filter parameter is not provided.")
                 }
-                let parts = view.split(separator: "/").map { String($0) }
+                let parts = view.parts(separatedBy: "/", omittingEmpty: true)
                 guard parts.count == 2 else {
                     throw HTTPFailure.badRequest("`view` must be of the form `designname/viewname`")
                 }
                 try await requireFunction(parts[1], in: "views", of: parts[0], collection)
             case _ where name.hasPrefix("_"): throw HTTPFailure.badRequest("unknown builtin filter name")
             default:
-                let parts = name.split(separator: "/").map { String($0) }
+                let parts = name.parts(separatedBy: "/", omittingEmpty: true)
                 guard parts.count == 2 else {
                     throw HTTPFailure.badRequest("`filter` must be of the form `designname/filtername`")
                 }

@@ -35,7 +35,7 @@
         static let longestWait = Duration.seconds(60)
 
         init(_ query: QueryParameters, lastEventID: String?) throws {
-            for (name, value) in query.items { try read(name.lowercased(), value) }
+            for (name, value) in query.items { try read(name.asciiLowercased, value) }
             // A browser that reconnects knows better where it was.
             if feed == .eventSource, let lastEventID { start = try Self.start(lastEventID) }
         }

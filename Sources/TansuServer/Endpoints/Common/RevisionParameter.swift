@@ -41,10 +41,10 @@
 
     extension String {
         fileprivate var trimmingQuotes: String {
-            var text = self[...]
-            while text.first == "\"" { text.removeFirst() }
-            while text.last == "\"" { text.removeLast() }
-            return String(text)
+            var text = utf8[...]
+            while text.first == UInt8(ascii: "\"") { text.removeFirst() }
+            while text.last == UInt8(ascii: "\"") { text.removeLast() }
+            return String(decoding: text, as: UTF8.self)
         }
     }
 #endif

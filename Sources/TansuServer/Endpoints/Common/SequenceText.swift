@@ -9,7 +9,7 @@
         let instance: String
 
         init(instance: String) {
-            self.instance = instance.filter { $0 != "-" }
+            self.instance = String(instance.unicodeScalars.filter { $0 != "-" })
         }
 
         func callAsFunction(_ sequence: Int64) -> String { "\(sequence)-\(instance)" }
@@ -19,11 +19,10 @@
         /// - Throws: ``HTTPFailure`` when the text is no sequence.
         func sequence(_ text: String) throws -> Int64 {
             // Some clients send JSON.
-            let text =
-                text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
-                ? String(text.dropFirst().dropLast()) : text
+            let quoted = text.dropping(prefix: "\"").flatMap { $0.hasSuffix("\"") ? $0.prefixUntil("\"") : nil }
+            let text = quoted ?? text
             if text == "0" { return 0 }
-            let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = text.parts(separatedBy: "-", maxSplits: 1)
             guard parts.count == 2, let number = Int64(parts[0]), number >= 0, !parts[1].isEmpty else {
                 throw HTTPFailure.badRequest("Malformed sequence supplied in 'since' parameter.")
             }

@@ -1,4 +1,5 @@
 #if TansuServer
+    import TansuBSON
     import TansuSync
 
     extension ServerRequest {

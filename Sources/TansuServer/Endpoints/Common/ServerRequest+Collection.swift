@@ -32,26 +32,25 @@
 
         /// The quoted entity tag is one that the client has already.
         func hasCurrent(_ entityTag: String) -> Bool {
-            self[.ifNoneMatch]?.split(whereSeparator: { $0 == "," || $0 == " " }).contains { $0 == entityTag } ?? false
+            self[.ifNoneMatch]?.parts(separatedBy: ",").contains { $0.trimmingSpaces == entityTag } ?? false
         }
     }
 
     /// The media types of a header `Accept`.
     struct AcceptedTypes {
-        private var ranges: [(type: Substring, quality: Double)] = []
+        private var ranges: [(type: String, quality: Double)] = []
 
         init(_ text: String) {
-            for part in text.split(separator: ",") {
-                let fields = part.split(separator: ";").map { $0.drop { $0 == " " } }
-                guard let type = fields.first else { continue }
-                let quality = fields.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) }
-                ranges.append((type.prefix { $0 != " " }, quality ?? 1))
+            for part in text.parts(separatedBy: ",") {
+                let fields = part.parts(separatedBy: ";").map { $0.trimmingSpaces }
+                let quality = fields.dropFirst().compactMap { $0.dropping(prefix: "q=") }.first.flatMap { Double($0) }
+                ranges.append((fields[0], quality ?? 1))
             }
         }
 
         /// Whether a range has the type: the most specific one decides.
         func contains(_ type: String) -> Bool {
-            let all = "\(type.prefix { $0 != "/" })/*"
+            let all = type.prefixUntil("/") + "/*"
             for candidate in [type, all, "*/*"] {
                 if let range = ranges.first(where: { $0.type == candidate }) { return range.quality > 0 }
             }

@@ -1,4 +1,6 @@
 #if TansuServer
+    import TansuBSON
+
     /// Text in URLs of answers, encoded as CouchDB encodes it.
     enum URLText {
         /// All bytes but letters, digits and `_.-:` as `%XX`.

@@ -61,11 +61,10 @@
             if text.hasPrefix("http://") || text.hasPrefix("https://") {
                 throw HTTPFailure.badRequest("Destination URL must be relative.")
             }
-            let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-            let id = try percentDecoded(parts[0].utf8)
+            let parts = text.parts(separatedBy: "?", maxSplits: 1)
+            let id = try percentDecoded(parts[0].utf8[...])
             guard parts.count == 2 else { return (id, nil) }
-            let value = parts[1].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).last ?? ""
-            return (id, try WireRevision(String(value)))
+            return (id, try WireRevision(parts[1].parts(separatedBy: "=", maxSplits: 1).last ?? ""))
         }
     }
 #endif

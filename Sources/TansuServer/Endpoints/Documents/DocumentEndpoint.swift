@@ -1,6 +1,7 @@
 #if TansuServer
     import HTTPTypes
     import HummingbirdCore
+    import TansuBSON
     import TansuSync
 
     /// `/{db}/{id}` and `/{db}/{id}/{attachment}`, design and local documents included.

@@ -1,4 +1,5 @@
 #if TansuServer
+    import TansuBSON
     import TansuSync
 
     /// What the parts of a path after the database name: a document or an attachment of it.

@@ -64,7 +64,7 @@
         static func nextRevision(after text: String?, isDeleted: Bool) throws -> Int64 {
             guard !isDeleted else { return 0 }
             guard let text else { return 1 }
-            let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = text.parts(separatedBy: "-", maxSplits: 1)
             guard parts.count == 2, parts[0] == "0", let number = Int64(parts[1]), (0..<Int64.max).contains(number)
             else {
                 throw HTTPFailure.badRequest("Invalid rev format")

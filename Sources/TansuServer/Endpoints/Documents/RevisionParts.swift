@@ -1,4 +1,5 @@
 #if TansuServer
+    import TansuBSON
     import TansuSync
 
     /// What an answer shows of a revision in addition to its fields.

@@ -85,7 +85,8 @@
             switch error.code {
             case .noSuchDatabase:
                 // The error names the side that is missing.
-                let isSource = error.description.hasPrefix(wanted.source.text.dropLast())
+                let isSource = error.description.hasPrefix(
+                    String(decoding: wanted.source.text.utf8.dropLast(), as: UTF8.self))
                 return HTTPFailure(
                     .internalServerError, "db_not_found",
                     "could not open \(isSource ? wanted.source.text : wanted.target.text)")

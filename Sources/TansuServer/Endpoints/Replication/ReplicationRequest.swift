@@ -24,7 +24,7 @@
             }
 
             private init(_ text: String, _ credentials: RemoteCredentials) throws {
-                guard text.contains("://") else {
+                guard text.parts(separatedBy: ":").dropFirst().contains(where: { $0.hasPrefix("//") }) else {
                     self.text = text
                     remote = nil
                     return
@@ -44,7 +44,7 @@
                 guard let headers = fields["headers"]?.documentValue else { return .none }
                 let pairs = headers.compactMap { name, value in value.stringValue.map { (name, $0) } }
                 // Other headers say nothing about who somebody is, and beside them the URL's user counts.
-                let hasAuthorization = pairs.contains { ["authorization", "cookie"].contains($0.0.lowercased()) }
+                let hasAuthorization = pairs.contains { ["authorization", "cookie"].contains($0.0.asciiLowercased) }
                 return hasAuthorization ? .headers(Dictionary(pairs, uniquingKeysWith: { $1 })) : .none
             }
 

@@ -34,7 +34,7 @@
             for (name, value) in query.items { try take(name, text: value) }
         }
 
-        private static let jsonNames: Set = ["key", "keys", "startkey", "start_key", "endkey", "end_key"]
+        private static let jsonNames = ["key", "keys", "startkey", "start_key", "endkey", "end_key"]
 
         private mutating func take(_ name: String, text: String) throws {
             guard Self.jsonNames.contains(name) else { return try take(name, .string(text)) }
@@ -88,8 +88,8 @@
         private static func flag(_ value: BSONValue) throws -> Bool {
             switch value {
             case .bool(let flag): return flag
-            case .string(let text) where text.lowercased() == "true": return true
-            case .string(let text) where text.lowercased() == "false": return false
+            case .string(let text) where text.asciiLowercased == "true": return true
+            case .string(let text) where text.asciiLowercased == "false": return false
             default: throw HTTPFailure.queryParseError("Invalid boolean parameter: \(value.extendedJSON(.relaxed))")
             }
         }
