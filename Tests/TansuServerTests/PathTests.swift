@@ -7,7 +7,7 @@
     @Suite struct PathTests {
         @Test(arguments: [
             ("/", []), ("//", []), ("", []), ("/db", ["db"]), ("/db/", ["db"]), ("//db///a/", ["db", "a"]),
-            ("/db/a%2Fb", ["db", "a/b"]), ("/a+b/c%2Bd", ["a b", "c+d"]), ("/%ZZ/%4", ["%ZZ", "%4"]),
+            ("/db/a%2Fb", ["db", "a/b"]), ("/a+b/c%2Bd", ["a b", "c+d"]),
             ("/%41%c3%bc", ["Aü"]),
             ("/db/_design/x", ["db", "_design", "x"]), ("/db/_design%2Fx/y", ["db", "_design", "x", "y"]),
             ("/db/_local%2fx", ["db", "_local", "x"]), ("/db/_design%2F", ["db", "_design/"]),
@@ -19,7 +19,7 @@
             #expect(try RequestPath(path).parts == parts)
         }
 
-        @Test(arguments: ["/%FF", "/db/%C3%28", "/%ED%A0%80", "/a%C0%80"])
+        @Test(arguments: ["/%FF", "/db/%C3%28", "/%ED%A0%80", "/a%C0%80", "/%ZZ", "/db/%4", "/%"])
         func aPathThatIsNotUTF8IsRefused(_ path: String) {
             #expect(throws: HTTPFailure.self) { try RequestPath(path) }
             #expect(throws: HTTPFailure.self) { try QueryParameters("a=\(path)") }
@@ -53,7 +53,7 @@
             let tree = RouteTree(
                 ["/", "/:db", "/:db/_all_docs", "/:db/:doc", "/:db/:doc/*", "/:db/_design/:doc", "/_node/:node/x"].map(
                     route))
-            for (path, pattern, parameters, rest) in [
+            let paths: [(String, String, [BytewiseText: String], [String])] = [
                 ("/", "/", [:], []), ("/a", "/:db", ["db": "a"], []),
                 ("/a/_all_docs", "/:db/_all_docs", ["db": "a"], []),
                 ("/a/b", "/:db/:doc", ["db": "a", "doc": "b"], []),
@@ -62,7 +62,8 @@
                 ("/a/_design/b/c", "/:db/:doc/*", ["db": "a", "doc": "_design"], ["b", "c"]),
                 ("/_node/a/x", "/_node/:node/x", ["node": "a"], []),
                 ("/_node/a", "/:db/:doc", ["db": "_node", "doc": "a"], []),
-            ] {
+            ]
+            for (path, pattern, parameters, rest) in paths {
                 let match = try #require(tree.match(try RequestPath(path).parts))
                 #expect(match.route.pattern == pattern)
                 #expect(match.parameters == parameters)

@@ -96,14 +96,19 @@
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             if case .lingering = phase { return }
+            if pendingFailure != nil { return }
             switch unwrapInboundIn(data) {
             case .head(let head):
+                let failure: HTTPFailure? =
+                    isRefused ? .overloaded("Too many connections") : Self.refusal(of: head)
+                if failure != nil, !exchanges.isEmpty {
+                    pendingFailure = failure
+                    return
+                }
                 exchanges.append(
-                    Exchange(
-                        isHead: head.method == .HEAD, version: head.version,
-                        keepsAlive: head.version == .http1_1 && !head.headers.hasToken("close", in: "connection")))
+                    Exchange(isHead: head.method == .HEAD, version: head.version, keepsAlive: Self.keepsAlive(head)))
                 enter(.body(received: 0))
-                if isRefused { return refuse(context) }
+                if let failure { return answer(context, failure) }
                 if expectsContinue(head), exchanges.count == 1 {
                     let interim = HTTPResponseHead(version: .http1_1, status: .continue)
                     context.writeAndFlush(wrapOutboundOut(.head(interim)), promise: nil)
@@ -115,6 +120,26 @@
                 enter(.idle)
             }
             context.fireChannelRead(data)
+        }
+
+        /// Whether another request may follow. Not after one for a tunnel or another protocol: the parser ends there.
+        private static func keepsAlive(_ head: HTTPRequestHead) -> Bool {
+            head.version == .http1_1 && !head.headers.hasToken("close", in: "connection") && head.method != .CONNECT
+                && !(head.headers.hasToken("upgrade", in: "connection") && head.headers.contains(name: "upgrade"))
+        }
+
+        /// Why a request is answered by no endpoint: it does not say where its body ends, or which server it is for, so that this
+        /// server and one before it may take it for different requests.
+        private static func refusal(of head: HTTPRequestHead) -> HTTPFailure? {
+            let hosts = head.headers["host"].count
+            guard hosts == 1 || (hosts == 0 && head.version != .http1_1) else {
+                return .badRequest("The request has \(hosts == 0 ? "no Host header" : "more than one Host header")")
+            }
+            let codings = head.headers[canonicalForm: "transfer-encoding"].map { String($0).asciiLowercased }
+            guard codings.isEmpty || codings == ["chunked"] else {
+                return .notImplemented("The only transfer encoding is chunked")
+            }
+            return nil
         }
 
         private func expectsContinue(_ head: HTTPRequestHead) -> Bool {
@@ -280,10 +305,6 @@
             } else {
                 closeWhenSent(context)
             }
-        }
-
-        private func refuse(_ context: ChannelHandlerContext) {
-            answer(context, .overloaded("Too many connections"))
         }
 
         /// Answers instead of an endpoint, and ends the connection.

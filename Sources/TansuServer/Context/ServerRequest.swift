@@ -70,6 +70,13 @@
             "\(head.scheme ?? "http")://\(head.authority ?? server.options.host)\(path)"
         }
 
+        /// The header field of a session, or the one that ends it if the text is empty.
+        package func sessionCookie(_ text: String) -> String {
+            SessionCookie.field(
+                text, lifetime: server.options.sessionLifetime, isSecure: head.scheme == "https",
+                isShared: server.settings.cors?.allowsCredentials == true)
+        }
+
         /// Who may use the database of the request.
         package func security() throws -> SecurityObject { try server.security(of: databaseName) }
     }

@@ -1,9 +1,9 @@
 #if TansuServer
     import TansuBSON
 
-    /// Decodes `%XX` and `+` (a space) as CouchDB does in paths and queries: a `%` without two hex digits stays as it is.
+    /// Decodes `%XX` and `+` (a space).
     ///
-    /// - Throws: ``HTTPFailure`` when the bytes are not UTF-8.
+    /// - Throws: ``HTTPFailure`` when a `%` is without two hex digits, or the bytes are not UTF-8.
     func percentDecoded(_ text: Substring.UTF8View) throws -> String {
         guard text.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
             return try validated(Array(text))
@@ -16,15 +16,11 @@
             case UInt8(ascii: "+"):
                 bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                let pair = rest.prefix(2)
-                if pair.count == 2, let high = hexValue(pair[pair.startIndex]),
-                    let low = hexValue(pair[pair.index(after: pair.startIndex)])
-                {
-                    bytes.append(high << 4 | low)
-                    rest.removeFirst(2)
-                } else {
-                    bytes.append(byte)
+                guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
+                    throw HTTPFailure(
+                        .badRequest, "invalid_url_encoding", "The URL has a % that two hex digits do not follow")
                 }
+                bytes.append(high << 4 | low)
             default:
                 bytes.append(byte)
             }

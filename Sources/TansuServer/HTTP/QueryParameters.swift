@@ -1,14 +1,15 @@
 #if TansuServer
     import TansuBSON
 
-    /// The query of a request: names and values in their order, decoded. Reading a value as a type throws CouchDB's errors.
+    /// The query of a request: names and values in their order, decoded; `&` or `;` is between them. Reading a value as a type throws CouchDB's errors.
     package struct QueryParameters: Sendable {
         package let items: [(name: String, value: String)]
 
         /// - Parameter query: The text after the `?`, without a fragment.
         /// - Throws: ``HTTPFailure`` when it is not UTF-8.
         package init(_ query: String) throws {
-            items = try query.utf8.split(separator: UInt8(ascii: "&")).map { item in
+            items = try query.utf8.split(whereSeparator: { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }).map {
+                item in
                 let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
                 return (try percentDecoded(parts[0]), parts.count > 1 ? try percentDecoded(parts[1]) : "")
             }

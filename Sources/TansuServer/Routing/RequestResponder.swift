@@ -49,8 +49,7 @@
                 request.user = user
                 response = try await router.respond(to: request)
                 if let cookie = result.renewedCookie, !response.headers.contains(.setCookie) {
-                    response.headers[.setCookie] = SessionCookie.field(
-                        cookie, lifetime: server.options.sessionLifetime, isSecure: request.head.scheme == "https")
+                    response.headers[.setCookie] = request.sessionCookie(cookie)
                 }
             } catch {
                 response = Response(HTTPFailure(rendering: error, logger: request.logger))

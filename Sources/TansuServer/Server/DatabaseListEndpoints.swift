@@ -22,12 +22,13 @@
         /// The names that a query asks for: `startkey` to `endkey`, both included, of the sorted ones.
         static func selected(_ names: [String], _ query: QueryParameters) throws -> [String] {
             let isDescending = try query.bool("descending") ?? false
-            func key(_ names: [String]) throws -> String? {
+            func key(_ names: [String]) throws -> BSONValue? {
                 guard let name = names.first(where: query.contains) else { return nil }
-                return try query.json(name)?.stringValue
+                return try query.json(name)
             }
-            let first = try key(["startkey", "start_key"])
-            let last = try key(["endkey", "end_key"])
+            // A key that is no text comes before every name.
+            let first = try key(["startkey", "start_key", "key"]).map { $0.stringValue ?? "" }
+            let last = try key(["endkey", "end_key", "key"]).map { $0.stringValue ?? "" }
             let includesLast = try query.bool("inclusive_end") ?? true
             let limit = try query.positiveInteger("limit")
             let skip = try query.positiveInteger("skip") ?? 0

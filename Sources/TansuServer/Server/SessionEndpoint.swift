@@ -31,25 +31,20 @@
                 let account = try await authenticator.logIn(name, password, from: request.peer)
                 let cookie = authenticator.cookie(for: account)
                 return try answer(
-                    request, redirect: "next", setCookie(cookie, request),
+                    request, redirect: "next", request.sessionCookie(cookie),
                     ["ok": true, "name": .string(account.name), "roles": roles(account.roles)])
             } catch let failure as HTTPFailure where failure.status == .unauthorized {
                 return try answer(
-                    request, redirect: "fail", status: .unauthorized, setCookie("", request),
+                    request, redirect: "fail", status: .unauthorized, request.sessionCookie(""),
                     ["error": .string(failure.error), "reason": .string(failure.reason)])
             }
         }
 
         @Sendable private static func logOut(_ request: ServerRequest) throws -> Response {
-            try answer(request, redirect: "next", setCookie("", request), ["ok": true])
+            try answer(request, redirect: "next", request.sessionCookie(""), ["ok": true])
         }
 
         private static func roles(_ roles: [String]) -> BSONValue { BSONValue(roles.map { .string($0) }) }
-
-        private static func setCookie(_ text: String, _ request: ServerRequest) -> String {
-            SessionCookie.field(
-                text, lifetime: request.server.options.sessionLifetime, isSecure: request.head.scheme == "https")
-        }
 
         /// - Parameter redirect: The member of the query that names a path of this server to go to.
         private static func answer(

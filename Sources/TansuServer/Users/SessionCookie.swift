@@ -56,12 +56,17 @@
 
         /// The value of `Set-Cookie`.
         ///
-        /// - Parameter text: The cookie; empty to forget the session.
-        static func field(_ text: String, lifetime: Duration, isSecure: Bool, now: Date = Date()) -> String {
+        /// - Parameters:
+        ///   - text: The cookie; empty to forget the session.
+        ///   - isShared: Whether pages of other sites may use the session, which browsers allow over TLS only.
+        static func field(
+            _ text: String, lifetime: Duration, isSecure: Bool, isShared: Bool = false, now: Date = Date()
+        ) -> String {
             let seconds = lifetime.components.seconds
             let expires = HTTPDate.cookieText(now.addingTimeInterval(Double(seconds)))
-            let end = isSecure ? "; Secure" : ""
-            return "\(name)=\(text); Version=1; Expires=\(expires); Max-Age=\(seconds); Path=/; HttpOnly\(end)"
+            let site = isShared && isSecure ? "None" : "Lax"
+            let end = "HttpOnly; SameSite=\(site)\(isSecure ? "; Secure" : "")"
+            return "\(name)=\(text); Version=1; Expires=\(expires); Max-Age=\(seconds); Path=/; \(end)"
         }
     }
 #endif

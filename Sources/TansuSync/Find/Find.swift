@@ -225,12 +225,17 @@
                     defer { cursor.close() }
                     while let entry = try cursor.next() {
                         guard let id = entry["d"]?.stringValue, let record = try store.document(id),
-                            !record.isDeleted, let document = try store.wholeDocument(record)
+                            !record.isDeleted, let document = try whole(record, store)
                         else { continue }
                         if try !body(Candidate(fields: document)) { return }
                     }
                 }
             }
+        }
+
+        /// A document as the query sees it.
+        private func whole(_ record: DocumentRecord, _ store: RevisionStore) throws -> BSONDocument? {
+            try store.wholeDocument(record, includesConflicts: query.includesConflicts)
         }
 
         /// The bounds of the ids in the order of all ids, after the one where an earlier answer ended.
@@ -255,7 +260,7 @@
                 if let low, TermOrder.order(id, low) == .before { continue }
                 if let high, TermOrder.order(id, high) == .after { continue }
                 guard id != passed, let record = try store.document(id), !record.isDeleted,
-                    let document = try store.wholeDocument(record)
+                    let document = try whole(record, store)
                 else { continue }
                 if try !body(Candidate(fields: document)) { return }
             }
@@ -274,7 +279,7 @@
             let records = try store.documents(from: low, to: high, isDescending: isDescending)
             defer { records.close() }
             while let record = try records.read() {
-                guard record.id != passed, let document = try store.wholeDocument(record) else { continue }
+                guard record.id != passed, let document = try whole(record, store) else { continue }
                 if try !body(Candidate(fields: document)) { return }
             }
         }
@@ -310,7 +315,7 @@
                     if try !body(Candidate(fields: ["_id": .string(design)])) { return }
                 }
                 let candidate = Candidate(fields: stored.withWireKeys) {
-                    try store.document(id).flatMap { try store.wholeDocument($0) }
+                    try store.document(id).flatMap { try whole($0, store) }
                 }
                 if try !body(candidate) { return }
             }

@@ -46,7 +46,8 @@
                 state.passed = stored
                 let whole =
                     needsRevision
-                    ? try store.document(id).flatMap { try store.wholeDocument($0) } : document.withID(id)
+                    ? try store.document(id).flatMap { try store.wholeDocument($0, includesConflicts: true) }
+                    : document.withID(id)
                 if let whole, let entry = try entry(of: whole, id: id) { added.append(entry) }
             }
             try entries.save(added)
@@ -68,7 +69,9 @@
             while let record = try changes.read() {
                 state.sequence = record.sequence
                 changed.append(.string(record.id))
-                guard !record.isDeleted, let document = try store.wholeDocument(record) else { continue }
+                guard !record.isDeleted, let document = try store.wholeDocument(record, includesConflicts: true) else {
+                    continue
+                }
                 if let entry = try entry(of: document, id: record.id) { added.append(entry) }
             }
             if changed.count < Self.batchSize { state.sequence = newest }

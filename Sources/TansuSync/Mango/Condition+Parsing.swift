@@ -92,10 +92,11 @@
                 case ("$regex", .string(let text)):
                     guard let pattern = Pattern(text) else { break }
                     return .pattern(pattern)
-                case ("$in", _), ("$nin", _), ("$all", _), ("$exists", _), ("$type", _), ("$beginsWith", _),
+                case ("$in", _), ("$nin", _), ("$all", _), ("$exists", _), ("$type", _),
                     ("$mod", _),
                     ("$regex", _):
                     break
+                case ("$beginsWith", _): throw QueryError("invalid_operator", "Invalid operator: $beginsWith")
                 case ("$text", .string), ("$text", .bool), ("$default", _):
                     throw QueryError("not_supported", "Unsupported operator: $text")
                 case ("$text", _):

@@ -42,6 +42,9 @@
                 self.name = name ?? generated
                 let id = design ?? generated
                 designDocument = id.hasPrefix("_design/") ? id : "_design/\(id)"
+                guard id != "_design/" else {
+                    throw QueryError("illegal_docid", "Illegal document id `_design/`")
+                }
                 guard case .document(let definition) = value else {
                     throw QueryError("invalid_index", "JSON indexes must be an object, not: \(value.erlangTerm)")
                 }
@@ -49,6 +52,8 @@
                     throw QueryError("invalid_partitioned_option", "The database is not partitioned")
                 }
                 self.definition = definition
+                // In a design document they are an object.
+                if let fields = definition["fields"] { _ = try Sort(fields) }
                 // The old name of the filter is for stored indexes only.
                 var checked = definition
                 checked["selector"] = nil

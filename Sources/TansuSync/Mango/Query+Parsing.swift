@@ -52,9 +52,10 @@
             switch value {
             case nil, .null: return []
             case .string(let text):
-                // Only the first slash separates, and that after "_design" does not.
-                let parts = text.parts(separatedBy: "/", maxSplits: 1)
-                return parts.first == "_design" && parts.count == 2 ? [parts[1]] : parts
+                let name = text.dropping(prefix: "_design/") ?? text
+                let parts = name.parts(separatedBy: "/")
+                guard parts.count <= 2 else { break }
+                return parts
             case .array(let array):
                 let names = array.compactMap(\.stringValue)
                 guard names.count == array.count, names.count <= 2 else { break }

@@ -49,7 +49,9 @@
             var offset = 4
             while let element = bytes.element(at: offset, end: bytes.count - 1) {
                 offset = element.valueEnd
-                if skipsReserved, element.keyLength > 0, bytes[element.keyStart] == UInt8(ascii: "_") { continue }
+                if skipsReserved, Self.isReserved(bytes[element.keyStart..<element.keyStart + element.keyLength]) {
+                    continue
+                }
                 if let last = elements.last, element.precedes(last, in: bytes) { isSorted = false }
                 elements.append(element)
             }
@@ -64,6 +66,11 @@
                 append(bytes[element.keyStart..<element.keyStart + element.keyLength])
                 try append(element, of: bytes, depth: depth)
             }
+        }
+
+        /// Whether a name begins with `_` and is not one of those that replicators write, which are kept as others are.
+        private static func isReserved(_ name: Slice<UnsafeRawBufferPointer>) -> Bool {
+            name.first == UInt8(ascii: "_") && !name.starts(with: "_replication_".utf8)
         }
 
         private mutating func append(

@@ -107,7 +107,8 @@
         }
 
         func validate(_ document: BSONDocument, _ id: String) throws {
-            for (key, _) in document where key.utf8.first == UInt8(ascii: "_") && key != "_id" {
+            for (key, _) in document
+            where key.utf8.first == UInt8(ascii: "_") && key != "_id" && !DocumentName.isReplicatorMember(key) {
                 throw ReplicationError(
                     .reservedField,
                     "Document \"\(id)\" of collection \"\(name)\" has the field \"\(key)\"; "

@@ -143,13 +143,21 @@
         }
 
         /// The document as Mango sees it: with `_id`, `_rev` and `_attachments`; nil when it is deleted.
-        package func wholeDocument(_ record: DocumentRecord) throws -> BSONDocument? {
+        ///
+        /// - Parameter includesConflicts: Whether with `_conflicts`, if it has some.
+        package func wholeDocument(
+            _ record: DocumentRecord, includesConflicts: Bool = false
+        ) throws -> BSONDocument? {
             guard !record.isDeleted, let body = try body(of: record, record.winner) else { return nil }
             var document = BSONDocument(
                 joining: ["_id": .string(record.id), "_rev": .string(record.winner.description)], body.fields)
             if !body.files.isEmpty {
                 document["_attachments"] = .document(
                     BSONDocument(body.files.map { ($0.name, .document($0.stub)) }))
+            }
+            let conflicts = includesConflicts ? record.tree.conflicts : []
+            if !conflicts.isEmpty {
+                document["_conflicts"] = .array(BSONArray(conflicts.map { .string($0.description) }))
             }
             return document
         }

@@ -8,6 +8,14 @@
         /// What the ids of documents that are not replicated begin with.
         package static let localPrefix = "_local/"
 
+        /// Whether a member that begins with `_` is one that CouchDB's replicator writes into its documents, which is kept.
+        package static func isReplicatorMember(_ name: String) -> Bool {
+            [
+                "_replication_id", "_replication_state", "_replication_state_time", "_replication_state_reason",
+                "_replication_stats",
+            ].contains(name)
+        }
+
         /// Checks an id.
         ///
         /// - Throws: ``WireError`` when CouchDB refuses it.

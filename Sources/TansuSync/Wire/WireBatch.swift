@@ -27,6 +27,9 @@
             case nil: newEdits = nil
             default: throw WireError(.badRequest, "`new_edits` parameter must be true or false.")
             }
+            guard request["all_or_nothing"] != true else {
+                throw WireError(.notImplemented, "all_or_nothing is not supported")
+            }
             var documents: [WireDocument] = []
             for members in WireMembers.all(in: array) {
                 guard let members else { throw WireDocument.notAnObject }

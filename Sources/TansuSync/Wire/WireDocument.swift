@@ -9,9 +9,11 @@
         package var revision: WireRevision?
         /// `_revisions`, which counts for more than `_rev`.
         package var path: RevisionPath?
+        /// Whether there is a `_rev`.
+        package private(set) var hasRevision = false
         /// `_deleted`.
         package var isDeleted = false
-        /// The other members, of which none begins with `_`.
+        /// The other members. Of those that begin with `_` only what replicators write is there.
         package var fields: BSONDocument
         /// `_attachments`.
         package var attachments: [WireAttachment] = []
@@ -60,6 +62,7 @@
                 throw WireError(.illegalDocumentID, "Document id must be a string")
             case ("_rev", .string(let text)):
                 revision = try WireRevision(text)
+                hasRevision = true
             case ("_rev", _):
                 throw .invalidRevision
             case ("_revisions", .document(let fields)):
@@ -71,9 +74,10 @@
             case ("_revs_info", _), ("_conflicts", _), ("_deleted_conflicts", _), ("_local_seq", _):
                 // A client sends back what it has read.
                 break
-            case ("_access", _), ("_replication_id", _), ("_replication_state", _), ("_replication_state_time", _),
-                ("_replication_state_reason", _), ("_replication_stats", _):
-                // Only CouchDB's own servers use them.
+            case _ where DocumentName.isReplicatorMember(name):
+                fields[name] = value
+            case ("_access", _):
+                // Only CouchDB's own servers use it.
                 break
             default:
                 throw WireError(.documentValidation, "Bad special document member: \(name)")

@@ -11,6 +11,8 @@
             case illegalDocumentID = "illegal_docid"
             /// A member whose name begins with `_` is unknown or malformed.
             case documentValidation = "doc_validation"
+            /// What is asked for does not exist here.
+            case notImplemented = "not_implemented"
         }
 
         /// The kind of error.

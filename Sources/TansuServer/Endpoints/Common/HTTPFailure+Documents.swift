@@ -7,7 +7,8 @@
     extension HTTPFailure {
         /// What a client sent cannot be taken.
         init(_ error: WireError) {
-            self.init(.badRequest, error.code.rawValue, error.reason)
+            let status: HTTPResponse.Status = error.code == .notImplemented ? .expectationFailed : .badRequest
+            self.init(status, error.code.rawValue, error.reason)
         }
 
         /// A query cannot be answered.

@@ -51,7 +51,9 @@
                 if let error = errors.first ?? nil { throw HTTPFailure(error, id) }
                 return pushed.path.revision
             }
-            let edit = try DocumentEdit(id, document, revision, uploads)
+            var edit = try DocumentEdit(id, document, revision, uploads)
+            // Without `_rev` CouchDB does not ask whether the parent in `_revisions` exists.
+            edit.allowsUnknownParent = document.path != nil && !document.hasRevision
             return try await Self.save(edit, collection)
         }
 

@@ -31,7 +31,7 @@
                 var (keys, documents) = (0, 0)
                 try await stream.write("{\"docs\":[")
                 while true {
-                    for document in try await shown(answer.documents, query, collection) {
+                    for document in answer.documents {
                         try await stream.write(found == 0 ? "\r\n" : ",\r\n")
                         var writer = WireJSONWriter()
                         writer.value(.document(document))
@@ -65,25 +65,6 @@
                 }
                 writer.raw("}\n")
                 try await stream.write(writer.finish())
-            }
-        }
-
-        /// The documents with their conflicts, if the query asks for these.
-        private static func shown(
-            _ documents: [BSONDocument], _ query: Mango.Query, _ collection: ReplicatedCollection
-        ) async throws -> [BSONDocument] {
-            guard query.includesConflicts, !documents.isEmpty else { return documents }
-            return try await collection.read { store in
-                try documents.map { document in
-                    guard case .string(let id)? = document["_id"], let record = try store.document(id) else {
-                        return document
-                    }
-                    let conflicts = record.tree.conflicts
-                    guard !conflicts.isEmpty else { return document }
-                    var document = document
-                    document["_conflicts"] = .array(BSONArray(conflicts.map { .string($0.description) }))
-                    return document
-                }
             }
         }
 

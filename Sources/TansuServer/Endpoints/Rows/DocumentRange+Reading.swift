@@ -1,4 +1,5 @@
 #if TansuServer
+    import TansuBSON
     import TansuSync
 
     extension DocumentRange {
@@ -30,6 +31,7 @@
         }
 
         private var isEmpty: Bool {
+            if upper == "", !includesUpper { return true }
             guard let lower, let upper else { return false }
             return upper.utf8.lexicographicallyPrecedes(lower.utf8)
         }

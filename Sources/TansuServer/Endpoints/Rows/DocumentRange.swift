@@ -10,13 +10,17 @@
         var includesUpper = true
         var isDescending: Bool
 
-        /// The range of a query; keys that are no text are no bounds.
+        /// The range of a query. As in CouchDB each key that is no text comes before every id.
         init(_ query: RowsQuery, _ scope: DocumentScope) {
             isDescending = query.isDescending
-            let start = query.startKey?.stringValue ?? query.startID
-            let end = query.endKey?.stringValue ?? query.endID
-            (lower, upper) = isDescending ? (end, start) : (start, end)
+            let start = query.startKey ?? query.startID.map { .string($0) }
+            let end = query.endKey ?? query.endID.map { .string($0) }
             if isDescending { includesLower = query.includesEnd } else { includesUpper = query.includesEnd }
+            lower = (isDescending ? end : start)?.stringValue
+            if let bound = isDescending ? start : end {
+                upper = bound.stringValue ?? ""
+                if bound.stringValue == nil { includesUpper = false }
+            }
             guard scope == .designs else { return }
             narrow(from: DocumentName.designPrefix, to: Self.afterDesigns)
         }

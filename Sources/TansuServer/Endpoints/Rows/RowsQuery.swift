@@ -79,8 +79,11 @@
             }
         }
 
-        /// - Throws: ``HTTPFailure`` when something is asked for that only views have.
+        /// - Throws: ``HTTPFailure`` when something is asked for that excludes something else, or that only views have.
         func validate() throws {
+            if keys?.isEmpty == false, startKey != nil || endKey != nil {
+                throw HTTPFailure.queryParseError("`keys` is incompatible with `key`, `start_key` and `end_key`")
+            }
             if isReducing { throw HTTPFailure.queryParseError("Reduce is invalid for map-only views.") }
             if isGrouping { throw HTTPFailure.queryParseError("Invalid use of grouping on a map view.") }
         }
