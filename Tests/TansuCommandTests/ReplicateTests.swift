@@ -9,7 +9,7 @@ struct ReplicateTests {
             (["people.tansu", "copy.tansu/people"], "neither FOLDER/COLLECTION nor a URL"),
             (["people.tansu/people", "/people"], "neither FOLDER/COLLECTION nor a URL"),
             (["people.tansu/people", "copy.tansu/people", "--id", "a", "--selector", "{}"], "exclude each other"),
-            (["people.tansu/people", "copy.tansu/people", "--password-file", "a"], "needs \"--user\""),
+            (["people.tansu/people", "copy.tansu/people", "--password-file", "a"], "needs a user"),
         ])
     func usage(words: [String], message: String) throws {
         let command = try Command.withPeople()
@@ -67,6 +67,11 @@ struct ReplicateTests {
             let password = try command.tansu(
                 "replicate", "people.tansu/people", "http://127.0.0.1:1/a", "--user", "anna")
             #expect(password.status == 64 && password.error.contains("NO_PASSWORD"))
+            let named = try command.tansu("replicate", "people.tansu/people", "http://an%20na@127.0.0.1:1/a")
+            #expect(named.status == 64 && named.error.contains("The user \"an na\" has no password"))
+            let file = try command.tansu(
+                "replicate", "people.tansu/people", "http://anna@127.0.0.1:1/a", "--password-file", "absent")
+            #expect(file.status == 64 || file.error.contains("The file \"absent\" cannot be read"))
             let ids = try Command.withPeople().tansu(
                 "replicate", "people.tansu/people", "copy.tansu/people", "--create")
             #expect(ids.status == 65 && ids.error.contains("NOT_REPLICABLE"))
@@ -74,6 +79,39 @@ struct ReplicateTests {
                 "replicate", "people.tansu/people", "people.tansu/b", "--create", "--selector", "{")
             #expect(selector.status == 65)
         }
+        #if TansuServer
+            @Test("the user of a URL is sent with the password of the file")
+            func userOfURL() throws {
+                let command = try Self.replicable()
+                try command.write("secret", "correct horse\r\nanother line\n")
+                let server = try command.start(
+                    [
+                        "serve", "served.tansu", "--create", "--port", "0", "--admin", "anna", "--password-file",
+                        "secret", "--json",
+                    ])
+                defer {
+                    server.terminate()
+                    server.waitUntilExit()
+                }
+                var port: String?
+                while port == nil, server.isRunning {
+                    Thread.sleep(forTimeInterval: 0.05)
+                    port = try command.text("output").firstMatch(of: /127\.0\.0\.1:(\d+)/).map { String($0.1) }
+                }
+                let root = "127.0.0.1:\(try #require(port))"
+                let file = ["--password-file", "secret", "--create"]
+                for url in ["http://anna@\(root)/a", "http://anna:correct%20horse@\(root)/b"] {
+                    let result = try command.tansu(["replicate", "people.tansu/people", url] + file, input: [])
+                    #expect(result.status == 0 && result.output.contains("2 revisions copied"), "\(result.error)")
+                }
+                let option = try command.tansu(
+                    ["replicate", "people.tansu/people", "http://\(root)/c", "--user", "anna"] + file, input: [])
+                #expect(option.status == 0, "\(option.error)")
+                let other = try command.tansu(
+                    ["replicate", "people.tansu/people", "http://bob@\(root)/a", "--user", "anna"] + file, input: [])
+                #expect(other.status == 77 && other.error.contains("UNAUTHORIZED"))
+            }
+        #endif
     #else
         @Test("without the trait it says how to get it")
         func untraited() throws {

@@ -4,6 +4,7 @@
     import NIOPosix
     import NIOSSL
     import Tansu
+    import TansuSync
     import Testing
     @testable import TansuServer
 
@@ -46,6 +47,45 @@
                 #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
                 // Plain HTTP gets no answer.
                 #expect(try await server.answers(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").isEmpty)
+            }
+        }
+
+        @Test @available(macOS 14, *) func whatCannotBeTrustedIsSaidAtOnce() async throws {
+            let folder = try folder()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let files = ["certificate.pem": TestCertificate.certificate, "key.pem": TestCertificate.key]
+            for (name, text) in files { try Data(text.utf8).write(to: folder.appendingPathComponent(name)) }
+            var options = ServerOptions(port: 0)
+            options.tls = ServerTLS(
+                certificateFile: folder.appendingPathComponent("certificate.pem").path,
+                keyFile: folder.appendingPathComponent("key.pem").path)
+            let people = try Database(.memory).collection("people")
+            try await people.save(["_id": "a"])
+            @Sendable func reason(_ host: String, _ port: Int, trusted: Bool) async throws -> String {
+                var options = Replication.Options()
+                options.createsTarget = true
+                if trusted { options.trustedCertificates = folder.appendingPathComponent("certificate.pem").path }
+                do {
+                    let replication = try await people.replicate(
+                        with: "https://\(host):\(port)/people", .push, .once, options: options)
+                    try await replication.wait()
+                    return ""
+                } catch let error as ReplicationError {
+                    #expect(error.code == .unreachable && !error.description.contains("BoringSSL"))
+                    return error.description
+                }
+            }
+            try await RunningServer.run(options: options) { server in
+                let trusted = try await reason("localhost", server.port, trusted: true)
+                #expect(trusted == "")
+                let distrusted = try await reason("localhost", server.port, trusted: false)
+                #expect(distrusted.contains("certificate has expired, or"))
+                let foreign = try await reason("127.0.0.1", server.port, trusted: true)
+                #expect(foreign.contains("for another host"))
+            }
+            try await RunningServer.run { server in
+                let plain = try await reason("localhost", server.port, trusted: true)
+                #expect(plain.contains("does not speak TLS"))
             }
         }
 

@@ -16,8 +16,8 @@ struct ReplicateCommand: Subcommand {
             Server or of "tansu serve". What the target has already is not copied again. Documents, deletions, \
             conflicts and attachments are copied.
 
-            The user of a URL is part of it, or that of --user, whose password is the first line of the file of \
-            --password-file, or the value of the environment variable TANSU_PASSWORD.
+            The user is part of a URL, or that of --user. The password is part of the URL as well, or the first line of the \
+            file of --password-file, or the value of the environment variable TANSU_PASSWORD.
 
             EXAMPLE:
               tansu replicate people.tansu/people https://anna@example.org/people --create
@@ -76,13 +76,17 @@ struct ReplicateCommand: Subcommand {
                 throw ValidationError("The \(what) \"\(text)\" is neither FOLDER/COLLECTION nor a URL")
             }
         }
-        if passwordFile != nil, user == nil { throw ValidationError("\"--password-file\" needs \"--user\"") }
+        let hasUser = user != nil || [source, target].contains { URLComponents(string: $0)?.user != nil }
+        if passwordFile != nil, !hasUser {
+            throw ValidationError(
+                "\"--password-file\" needs a user: in a URL, such as https://anna@example.org/people, or \"--user\"")
+        }
         if !id.isEmpty, selector != nil { throw ValidationError("\"--id\" and \"--selector\" exclude each other") }
     }
 
     /// The folder and the collection; nil when one of them is missing.
     private static func split(_ text: String) -> (folder: String, collection: String)? {
-        guard let slash = text.lastIndex(of: "/"), slash > text.startIndex else { return nil }
+        guard let slash = text.utf8.lastIndex(of: UInt8(ascii: "/")), slash > text.startIndex else { return nil }
         let collection = String(text[text.index(after: slash)...])
         return collection.isEmpty ? nil : (String(text[..<slash]), collection)
     }
@@ -128,7 +132,8 @@ struct ReplicateCommand: Subcommand {
             _ text: String, isTarget: Bool, other: OpenedSide?, _ body: (OpenedSide) throws -> CommandExitCode
         ) throws -> CommandExitCode {
             if text.contains("://") {
-                do { return try body(OpenedSide(side: .url(text, credentials: credentials()))) } catch let error
+                do { return try body(OpenedSide(side: .url(text, credentials: credentials(for: text)))) } catch let
+                    error
                     as ReplicationError
                 { throw CommandError(replicating: error) }
             }
@@ -159,15 +164,18 @@ struct ReplicateCommand: Subcommand {
             } catch let error as ReplicationError { throw CommandError(replicating: error) }
         }
 
-        private func credentials() throws -> RemoteCredentials {
-            guard let user else { return .none }
+        private func credentials(for url: String) throws -> RemoteCredentials {
+            let parts = URLComponents(string: url)
+            // Those of the URL.
+            if parts?.password != nil { return .none }
+            guard let user = parts?.user ?? user else { return .none }
             if let passwordFile {
                 guard let text = try? String(contentsOfFile: passwordFile, encoding: .utf8) else {
                     throw CommandError(
                         code: "NOT_FOUND", message: "The file \"\(passwordFile)\" cannot be read", path: passwordFile,
                         remedy: "check the path and the permissions")
                 }
-                return .basic(user, password: String(text.prefix { $0 != "\n" && $0 != "\r\n" }))
+                return .basic(user, password: text.prefixUntil("\n").prefixUntil("\r"))
             }
             guard let password = ProcessInfo.processInfo.environment["TANSU_PASSWORD"] else {
                 throw CommandError(
@@ -178,11 +186,16 @@ struct ReplicateCommand: Subcommand {
             return .basic(user, password: password)
         }
 
+        /// The servers that are asked, without passwords.
+        private var servers: [String] { [source, target].compactMap { try? RemoteURL($0).text } }
+
         // MARK: Running
 
         private func run(_ replication: Replication) throws -> CommandExitCode {
             try Interruption.handled {
                 var shown = ""
+                let start = Date()
+                var isAnswerAwaited = !servers.isEmpty
                 while !replication.status.isEnd {
                     do { try Interruption.check() } catch {
                         try Self.waiting { await replication.stop() }
@@ -193,6 +206,15 @@ struct ReplicateCommand: Subcommand {
                     if continuous, !output.json, shown != status.description {
                         shown = status.description
                         try printResult([:], text: shown, asJSON: false)
+                    }
+                    // A server that is away is tried for minutes.
+                    if !continuous, case .offline = status, shown != status.description {
+                        shown = status.description
+                        isAnswerAwaited = false
+                        writeError("tansu: \(shown)")
+                    } else if isAnswerAwaited, status.progress.documentsRead == 0, start.timeIntervalSinceNow < -3 {
+                        isAnswerAwaited = false
+                        writeError("tansu: Waiting for \(servers.joined(separator: " and ")); Ctrl-C ends it")
                     }
                     Thread.sleep(forTimeInterval: 0.05)
                 }

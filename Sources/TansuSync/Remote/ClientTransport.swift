@@ -3,6 +3,7 @@
     import NIOCore
     import NIOHTTP1
     import NIOSSL
+    import TansuBSON
 
     /// Requests over connections of AsyncHTTPClient.
     package final class ClientTransport: HTTPTransport {
@@ -19,7 +20,7 @@
             var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
             // More nanoseconds than an integer holds are never waited for.
             let silence = min(timeout, 1 << 32)
-            configuration.timeout = .init(connect: .seconds(min(timeout, 30)), read: .seconds(silence))
+            configuration.timeout = .init(connect: .seconds(min(timeout, Self.connectTimeout)), read: .seconds(silence))
             // The bytes of attachments stay as they are stored; other answers are decompressed by whoever reads them.
             configuration.decompression = .disabled
             configuration.httpVersion = .http1Only
@@ -62,15 +63,36 @@
             // What the source of a streamed body throws is no failure of this server.
             case let error as ReplicationError: return error
             case let error as AttachmentError: return error
-            case let error as NIOSSLError:
-                if case .handshakeFailed(let reason) = error {
-                    return RemoteFailure.noAnswer("The TLS handshake fails: \(reason)")
-                }
-                return RemoteFailure.noAnswer("TLS fails: \(error)")
+            case let error as NIOSSLError: return failure(ofTLS: error)
+            case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+                return RemoteFailure(.untrusted, "Its certificate is for another host")
+            case let error as HTTPClientError where error == .connectTimeout:
+                return RemoteFailure.noAnswer("It accepts no connection for \(connectTimeout) seconds")
             case let error as HTTPClientError: return RemoteFailure.noAnswer(error.description)
             default: return RemoteFailure.noAnswer("\(error)")
             }
         }
+
+        /// A certificate that is not trusted, and a server without TLS, fail each time.
+        private static func failure(ofTLS error: NIOSSLError) -> RemoteFailure {
+            // BoringSSL's word, which is between colons, without the file that it comes from.
+            let word = "\(error)".parts(separatedBy: ":").map { $0.prefixUntil(" ") }.first { word in
+                word.utf8.count > 3 && word.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == UInt8(ascii: "_") }
+            }
+            switch (error, word) {
+            case (.unableToValidateCertificate, _), (_, "CERTIFICATE_VERIFY_FAILED"):
+                return RemoteFailure(
+                    .untrusted,
+                    "Its certificate has expired, or does not go back to an authority that is trusted; trust one with "
+                        + "trustedCertificates, or --trusted-certificates of tansu")
+            case (_, "WRONG_VERSION_NUMBER"):
+                return RemoteFailure(.untrusted, "It does not speak TLS; use http:// instead of https://")
+            default: return RemoteFailure.noAnswer("The TLS handshake fails\(word.map { ": " + $0 } ?? "")")
+            }
+        }
+
+        /// The most seconds until a server accepts a connection.
+        private static let connectTimeout: Int64 = 10
 
         /// The pieces of a body that is sent.
         private struct Pieces: AsyncSequence, Sendable {

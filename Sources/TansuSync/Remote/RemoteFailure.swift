@@ -10,6 +10,8 @@
             case status(Int)
             /// The answer is not what the protocol says.
             case invalidAnswer
+            /// The server cannot be trusted, or does not speak TLS.
+            case untrusted
         }
 
         package let kind: Kind
@@ -44,7 +46,7 @@
             switch kind {
             case .noAnswer: true
             case .status(let status): [408, 425, 429].contains(status) || (status >= 500 && status != 501)
-            case .invalidAnswer: false
+            case .invalidAnswer, .untrusted: false
             }
         }
 
@@ -53,6 +55,8 @@
             switch kind {
             case .noAnswer:
                 return ReplicationError(.unreachable, "There is no answer from \(location): \(reason)")
+            case .untrusted:
+                return ReplicationError(.unreachable, "There is no TLS connection to \(location): \(reason)")
             case .invalidAnswer:
                 return ReplicationError(.invalidAnswer, "\(location) does not answer like CouchDB: \(reason)")
             case .status(let status):

@@ -60,10 +60,7 @@
 
         init(_ failure: RemoteFailure) {
             switch failure.kind {
-            case .noAnswer:
-                self.init(.unreachable, "There is no answer from \(failure.location): \(failure.reason)")
-            case .invalidAnswer:
-                self.init(.invalidAnswer, "\(failure.location) does not answer like CouchDB: \(failure.reason)")
+            case .noAnswer, .invalidAnswer, .untrusted: self.init(failure.error)
             case .status(let status):
                 let text = "\(failure.location) answers \(status): \(failure.reason)"
                 switch status {
