@@ -35,7 +35,8 @@ extension OpenDatabase {
     static func with<Result>(
         _ target: some DatabaseTarget, _ mode: Mode, _ body: (OpenDatabase) throws -> Result
     ) throws -> Result {
-        try with(target.database, mode, waiting: target.opening.timeout, body)
+        if mode != .read, let target = target as? CollectionArgument { try OwnedCollection.check(target.collection) }
+        return try with(target.database, mode, waiting: target.opening.timeout, body)
     }
 }
 

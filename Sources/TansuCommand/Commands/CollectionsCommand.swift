@@ -119,6 +119,8 @@ struct CollectionsCommand: ParsableCommand {
         func execute() throws -> CommandExitCode {
             try OpenDatabase.with(target, .write) { opened in
                 try opened.checkCollection(target.collection)
+                try OwnedCollection.check(newName)
+                try OwnedCollection.checkName(of: target.collection, in: opened.database)
                 try opened.database.renameCollection(target.collection, to: newName)
                 try printResult(
                     ["collection": .string(newName)],
@@ -150,7 +152,7 @@ struct CollectionsCommand: ParsableCommand {
                 try Confirmation.ask(
                     "Drop collection \"\(target.collection)\" with \(NumberFormat.count(count, "document"))?",
                     yes: confirmation.yes)
-                try opened.database.dropCollection(target.collection)
+                try opened.drop(target.collection)
                 try printResult(
                     ["dropped": .string(target.collection)],
                     text: "Collection \(target.collection) dropped", asJSON: output.json)

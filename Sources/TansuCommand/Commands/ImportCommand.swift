@@ -71,6 +71,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
 
     func execute() throws -> CommandExitCode {
         let name = collection ?? ImportJob.collectionName(forFile: file) ?? ""
+        try OwnedCollection.check(name)
         // Opening the file first ensures that a wrong file neither drops a collection nor creates a database.
         let reader = try input.reader(of: file)
         return try OpenDatabase.with(self, .create) { opened in
@@ -80,6 +81,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             }
             var settings = ImportJob.Settings(mode: mode, batchSize: batch, idField: id, isStrict: strict)
             settings.isStaged = replacing != nil
+            settings.finalName = name
             let target = replacing?.temporaryName ?? name
             let isNew = try replacing == nil && !opened.database.collectionNames().contains(name)
             // A collection that is replaced keeps its options; its references it gets when it is complete.

@@ -30,6 +30,7 @@ struct SaveCommand: Subcommand {
 
     func execute() throws -> CommandExitCode {
         let input = try documents.isEmpty ? readDocuments() : parseArguments()
+        for document in input.documents { try OwnedCollection.check(document, in: target.collection) }
         return try OpenDatabase.with(target, .create) { opened in
             let collection = try opened.database.collection(target.collection)
             do {

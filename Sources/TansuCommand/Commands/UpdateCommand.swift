@@ -36,6 +36,9 @@ struct UpdateCommand: Subcommand {
         let query = try JSONArguments.document(query, name: "query")
         let given = try JSONArguments.document(operations, name: "operations")
         let operations: BSONDocument = replace ? ["$replace": .document(given)] : given
+        for fields in operations.compactMap({ $0.value.documentValue }) + [given] {
+            try OwnedCollection.check(fields, in: target.collection)
+        }
         let hints = try resolvedHints()
         return try OpenDatabase.with(target, .write) { opened in
             let collection = try opened.existingCollection(target.collection)

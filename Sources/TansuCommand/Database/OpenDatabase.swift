@@ -2,6 +2,10 @@ import Foundation
 import Tansu
 import TansuBSON
 
+#if TansuSync
+    import TansuSync
+#endif
+
 /// A database that a command has opened, with its path for messages.
 struct OpenDatabase {
     enum Mode {
@@ -52,6 +56,16 @@ struct OpenDatabase {
     func existingCollection(_ name: String) throws -> Database.Collection<BSONDocument> {
         try checkCollection(name)
         return try database.collection(name)
+    }
+
+    /// Drops a collection, and its revisions.
+    func drop(_ name: String) throws {
+        #if TansuSync
+            if let replicated = try? ReplicatedCollection.open(name, in: database, create: false) {
+                return try replicated.drop()
+            }
+        #endif
+        try database.dropCollection(name)
     }
 
     /// - Throws: `CommandError` when a collection does not exist.

@@ -26,6 +26,8 @@ final class ImportJob {
         var isStrict = false
         /// Whether an error discards everything, because the collection is not the final one.
         var isStaged = false
+        /// The name of the final collection.
+        var finalName: String?
     }
 
     /// A document that is invalid or that the database rejected.
@@ -104,6 +106,11 @@ final class ImportJob {
                     RejectedDocument(line: line, message: "The document has no field \"\(field)\" for its _id"))
             }
             document = document.withID(id)
+        }
+        do {
+            try OwnedCollection.check(document, in: settings.finalName ?? collectionName)
+        } catch let error as CommandError {
+            return try report(RejectedDocument(line: line, message: error.message))
         }
         batch.append((line, document))
         batchBytes += document.bytes.count

@@ -84,6 +84,10 @@
                         .notReplicated, "Collection \"\(name)\" is not replicated; switch replication on first")
                 }
                 try collection.switchOn()
+            } else if try !collection.isThere {
+                // It was dropped or renamed while nobody followed it; another one may have the name by now.
+                try collection.settleEnd()
+                return try open(name, in: database, create: create)
             }
             return collection
         }
