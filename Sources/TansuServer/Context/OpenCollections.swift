@@ -19,10 +19,10 @@
         /// How many there are.
         package var count: Int { entries.withLock { $0.count } }
 
-        /// The collection of a database, which becomes a replicated one.
+        /// The collection of a database.
         package func collection(_ name: String) throws -> ReplicatedCollection {
             if let known = known(name) { return known }
-            let collection = try ReplicatedCollection.open(name, in: database, create: true)
+            let collection = try ReplicatedCollection.existing(name, in: database)
             entries.withLock { $0[BytewiseText(name)] = Entry(collection: collection, lastUse: .now) }
             return collection
         }

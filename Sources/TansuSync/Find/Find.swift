@@ -273,7 +273,7 @@
         ) throws {
             let (low, high, passed) = bounds(range, after: last)
             let isDescending = query.sort.isDescending
-            if !needsRevision, try !store.hasObjectIDs() {
+            if !needsRevision, !store.isUnrecorded, try !store.hasObjectIDs() {
                 return try scan(store, from: low, to: high, passed: passed, body)
             }
             let records = try store.documents(from: low, to: high, isDescending: isDescending)

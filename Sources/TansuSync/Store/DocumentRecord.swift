@@ -12,6 +12,8 @@
         package internal(set) var tree: RevisionTree
         /// Whether the collection has the document, or had, under an ObjectId.
         var isObjectID: Bool
+        /// Its id in a collection that is not replicated, if it is neither text nor an ObjectId.
+        var otherID: BSONValue?
         /// Whether the winner has attachments.
         var hasFiles = false
         /// The digest of what the collection has of it; nil when that is nothing.
@@ -81,6 +83,7 @@
 
         /// The id of the document in the collection.
         var storedID: BSONValue {
+            if let otherID { return otherID }
             if isObjectID, let id = ObjectID(id) { return .objectID(id) }
             return .string(id)
         }

@@ -12,6 +12,8 @@
         /// The name of the collection.
         public let name: String
         private let follower: Locked<Follower>
+        /// Whether it is known to have revisions.
+        private let isOn = Locked(false)
         private let waiters = SequenceWaiters()
         private let definitions = FindIndexDefinitions()
 
@@ -71,6 +73,18 @@
         ///   - create: Whether to switch replication on when it is not; that gives each document its first revision.
         /// - Throws: ``ReplicationError`` with `.notReplicated`, or why the collection cannot be replicated.
         package static func open(_ name: String, in database: Database, create: Bool) throws -> ReplicatedCollection {
+            let collection = try existing(name, in: database)
+            if create {
+                try collection.enable()
+            } else if try !collection.isReplicated() {
+                throw ReplicationError(
+                    .notReplicated, "Collection \"\(name)\" is not replicated; switch replication on first")
+            }
+            return collection
+        }
+
+        /// The collection as it is. One that is not replicated is read as if it were, and becomes a replicated one when something is written.
+        package static func existing(_ name: String, in database: Database) throws -> ReplicatedCollection {
             let opened = database.attachment(Opened.self) { Opened() }
             let collection = opened.collections.withLock { collections in
                 if let known = collections[BytewiseText(name)]?.collection, !known.isDropped { return known }
@@ -78,18 +92,27 @@
                 collections[BytewiseText(name)] = WeakCollection(collection: new)
                 return new
             }
-            if try database.collection(StoreNames.states).get(name) == nil {
-                guard create else {
-                    throw ReplicationError(
-                        .notReplicated, "Collection \"\(name)\" is not replicated; switch replication on first")
-                }
-                try collection.switchOn()
-            } else if try !collection.isThere {
+            if try collection.isReplicated(), try !collection.isThere {
                 // It was dropped or renamed while nobody followed it; another one may have the name by now.
                 try collection.settleEnd()
-                return try open(name, in: database, create: create)
+                return try self.existing(name, in: database)
             }
             return collection
+        }
+
+        private func isReplicated() throws -> Bool {
+            try isOn.withLock { isOn in
+                if !isOn { isOn = try database.collection(StoreNames.states).get(name) != nil }
+                return isOn
+            }
+        }
+
+        /// Gives the documents their revisions, unless they have some.
+        package func enable() throws {
+            try isOn.withLock { isOn in
+                if !isOn, try database.collection(StoreNames.states).get(name) == nil { try switchOn() }
+                isOn = true
+            }
         }
 
         /// How many documents may have changed since they were compared.
@@ -107,7 +130,8 @@
         /// Whether the collection is replicated, and as far as the change stream says it is there.
         package var isThere: Bool {
             get throws {
-                try follower.withLock { follower in
+                guard try isReplicated() else { return try database.collectionNames().contains(name) }
+                return try follower.withLock { follower in
                     try poll(&follower, since: savedPosition)
                     return follower.end == nil
                 }
@@ -152,6 +176,9 @@
 
         /// Runs the closure in a snapshot in which every local change has its revision.
         package func read<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result {
+            guard try isReplicated() else {
+                return try database.read { try body(RevisionStore(unrecorded: $0, name)) }
+            }
             // Local saves between following and the snapshot are seen in it: then it is tried again.
             for _ in 0..<4 {
                 try follow()
@@ -172,7 +199,7 @@
         /// - Parameter body: What takes some microseconds.
         /// - Returns: What the closure returns; nil when there are local changes to follow: then ``read(_:)`` has to.
         package func readAtOnce<Result>(_ body: (RevisionStore) throws -> Result) throws -> Result? {
-            guard let mark = try markIfFollowed() else { return nil }
+            guard try isReplicated(), let mark = try markIfFollowed() else { return nil }
             return try database.read { transaction in
                 let store = try store(transaction)
                 // Local saves since then may be in the snapshot.
@@ -201,6 +228,7 @@
         package func write<Result>(
             readingAll: Bool = false, _ body: (RevisionStore) throws -> Result
         ) throws -> Result {
+            try enable()
             try compareAll()
             try rejectIfEnded()
             var taken: LocalChanges.Taken?
@@ -451,6 +479,7 @@
         ///
         /// - Throws: `CancellationError`, or why the changes cannot be followed.
         package func waitForChange(after sequence: Int64) async throws {
+            try await database.runWriting { _ in try self.enable() }
             if try await read({ $0.state.sequence }) > sequence { return }
             try await waiters.wait(above: sequence) { [weak self] known in
                 while let self {

@@ -8,12 +8,14 @@
         /// - Parameter limit: The greatest number of records.
         package func changes(before sequence: Int64, limit: Int) throws -> Records {
             let hints: BSONDocument = ["$orderby": ["seq": -1], "$max": BSONValue(limit)]
-            return Records(try records.find(["seq": ["$lt": .int64(sequence)]], hints: hints).makeCursor())
+            return Records([try records.find(["seq": ["$lt": .int64(sequence)]], hints: hints).makeCursor()])
         }
 
         /// How many documents that are not deleted have ids before an id, or after it.
         package func documentCount(before id: String, isDescending: Bool) throws -> Int {
-            try records.count(["_id": [isDescending ? "$gt" : "$lt": .string(id)], "deleted": false])
+            let filter: BSONDocument = ["_id": [isDescending ? "$gt" : "$lt": .string(id)]]
+            if isUnrecorded { return try documents.count(filter) }
+            return try records.count(BSONDocument(joining: filter, ["deleted": false]))
         }
     }
 #endif

@@ -5,13 +5,18 @@
     extension RevisionStore {
         /// What is known of a document; nil when there never was one.
         package func document(_ id: String) throws -> DocumentRecord? {
-            try records.get(id).map { try DocumentRecord($0) }
+            if isUnrecorded { return try unrecorded(id).map { try newRecord(of: $0) } }
+            return try records.get(id).map { try DocumentRecord($0) }
         }
 
         /// What is known of several documents, by their ids.
         package func documents(_ ids: some Collection<String>) throws -> [BytewiseText: DocumentRecord] {
-            let documents = try records.get(ids: ids)
             var found: [BytewiseText: DocumentRecord] = [:]
+            if isUnrecorded {
+                for id in ids { found[BytewiseText(id)] = try document(id) }
+                return found
+            }
+            let documents = try records.get(ids: ids)
             found.reserveCapacity(documents.count)
             for document in documents {
                 let record = try DocumentRecord(document)
@@ -51,7 +56,7 @@
         ) throws -> Records {
             var hints: BSONDocument = ["$orderby": ["seq": isDescending ? -1 : 1]]
             if let limit { hints["$max"] = BSONValue(limit) }
-            return Records(try records.find(["seq": ["$gt": .int64(sequence)]], hints: hints).makeCursor())
+            return Records([try records.find(["seq": ["$gt": .int64(sequence)]], hints: hints).makeCursor()])
         }
 
         /// How many documents changed after an update sequence.
@@ -76,6 +81,7 @@
         package func documents(
             from low: String? = nil, to high: String? = nil, isDescending: Bool = false, includesDeleted: Bool = false
         ) throws -> Records {
+            if isUnrecorded { return try unrecorded(from: low, to: high, isDescending: isDescending) }
             var bounds = BSONDocument()
             if let low { bounds["$gte"] = .string(low) }
             if let high { bounds["$lte"] = .string(high) }
@@ -83,7 +89,7 @@
             if !bounds.isEmpty { query["_id"] = .document(bounds) }
             if !includesDeleted { query["deleted"] = false }
             return Records(
-                try records.find(query, hints: ["$orderby": ["_id": isDescending ? -1 : 1]]).makeCursor())
+                [try records.find(query, hints: ["$orderby": ["_id": isDescending ? -1 : 1]]).makeCursor()])
         }
 
         /// The live documents of the collection with text ids, as it has them, in the order of the bytes of their ids.
@@ -115,12 +121,24 @@
 
         /// Records that are read one after the other.
         package struct Records: Sequence, IteratorProtocol {
-            private let cursor: Database.Cursor<BSONDocument>
+            private let cursors: [Database.Cursor<BSONDocument>]
+            private let decode: (BSONDocument) throws -> DocumentRecord
 
-            init(_ cursor: Database.Cursor<BSONDocument>) { self.cursor = cursor }
+            init(
+                _ cursors: [Database.Cursor<BSONDocument>],
+                _ decode: @escaping (BSONDocument) throws -> DocumentRecord = { try DocumentRecord($0) }
+            ) {
+                self.cursors = cursors
+                self.decode = decode
+            }
 
             /// The next record; nil after the last.
-            package func read() throws -> DocumentRecord? { try cursor.next().map { try DocumentRecord($0) } }
+            package func read() throws -> DocumentRecord? {
+                for cursor in cursors {
+                    if let found = try cursor.next() { return try decode(found) }
+                }
+                return nil
+            }
 
             /// The next record or error.
             package mutating func next() -> Result<DocumentRecord, any Error>? {
@@ -128,7 +146,7 @@
             }
 
             /// Ends it early.
-            package func close() { cursor.close() }
+            package func close() { for cursor in cursors { cursor.close() } }
         }
 
         /// What a replicator asks for: the revisions that the document does not have, and leaves from which they may descend.

@@ -136,7 +136,10 @@
         }
 
         /// Drops the collection with all that belongs to it.
-        package func drop() throws { try dropRevisions(alsoDocuments: true) }
+        package func drop() throws {
+            try enable()
+            try dropRevisions(alsoDocuments: true)
+        }
 
         /// Drops all that belongs to a collection.
         func dropRevisions(alsoDocuments: Bool) throws {

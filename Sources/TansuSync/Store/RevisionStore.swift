@@ -18,6 +18,8 @@
         var writtenCount = 0
         /// Decides about conflicts that pushed revisions make.
         var resolver: ConflictResolver?
+        /// Whether the collection is not replicated: its documents have no records.
+        var isUnrecorded = false
         /// What was read of design documents before.
         var definitions: FindIndexDefinitions?
 

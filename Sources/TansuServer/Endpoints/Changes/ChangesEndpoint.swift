@@ -33,6 +33,8 @@
             let query = try ChangesQuery(
                 request.query, lastEventID: HTTPField.Name("Last-Event-ID").flatMap { request[$0] })
             let collection = try request.collection()
+            // Changes have an order, which a collection without revisions lacks.
+            try await request.database.runWriting { _ in try collection.enable() }
             let filter = try await ChangesFilter.make(query.filter, request, body: body, collection)
             let info = try await collection.read { $0.info() }
             let text = SequenceText(instance: info.instance)

@@ -30,7 +30,7 @@
                 throw HTTPFailure.notImplemented("Databases are not partitioned; create it without")
             }
             try await request.database.ensureCollection(name)
-            _ = try request.collection()
+            try request.collection().enable()
             return .ok(.created, headers: [.location: request.url("/\(URLText.encoded(name))")])
         }
 

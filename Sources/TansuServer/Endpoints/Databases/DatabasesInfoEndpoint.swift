@@ -33,7 +33,7 @@
                 for (index, name) in names.enumerated() {
                     var row: BSONDocument = ["key": .string(name)]
                     if try request.server.databaseNames().contains(name) {
-                        let collection = try ReplicatedCollection.open(name, in: request.database, create: true)
+                        let collection = try ReplicatedCollection.existing(name, in: request.database)
                         row["info"] = .document(try await DatabaseEndpoint.info(collection))
                     } else {
                         row["error"] = "not_found"

@@ -78,7 +78,9 @@
             } else {
                 do { try request.server.requireDatabase(side.text) } catch is HTTPFailure { throw missing }
             }
-            return .collection(try request.server.collections.collection(side.text))
+            let collection = try request.server.collections.collection(side.text)
+            try collection.enable()
+            return .collection(collection)
         }
 
         private static func failure(_ error: ReplicationError, _ wanted: ReplicationRequest) -> HTTPFailure {

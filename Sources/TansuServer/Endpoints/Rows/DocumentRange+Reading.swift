@@ -9,7 +9,7 @@
             let cursor = try store.documents(from: lower, to: upper, isDescending: isDescending)
             defer { cursor.close() }
             while let record = try cursor.read() {
-                if contains(record.id), try !body(record) { return }
+                if !excludes(record.id), try !body(record) { return }
             }
         }
 
@@ -19,7 +19,7 @@
             defer { cursor.close() }
             var count = 0
             while let record = try cursor.read() {
-                if contains(record.id) { count += 1 }
+                if !excludes(record.id) { count += 1 }
             }
             return count
         }

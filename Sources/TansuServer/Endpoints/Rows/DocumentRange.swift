@@ -35,6 +35,9 @@
 
         private static func precedes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
 
+        /// Whether it is a bound that does not belong to the range.
+        func excludes(_ id: String) -> Bool { (!includesLower && id == lower) || (!includesUpper && id == upper) }
+
         func contains(_ id: String) -> Bool {
             if let lower {
                 if Self.precedes(id, lower) || (!includesLower && id.utf8.elementsEqual(lower.utf8)) { return false }

@@ -79,7 +79,7 @@
               };
             }
 
-            /** Two at a time: a database that was never used is read as a whole. */
+            /** Two at a time. */
             async function load(rows, signal) {
               const left = [...rows];
               const work = async () => { while (left.length > 0 && !signal.aborted) await left.shift().load(signal); };
