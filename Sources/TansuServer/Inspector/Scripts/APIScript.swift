@@ -22,12 +22,22 @@
             /** The URL of a path of the API. */
             export const url = (path) => new URL(path.replace(/^\//, ''), base).href;
 
+            let action = null;
+
+            /** Runs an action; `controller` aborts all of its requests. */
+            export async function abortable(controller, run) {
+              const former = action;
+              action = controller.signal;
+              try { return await run(); } finally { action = former; }
+            }
+
             /** @returns The answer. @throws Failure */
             export async function send(method, path, { body, type = 'application/json', signal } = {}) {
+              const signals = [signal, action].filter(Boolean);
               let response;
               try {
                 response = await fetch(url(path), {
-                  method, body, signal, cache: 'no-store', headers: body === undefined ? {} : { 'Content-Type': type },
+                  method, body, signal: signals.length > 0 ? AbortSignal.any(signals) : undefined, cache: 'no-store', headers: body === undefined ? {} : { 'Content-Type': type },
                 });
               } catch (error) {
                 if (error.name === 'AbortError') throw error;

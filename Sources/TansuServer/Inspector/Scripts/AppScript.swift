@@ -5,7 +5,8 @@
             "app.js", .script,
             #"""
             // The page: its routes, and who uses it. What is shown is named by the fragment of the URL, so that reload and back work.
-            import { el, errorBox } from './dom.js';
+            import { button, el, errorBox, notice, progress, shown } from './dom.js';
+            import { call, databasePath } from './api.js';
             import { loadSession, showLogin } from './session.js';
             import { showDatabases } from './databases.js';
             import { showDocuments } from './documents.js';
@@ -50,9 +51,12 @@
               hash = wanted;
               current.abort();
               current = new AbortController();
-              const { signal } = current;
+              const controller = current;
+              const { signal } = controller;
               page = { signal, reload: show, isChanged: null };
               const view = el('div');
+              let isCancelled = false;
+              const work = progress((line) => main.prepend(line), () => { isCancelled = true; controller.abort(); });
               main.setAttribute('aria-busy', 'true');
               try {
                 const { parts, query } = route(wanted);
@@ -62,13 +66,24 @@
                 await loadSession(signal);
                 await render(view, page);
               } catch (error) {
-                if (signal.aborted) return;
+                if (signal.aborted && !isCancelled) return;
                 if (view.childElementCount === 0) view.append(el('h1', {}, 'Not shown'));
                 const isLogin = error.status === 401 || error.status === 403;
-                view.append(errorBox(error, isLogin && el('p', {}, el('a', { href: `#/login?${new URLSearchParams({ next: wanted })}` }, 'Log in')),
-                  error instanceof URIError && el('p', {}, 'The address is not right.')));
+                const isMissing = error.status === 404 && error.reason === 'Database does not exist.' && page.database;
+                const problem = errorBox(isCancelled ? new Error('Cancelled') : error, isLogin && el('p', {}, el('a', { href: `#/login?${new URLSearchParams({ next: wanted })}` }, 'Log in')),
+                  error instanceof URIError && el('p', {}, 'The address is not right.'),
+                  isCancelled && button('Try again', show),
+                  isMissing && button('Create it', async () => {
+                    await call('PUT', databasePath(page.database));
+                    notice('Created ', shown(page.database, 60));
+                    await show();
+                  }));
+                problem.classList.add('of-page');
+                view.append(problem);
+              } finally {
+                work.end();
               }
-              if (signal.aborted) return;
+              if (signal.aborted && !isCancelled) return;
               main.replaceChildren(view);
               main.removeAttribute('aria-busy');
               for (const link of document.querySelectorAll('header nav a')) {

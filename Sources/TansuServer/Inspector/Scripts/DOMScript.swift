@@ -5,6 +5,7 @@
             "dom.js", .script,
             #"""
             // Elements. Everything that comes from a database goes into them as text: nothing here reads markup.
+            import { abortable } from './api.js';
             import { visibleParts } from './json.js';
 
             /** el('a', { class: 'x', href: '#/', onclick: f }, 'text', element, …); members that are null or false are left out. */
@@ -33,6 +34,10 @@
               return el('bdi', { title: isLong ? `${text.length.toLocaleString()} characters` : null },
                 parts.map(([part, isEscape]) => (isEscape ? el('span', { class: 'escape' }, part) : part)), isLong && '\u2026');
             }
+
+            /** The lines of a text that somebody else has written, as paragraphs. */
+            export const paragraphs = (text, limit) =>
+              text.slice(0, limit + 1).split(/\r?\n/).filter((line) => line !== '').map((line) => el('p', {}, shown(line, limit)));
 
             let next = 0;
 
@@ -69,22 +74,44 @@
             async function busy(element, action) {
               const buttons = element.matches('button') ? [element] : [...element.querySelectorAll('button')];
               const anchor = element.closest('.table') ?? element.closest('form') ?? element.closest('.row') ?? element;
-              anchor.parentElement?.querySelector(':scope > .of-action')?.remove();
+              // What went wrong before is over, wherever it is.
+              for (const old of document.querySelectorAll('main :is(.of-action, .of-page)')) old.remove();
+              const focused = document.activeElement;
               for (const one of buttons) one.disabled = true;
+              const controller = new AbortController();
+              const work = progress((line) => anchor.after(line), () => controller.abort());
               try {
-                await action();
+                await abortable(controller, action);
               } catch (error) {
-                if (error.name === 'AbortError') return;
+                if (error.name === 'AbortError') {
+                  if (controller.signal.aborted) notice('Cancelled');
+                  return;
+                }
                 const problem = errorBox(error);
                 problem.classList.add('of-action');
                 anchor.after(problem);
               } finally {
+                work.end();
                 for (const one of buttons) one.disabled = false;
+                // A button that is off loses the focus, and a dialog then returns it to nothing.
+                if (document.activeElement === document.body && focused?.isConnected) focused.focus();
               }
             }
 
+            /** A line that says how long work takes, with a button that ends it, once the work takes a second. */
+            export function progress(insert, cancel) {
+              const start = Date.now();
+              const time = el('span', {});
+              const line = el('div', { class: 'row middle work', role: 'status' }, time, el('button', { type: 'button', onclick: cancel }, 'Cancel'));
+              const timer = setInterval(() => {
+                time.textContent = `Working for ${Math.round((Date.now() - start) / 1000)} s`;
+                if (!line.isConnected) insert(line);
+              }, 1000);
+              return { end() { clearInterval(timer); line.remove(); } };
+            }
+
             export function errorBox(error, ...more) {
-              return el('div', { class: 'error', role: 'alert' }, el('p', {}, shown(error.message ?? String(error), 2000)), more);
+              return el('div', { class: 'error', role: 'alert' }, paragraphs(error.message ?? String(error), 2000), more);
             }
 
             /** A table that scrolls by itself where the screen is narrow. `columns` are [name, class]. */
@@ -101,10 +128,10 @@
                 entries.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
             }
 
-            /** Asks in a dialog that can be left with Escape. With `typed`, that text must be typed. Resolves to true or false. */
+            /** Asks in a dialog, which Escape and its first choice, Cancel, leave. With `typed`, that text must be typed. Resolves to true or false. */
             export function ask(title, text, action, typed = null) {
               return new Promise((resolve) => {
-                const input = typed === null ? null : el('input', { autocomplete: 'off', spellcheck: 'false' });
+                const input = typed === null ? null : el('input', { autocomplete: 'off', spellcheck: 'false', autofocus: true });
                 const confirm = el('button', { class: 'danger', value: 'yes' }, action);
                 const check = () => { confirm.disabled = input !== null && input.value !== typed; };
                 input?.addEventListener('input', check);
@@ -112,7 +139,7 @@
                 const heading = el('h2', { id: 'ask' }, title);
                 const dialog = el('dialog', { 'aria-labelledby': 'ask' }, el('form', { method: 'dialog' }, heading, el('p', {}, text),
                   input && field('Type the name to confirm', input),
-                  el('div', { class: 'row' }, confirm, el('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'))));
+                  el('div', { class: 'row' }, confirm, el('button', { type: 'button', autofocus: input === null, onclick: () => dialog.close() }, 'Cancel'))));
                 dialog.addEventListener('close', () => {
                   resolve(dialog.returnValue === 'yes' && !confirm.disabled);
                   dialog.remove();

@@ -14,7 +14,7 @@
               toString() { return this.text; }
             }
 
-            /** @throws SyntaxError for what is not JSON, with the browser's words. */
+            /** @throws SyntaxError for what is not JSON, with the browser's words, and for a member that an object has twice. */
             export function parse(text) {
               JSON.parse(text);
               return new Reader(text).value();
@@ -73,6 +73,8 @@
                   const name = this.string();
                   this.skip();
                   this.at += 1;
+                  // Of two members of one name a server keeps one.
+                  if (found.has(name)) throw new SyntaxError(`An object has the member ${quoted(name)} twice`);
                   found.set(name, this.value());
                 });
                 return found;

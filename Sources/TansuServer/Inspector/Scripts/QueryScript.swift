@@ -5,7 +5,7 @@
             "query.js", .script,
             #"""
             // Queries in Mango: what they find, and how they are run.
-            import { add, el, facts, field, form, longText, shown, table } from './dom.js';
+            import { add, el, facts, field, form, longText, paragraphs, shown, table } from './dom.js';
             import { databasePath, exact, part } from './api.js';
             import { format, parse, summary } from './json.js';
             import { databaseHead, documentLink } from './documents.js';
@@ -54,7 +54,7 @@
               const statistics = answer.get('execution_stats');
               const warning = answer.get('warning');
               add(view, [
-                warning && el('div', { class: 'warning' }, shown(warning, 2000)),
+                warning && el('div', { class: 'warning' }, paragraphs(warning, 2000)),
                 statistics && facts([
                   ['found', count(statistics.get('results_returned'))], ['documents read', count(statistics.get('total_docs_examined'))],
                   ['keys read', count(statistics.get('total_keys_examined'))],
