@@ -444,7 +444,8 @@ TANSU_API tansu_status tansu_open_path(const char *path, tansu_db **db, tansu_er
 TANSU_API tansu_status tansu_open_json(const char *options, tansu_db **db, tansu_error *error);
 
 /*
- * Stops background work, writes a checkpoint, syncs, and frees the handle. No-op on NULL.
+ * Compacts what is due (options.compaction_percent), for two seconds at most, stops background
+ * work, writes a checkpoint, syncs, and frees the handle. No-op on NULL.
  * Errors: BUSY (a transaction, cursor or feed is open: nothing was closed; end it and call again);
  * IO, FULL (the database is closed; acknowledged commits are in the log, and only the next opening
  * takes longer); SYNC_FAILED (likewise, and commits that were not yet synced may be lost by a power
@@ -474,9 +475,10 @@ TANSU_API tansu_status tansu_refresh(tansu_db *db, int *changed, uint64_t *seque
  * thread that still waits for the disk counts. Errors: IO, SYNC_FAILED. */
 TANSU_API tansu_status tansu_sync(tansu_db *db, tansu_error *error);
 
-/* Writes the dirty index blocks to the index file, so that the next opening has nothing to replay.
- * Readers and writers continue. Errors: IO, FULL, READ_ONLY, SYNC_FAILED; CORRUPT (in the index
- * files; the next opening rebuilds them). */
+/* Writes the dirty index blocks to the index file, so that the next opening has nothing to replay,
+ * and has segments of the log compacted in the background if that is due. Readers and writers
+ * continue. Errors: IO, FULL, READ_ONLY, SYNC_FAILED; CORRUPT (in the index files; the next opening
+ * rebuilds them). */
 TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
 
 /*
@@ -500,7 +502,8 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  *                         index blocks in memory, and those of them that are dirty
  *   "writeStalls", "writeStallMicroseconds"
  *                         how often and how long writers waited for a checkpoint, because three
- *                         quarters of index_cache_bytes were dirty
+ *                         quarters of index_cache_bytes were dirty, or for the compaction of what
+ *                         processes that were not closed have left
  *   "snapshots", "oldestSnapshot"
  *                         how many older snapshots are in use, and the commit of the oldest
  *   "readers"             who reads the database with allow_writer, if somebody does: [{"process",
@@ -980,9 +983,9 @@ TANSU_API void tansu_feed_close(tansu_feed *feed);
  * Reclaims the space of removed and replaced documents: log segments with dead records are
  * rewritten without them, and the index file is shrunk. Readers and writers continue; documents
  * that open cursors and transactions can see are kept until those end. It needs at most the size of
- * one segment of extra space at a time. The same runs in the background
- * (options.compaction_percent). *report (may be NULL): {"bytesBefore", "bytesAfter", "segments",
- * "records"}. `progress` (may be NULL): bytes.
+ * one segment of extra space at a time. The same runs in the background while the database is open
+ * (options.compaction_percent), and for two seconds at most when it is closed. *report (may be
+ * NULL): {"bytesBefore", "bytesAfter", "segments", "records"}. `progress` (may be NULL): bytes.
  * Errors: FULL, IO, CORRUPT (a corrupt segment is left as it is), CANCELLED, READ_ONLY, BUSY (a
  * backup, a verification or another compaction is running).
  */

@@ -6,6 +6,7 @@
 #include "compact/compact.h"
 #include "feed/feed.h"
 #include "query/plan/partial_filter.h"
+#include "store/background/compactor.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/commit_wait.h"
 #include "store/handle.h"
@@ -111,5 +112,9 @@ tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error) {
     if (db == NULL)
         return null_argument("db", error);
     tansu_status status = handle_check_process(db_inner(db), error);
-    return status == TANSU_OK ? checkpoint_write(db_inner(db), error) : status;
+    if (status == TANSU_OK)
+        status = checkpoint_write(db_inner(db), error);
+    if (status == TANSU_OK)
+        compactor_request(db_inner(db));
+    return status;
 }

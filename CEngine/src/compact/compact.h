@@ -35,8 +35,13 @@ uint64_t compact_dead(database *db);
 
 /* ---- Within the part ---- */
 
-/* compact_due -- whether there is something to do in the background. */
-bool compact_due(database *db);
+/* compact_log_due -- whether segments are to be compacted in the background. compact_head_due --
+ * whether the head is. */
+bool compact_log_due(database *db);
+bool compact_head_due(database *db);
+
+/* compact_is_behind -- whether by far more is dead than the background leaves. */
+bool compact_is_behind(database *db);
 
 /* A run of adjacent segments that become one. */
 typedef struct compact_run {

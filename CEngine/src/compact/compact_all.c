@@ -40,14 +40,14 @@ static tansu_status report_progress(void *context, uint64_t bytes, tansu_error *
     return status;
 }
 
-/* make_plan -- what is worth it, with the write lock held; the head is sealed if it belongs to
- * it. */
-static tansu_status make_plan(database *db, uint64_t limit, compact_plan *plan,
-                              tansu_error *error) {
-    tansu_status status = write_lock_acquire(db, NULL, error);
+/* make_plan -- what is worth it from that share of dead bytes on, with the write lock held; the
+ * head is sealed if it belongs to it. */
+static tansu_status make_plan(database *db, uint32_t percent, const write_lock_caller *caller,
+                              uint64_t limit, compact_plan *plan, tansu_error *error) {
+    tansu_status status = write_lock_acquire_asking(db, caller, error);
     if (status != TANSU_OK)
         return status;
-    status = compact_plan_make(db, PERCENT_ON_DEMAND, true, limit, plan, error);
+    status = compact_plan_make(db, percent, true, limit, plan, error);
     if (status == TANSU_OK && plan->head) {
         status = log_seal(db->log, error);
         if (status != TANSU_OK)
@@ -79,7 +79,7 @@ static tansu_status compact_within(demand *d, uint64_t limit, compact_result *re
                                    tansu_error *error) {
     database *db = d->db;
     compact_plan plan;
-    tansu_status status = make_plan(db, limit, &plan, error);
+    tansu_status status = make_plan(db, PERCENT_ON_DEMAND, NULL, limit, &plan, error);
     if (status != TANSU_OK)
         return status;
     d->total += plan.bytes;
@@ -138,7 +138,7 @@ static tansu_status compact_held(demand *d, compact_result *result, tansu_error 
     }
     (void)reserve_keep(db->log);
     if (status == TANSU_OK)
-        status = checkpoint_shrink(db, error);
+        status = checkpoint_shrink(db, NULL, error);
     result->after = measure(db);
     return status;
 }
@@ -176,14 +176,25 @@ static tansu_status rest(void *context, uint64_t bytes, tansu_error *error) {
                  : error_set(error, TANSU_E_CANCELLED, NULL, "Another task has priority");
 }
 
+/* ask_go_on -- a write_lock_caller's: waits no longer when another task has priority. */
+static tansu_status ask_go_on(void *context, tansu_error *error) {
+    return compactor_wait(context, 0)
+               ? TANSU_OK
+               : error_set(error, TANSU_E_CANCELLED, NULL, "Another task has priority");
+}
+
 /* background_within -- what the options ask for and takes that much space at most. */
 static tansu_status background_within(database *db, uint64_t limit, compact_result *result) {
     compact_plan plan;
-    tansu_status status = compact_plan_make(db, db->compaction_percent, false, limit, &plan, NULL);
+    const write_lock_caller caller = {ask_go_on, db};
+    tansu_status status =
+        compact_head_due(db)
+            ? make_plan(db, db->compaction_percent, &caller, limit, &plan, NULL)
+            : compact_plan_make(db, db->compaction_percent, false, limit, &plan, NULL);
     if (status != TANSU_OK)
         return status;
     if (plan.count > 0)
-        status = checkpoint_write(db, NULL);
+        status = sync_and_checkpoint(db, NULL);
     for (uint32_t i = 0; status == TANSU_OK && i < plan.count; i++) {
         slices s = {db, clock_now()};
         if (plan.runs[i].left <= limit || limit == db->log->segment_size)
@@ -193,9 +204,8 @@ static tansu_status background_within(database *db, uint64_t limit, compact_resu
     return status;
 }
 
-/* background -- what the options ask for, at their share of the time; ends early when the database
- * is being closed. The maintenance lock is held. */
-static void background(database *db) {
+/* background_log -- background() for the log. */
+static void background_log(database *db) {
     compact_result result = {0};
     if (reserve_keep(db->log) == 0 &&
         background_within(db, db->log->segment_size, &result) != TANSU_E_FULL)
@@ -206,7 +216,30 @@ static void background(database *db) {
     (void)reserve_keep(db->log);
 }
 
+/* background -- what the options ask for, at their share of the time; ends early when the database
+ * is being closed. The maintenance lock is held. */
+static void background(database *db) {
+    const block_store_caller caller = {ask_go_on, db};
+    if (compact_log_due(db))
+        background_log(db);
+    if (checkpoint_wasteful(db))
+        (void)checkpoint_shrink(db, &caller, NULL);
+}
+
+/* is_due -- whether background() would do anything. */
+static bool is_due(database *db) {
+    return compact_log_due(db) || checkpoint_wasteful(db);
+}
+
 void compact_enable(database *db) {
-    static const compactor_calls calls = {.due = compact_due, .run = background};
+    static const compactor_calls calls = {.due = is_due, .run = background};
+    if (db->read_only || db->compaction_percent == 0)
+        return;
     compactor_enable(db, &calls);
+    /* What processes before have left. Closing would have compacted most of it. */
+    bool closed = !db->index_was_open && db->log_written == 0;
+    if (!closed && compact_is_behind(db))
+        compactor_catch_up(db);
+    else
+        compactor_request(db);
 }

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 
 /* Sources of one run have at most that many bytes together, whatever is alive of them. */
-#define RUN_BYTES_MOST ((uint64_t)2 << 30)
+#define RUN_BYTES_MOST ((uint64_t)512 << 20)
+
+/* The head is compacted in the background from that many dead bytes on. */
+#define HEAD_LEAST ((uint64_t)1 << 20)
 
 /* A segment as the plan sees it. */
 typedef struct candidate {
@@ -93,10 +96,15 @@ static bool wants_codec(const candidate *c) {
     return c->compressible >= COMPRESSED_LEAST && c->compressible >= (c->used - c->dead) / 8;
 }
 
+/* is_dead -- whether that part of a segment is dead, with the frames of dead documents. */
+static bool is_dead(uint64_t used, uint64_t left, uint32_t percent) {
+    return left < used && (used - left) * 100 >= used * percent;
+}
+
 /* wanting -- whether enough of it is dead to make rewriting worth while, or its compression is to
  * be changed. */
 static bool wanting(const candidate *c, uint32_t percent) {
-    return wants_codec(c) || (c->dead != 0 && c->dead * 100 >= c->used * percent);
+    return wants_codec(c) || is_dead(c->used, c->left, percent);
 }
 
 /* alive -- what will be left of it, about. */
@@ -220,15 +228,39 @@ void compact_plan_free(compact_plan *plan) {
     *plan = (compact_plan){.runs = NULL};
 }
 
-bool compact_due(database *db) {
+bool compact_head_due(database *db) {
+    snapshot *v = snapshot_acquire(db);
+    uint32_t number = (uint32_t)(v->position >> 32);
+    uint64_t used = (uint32_t)v->position, left = left_bytes(db, v, number, used);
+    bool due = left + HEAD_LEAST <= used && is_dead(used, left, db->compaction_percent);
+    snapshot_release(db, v);
+    return due;
+}
+
+bool compact_log_due(database *db) {
     compact_plan plan;
-    if (db->compaction_percent == 0 ||
-        compact_plan_make(db, db->compaction_percent, false, db->log->segment_size, &plan, NULL) !=
-            TANSU_OK)
+    if (db->compaction_percent == 0)
+        return false;
+    if (compact_head_due(db))
+        return true;
+    if (compact_plan_make(db, db->compaction_percent, false, db->log->segment_size, &plan, NULL) !=
+        TANSU_OK)
         return false;
     bool due = plan.count > 0;
     compact_plan_free(&plan);
     return due;
+}
+
+/* More dead bytes than live ones, by so many, are compacted before more is written. */
+#define BEHIND ((uint64_t)16 << 20)
+
+bool compact_is_behind(database *db) {
+    snapshot *v = snapshot_acquire(db);
+    uint64_t live = 0;
+    for (uint32_t i = 0; i < v->count; i++)
+        live += segment_usage_sum(locations_live(v->collections[i]->locations));
+    snapshot_release(db, v);
+    return segment_usage_sum(db->written) > 2 * live + BEHIND;
 }
 
 uint64_t compact_dead(database *db) {

@@ -105,6 +105,15 @@ uint64_t segment_usage_get(segment_usage *u, uint32_t segment) {
     return bytes;
 }
 
+uint64_t segment_usage_sum(segment_usage *u) {
+    uint64_t sum = 0;
+    pthread_mutex_lock(&u->mutex);
+    for (uint32_t i = 0; i < u->count; i++)
+        sum += bytes_of(&u->items[i]);
+    pthread_mutex_unlock(&u->mutex);
+    return sum;
+}
+
 void segment_usage_forget(segment_usage *u, uint32_t segment) {
     pthread_mutex_lock(&u->mutex);
     uint32_t slot = slot_of(u, segment);

@@ -24,6 +24,9 @@ void segment_usage_add(segment_usage *u, uint32_t segment, int64_t bytes);
 /* segment_usage_get -- 0 for a segment that was never named. */
 uint64_t segment_usage_get(segment_usage *u, uint32_t segment);
 
+/* segment_usage_sum -- of all segments. */
+uint64_t segment_usage_sum(segment_usage *u);
+
 /* segment_usage_forget -- takes a segment out. */
 void segment_usage_forget(segment_usage *u, uint32_t segment);
 

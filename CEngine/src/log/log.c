@@ -259,6 +259,8 @@ static tansu_status move_frame(log *l, uint64_t size, tansu_error *error) {
             fresh->used + l->frame_size; /* these pages are not for zeroing any more */
         l->frame_started = 0;
     }
+    if (status == TANSU_OK && old != NULL)
+        segment_trim(l, old);
     rest_older(l);
     return status;
 }

@@ -464,6 +464,8 @@ tansu_status log_replay(log *l, uint64_t sequence, uint64_t position, uint64_t s
                    : cut(l, w.index, w.offset, w.zeros, w.expected, error);
     if (status == TANSU_OK && !empty)
         status = segment_open_for_writing(l, l->active.items[w.index], error);
+    for (uint32_t i = began.index; status == TANSU_OK && !l->read_only && i < w.index; i++)
+        segment_trim(l, l->active.items[i]);
     if (status == TANSU_OK) {
         l->appended = w.expected - 1;
         status = begin_writing(&w, &began, began_number, sure_sequence, error);

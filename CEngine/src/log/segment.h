@@ -75,6 +75,11 @@ uint64_t segment_map_size(uint64_t size);
  * in. Errors: IO (somebody has cut the file). */
 tansu_status segment_populate(log *l, segment *s, uint64_t end, tansu_error *error);
 
+/* segment_trim -- gives back the disk space after the last commit of a segment that is not the head
+ * any more: a large frame that was continued in the next one, or never ended, may have taken
+ * much. */
+void segment_trim(log *l, segment *s);
+
 /* segment_not_cut -- whether the segment's open file is, as far as is known, not shorter than its
  * allocated size. */
 bool segment_not_cut(const log *l, const segment *s);

@@ -148,6 +148,9 @@ struct database {
     bool compactor_running;
     bool compactor_stop;
     bool compaction_wanted;
+    uint64_t compactor_until; /* closing: when the thread ends; otherwise 0 */
+    bool catching_up;         /* and the next writer waits for it; also read atomically */
+    uint64_t removed_bytes;   /* of documents, since they last requested a compaction; atomic */
     pthread_t compactor;
     uint64_t compactions; /* since opening; atomic */
 
@@ -166,7 +169,7 @@ struct database {
      * can be written to the block store */
     uint64_t installed_sequence;
     uint64_t checkpoint_at; /* log_written at the last request of a checkpoint; atomic */
-    uint64_t log_written;   /* by commits since opening, as worker.c counts bytes; atomic */
+    uint64_t log_written;   /* since the checkpoint at opening, as worker.c counts bytes; atomic */
 
     /* Those that wait for a commit to become visible (store/commit_wait.h). */
     pthread_mutex_t commit_mutex;

@@ -4,6 +4,7 @@
 #include "store/write_lock.h"
 
 #include "store/database_internal.h"
+#include "store/maintenance.h"
 #include "store/memory.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -58,6 +59,8 @@ static tansu_status acquire(database *db, const interrupt *stop, const write_loc
     tansu_status status = TANSU_OK;
     clock_time until = 0;
     memory_wait(db, stop);
+    if (__builtin_expect(__atomic_load_n(&db->catching_up, __ATOMIC_RELAXED), 0))
+        maintenance_wait(db, stop);
     pthread_mutex_lock(&db->state_mutex);
     if (db->write_locked)
         until = clock_in(db->busy_timeout_ms);

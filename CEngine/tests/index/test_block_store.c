@@ -231,7 +231,7 @@ static void readers_see_commits_and_nothing_between(void) {
             block_store_abort(shared.bs);
         }
         if (g % 7 == 0)
-            CHECK_OK(block_store_shrink(shared.bs, &error), &error);
+            CHECK_OK(block_store_shrink(shared.bs, NULL, &error), &error);
         CHECK_OK(write_generation(shared.bs, g, NUMBERS), &error);
         CHECK_OK(block_store_commit(shared.bs, &error), &error);
         shared.committed = g;
@@ -424,7 +424,7 @@ static void a_read_only_opener_completes_in_memory(void) {
     file_read(path, &before);
     CHECK_OK(block_store_open(&fs_system, path, BLOCK_STORE_READ_ONLY, &bs, &error), &error);
     holds(bs, 2);
-    CHECK_STATUS(TANSU_E_READ_ONLY, block_store_shrink(bs, &error));
+    CHECK_STATUS(TANSU_E_READ_ONLY, block_store_shrink(bs, NULL, &error));
     CHECK_OK(block_store_close(bs, &error), &error);
     file_read(path, &after);
     CHECK_BYTES(before.data, before.size, after.data, after.size);

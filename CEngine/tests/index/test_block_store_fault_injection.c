@@ -166,7 +166,7 @@ static void use(run *r, block_store *bs) {
     commit(r, bs);
     read_some(r, bs);
     commit(r, bs);
-    expected(r, block_store_shrink(bs, &error));
+    expected(r, block_store_shrink(bs, NULL, &error));
     read_some(r, bs);
     commit(r, bs);
     commit(r, bs);

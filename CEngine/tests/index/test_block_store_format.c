@@ -218,7 +218,7 @@ static void a_file_with_more_buckets_is_one_of_theirs_too(void) {
     they_change(&random, NUMBERS_MOST, 500, true);
     we_hold(NUMBERS_MOST);
     block_store *bs = ours(0);
-    CHECK_OK(block_store_shrink(bs, &error), &error);
+    CHECK_OK(block_store_shrink(bs, NULL, &error), &error);
     CHECK_OK(block_store_close(bs, &error), &error);
     we_hold(NUMBERS_MOST);
     they_hold(NUMBERS_MOST);

@@ -29,7 +29,7 @@ static void grow(block_store *bs) {
         block_store_buckets_for(bs->records) <= bs->bucket_count)
         return;
     bs->grow_at = bs->records * 2;
-    (void)block_store_rewrite(bs, NULL);
+    (void)block_store_rewrite(bs, NULL, NULL);
 }
 
 tansu_status block_store_begin(block_store *bs, tansu_error *error) {

@@ -73,12 +73,19 @@ tansu_status block_store_commit(block_store *bs, tansu_error *error);
 void block_store_abort(block_store *bs);
 
 /* block_store_wasteful -- whether much of the file is free. No transaction is in progress. */
-bool block_store_wasteful(block_store *bs);
+bool block_store_wasteful(const block_store *bs);
+
+/* A caller that can be asked whether to go on: its error ends the work. */
+typedef struct block_store_caller {
+    tansu_status (*ask)(void *context, tansu_error *error);
+    void *context;
+} block_store_caller;
 
 /* block_store_shrink -- writes all records to a new file and replaces the old one with it; readers
- * continue meanwhile. No transaction is in progress. Errors: IO, FULL, CORRUPT, MEMORY (the old
- * file stays). */
-tansu_status block_store_shrink(block_store *bs, tansu_error *error);
+ * continue meanwhile. No transaction is in progress. The caller, which may be NULL, is asked for
+ * each record. Errors: IO, FULL, CORRUPT, MEMORY, the caller's (the old file stays). */
+tansu_status block_store_shrink(block_store *bs, const block_store_caller *caller,
+                                tansu_error *error);
 
 /* block_store_delete -- removes a closed block store's files, as far as they are there. Errors:
  * IO. */

@@ -312,6 +312,7 @@ tansu_status block_store_create(const fs *calls, const char *path, uint64_t buck
 
 /* ---- block_store_shrink.c ---- */
 
-tansu_status block_store_rewrite(block_store *bs, tansu_error *error);
+tansu_status block_store_rewrite(block_store *bs, const block_store_caller *caller,
+                                 tansu_error *error);
 
 #endif

@@ -17,24 +17,17 @@
 /* Records of one transaction of the new file. */
 #define COPY_STEP 65536u
 
-/* add_size -- a block_store_visitor. */
-static tansu_status add_size(void *context, const block_store_node *node, tansu_error *error) {
-    (void)error;
-    *(uint64_t *)context += node->size;
-    return TANSU_OK;
-}
-
-bool block_store_wasteful(block_store *bs) {
-    uint64_t used = 0, all = bs->size - bs->first;
-    if (bs->read_only || all <= WASTE_LEAST ||
-        block_store_visit(bs, add_size, &used, NULL) != TANSU_OK)
-        return false;
-    return all > used + WASTE_LEAST && all - used > all / 4;
+bool block_store_wasteful(const block_store *bs) {
+    uint64_t unused = 0;
+    for (size_t i = 0; i < bs->free.count; i++)
+        unused += bs->free.items[i].size;
+    return !bs->read_only && unused > WASTE_LEAST && unused > (bs->size - bs->first) / 4;
 }
 
 /* A copy that is being made. */
 typedef struct copying {
     block_store *from, *to;
+    const block_store_caller *caller;
     tansu_buffer value;
     unsigned count;
 } copying;
@@ -42,7 +35,9 @@ typedef struct copying {
 /* copy_record -- a block_store_visitor. */
 static tansu_status copy_record(void *context, const block_store_node *node, tansu_error *error) {
     copying *c = context;
-    tansu_status status = block_store_value(c->from, node, &c->value, error);
+    tansu_status status = c->caller == NULL ? TANSU_OK : c->caller->ask(c->caller->context, error);
+    if (status == TANSU_OK)
+        status = block_store_value(c->from, node, &c->value, error);
     if (status == TANSU_OK)
         status = block_store_put(c->to, (enum block_store_kind)node->key[0],
                                  load_u64(node->key + 1), c->value.data, c->value.size, error);
@@ -55,8 +50,9 @@ static tansu_status copy_record(void *context, const block_store_node *node, tan
 }
 
 /* copy_all -- into a new file, which is closed and on the disk afterwards. */
-static tansu_status copy_all(block_store *bs, const char *path, tansu_error *error) {
-    copying c = {.from = bs, .value = TANSU_BUFFER_INIT};
+static tansu_status copy_all(block_store *bs, const char *path, const block_store_caller *caller,
+                             tansu_error *error) {
+    copying c = {.from = bs, .caller = caller, .value = TANSU_BUFFER_INIT};
     tansu_status status =
         block_store_create(bs->calls, path, block_store_buckets_for(bs->records), &c.to, error);
     if (status != TANSU_OK)
@@ -100,7 +96,8 @@ static void swap(block_store *bs, block_store *other) {
     other->free = old.free;
 }
 
-tansu_status block_store_rewrite(block_store *bs, tansu_error *error) {
+tansu_status block_store_rewrite(block_store *bs, const block_store_caller *caller,
+                                 tansu_error *error) {
     tansu_status status = block_store_apply_pending(bs, error);
     size_t size = strlen(bs->path) + sizeof ".new";
     char *path = status == TANSU_OK ? malloc(size) : NULL;
@@ -109,7 +106,7 @@ tansu_status block_store_rewrite(block_store *bs, tansu_error *error) {
     memcpy(path, bs->path, size - sizeof ".new");
     memcpy(path + size - sizeof ".new", ".new", sizeof ".new");
     block_store *other = NULL;
-    status = copy_all(bs, path, error);
+    status = copy_all(bs, path, caller, error);
     if (status == TANSU_OK)
         status = block_store_open(bs->calls, path, bs->passing ? BLOCK_STORE_TEMPORARY : 0, &other,
                                   error);
@@ -135,8 +132,9 @@ tansu_status block_store_rewrite(block_store *bs, tansu_error *error) {
     return TANSU_OK;
 }
 
-tansu_status block_store_shrink(block_store *bs, tansu_error *error) {
+tansu_status block_store_shrink(block_store *bs, const block_store_caller *caller,
+                                tansu_error *error) {
     if (bs->read_only)
         return error_set(error, TANSU_E_READ_ONLY, bs->path, "The index file is open read-only");
-    return block_store_rewrite(bs, error);
+    return block_store_rewrite(bs, caller, error);
 }

@@ -19,15 +19,27 @@ typedef struct compactor_calls {
  * another thread knows the database. */
 void compactor_enable(database *db, const compactor_calls *calls);
 
-/* compactor_request_if_due -- wakes the thread when there is something to do; the first request
- * starts it. */
-void compactor_request_if_due(database *db);
+/* compactor_request -- has the thread look for something to do; the first request starts it. A log
+ * too small to be compacted starts none. */
+void compactor_request(database *db);
 
-/* compactor_stop -- has the thread stop; compactor_join() waits for that. */
+/* compactor_catch_up -- requests a compaction that the next writer waits for (maintenance_wait()):
+ * processes that were killed have left more dead bytes than the thread might ever compact between
+ * two openings. */
+void compactor_catch_up(database *db);
+
+/* compactor_note_commit -- called after a commit that took `removed` bytes of live documents away,
+ * or began a segment (`sealed`): requests a compaction when that is due. */
+void compactor_note_commit(database *db, uint64_t removed, bool sealed);
+
+/* compactor_finish -- at closing: has the thread do what is due, without rests, for two seconds at
+ * most. compactor_stop -- has it stop; compactor_join() waits for that. */
+void compactor_finish(database *db);
 void compactor_stop(database *db);
 void compactor_join(database *db);
 
-/* compactor_wait -- waits that long, or until the thread is to stop or to yield: then false. */
+/* compactor_wait -- waits that long, or until the thread is to stop or to yield: then false. At
+ * closing it does not wait. */
 bool compactor_wait(database *db, uint64_t nanoseconds);
 
 #endif

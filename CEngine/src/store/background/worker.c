@@ -54,7 +54,7 @@ static void *work(void *context) {
             sync_interval(db);
         /* One that fails is tried again after as many bytes more, and at closing. */
         if (checkpoint && checkpoint_write(db, NULL) == TANSU_OK)
-            compactor_request_if_due(db);
+            compactor_request(db);
         bool again = checkpoint && memory_checkpoint_due(db);
         pthread_mutex_lock(&db->state_mutex);
         db->checkpoint_wanted |= again;
@@ -91,10 +91,19 @@ void worker_stop(database *db) {
     pthread_mutex_unlock(&db->state_mutex);
 }
 
+/* replay_bytes -- what replaying a commit counts as. */
+static uint64_t replay_bytes(uint64_t bytes, uint64_t records) {
+    return bytes < records * REPLAY_LEAST ? records * REPLAY_LEAST : bytes;
+}
+
+void worker_note_replayed(database *db, uint64_t bytes, uint64_t records) {
+    db->log_written += replay_bytes(bytes, records);
+}
+
 void worker_note_commit(database *db, uint64_t bytes, uint64_t records, bool sync_later) {
     bool memory = db->store == TANSU_STORE_MEMORY;
-    if (!memory && bytes < records * REPLAY_LEAST)
-        bytes = records * REPLAY_LEAST;
+    if (!memory)
+        bytes = replay_bytes(bytes, records);
     if (!memory && sync_later && !__atomic_load_n(&db->sync_wanted, __ATOMIC_RELAXED) &&
         !request(db, &db->sync_wanted))
         sync_interval(db); /* sooner than promised */
@@ -111,5 +120,5 @@ void worker_note_commit(database *db, uint64_t bytes, uint64_t records, bool syn
     if (!memory)
         request(db, &db->checkpoint_wanted);
     else
-        compactor_request_if_due(db);
+        compactor_request(db);
 }

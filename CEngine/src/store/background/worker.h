@@ -13,4 +13,8 @@ void worker_stop(database *db);
  * and records. `sync_later`: the commit must be on the disk within the sync interval. */
 void worker_note_commit(database *db, uint64_t bytes, uint64_t records, bool sync_later);
 
+/* worker_note_replayed -- called at opening for each commit after the checkpoint: the first commit
+ * requests a checkpoint if those are many. */
+void worker_note_replayed(database *db, uint64_t bytes, uint64_t records);
+
 #endif

@@ -159,13 +159,20 @@ tansu_status checkpoint_write(database *db, tansu_error *error) {
     return status;
 }
 
-tansu_status checkpoint_shrink(database *db, tansu_error *error) {
+bool checkpoint_wasteful(database *db) {
+    pthread_mutex_lock(&db->checkpoint_mutex);
+    bool wasteful = db->bs != NULL && !index_files_damaged(db) && block_store_wasteful(db->bs);
+    pthread_mutex_unlock(&db->checkpoint_mutex);
+    return wasteful;
+}
+
+tansu_status checkpoint_shrink(database *db, const block_store_caller *caller, tansu_error *error) {
     pthread_mutex_lock(&db->checkpoint_mutex);
     tansu_status status = index_files_check(db, error);
     if (status == TANSU_OK && db->bs != NULL && block_store_wasteful(db->bs)) {
         limit_guard guard;
         limit_enter(&guard);
-        status = block_store_shrink(db->bs, error);
+        status = block_store_shrink(db->bs, caller, error);
         limit_leave(&guard);
     }
     pthread_mutex_unlock(&db->checkpoint_mutex);

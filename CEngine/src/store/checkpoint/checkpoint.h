@@ -9,6 +9,7 @@
 #ifndef TANSU_STORE_CHECKPOINT_CHECKPOINT_H
 #define TANSU_STORE_CHECKPOINT_CHECKPOINT_H
 
+#include "index/block_store/block_store.h"
 #include "store/snapshot.h"
 
 /* checkpoint_write -- brings the block store up to the visible snapshot. Errors: IO, FULL, MEMORY,
@@ -18,8 +19,11 @@ tansu_status checkpoint_write(database *db, tansu_error *error);
 /* checkpoint_write_locked -- the same with checkpoint_mutex held. */
 tansu_status checkpoint_write_locked(database *db, tansu_error *error);
 
-/* checkpoint_shrink -- rewrites the block store when much of its file is free. Errors: as above. */
-tansu_status checkpoint_shrink(database *db, tansu_error *error);
+/* checkpoint_wasteful -- whether much of the block store's file is free. checkpoint_shrink --
+ * rewrites it then; the caller, which may be NULL, is asked meanwhile whether to go on. Errors: as
+ * above, and the caller's. */
+bool checkpoint_wasteful(database *db);
+tansu_status checkpoint_shrink(database *db, const block_store_caller *caller, tansu_error *error);
 
 /* checkpoint_load -- opens the block store and creates the snapshot that it holds. *v is NULL when
  * there is none that can be used: the block store has been replaced by an empty one, everything

@@ -201,10 +201,12 @@ tansu_status database_close(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
     limit_guard guard;
     limit_enter(&guard);
+    bool writable = !db->discard && !db->read_only && db->store == TANSU_STORE_PERSISTENT;
+    if (writable)
+        compactor_finish(db);
     compactor_stop(db);
     worker_stop(db);
     compactor_join(db);
-    bool writable = !db->discard && !db->read_only && db->store == TANSU_STORE_PERSISTENT;
     if (writable) {
         /* Every step is tried; the first error is the one that is reported. */
         status = log_sync(db->log, db->head->sequence, error);

@@ -19,6 +19,7 @@
 #include "bson/document.h"
 #include "log/follow/follow.h"
 #include "log/scan.h"
+#include "store/background/worker.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/index_tail/index_tail.h"
@@ -444,6 +445,7 @@ static tansu_status replay_frame(void *context, const frame_header *frame, log_l
     const uint8_t *at = (const uint8_t *)frame + FRAME_HEADER_SIZE;
     const uint8_t *end = (const uint8_t *)frame + frame->size;
     tansu_status status = TANSU_OK;
+    worker_note_replayed(wtxn->db, frame->size, frame->count);
     wtxn->several = !wtxn->exact && frame->count > 1;
     while (status == TANSU_OK && at < end) {
         const record_header *record = (const record_header *)at;

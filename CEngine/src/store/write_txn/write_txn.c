@@ -3,6 +3,7 @@
  */
 #include "store/write_txn/write_txn_internal.h"
 
+#include "store/background/compactor.h"
 #include "store/background/worker.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
@@ -131,6 +132,7 @@ typedef struct live_sum {
     segment_usage *live;
     uint32_t segment;
     int64_t bytes;
+    int64_t before; /* of the segments before */
 } live_sum;
 
 static void live_sum_end(const live_sum *sum) {
@@ -141,7 +143,7 @@ static void live_sum_end(const live_sum *sum) {
 static void live_sum_add(live_sum *sum, segment_usage *live, uint32_t segment, int64_t bytes) {
     if (sum->live != live || sum->segment != segment) {
         live_sum_end(sum);
-        *sum = (live_sum){.live = live, .segment = segment};
+        *sum = (live_sum){.live = live, .segment = segment, .before = sum->before + sum->bytes};
     }
     sum->bytes += bytes;
 }
@@ -192,11 +194,12 @@ static void relocate_run(write_txn *wtxn, log_location frame, live_sum sums[2]) 
             relocate(wtxn->db->log, &wtxn->pins, state, rid + i, frame + p->run[i], sums);
 }
 
-/* relocate_moved -- makes the changed documents' new locations known. */
-static void relocate_moved(write_txn *wtxn, log_location frame) {
+/* relocate_moved -- makes the changed documents' new locations known. Returns by how many bytes
+ * there are more of live documents. */
+static int64_t relocate_moved(write_txn *wtxn, log_location frame) {
     const log *l = wtxn->db->log;
     collection_state *state = NULL;
-    live_sum sums[2] = {{0}, {0}};
+    live_sum sums[2] = {{0}};
     if (wtxn->frame_documents != 0)
         segment_usage_add(wtxn->db->written, (uint32_t)(frame >> 32),
                           (int64_t)wtxn->frame_documents);
@@ -220,6 +223,7 @@ static void relocate_moved(write_txn *wtxn, log_location frame) {
     }
     live_sum_end(&sums[0]);
     live_sum_end(&sums[1]);
+    return sums[0].before + sums[0].bytes + sums[1].before + sums[1].bytes;
 }
 
 tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint64_t *sequence,
@@ -250,12 +254,16 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
         write_txn_abort(wtxn);
         return status;
     }
+    int64_t removed = (int64_t)wtxn->dropped_bytes;
+    bool sealed = false; /* a segment, by the one that the frame is in */
     if (!wtxn->replay)
-        relocate_moved(wtxn, frame);
+        removed -= relocate_moved(wtxn, frame);
     snapshot *v = wtxn->next;
     v->sequence = number;
-    if (!wtxn->replay)
+    if (!wtxn->replay) {
         v->position = log_position(db->log);
+        sealed = v->position >> 32 != wtxn->base->position >> 32;
+    }
     __atomic_store_n(&db->next_collection, wtxn->next_collection, __ATOMIC_RELAXED);
     __atomic_store_n(&db->next_index, wtxn->next_index, __ATOMIC_RELAXED);
     bool wait = durability == TANSU_DURABILITY_FULL && db->store != TANSU_STORE_MEMORY;
@@ -270,6 +278,8 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     if (replay)
         return TANSU_OK;
     worker_note_commit(db, bytes, records, durability == TANSU_DURABILITY_INTERVAL);
+    if (removed > 0 || sealed)
+        compactor_note_commit(db, removed > 0 ? (uint64_t)removed : 0, sealed);
     if (sequence != NULL)
         *sequence = number;
     if (!wait)

@@ -169,6 +169,7 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
         free(dropped);
         return error_memory(error);
     }
+    wtxn->dropped_bytes += segment_usage_sum(locations_live(state->locations));
     retire_add(&wtxn->retired, free_dropped, NULL, dropped);
     retire_add(&wtxn->made, retire_memory, NULL, dropped);
     wtxn->dropped[wtxn->dropped_count++] = state->ids;
