@@ -481,6 +481,7 @@ static void threads_share_the_limit(void) {
     __atomic_store_n(&r.stop, true, __ATOMIC_RELAXED);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
+    CHECK_OK(tansu_refresh(r.db, NULL, NULL, &call_error), &call_error);
     CHECK(call_statistic(r.db, "reopenings") != 0);
     call_close(r.db);
     call_close(db);
