@@ -84,9 +84,9 @@
  *    (an argument is NULL or out of range), TANSU_E_INVALID_STATE (the state of the handle forbids
  *    the call), TANSU_E_CLOSED (the database is being closed) and, for calls that read, TANSU_E_IO
  *    and TANSU_E_CORRUPT (the disk failed, or a checksum does not match). With allow_writer, every
- *    call that reads can return TANSU_E_TOO_LARGE (see max_pinned_bytes), and with follow what
- *    tansu_refresh() can. "A commit's" errors are those of tansu_txn_begin() and
- *    tansu_txn_commit().
+ *    call that reads can return TANSU_E_TOO_LARGE, with max_pinned_bytes those in a read
+ *    transaction and of a cursor or feed; and with follow what tansu_refresh() can. "A commit's"
+ *    errors are those of tansu_txn_begin() and tansu_txn_commit().
  *  - Documents are passed as tansu_document by value: a pointer and a size. They need no alignment.
  *    The engine copies what it keeps: input memory may be freed when the call returns. Queries,
  *    hints and options are documents too, and TANSU_NO_DOCUMENT stands for an empty one.
@@ -392,12 +392,13 @@ typedef struct tansu_options {
     int follow; /* with allow_writer: each read outside of a transaction, and each read
                          transaction that begins, sees the newest commit, as if tansu_refresh() was
                          called first. INVALID_ARGUMENT without allow_writer */
-    uint64_t max_pinned_bytes; /* with allow_writer: how many bytes the snapshot of this handle may
-                                  keep on the disk that nobody else needs (its copy of the index
-                                  file, and segments that were removed meanwhile). Beyond that,
-                                  reading fails with TOO_LARGE until tansu_refresh(), and in an
-                                  older transaction or cursor for good. Of a writer: the same for
-                                  each such reader. The smaller one counts; 0, the default:
+    uint64_t max_pinned_bytes; /* how many bytes a snapshot may keep on the disk that nobody else
+                                  needs: segments that were removed meanwhile, and with
+                                  allow_writer its copy of the index file. Beyond that, the next
+                                  call in the read transaction, or of the cursor or feed, that holds
+                                  it fails with TOO_LARGE, and all that follow; end it. With
+                                  allow_writer every read does until tansu_refresh(). Of a writer:
+                                  also for each such reader. The smaller one counts; 0, the default:
                                   no limit */
 } tansu_options;
 
@@ -504,8 +505,9 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  *                         how often and how long writers waited for a checkpoint, because three
  *                         quarters of index_cache_bytes were dirty, or for the compaction of what
  *                         processes that were not closed have left
- *   "snapshots", "oldestSnapshot"
- *                         how many older snapshots are in use, and the commit of the oldest
+ *   "snapshots", "oldestSnapshot", "pinnedBytes"
+ *                         how many older snapshots of this process are in use, the commit of the
+ *                         oldest, and the bytes of removed segments of the log that they keep
  *   "readers"             who reads the database with allow_writer, if somebody does: [{"process",
  *                         "openedAt", "sequence" (the commit of its newest snapshot), "pinnedBytes"
  *                         (what it keeps on the disk that nobody else needs, at most)}]
@@ -518,7 +520,9 @@ TANSU_API tansu_status tansu_stats(tansu_db *db, tansu_buffer *result, tansu_err
 /* ---- Transactions --------------------------------------------------------------------------- */
 
 typedef enum tansu_txn_mode {
-    TANSU_TXN_READ = 0, /* reads one snapshot, whatever others commit */
+    TANSU_TXN_READ = 0, /* reads one snapshot, whatever others commit. It keeps disk space
+                           (max_pinned_bytes); and the first get of a document with many newer
+                           versions passes them all, up to 36 ms for 200,000 */
     TANSU_TXN_WRITE = 1 /* one atomic commit over any collections; sees its own changes */
 } tansu_txn_mode;
 

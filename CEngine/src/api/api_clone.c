@@ -24,7 +24,7 @@
 
 typedef struct cloning {
     database *from;
-    const snapshot *snapshot;
+    snapshot *snapshot;
     database *to;
     task *progress;
     uint64_t faults; /* log_faults() of the source when it began */
@@ -131,7 +131,8 @@ static tansu_status copy_collection(const cloning *c, const collection_state *st
     read_context v = {.log = c->from->log,
                       .pins = &pins,
                       .trees = c->from->trees,
-                      .sequence = c->snapshot->sequence};
+                      .sequence = c->snapshot->sequence,
+                      .kept = &c->snapshot->kept};
     table_scan scan;
     table_scan_init(&scan, &v, state);
     while (status == TANSU_OK)

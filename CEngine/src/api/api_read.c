@@ -170,7 +170,8 @@ cursor_step(tansu_cursor *cursor, tansu_document *document, tansu_error *error) 
                          "The savepoint of the cursor was rolled back; open a new cursor");
     if (interrupt_asked(&cursor->interrupt))
         return error_set(error, TANSU_E_CANCELLED, "cursor", "The cursor was cancelled");
-    tansu_status status = state_pins_check(cursor->db, error);
+    tansu_status status = state_pins_check(
+        cursor->db, cursor->txn != NULL ? cursor->txn->snapshot : cursor->snapshot, error);
     if (status != TANSU_OK)
         return status;
     status = query_next(cursor->run, document, error);

@@ -49,13 +49,15 @@ static void append_collections(writer *w, const snapshot *v) {
     writer_end(w, list);
 }
 
-/* append_snapshots -- how many older snapshots are in use, and the commit of the oldest. */
+/* append_snapshots -- how many older snapshots are in use, the commit of the oldest, and what they
+ * keep of what was compacted. */
 static void append_snapshots(writer *w, database *db) {
     uint64_t oldest;
     uint32_t count = snapshot_count_acquired(db, &oldest);
     writer_int64(w, "snapshots", count);
     if (count != 0)
         writer_int64(w, "oldestSnapshot", (int64_t)oldest);
+    writer_int64(w, "pinnedBytes", (int64_t)log_pinned(db->log, UINT64_MAX));
 }
 
 /* A list of readers that is being written. */

@@ -41,7 +41,7 @@ static tansu_status check_txn(tansu_db *db, const tansu_txn *txn, tansu_error *e
                          "The transaction was not started; call tansu_txn_start() first");
     if (interrupt_asked(&txn->interrupt))
         return cancelled(error);
-    return state_pins_check(txn->db, error);
+    return state_pins_check(txn->db, txn->snapshot, error);
 }
 
 tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_error *error) {
@@ -79,6 +79,7 @@ tansu_status read_call_begin(read_call *r, tansu_db *db, tansu_txn *txn, tansu_e
                              .pins = &r->pins,
                              .trees = r->db->trees,
                              .sequence = r->snapshot->sequence,
+                             .kept = txn != NULL ? &txn->snapshot->kept : &r->held->kept,
                              .interrupt = txn != NULL ? &txn->interrupt : NULL,
                              .calls = r->db->calls,
                              .folder = r->db->folder,

@@ -10,6 +10,7 @@
 #include "store/checkpoint/checkpoint.h"
 #include "store/database_internal.h"
 #include "store/index_tail/index_tail.h"
+#include "store/kept/kept_versions.h"
 #include "store/manifest.h"
 #include "store/pending.h"
 #include "store/write_lock.h"
@@ -46,6 +47,7 @@ typedef struct compaction {
     uint64_t left_out;            /* records */
     uint64_t for_readers;         /* bytes of deletions that are kept for a reader only */
     const collection_state *last; /* found last */
+    kept_versions kept;           /* of snapshots that see nothing of the run */
     pending newest;               /* as of the snapshot, of documents that have changed since */
 } compaction;
 
@@ -127,6 +129,7 @@ static tansu_status filter_record(void *context, const record_header *record, lo
                                   log_location to, bool *keep, tansu_error *error) {
     compaction *c = context;
     tansu_status status = TANSU_OK;
+    kept_note(&c->kept, record);
     switch (record->type) {
     case RECORD_PUT: status = filter_put(c, record, from, to, keep, error); break;
     case RECORD_DELETE: status = filter_delete(c, record, from, to, keep, error); break;
@@ -162,8 +165,11 @@ static tansu_status begin(compaction *c, tansu_error *error) {
     status = snapshot_indexes_current(c->v, error);
     if (status != TANSU_OK)
         return status;
-    c->rctx = (read_context){
-        .log = db->log, .pins = &c->pins, .trees = db->trees, .sequence = c->v->sequence};
+    c->rctx = (read_context){.log = db->log,
+                             .pins = &c->pins,
+                             .trees = db->trees,
+                             .sequence = c->v->sequence,
+                             .kept = &c->v->kept};
     /* What replaced a record must be on the disk before the record is left out. */
     status = log_sync(db->log, c->v->sequence, error);
     if (status != TANSU_OK)
@@ -189,6 +195,8 @@ static tansu_status begin(compaction *c, tansu_error *error) {
     c->oldest = feed_begin_compaction(db, c->oldest, c->from_start ? end : 0);
     c->reader_within = c->oldest < end;
     status = log_compact_begin(db->log, c->run->numbers, c->run->count, &c->out, error);
+    if (status == TANSU_OK)
+        kept_begin(&c->kept, db, log_compact_first(c->out));
     if (status != TANSU_OK || !c->run->compress)
         return status;
     status = manifest_mark_compressed(db, error);
@@ -295,7 +303,8 @@ static tansu_status install(compaction *c, tansu_error *error) {
     if (status == TANSU_OK && !retire_reserve(&wtxn->retired, c->run->count))
         status = error_memory(error);
     if (status == TANSU_OK)
-        status = log_compact_install(c->out, &wtxn->retired, error);
+        status = log_compact_install(c->out, wtxn->sequence, kept_birth(&c->kept), &wtxn->retired,
+                                     error);
     if (status == TANSU_OK) {
         c->out = NULL;
         relocate_moved(c, wtxn->base, number);
@@ -320,6 +329,7 @@ tansu_status compact_segments(database *db, const compact_run *run, compact_paus
         status = install(&c, error);
     log_compact_cancel(c.out);
     log_pins_release(&c.pins);
+    kept_end(&c.kept);
     if (c.v != NULL)
         snapshot_release(db, c.v);
     free(c.list);

@@ -5,8 +5,8 @@
  * Adjacent sealed segments become one compacted segment (log/rewrite.h) with the records that are
  * live as of a commit that is on the disk. Then, with the write lock held, the locations of the
  * moved records are updated, a commit records that the new segment is active, and a checkpoint
- * lists it; only then are the old files removed. Readers of older snapshots keep reading the old
- * segments, which stay mapped until those readers end.
+ * lists it; only then are the old files removed. Readers of older snapshots keep reading those old
+ * segments that have commits which they see, which stay mapped until those readers end.
  */
 #ifndef TANSU_COMPACT_COMPACT_H
 #define TANSU_COMPACT_COMPACT_H

@@ -3,6 +3,7 @@
  */
 #include "compact/compact.h"
 #include "store/database_internal.h"
+#include "store/kept/kept_versions.h"
 #include "util/array.h"
 #include "util/error.h"
 
@@ -23,6 +24,7 @@ typedef struct candidate {
     uint64_t left;         /* what will be, about: less than what is not known to be dead */
     uint64_t compressible; /* bytes of live documents that are to be compressed */
     bool compressed;
+    uint32_t older; /* snapshots in use that see nothing of it */
 } candidate;
 
 /* live_bytes -- the documents of a segment that are alive. */
@@ -67,6 +69,8 @@ static tansu_status list_candidates(database *db, bool with_head, candidate **li
         free(extents);
         return error_memory(error);
     }
+    uint64_t commits[KEPT_SNAPSHOTS];
+    uint32_t snapshots = snapshot_commits(db, commits, KEPT_SNAPSHOTS);
     snapshot *v = snapshot_acquire(db);
     for (uint32_t i = 0; i < *count; i++) {
         candidate *c = &(*list)[i];
@@ -79,6 +83,8 @@ static tansu_status list_candidates(database *db, bool with_head, candidate **li
             c->dead = c->used;
         c->left = left_bytes(db, v, c->number, c->used);
         c->compressible = compressible_bytes(db, v, c->number);
+        while (c->older < snapshots && commits[c->older] < extents[i].first)
+            c->older++;
     }
     snapshot_release(db, v);
     free(extents);
@@ -156,7 +162,8 @@ static bool worth(const candidate *list, span s, uint32_t percent) {
     return s.end - s.begin >= 2 && (sum - most) * 3 >= most;
 }
 
-/* next_span -- the longest run that begins at or after `from` and fits into one segment. */
+/* next_span -- the longest run that begins at or after `from` and fits into one segment. What older
+ * snapshots keep is not mixed with what they do not, which they would keep then. */
 static span next_span(const candidate *list, uint32_t count, uint32_t from, uint32_t percent,
                       uint64_t limit) {
     uint32_t i = from;
@@ -166,7 +173,8 @@ static span next_span(const candidate *list, uint32_t count, uint32_t from, uint
     uint64_t sum = 0, used = 0;
     while (s.end < count && (s.begin == s.end || (sum + alive(&list[s.end]) <= limit &&
                                                   used + list[s.end].used <= RUN_BYTES_MOST))) {
-        if (!wanting(&list[s.end], percent) && alive(&list[s.end]) > limit / 2)
+        if (list[s.end].older != list[s.begin].older ||
+            (!wanting(&list[s.end], percent) && alive(&list[s.end]) > limit / 2))
             break;
         sum += alive(&list[s.end]);
         used += list[s.end].used;

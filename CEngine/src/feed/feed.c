@@ -8,6 +8,7 @@
 #include "store/commit_wait.h"
 #include "store/database_internal.h"
 #include "store/handle.h"
+#include "store/open/state_pins.h"
 #include "store/open/states.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -271,6 +272,10 @@ tansu_status feed_next(feed *f, int64_t timeout_ms, tansu_change *change, tansu_
     if (status != TANSU_OK)
         return status;
     release_unused(f);
+    if (f->root->states == NULL)
+        status = state_pins_check(f->db, f->snapshot, error);
+    if (status != TANSU_OK)
+        return status;
     for (;;) {
         uint64_t faults = log_faults(f->db->log);
         status = check(f, error);

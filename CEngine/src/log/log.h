@@ -43,6 +43,9 @@ typedef struct segment {
     uint64_t used;      /* bytes up to the end of the last commit */
     uint64_t populated; /* bytes whose pages were brought in for writing */
     compressed_segment *compressed; /* `used` counts bytes of its image then; otherwise NULL */
+    /* Of one that a compaction has replaced: snapshots of these commits need it still. */
+    uint64_t needed_from;
+    uint64_t needed_before;
 } segment;
 
 /* What an earlier writer recorded in the file TAIL (log/tail.h); all zero without a valid file. */
@@ -72,6 +75,7 @@ typedef struct log_seen {
 typedef struct segment_entry {
     uint8_t *memory; /* a compressed_segment with bit 0 set; NULL: no segment has that number */
     uint64_t size;   /* bytes of address space there; of a compressed one UINT64_MAX */
+    uint64_t first;  /* the first commit that it covers; stays when the segment is unmapped */
 } segment_entry;
 
 typedef struct segment_list {
@@ -99,7 +103,11 @@ struct log {
     segment_list active;     /* in the log's order (by first commit, then number), the head last */
     segment_list inactive;   /* at opening: compacted ones that may not be active */
     segment_list superseded; /* at opening: those that a compacted one covers */
-    uint32_t *obsolete;      /* numbers of files to remove after the next checkpoint */
+    segment_list replaced;   /* by compactions, and mapped for snapshots still; the mutex is held */
+    /* Held for reading by whoever reads a record in a segment that is newer than the reader's
+     * snapshot, which does not keep the segment; for writing to unmap such a segment. */
+    pthread_rwlock_t passing;
+    uint32_t *obsolete; /* numbers of files to remove after the next checkpoint */
     uint32_t obsolete_count;
     uint32_t obsolete_capacity;
     uint32_t last_number; /* the highest that was ever assigned to a segment */
@@ -295,6 +303,10 @@ typedef struct log_statistics {
 /* log_measure -- from any thread. */
 log_statistics log_measure(log *l);
 
+/* log_pinned -- bytes of the segments that compactions have replaced and that snapshots of a commit
+ * need still; `sequence` UINT64_MAX: of any. From any thread. */
+uint64_t log_pinned(log *l, uint64_t sequence);
+
 /* log_append -- reserves `size` bytes for a record (a multiple of eight) in the frame being built,
  * beginning one if there is none. *offset counts from the frame's start and stays right when the
  * frame must move to another segment; pointers do not. Errors: FULL, IO, TOO_LARGE, MEMORY (the
@@ -368,6 +380,11 @@ static inline const segment_entry *log_entry(const log *l, uint32_t number) {
         return &none;
     const segment_entry *table = __atomic_load_n(&l->tables[top], __ATOMIC_ACQUIRE);
     return __builtin_expect(table == NULL, 0) ? &none : &table[number & (LOG_TABLE_SIZE - 1)];
+}
+
+/* log_first -- the first commit of the segment of a location, which may be unmapped by now. */
+static inline uint64_t log_first(const log *l, log_location location) {
+    return __atomic_load_n(&log_entry(l, (uint32_t)(location >> 32))->first, __ATOMIC_RELAXED);
 }
 
 /* log_memory -- the memory of an entry, and how many bytes of address space it has. */

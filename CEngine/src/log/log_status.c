@@ -77,3 +77,15 @@ log_statistics log_measure(log *l) {
     pthread_mutex_unlock(&l->mutex);
     return total;
 }
+
+uint64_t log_pinned(log *l, uint64_t sequence) {
+    uint64_t bytes = sequence == UINT64_MAX ? __atomic_load_n(&l->retired, __ATOMIC_RELAXED) : 0;
+    pthread_mutex_lock(&l->mutex);
+    for (uint32_t i = 0; i < l->replaced.count; i++) {
+        const segment *s = l->replaced.items[i];
+        if (sequence == UINT64_MAX || (s->needed_from <= sequence && sequence < s->needed_before))
+            bytes += s->allocated;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return bytes;
+}

@@ -52,6 +52,10 @@ uint32_t log_compact_number(const log_compaction *c) {
     return c->made->number;
 }
 
+uint64_t log_compact_first(const log_compaction *c) {
+    return c->first;
+}
+
 tansu_status log_seal(log *l, tansu_error *error) {
     segment *fresh;
     l->urgent = true;
@@ -408,16 +412,27 @@ tansu_status log_compact_finish(log_compaction *c, tansu_error *error) {
 
 /* retire_segment -- a retire_free for what is mapped of an old segment. */
 static void retire_segment(void *context, void *object) {
-    segment_close(context, object);
+    log *l = context;
+    segment *s = object;
+    pthread_mutex_lock(&l->mutex);
+    for (uint32_t i = 0; i < l->replaced.count; i++)
+        if (l->replaced.items[i] == s)
+            list_remove(&l->replaced, i);
+    pthread_mutex_unlock(&l->mutex);
+    pthread_rwlock_wrlock(&l->passing);
+    segment_close(l, s);
+    pthread_rwlock_unlock(&l->passing);
 }
 
-tansu_status log_compact_install(log_compaction *c, retire_list *retired, tansu_error *error) {
+tansu_status log_compact_install(log_compaction *c, uint64_t sequence, uint64_t birth,
+                                 retire_list *retired, tansu_error *error) {
     log *l = c->l;
     pthread_mutex_lock(&l->mutex);
     /* A round of syncing has its own list of segments, which stay open so long. */
     while (l->syncing)
         pthread_cond_wait(&l->synced_changed, &l->mutex);
-    if (!list_reserve(&l->active, 1) || !obsolete_reserve(l, c->count)) {
+    if (!list_reserve(&l->active, 1) || !list_reserve(&l->replaced, c->count) ||
+        !obsolete_reserve(l, c->count)) {
         pthread_mutex_unlock(&l->mutex);
         return error_memory(error);
     }
@@ -428,7 +443,10 @@ tansu_status log_compact_install(log_compaction *c, retire_list *retired, tansu_
             l->sync_segment = l->active.items[index + 1]->number;
         list_remove(&l->active, index);
         l->obsolete[l->obsolete_count++] = c->run[i]->number;
-        retire_add(retired, retire_segment, l, c->run[i]);
+        c->run[i]->needed_from = birth == 0 ? 0 : c->run[i]->first;
+        c->run[i]->needed_before = sequence;
+        l->replaced.items[l->replaced.count++] = c->run[i];
+        retire_add_born(retired, retire_segment, l, c->run[i], birth);
     }
     list_insert(&l->active, c->made);
     pthread_mutex_unlock(&l->mutex);

@@ -48,11 +48,16 @@ tansu_status log_compact_step(log_compaction *c, uint64_t bytes, log_compaction_
  * FULL, IO, MEMORY. */
 tansu_status log_compact_finish(log_compaction *c, tansu_error *error);
 
-/* log_compact_install -- activates the new segment, with the write lock held. The old ones go to
- * `retired`, which has capacity for them, and are unmapped from there; the log_remove_obsolete()
- * that follows a checkpoint removes their files. Ends the compaction. Errors: MEMORY (nothing has
- * happened then). */
-tansu_status log_compact_install(log_compaction *c, retire_list *retired, tansu_error *error);
+/* log_compact_first -- the first commit that it covers. */
+uint64_t log_compact_first(const log_compaction *c);
+
+/* log_compact_install -- activates the new segment with commit `sequence`, with the write lock
+ * held. The old ones go to `retired`, which has capacity for them, and are unmapped from there;
+ * snapshots of epochs before `birth` do not need them. The log_remove_obsolete() that follows a
+ * checkpoint removes their files. Ends the compaction. Errors: MEMORY (nothing has happened
+ * then). */
+tansu_status log_compact_install(log_compaction *c, uint64_t sequence, uint64_t birth,
+                                 retire_list *retired, tansu_error *error);
 
 /* log_compact_cancel -- removes what was written and frees everything; fine on NULL. */
 void log_compact_cancel(log_compaction *c);

@@ -95,6 +95,7 @@ void segment_publish(log *l, segment *s) {
     segment_entry *table =
         __atomic_load_n(&l->tables[s->number >> LOG_TABLE_BITS], __ATOMIC_ACQUIRE);
     segment_entry *entry = &table[s->number & (LOG_TABLE_SIZE - 1)];
+    __atomic_store_n(&entry->first, s->first, __ATOMIC_RELAXED);
     __atomic_store_n(&entry->memory, memory_of(s), __ATOMIC_RELEASE);
     __atomic_store_n(&entry->size, s->compressed == NULL ? s->mapped : UINT64_MAX,
                      __ATOMIC_RELEASE);

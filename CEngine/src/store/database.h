@@ -15,8 +15,8 @@
  *  - Checkpoints (store/checkpoint/checkpoint.h) write changed index blocks to the block store.
  *    Recovery (store/recovery/recovery.h) loads the last one and replays the log after it.
  *
- * The folders, lowest first: store, store/checkpoint, store/background, store/write_txn,
- * store/recovery, store/open.
+ * The folders, lowest first: store, store/kept, store/checkpoint, store/background,
+ * store/write_txn, store/recovery, store/open.
  */
 #ifndef TANSU_STORE_DATABASE_H
 #define TANSU_STORE_DATABASE_H

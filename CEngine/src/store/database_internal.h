@@ -85,6 +85,7 @@ struct database {
     size_t sort_memory_bytes;
     size_t group_memory_bytes;
     uint64_t transaction_memory_bytes; /* 0: no limit */
+    uint64_t max_pinned_bytes;         /* of one snapshot of this process; 0: no limit */
     uint32_t compaction_percent;       /* 0: no compaction in the background */
     uint32_t compaction_share;
     slow_log slow_log;

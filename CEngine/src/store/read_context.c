@@ -7,6 +7,8 @@
 #include "store/pending.h"
 #include "util/error.h"
 
+#include <stdlib.h>
+
 /* A reference into the unfinished frame rather than the committed log. */
 #define REF_PENDING ((uint64_t)1 << 63)
 
@@ -52,13 +54,14 @@ static bool is_deletion(const read_context *rctx, const record_header *record, u
            record_visible_from(record) != 0 && !lost(rctx, record, RECORD_HEADER_SIZE);
 }
 
-/* committed -- follows a location back to the record that the read context may see; 0 when there is
- * none. */
-static log_location committed(const read_context *rctx, log_location location, uint64_t where) {
+/* walk -- follows a location back to the record that the read context may see, past `most` newer
+ * ones at most; 0 when there is none. *steps counts the newer ones. */
+static inline log_location walk(const read_context *rctx, log_pins *pins, log_location location,
+                                uint64_t where, uint32_t *steps, uint32_t most) {
     uint64_t newest = UINT64_MAX;
-    while (location != 0 && location != ASTRAY) {
+    for (; location != 0 && location != ASTRAY && *steps < most; ++*steps) {
         uint64_t room;
-        const record_header *record = log_record(rctx->log, rctx->pins, location, &room);
+        const record_header *record = log_record(rctx->log, pins, location, &room);
         /* Until the header is here, which says where the document begins, the processor cannot ask
          * for the rest itself. */
         prefetch_lines(record, 64);
@@ -72,6 +75,74 @@ static log_location committed(const read_context *rctx, log_location location, u
         location = earlier(record, room, where, &newest);
     }
     return location;
+}
+
+/* So many newer versions are passed once: where they lead is kept with the snapshot. */
+#define STEPS_MOST 32
+
+/* kept_find -- what is kept of a document with the snapshot; 0: nothing. `passing` is held. */
+static log_location kept_find(const read_context *rctx, uint64_t where) {
+    return rctx->kept == NULL || *rctx->kept == NULL ? 0 : pending_find(*rctx->kept, where);
+}
+
+/* kept_set -- keeps a version; false when `most` are kept, or memory is exhausted. */
+static bool kept_set(const read_context *rctx, uint64_t where, log_location location,
+                     uint64_t most) {
+    pthread_rwlock_wrlock(&rctx->log->passing);
+    if (*rctx->kept == NULL)
+        *rctx->kept = calloc(1, sizeof **rctx->kept);
+    bool done = *rctx->kept != NULL && (*rctx->kept)->count < most && pending_reserve(*rctx->kept);
+    if (done)
+        pending_set(*rctx->kept, where, location == 0 ? LOCATION_DELETED : location);
+    pthread_rwlock_unlock(&rctx->log->passing);
+    return done;
+}
+
+/* pass -- walk() from a segment that is newer than the read context, which does not keep it: a
+ * compaction may unmap the segment, and keeps the version with the snapshot before. *kept: it was
+ * kept. */
+static log_location pass(const read_context *rctx, log_location location, uint64_t where,
+                         uint32_t *steps, bool *kept) {
+    log_pins pins = {.next = 0}; /* of segments that may go when `passing` is released */
+    pthread_rwlock_rdlock(&rctx->log->passing);
+    log_location found = kept_find(rctx, where);
+    *kept = found != 0;
+    if (found == 0)
+        found = walk(rctx, &pins, location, where, steps, UINT32_MAX);
+    log_pins_release(&pins);
+    pthread_rwlock_unlock(&rctx->log->passing);
+    return found == LOCATION_DELETED ? 0 : found;
+}
+
+/* committed_far -- committed() of a document with many newer versions, or in a newer segment. */
+static __attribute__((noinline)) log_location
+committed_far(const read_context *rctx, log_location location, uint64_t where, uint32_t steps) {
+    bool kept;
+    location = pass(rctx, location, where, &steps, &kept);
+    if (!kept && steps >= STEPS_MOST && location != ASTRAY && rctx->kept != NULL)
+        (void)kept_set(rctx, where, location, UINT64_MAX);
+    return location;
+}
+
+/* committed -- follows a location back to the record that the read context may see; 0 when there is
+ * none. */
+static inline log_location committed(const read_context *rctx, log_location location,
+                                     uint64_t where) {
+    uint32_t steps = 0;
+    if (__builtin_expect(log_first(rctx->log, location) <= rctx->sequence, 1)) {
+        location = walk(rctx, rctx->pins, location, where, &steps, STEPS_MOST);
+        if (__builtin_expect(steps < STEPS_MOST, 1))
+            return location;
+    }
+    return committed_far(rctx, location, where, steps);
+}
+
+bool read_keep_version(const read_context *rctx, log_location location, uint64_t where,
+                       uint64_t most) {
+    uint32_t steps = 0;
+    bool kept;
+    location = pass(rctx, location, where, &steps, &kept);
+    return kept || (location != ASTRAY && kept_set(rctx, where, location, most));
 }
 
 /* found -- the document of a reference; NULL when there is none that is valid, or it could not be

@@ -18,6 +18,7 @@ typedef struct read_context {
     struct log_pins *pins; /* keep what is read in memory (log/compressed/compressed_segment.h) */
     tree_store *trees;
     uint64_t sequence;             /* records up to this commit are seen */
+    struct pending **kept;         /* of the snapshot (store/snapshot.h); NULL: of the newest */
     const struct pending *pending; /* a write transaction's own changes, or NULL */
     const interrupt *interrupt;    /* what stops a long read, or NULL; outlives the read context */
     const struct fs *calls;        /* for temporary files; NULL: a read that makes none */
@@ -34,6 +35,11 @@ typedef uint64_t doc_ref;
  * there is none. Errors: IO, CORRUPT, MEMORY. */
 tansu_status read_find(const read_context *rctx, const collection_state *collection, uint64_t rid,
                        doc_ref *ref, tansu_error *error);
+
+/* read_keep_version -- keeps the version of a document with the snapshot of the read context, which
+ * has its record id, from the location of a version on (0: there is none): unless it is kept, or
+ * `most` are. False when that fails, also for want of memory. */
+bool read_keep_version(const read_context *rctx, uint64_t location, uint64_t where, uint64_t most);
 
 /* read_find_document -- the same, and the document as read_document() returns it. */
 tansu_status read_find_document(const read_context *rctx, const collection_state *collection,

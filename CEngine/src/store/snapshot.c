@@ -7,6 +7,7 @@
 #include "store/commit_wait.h"
 #include "store/database_internal.h"
 #include "store/name_check.h"
+#include "store/pending.h"
 #include "util/arena.h"
 #include "util/error.h"
 #include "util/heap.h"
@@ -30,7 +31,16 @@ snapshot *snapshot_new(uint32_t capacity) {
     return v;
 }
 
+/* kept_free -- frees the versions that are kept for a snapshot. */
+static void kept_free(snapshot *v) {
+    if (v->kept != NULL)
+        pending_free(v->kept);
+    free(v->kept);
+    v->kept = NULL;
+}
+
 void snapshot_free(snapshot *v) {
+    kept_free(v);
     free(v->collections);
     free(v);
 }
@@ -57,6 +67,7 @@ snapshot *snapshot_take(database *db, uint32_t capacity) {
 /* snapshot_end -- snapshot_free() of one whose retired objects are freed or have moved. Each commit
  * takes a snapshot and mostly ends one: its memory is kept for the next. */
 static void snapshot_end(database *db, snapshot *v) {
+    kept_free(v);
     if (v->retired.capacity > RETIRE_FEW)
         retire_forget(&v->retired);
     spare_free(HEAP_KEEPS ? __atomic_exchange_n(&db->spare_snapshot, v, __ATOMIC_ACQ_REL) : v);
@@ -290,6 +301,15 @@ uint32_t snapshot_count_acquired(database *db, uint64_t *oldest) {
     *oldest = db->oldest->sequence;
     for (const snapshot *v = db->oldest; v != db->visible; v = v->next)
         count++;
+    pthread_mutex_unlock(&db->snapshot_mutex);
+    return count;
+}
+
+uint32_t snapshot_commits(database *db, uint64_t *commits, uint32_t most) {
+    uint32_t count = 0;
+    pthread_mutex_lock(&db->snapshot_mutex);
+    for (const snapshot *v = db->oldest; v != db->visible && count < most; v = v->next)
+        commits[count++] = v->sequence;
     pthread_mutex_unlock(&db->snapshot_mutex);
     return count;
 }

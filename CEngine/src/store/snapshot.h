@@ -59,7 +59,11 @@ typedef struct snapshot {
     uint64_t heirs;      /* ended snapshots after it, whose retired objects it may have to take */
     struct snapshot *previous, *next; /* the live snapshots before and after it */
     retire_list retired;              /* what it can reach and no later snapshot can */
-    struct snapshot *more;            /* snapshots that ended and whose `retired` belongs here, too:
+    /* Versions of documents that are not to be found by their links any more, or are far back there
+     * (store/read_context.h): locations; LOCATION_DELETED: it does not have the document. NULL:
+     * none. Guarded by the log's `passing`. */
+    struct pending *kept;
+    struct snapshot *more; /* snapshots that ended and whose `retired` belongs here, too:
                                          there was no memory to join the lists */
 } snapshot;
 
@@ -115,6 +119,9 @@ void snapshot_make_visible(database *db, uint64_t sequence);
 /* snapshot_count_acquired -- the number of snapshots older than the visible one, which live because
  * readers hold them; *oldest: the commit of the oldest. */
 uint32_t snapshot_count_acquired(database *db, uint64_t *oldest);
+
+/* snapshot_commits -- the commits of the oldest of them, at most `most`; returns how many. */
+uint32_t snapshot_commits(database *db, uint64_t *commits, uint32_t most);
 
 /* snapshot_free_all -- frees all snapshots and what only they reach (closing). */
 void snapshot_free_all(database *db);

@@ -58,9 +58,10 @@ extension Database {
         /// read; the engine's 32 MiB when `nil`.
         public var blockCacheBytes: Int?
 
-        /// How many bytes a snapshot of a reader with `allowWriter` may keep on the disk that nobody else needs: of this
-        /// reader, or, for a database that is opened for writing, of each such reader. Beyond that its reads throw
-        /// `.tooLarge` until `refresh()`. No limit when `nil`.
+        /// How many bytes a snapshot (a read transaction, a cursor, a change stream) may keep on the disk that nobody else
+        /// needs. Beyond that its reads throw `.tooLarge` until it ends; those of a reader with `allowWriter` until
+        /// `refresh()`. For a database that is opened for writing it holds for each such reader as well. No limit when
+        /// `nil`.
         public var maxPinnedBytes: Int?
 
         /// The share of dead bytes, in percent, at which a segment is compacted in the background, 1 to 100; the

@@ -49,6 +49,7 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
     db->sort_memory_bytes = (size_t)options->sort_memory_bytes;
     db->group_memory_bytes = (size_t)options->group_memory_bytes;
     db->transaction_memory_bytes = options->transaction_memory_bytes;
+    db->max_pinned_bytes = db->concurrent ? 0 : options->max_pinned_bytes;
     db->compaction_percent = options->compaction_percent;
     db->compaction_share = options->compaction_share;
     db->lock_fd = db->folder_fd = -1;

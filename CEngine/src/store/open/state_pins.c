@@ -136,6 +136,18 @@ void state_pins_refreshed(database *root, database *state, uint64_t commit) {
     pthread_mutex_unlock(&s->pins_mutex);
 }
 
+tansu_status snapshot_pins_exceeded(database *db, const snapshot *v, tansu_error *error) {
+    uint64_t bytes = log_pinned(db->log, v->sequence), limit = db->max_pinned_bytes;
+    if (bytes <= limit)
+        return TANSU_OK;
+    return error_set(error, TANSU_E_TOO_LARGE, "max_pinned_bytes",
+                     "The snapshot keeps %" PRIu64 " bytes on the disk that nobody else needs, and "
+                     "max_pinned_bytes is %" PRIu64
+                     "; end the transaction, cursor or feed and begin "
+                     "another one, or set a larger limit",
+                     bytes, limit);
+}
+
 tansu_status state_pins_exceeded(database *state, tansu_error *error) {
     struct states *s = state->root->states;
     log_removals now = log_follow_removals(state->log);

@@ -23,13 +23,21 @@ void state_pins_remove(database *state);
  * mutex of the root's states is held. */
 void state_pins_refreshed(database *root, database *state, uint64_t commit);
 
-/* state_pins_exceeded -- state_pins_check() for a state of a root with states. */
+/* state_pins_exceeded, snapshot_pins_exceeded -- state_pins_check() for a state of a root with
+ * states, and for a snapshot of another database with a limit. */
 tansu_status state_pins_exceeded(database *state, tansu_error *error);
+tansu_status snapshot_pins_exceeded(database *db, const snapshot *v, tansu_error *error);
 
-/* state_pins_check -- TOO_LARGE when what a state keeps on the disk exceeds the limit. Of a
- * database without states, one comparison; without a limit, some loads. */
-static inline tansu_status state_pins_check(database *state, tansu_error *error) {
-    return state->root == state ? TANSU_OK : state_pins_exceeded(state, error);
+/* state_pins_check -- TOO_LARGE when what a state keeps on the disk exceeds the limit, or what a
+ * snapshot of the writer's process does; `v` NULL: none is held. Without a limit, two comparisons,
+ * and for a state some loads. */
+static inline tansu_status state_pins_check(database *state, const snapshot *v,
+                                            tansu_error *error) {
+    if (state->root != state)
+        return state_pins_exceeded(state, error);
+    return __builtin_expect(state->max_pinned_bytes == 0, 1) || v == NULL
+               ? TANSU_OK
+               : snapshot_pins_exceeded(state, v, error);
 }
 
 #endif

@@ -25,6 +25,10 @@
 #define DIRTY_PART 2
 #define DIRTY_LEAST ((uint64_t)1024 * 1024)
 
+/* It is replaced as well when its snapshots keep more than that of removed segments, and more than
+ * it reads. */
+#define KEEPS_LEAST ((uint64_t)4 * 1024 * 1024)
+
 /* ---- States ---- */
 
 /* close_state -- a state that nobody uses any more. */
@@ -107,7 +111,7 @@ tansu_status states_enter(database *root, database **state, tansu_error *error) 
             return no_state(root, error);
         if (d != NULL && (looked || log_follow_unchanged(d->log))) {
             *state = d;
-            status = state_pins_check(d, error);
+            status = state_pins_check(d, NULL, error);
             if (status == TANSU_OK)
                 return TANSU_OK;
             expire(root, d);
@@ -322,6 +326,13 @@ static bool is_large(struct states *r, const database *state) {
     return files_stamp_check(state, NULL) == TANSU_E_BUSY;
 }
 
+/* keeps_much -- whether snapshots of a state keep more of removed segments than all that it reads:
+ * the next one has a state of its own, and the old ones keep what this one has now, and no more. */
+static bool keeps_much(const database *state) {
+    return __atomic_load_n(&state->log->retired, __ATOMIC_RELAXED) >
+           log_measure(state->log).bytes + KEEPS_LEAST;
+}
+
 /* log_end -- the last commit of the log, where the marks do not say it: nobody has written since
  * the last clean end. */
 static tansu_status log_end(const database *root, uint64_t *to, tansu_error *error) {
@@ -349,7 +360,7 @@ static tansu_status refresh(database *root, database *state, tansu_error *error)
         return replace(root, state, error);
     }
     log_follow_seen(state->log, &seen);
-    if (to > now && is_large(r, state))
+    if (to > now && (is_large(r, state) || keeps_much(state)))
         (void)replace(root, state, NULL); /* it goes on with the state that it has */
     return TANSU_OK;
 }

@@ -67,9 +67,12 @@ static const collection_state *state_of(const online_build *a, const snapshot *v
 }
 
 /* context_of -- reading as of a snapshot. */
-static read_context context_of(online_build *a, const snapshot *v) {
-    return (read_context){
-        .log = a->db->log, .pins = &a->pins, .trees = a->db->trees, .sequence = v->sequence};
+static read_context context_of(online_build *a, snapshot *v) {
+    return (read_context){.log = a->db->log,
+                          .pins = &a->pins,
+                          .trees = a->db->trees,
+                          .sequence = v->sequence,
+                          .kept = &v->kept};
 }
 
 /* report_progress -- calls the progress function, and checks whether the database is being
