@@ -127,6 +127,12 @@
  *    touched, and its memory stays allocated. The child opens a database of its own, or the same
  *    folder once the parent has closed it.
  *  - The folder must be on a file system with working flock(2) and shared mappings: not on NFS.
+ *  - A handle keeps to the folder that it opened. When that is moved, removed or replaced, by
+ *    another database too, the next write returns TANSU_E_MOVED and nothing of it is kept, and
+ *    nothing at the path is touched, by closing neither. A commit with TANSU_DURABILITY_FULL checks
+ *    the path before it writes; others check it at most every few milliseconds, and what they
+ *    write until then is in the folder that was moved. Reading continues, except in handles that
+ *    follow another process.
  *  - A failed fsync makes the database read-only until it is opened again (TANSU_E_SYNC_FAILED),
  *    because the operating system may have dropped the pages that it could not write. Reading
  *    continues, but a document on such a page that has to be read again gives TANSU_E_IO.
@@ -208,7 +214,9 @@ typedef enum tansu_status {
                                  read-only until it is opened again */
     TANSU_E_UNSUPPORTED = 35, /* understood, but not in this version of the library */
     TANSU_E_INVALID_STATE = 36, /* the state of the handle forbids the call */
-    TANSU_E_REFERENCED = 37     /* documents refer to what would be removed, by the rule "deny" */
+    TANSU_E_REFERENCED = 37,    /* documents refer to what would be removed, by the rule "deny" */
+    TANSU_E_MOVED = 38          /* the database's folder is no longer at its path; context names the
+                                folder */
 } tansu_status;
 
 /* What went wrong, for people (message, context) and for programs (code, context, offset). */
@@ -448,9 +456,10 @@ TANSU_API tansu_status tansu_open_json(const char *options, tansu_db **db, tansu
  * Compacts what is due (options.compaction_percent), for two seconds at most, stops background
  * work, writes a checkpoint, syncs, and frees the handle. No-op on NULL.
  * Errors: BUSY (a transaction, cursor or feed is open: nothing was closed; end it and call again);
- * IO, FULL (the database is closed; acknowledged commits are in the log, and only the next opening
- * takes longer); SYNC_FAILED (likewise, and commits that were not yet synced may be lost by a power
- * failure).
+ * IO, FULL (the database is closed; acknowledged commits are in the log, so none may be repeated,
+ * and only the next opening takes longer); MOVED (the database is closed, and nothing was written;
+ * acknowledged commits are in the folder that was moved); SYNC_FAILED (the database is closed, and
+ * commits that were not yet synced may be lost by a power failure).
  */
 TANSU_API tansu_status tansu_shutdown(tansu_db *db, tansu_error *error);
 
@@ -461,25 +470,25 @@ TANSU_API void tansu_close(tansu_db *db);
 /*
  * Of a database that was opened with allow_writer: what is read from now on has all commits that
  * are complete, also those that another process made since. Cursors, transactions and what they
- * read stay as they are. When nothing was committed, the call reads two numbers in memory;
- * otherwise it replays the new commits, or opens the files again if that is not possible or takes
- * too much memory (docs/readers.md). Any thread; one refresh at a time, and reads do not wait for
- * it.
+ * read stay as they are. When nothing was committed, the call checks the folder's path and reads
+ * two numbers in memory; otherwise it replays the new commits, or opens the files again if that is
+ * not possible or takes too much memory (docs/readers.md). Any thread; one refresh at a time, and
+ * reads do not wait for it.
  * Other databases always have their newest commit: nothing is done.
  * *changed, *sequence: whether the newest commit is another one now, and its number; may be NULL.
- * Errors: those of tansu_open(); what was read before can still be read.
+ * Errors: MOVED; those of tansu_open(). What was read before can still be read.
  */
 TANSU_API tansu_status tansu_refresh(tansu_db *db, int *changed, uint64_t *sequence,
                                      tansu_error *error);
 
 /* Makes every commit so far survive power loss: readers see all of them then. A commit of another
- * thread that still waits for the disk counts. Errors: IO, SYNC_FAILED. */
+ * thread that still waits for the disk counts. Errors: IO, MOVED, SYNC_FAILED. */
 TANSU_API tansu_status tansu_sync(tansu_db *db, tansu_error *error);
 
 /* Writes the dirty index blocks to the index file, so that the next opening has nothing to replay,
  * and has segments of the log compacted in the background if that is due. Readers and writers
- * continue. Errors: IO, FULL, READ_ONLY, SYNC_FAILED; CORRUPT (in the index files; the next opening
- * rebuilds them). */
+ * continue. Errors: IO, FULL, READ_ONLY, MOVED, SYNC_FAILED; CORRUPT (in the index files; the next
+ * opening rebuilds them). */
 TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
 
 /*
@@ -552,8 +561,8 @@ TANSU_API tansu_status tansu_txn_start(tansu_txn *txn, tansu_error *error);
  * it is kept, except after IO from the sync itself: then it may or may not survive power loss, and
  * the database accepts no more writes (SYNC_FAILED) until it is opened again. *sequence (may be
  * NULL): the number of the commit; 0 when the transaction changed nothing.
- * Errors: FULL, IO, SYNC_FAILED, CANCELLED, BUSY (one of its cursors is open: nothing happened, and
- * the transaction continues).
+ * Errors: FULL, IO, MOVED, SYNC_FAILED, CANCELLED, BUSY (one of its cursors is open: nothing
+ * happened, and the transaction continues).
  */
 TANSU_API tansu_status tansu_txn_commit(tansu_txn *txn, uint64_t *sequence, tansu_error *error);
 
@@ -990,8 +999,8 @@ TANSU_API void tansu_feed_close(tansu_feed *feed);
  * one segment of extra space at a time. The same runs in the background while the database is open
  * (options.compaction_percent), and for two seconds at most when it is closed. *report (may be
  * NULL): {"bytesBefore", "bytesAfter", "segments", "records"}. `progress` (may be NULL): bytes.
- * Errors: FULL, IO, CORRUPT (a corrupt segment is left as it is), CANCELLED, READ_ONLY, BUSY (a
- * backup, a verification or another compaction is running).
+ * Errors: FULL, IO, MOVED, CORRUPT (a corrupt segment is left as it is), CANCELLED, READ_ONLY, BUSY
+ * (a backup, a verification or another compaction is running).
  */
 TANSU_API tansu_status tansu_compact(tansu_db *db, tansu_progress progress, void *context,
                                      tansu_buffer *report, tansu_error *error);

@@ -18,7 +18,7 @@ struct CommandErrorTests {
             (.invalidIndex, .invalidInput), (.invalidJSON, .invalidInput), (.invalidCommand, .invalidInput),
             (.tooLarge, .invalidInput), (.cancelled, .temporary), (.timeout, .temporary),
             (.syncFailed, .inputOutput), (.unsupported, .unavailable), (.invalidState, .software),
-            (.referenced, .invalidInput),
+            (.referenced, .invalidInput), (.moved, .inputOutput),
         ]
         for (code, status) in expected {
             #expect(CommandExitCode(errorCode: code.description) == status, "\(code)")

@@ -162,7 +162,7 @@ static tansu_status copy_all(const cloning *c, tansu_error *error) {
 
 /* is_there -- whether something has that path. */
 static bool is_there(const fs *calls, const char *path) {
-    int fd = calls->open(path, O_RDONLY | O_NONBLOCK, 0);
+    int fd = calls->open(calls, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd >= 0)
         calls->close(fd);
     return fd >= 0 || errno != ENOENT;

@@ -95,6 +95,9 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
     tansu_status status = handle_check_process(d, error);
     if (status != TANSU_OK || d->read_only)
         return status;
+    status = handle_check_folder(d, error);
+    if (status != TANSU_OK)
+        return status;
     snapshot *v = snapshot_acquire_head(d);
     uint64_t sequence = v->sequence;
     snapshot_release(d, v);

@@ -32,7 +32,7 @@ static tansu_status folder_segment_begin(void *context, const log_extent *segmen
     if (t->path == NULL)
         return error_memory(error);
     t->offset = 0;
-    t->fd = t->calls->open(t->path, O_RDWR | O_CREAT | O_EXCL, 0644);
+    t->fd = t->calls->open(t->calls, t->path, O_RDWR | O_CREAT | O_EXCL, 0644);
     return t->fd < 0 ? error_errno(error, t->path, "create", errno) : TANSU_OK;
 }
 
@@ -73,14 +73,14 @@ tansu_status backup_folder_write(const staging *staged, database *db, const snap
     log_copy_target target = {&t, folder_segment_begin, folder_segment_bytes, folder_segment_end};
     if (log_folder == NULL)
         status = error_memory(error);
-    else if (calls->mkdir(log_folder, 0755) != 0)
+    else if (calls->mkdir(calls, log_folder, 0755) != 0)
         status = error_errno(error, log_folder, "create the folder", errno);
     if (status == TANSU_OK)
         status = log_copy(db->log, v->sequence, v->position, &target, error);
     if (t.fd >= 0)
         calls->close(t.fd);
     free(t.path);
-    if (status == TANSU_OK && calls->sync_folder(log_folder) != 0)
+    if (status == TANSU_OK && calls->sync_folder(calls, log_folder) != 0)
         status = error_errno(error, log_folder, "sync", errno);
     if (status == TANSU_OK) /* last: it makes the folder a database; syncs the folder, too */
         status = manifest_write(calls, staged->path, m, error);

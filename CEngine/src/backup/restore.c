@@ -84,14 +84,14 @@ static tansu_status fill(const staging *staged, int fd, bool folder, const char 
     tansu_status status = TANSU_OK;
     if (log_folder == NULL)
         status = error_memory(error);
-    else if (staged->calls->mkdir(log_folder, 0755) != 0)
+    else if (staged->calls->mkdir(staged->calls, log_folder, 0755) != 0)
         status = error_errno(error, log_folder, "create the folder", errno);
     if (status == TANSU_OK)
         status = folder ? restore_folder(staged, from, progress, m, error)
                         : restore_file(staged, fd, from, progress, m, error);
     if (status == TANSU_OK)
         status = restore_check(staged, m, error);
-    if (status == TANSU_OK && staged->calls->sync_folder(log_folder) != 0)
+    if (status == TANSU_OK && staged->calls->sync_folder(staged->calls, log_folder) != 0)
         status = error_errno(error, log_folder, "sync", errno);
     free(log_folder);
     if (status == TANSU_OK)
@@ -110,8 +110,8 @@ tansu_status database_restore(const char *from, const char *to, const fs *calls,
                               const index_filter_calls *filters, task *progress,
                               backup_result *result, tansu_error *error) {
     *result = (backup_result){0};
-    bool folder = calls->list(from, note_nothing, NULL) == 0;
-    int fd = folder ? -1 : calls->open(from, O_RDONLY | O_NONBLOCK, 0);
+    bool folder = calls->list(calls, from, note_nothing, NULL) == 0;
+    int fd = folder ? -1 : calls->open(calls, from, O_RDONLY | O_NONBLOCK, 0);
     if (!folder && fd < 0)
         return errno == ENOENT || errno == ENOTDIR
                    ? error_set(error, TANSU_E_NOT_FOUND, from, "There is no backup at this path")

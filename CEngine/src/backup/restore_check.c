@@ -132,7 +132,7 @@ static tansu_status check_segment(checking *c, const char *name, tansu_error *er
     tansu_status status = TANSU_OK;
     uint64_t size = 0;
     uint8_t *bytes = NULL;
-    int fd = calls->open(path, O_RDONLY, 0);
+    int fd = calls->open(calls, path, O_RDONLY, 0);
     if (fd < 0 || calls->size(fd, &size) != 0)
         status = error_errno(error, path, "open", errno);
     if (status == TANSU_OK && size >= SEGMENT_HEADER_SIZE) {
@@ -165,7 +165,7 @@ tansu_status restore_check(const staging *staged, manifest *m, tansu_error *erro
         return error_memory(error);
     checking c = {.staged = staged, .folder = folder, .error = error};
     c.seed = checksum(0, m->uuid, sizeof m->uuid);
-    if (staged->calls->list(folder, check_name, &c) != 0 && c.status == TANSU_OK)
+    if (staged->calls->list(staged->calls, folder, check_name, &c) != 0 && c.status == TANSU_OK)
         c.status = error_errno(error, folder, "list", errno);
     m->compacted = m->compacted || c.compacted;
     m->compressed = m->compressed || c.compressed;

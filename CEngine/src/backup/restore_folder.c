@@ -65,7 +65,7 @@ static tansu_status copy_segment(const staging *staged, const char *folder, uint
     restore_segment s = {.staged = staged, .fd = -1};
     tansu_status status = TANSU_OK;
     uint64_t size = 0;
-    int fd = calls->open(path, O_RDONLY | O_NONBLOCK, 0);
+    int fd = calls->open(calls, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
         status = error_errno(error, path, "open", errno);
     else if (calls->size(fd, &size) == 0)
@@ -89,7 +89,7 @@ static tansu_status copy_log(const staging *staged, const char *folder, task *pr
     found_numbers found = {0};
     tansu_status status = TANSU_OK;
     uint8_t *bytes = malloc(LOG_COPY_STEP);
-    if (staged->calls->list(folder, note_number, &found) != 0 && !found.no_memory)
+    if (staged->calls->list(staged->calls, folder, note_number, &found) != 0 && !found.no_memory)
         status = errno == ENOENT
                      ? error_set(error, TANSU_E_CORRUPT, folder, "The log of the backup is missing")
                      : error_errno(error, folder, "list", errno);
@@ -108,7 +108,7 @@ static tansu_status lock_source(const fs *calls, const char *from, int *fd, tans
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    *fd = calls->open(path, O_RDONLY, 0);
+    *fd = calls->open(calls, path, O_RDONLY, 0);
     if (*fd < 0 && errno == ESPIPE)
         status = error_errno(error, path, "open", errno);
     else if (*fd >= 0 && calls->lock(*fd, false) != 0)

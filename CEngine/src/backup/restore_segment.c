@@ -26,7 +26,7 @@ tansu_status restore_segment_begin(restore_segment *s, uint64_t number, tansu_er
     if (s->path == NULL)
         return error_memory(error);
     s->offset = 0;
-    s->fd = calls->open(s->path, O_RDWR | O_CREAT | O_EXCL, 0644);
+    s->fd = calls->open(calls, s->path, O_RDWR | O_CREAT | O_EXCL, 0644);
     if (s->fd >= 0)
         return TANSU_OK;
     int why = errno;

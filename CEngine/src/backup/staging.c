@@ -25,7 +25,7 @@ static bool remove_name(void *context, const char *name) {
 
 /* check_absent -- EXISTS when there is something at the target. */
 static tansu_status check_absent(const staging *staged, tansu_error *error) {
-    int fd = staged->calls->open(staged->to, O_RDONLY | O_NONBLOCK, 0);
+    int fd = staged->calls->open(staged->calls, staged->to, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0 && errno == ENOENT)
         return TANSU_OK;
     if (fd < 0 && errno != ESPIPE && errno != ELOOP) /* of existing files that can't be opened */
@@ -39,7 +39,7 @@ static tansu_status check_absent(const staging *staged, tansu_error *error) {
 /* open_locked -- opens and locks the file that shows that the target is in use; sets `made`. */
 static tansu_status open_locked(staging *staged, const char *path, tansu_error *error) {
     const fs *calls = staged->calls;
-    staged->fd = calls->open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0644);
+    staged->fd = calls->open(calls, path, O_RDWR | O_CREAT | O_NOFOLLOW, 0644);
     if (staged->fd < 0)
         return error_errno(error, path, "open", errno);
     if (calls->lock(staged->fd, true) != 0) {
@@ -48,7 +48,7 @@ static tansu_status open_locked(staging *staged, const char *path, tansu_error *
         if (number == EWOULDBLOCK)
             return error_set(error, TANSU_E_BUSY, staged->to,
                              "Another backup or restore to this path is in progress");
-        calls->unlink(path);
+        calls->unlink(calls, path);
         return error_errno(error, path, "lock", number);
     }
     staged->made = true;
@@ -70,11 +70,11 @@ static tansu_status begin_file(staging *staged, tansu_error *error) {
 
 /* make_locked -- creates the folder, if need be, and its LOCK. */
 static tansu_status make_locked(staging *staged, const char *lock, tansu_error *error) {
-    if (staged->calls->mkdir(staged->path, 0755) != 0 && errno != EEXIST)
+    if (staged->calls->mkdir(staged->calls, staged->path, 0755) != 0 && errno != EEXIST)
         return error_errno(error, staged->path, "create the folder", errno);
     tansu_status status = open_locked(staged, lock, error);
     if (status != TANSU_OK && status != TANSU_E_BUSY && !staged->made)
-        staged->calls->rmdir(staged->path); /* if there is nothing in it */
+        staged->calls->rmdir(staged->calls, staged->path); /* if there is nothing in it */
     return status;
 }
 
@@ -91,7 +91,7 @@ static tansu_status begin_folder(staging *staged, tansu_error *error) {
     free(lock);
     if (status != TANSU_OK)
         return status;
-    staged->calls->list(staged->path, remove_name, staged);
+    staged->calls->list(staged->calls, staged->path, remove_name, staged);
     return TANSU_OK;
 }
 
@@ -128,7 +128,7 @@ tansu_status staging_publish(staging *staged, tansu_error *error) {
     tansu_status status = check_absent(staged, error);
     if (status != TANSU_OK)
         return status;
-    if (staged->calls->rename(staged->path, staged->to) != 0)
+    if (staged->calls->rename(staged->calls, staged->path, staged->to) != 0)
         return error_errno(error, staged->to, "rename", errno);
     staged->made = false;
     status = fs_sync_parent(staged->calls, staged->to, error);

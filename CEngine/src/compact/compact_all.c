@@ -44,7 +44,9 @@ static tansu_status report_progress(void *context, uint64_t bytes, tansu_error *
  * head is sealed if it belongs to it. */
 static tansu_status make_plan(database *db, uint32_t percent, const write_lock_caller *caller,
                               uint64_t limit, compact_plan *plan, tansu_error *error) {
-    tansu_status status = write_lock_acquire_asking(db, caller, error);
+    tansu_status status = handle_check_folder(db, error);
+    if (status == TANSU_OK)
+        status = write_lock_acquire_asking(db, caller, error);
     if (status != TANSU_OK)
         return status;
     status = compact_plan_make(db, percent, true, limit, plan, error);

@@ -183,7 +183,7 @@ void log_remove_obsolete(log *l) {
     pthread_mutex_unlock(&l->mutex);
     list_close(l, &l->superseded);
     if (removed && l->folder != NULL)
-        l->calls->sync_folder(l->folder);
+        l->calls->sync_folder(l->calls, l->folder);
 }
 
 uint32_t *log_numbers(log *l, uint32_t *count) {

@@ -32,7 +32,8 @@ static bool note_name(void *context, const char *name) {
     if (segment_number(name, SEGMENT_NEW, &number) && number != 0 && !found->l->read_only) {
         char *path = fs_join(found->l->folder, name);
         if (path != NULL)
-            found->l->calls->unlink(path); /* one that stays is tried again at the next opening */
+            found->l->calls->unlink(found->l->calls,
+                                    path); /* one that stays is tried again at the next opening */
         free(path);
     }
     if (!segment_number(name, ".seg", &number) || number == 0)
@@ -64,7 +65,7 @@ static bool is_zero(const uint8_t *bytes, size_t size) {
 static bool header_is_zero(const log *l, uint32_t number) {
     char *path = segment_path(l, number);
     uint8_t bytes[SEGMENT_HEADER_SIZE + FRAME_HEADER_SIZE] = {0};
-    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    int fd = path == NULL ? -1 : l->calls->open(l->calls, path, O_RDONLY, 0);
     ssize_t got = fd < 0 ? -1 : l->calls->read(fd, bytes, sizeof bytes, 0);
     if (fd >= 0)
         l->calls->close(fd);
@@ -110,7 +111,7 @@ static tansu_status open_one(log *l, uint32_t number, bool last, tansu_error *er
 static tansu_status open_segments(log *l, tansu_error *error) {
     found_segments found = {.l = l};
     tansu_status status = TANSU_OK;
-    if (l->calls->list(l->folder, note_name, &found) != 0 && !found.no_memory)
+    if (l->calls->list(l->calls, l->folder, note_name, &found) != 0 && !found.no_memory)
         status = error_errno(error, l->folder, "list", errno);
     else if (found.no_memory)
         status = error_memory(error);

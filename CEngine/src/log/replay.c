@@ -162,8 +162,8 @@ static tansu_status cut(log *l, uint32_t index, uint64_t offset, bool zeros, uin
     }
     /* The truncation must be durable: a frame written here later could otherwise be followed by an
      * old one that happens to fit. */
-    if (changed &&
-        (l->calls->sync(s->fd, s->base, s->mapped) != 0 || l->calls->sync_folder(l->folder) != 0))
+    if (changed && (l->calls->sync(s->fd, s->base, s->mapped) != 0 ||
+                    l->calls->sync_folder(l->calls, l->folder) != 0))
         return error_errno(error, l->folder, "sync", errno);
     return TANSU_OK;
 }

@@ -30,7 +30,7 @@ static int reserve_open(log *l) {
     char *path = fs_join(l->folder, RESERVE_NAME);
     if (path == NULL)
         return -1;
-    int fd = l->calls->open(path, O_RDWR | O_CREAT, 0644);
+    int fd = l->calls->open(l->calls, path, O_RDWR | O_CREAT, 0644);
     int number = errno;
     free(path);
     errno = number;
@@ -119,7 +119,7 @@ uint64_t reserve_spend(log *l, bool all) {
 
 void reserve_find(log *l) {
     char *path = l->folder == NULL ? NULL : fs_join(l->folder, RESERVE_NAME);
-    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    int fd = path == NULL ? -1 : l->calls->open(l->calls, path, O_RDONLY, 0);
     free(path);
     if (fd < 0)
         return;

@@ -106,7 +106,7 @@ static tansu_status open_output(log_compaction *c, tansu_error *error) {
     c->unfinished = segment_unfinished_path(l, s->number);
     if (c->buffer == NULL || c->unfinished == NULL)
         return error_memory(error);
-    s->fd = l->calls->open(c->unfinished, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    s->fd = l->calls->open(l->calls, c->unfinished, O_RDWR | O_CREAT | O_TRUNC, 0644);
     return s->fd < 0 ? error_errno(error, c->unfinished, "open", errno) : TANSU_OK;
 }
 
@@ -155,7 +155,7 @@ void log_compact_cancel(log_compaction *c) {
     if (c->named)
         segment_unlink(c->l, c->made->number, NULL);
     else if (c->unfinished != NULL && c->made->fd >= 0)
-        c->l->calls->unlink(c->unfinished);
+        c->l->calls->unlink(c->l->calls, c->unfinished);
     segment_close(c->l, c->made);
     release(c);
 }
@@ -377,11 +377,11 @@ static tansu_status sync_new_file(log_compaction *c, const segment_header *heade
     char *path = segment_path(l, c->made->number);
     if (path == NULL)
         return error_memory(error);
-    if (l->calls->rename(c->unfinished, path) != 0)
+    if (l->calls->rename(l->calls, c->unfinished, path) != 0)
         status = error_errno(error, path, "rename", errno);
     else
         c->named = true;
-    if (status == TANSU_OK && l->calls->sync_folder(l->folder) != 0)
+    if (status == TANSU_OK && l->calls->sync_folder(l->calls, l->folder) != 0)
         status = error_errno(error, l->folder, "sync", errno);
     free(path);
     return status;

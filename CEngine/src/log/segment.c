@@ -136,7 +136,7 @@ int segment_descriptor(log *l, segment *s) {
         errno = ENOMEM;
         return -1;
     }
-    s->fd = l->calls->open(path, l->read_only ? O_RDONLY : O_RDWR, 0);
+    s->fd = l->calls->open(l->calls, path, l->read_only ? O_RDONLY : O_RDWR, 0);
     int number = errno;
     free(path);
     errno = number;
@@ -206,7 +206,7 @@ void segment_close(log *l, segment *s) {
 uint64_t segment_file_size(const log *l, uint32_t number) {
     uint64_t size = 0;
     char *path = segment_path(l, number);
-    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    int fd = path == NULL ? -1 : l->calls->open(l->calls, path, O_RDONLY, 0);
     if (fd >= 0 && l->calls->size(fd, &size) != 0)
         size = 0;
     if (fd >= 0)
@@ -220,7 +220,7 @@ tansu_status segment_unlink(log *l, uint32_t number, tansu_error *error) {
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    if (l->calls->unlink(path) != 0 && errno != ENOENT)
+    if (l->calls->unlink(l->calls, path) != 0 && errno != ENOENT)
         status = error_errno(error, path, "remove", errno);
     free(path);
     return status;
@@ -277,7 +277,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
             status = error_memory(error);
             goto fail;
         }
-        s->fd = l->calls->open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+        s->fd = l->calls->open(l->calls, path, O_RDWR | O_CREAT | O_TRUNC, 0644);
         if (s->fd < 0) {
             status = error_errno(error, path, "open", errno);
             goto fail;
@@ -294,7 +294,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
     segment_header header = segment_header_fill(l, s->number, first, 0, 0, false);
     memcpy(s->base, &header, sizeof header);
     s->used = SEGMENT_HEADER_SIZE;
-    if (l->folder != NULL && l->calls->sync_folder(l->folder) != 0) {
+    if (l->folder != NULL && l->calls->sync_folder(l->calls, l->folder) != 0) {
         status = error_errno(error, l->folder, "sync", errno);
         goto fail_file;
     }
@@ -307,7 +307,7 @@ tansu_status segment_create(log *l, uint64_t first, uint64_t size, uint64_t capa
 
 fail_file:
     if (path != NULL)
-        l->calls->unlink(path);
+        l->calls->unlink(l->calls, path);
 fail:
     free(path);
     segment_return_number(l, s->number);
@@ -337,7 +337,7 @@ static bool header_valid(const log *l, const segment_header *header, uint32_t nu
 bool segment_header_valid(const log *l, uint32_t number) {
     segment_header header;
     char *path = segment_path(l, number);
-    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    int fd = path == NULL ? -1 : l->calls->open(l->calls, path, O_RDONLY, 0);
     ssize_t got = fd < 0 ? -1 : l->calls->read(fd, &header, sizeof header, 0);
     if (fd >= 0)
         l->calls->close(fd);

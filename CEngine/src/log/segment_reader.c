@@ -45,7 +45,7 @@ tansu_status reader_open(log_reader *r, log *l, uint32_t number, const uint8_t *
     char *path = segment_file(l->folder, number);
     if (path == NULL)
         return error_memory(error);
-    r->fd = l->calls->open(path, O_RDONLY, 0);
+    r->fd = l->calls->open(l->calls, path, O_RDONLY, 0);
     int problem = errno;
     free(path);
     return r->fd < 0 ? failed(r, "open", problem, error) : TANSU_OK;

@@ -32,7 +32,7 @@ static tansu_status free_path(const log *l, uint32_t number, char **result, tans
         char *path = fs_join(l->set_aside_folder, name);
         if (path == NULL)
             return error_memory(error);
-        int fd = l->calls->open(path, O_RDONLY, 0);
+        int fd = l->calls->open(l->calls, path, O_RDONLY, 0);
         if (fd < 0 && errno == ENOENT) {
             *result = path;
             return TANSU_OK;
@@ -51,7 +51,7 @@ static tansu_status free_path(const log *l, uint32_t number, char **result, tans
 
 /* make_folder -- the folder, its own name on the disk. */
 static tansu_status make_folder(const log *l, tansu_error *error) {
-    if (l->calls->mkdir(l->set_aside_folder, 0755) == 0)
+    if (l->calls->mkdir(l->calls, l->set_aside_folder, 0755) == 0)
         return fs_sync_parent(l->calls, l->set_aside_folder, error);
     return errno == EEXIST ? TANSU_OK
                            : error_errno(error, l->set_aside_folder, "create the folder", errno);
@@ -62,10 +62,10 @@ tansu_status set_aside_move(log *l, uint32_t number, tansu_error *error) {
     tansu_status status = from == NULL ? error_memory(error) : make_folder(l, error);
     if (status == TANSU_OK)
         status = free_path(l, number, &to, error);
-    if (status == TANSU_OK && l->calls->rename(from, to) != 0)
+    if (status == TANSU_OK && l->calls->rename(l->calls, from, to) != 0)
         status = error_errno(error, from, "move", errno);
-    else if (status == TANSU_OK && (l->calls->sync_folder(l->set_aside_folder) != 0 ||
-                                    l->calls->sync_folder(l->folder) != 0))
+    else if (status == TANSU_OK && (l->calls->sync_folder(l->calls, l->set_aside_folder) != 0 ||
+                                    l->calls->sync_folder(l->calls, l->folder) != 0))
         status = error_errno(error, l->set_aside_folder, "sync", errno);
     free(from);
     free(to);
@@ -75,7 +75,7 @@ tansu_status set_aside_move(log *l, uint32_t number, tansu_error *error) {
 /* copy_to -- the bytes of a segment into a new file. */
 static tansu_status copy_to(const log *l, const segment *s, const char *path, tansu_error *error) {
     uint8_t *step = malloc(COPY_STEP);
-    int fd = step == NULL ? -1 : l->calls->open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    int fd = step == NULL ? -1 : l->calls->open(l->calls, path, O_RDWR | O_CREAT | O_TRUNC, 0644);
     tansu_status status = step == NULL ? error_memory(error)
                           : fd < 0     ? error_errno(error, path, "open", errno)
                                        : TANSU_OK;
@@ -90,7 +90,7 @@ static tansu_status copy_to(const log *l, const segment *s, const char *path, ta
     if (fd >= 0) {
         l->calls->close(fd);
         if (status != TANSU_OK)
-            l->calls->unlink(path);
+            l->calls->unlink(l->calls, path);
     }
     free(step);
     return status;
@@ -105,7 +105,7 @@ tansu_status set_aside_copy(log *l, const segment *s, uint64_t offset, tansu_err
         status = free_path(l, s->number, &to, error);
     if (status == TANSU_OK)
         status = copy_to(l, s, to, error);
-    if (status == TANSU_OK && l->calls->sync_folder(l->set_aside_folder) != 0)
+    if (status == TANSU_OK && l->calls->sync_folder(l->calls, l->set_aside_folder) != 0)
         status = error_errno(error, l->set_aside_folder, "sync", errno);
     free(to);
     return status;
@@ -132,7 +132,7 @@ tansu_status headerless_inspect(log *l, uint32_t number, uint64_t expected,
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    int fd = l->calls->open(path, O_RDONLY, 0);
+    int fd = l->calls->open(l->calls, path, O_RDONLY, 0);
     if (fd < 0 || l->calls->size(fd, &size) != 0)
         status = error_errno(error, path, "open", errno);
     if (status == TANSU_OK && size > SEGMENT_HEADER_SIZE) {

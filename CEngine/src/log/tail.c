@@ -53,7 +53,7 @@ static tansu_status load(const fs *calls, const char *folder, const uint8_t uuid
         return error_memory(error);
     tansu_status status = TANSU_OK;
     memset(file, 0, sizeof *file);
-    int fd = calls->open(path, O_RDONLY, 0);
+    int fd = calls->open(calls, path, O_RDONLY, 0);
     ssize_t got = 0;
     if (fd >= 0)
         got = calls->read(fd, file, sizeof *file, 0);
@@ -127,7 +127,7 @@ void tail_sync(log *l) {
         return;
     pthread_mutex_unlock(&l->mutex);
     char *path = fs_join(l->folder, TAIL_NAME);
-    int fd = path == NULL ? -1 : l->calls->open(path, O_RDWR, 0);
+    int fd = path == NULL ? -1 : l->calls->open(l->calls, path, O_RDWR, 0);
     if (fd >= 0) {
         (void)l->calls->sync(fd, mapped, TAIL_FILE_SIZE); /* opening copes with stale marks */
         l->calls->close(fd);
@@ -171,7 +171,7 @@ static bool disk_full(int number) {
 
 /* open_file -- the file with disk space for all its bytes, or -1. */
 static int open_file(const log *l, const char *path) {
-    int fd = l->calls->open(path, O_RDWR | O_CREAT, 0644);
+    int fd = l->calls->open(l->calls, path, O_RDWR | O_CREAT, 0644);
     if (fd >= 0 && l->calls->allocate(fd, 0, TAIL_FILE_SIZE) == 0)
         return fd;
     int number = errno;
@@ -221,7 +221,7 @@ void tail_mark_unknown(log *l) {
         return;
     }
     char *path = fs_join(l->folder, TAIL_NAME);
-    int fd = path == NULL ? -1 : l->calls->open(path, O_RDWR, 0);
+    int fd = path == NULL ? -1 : l->calls->open(l->calls, path, O_RDWR, 0);
     if (fd >=
         0) { /* should it fail, the state is as it was, and an opening that fails is tried again */
         (void)fs_write_all(l->calls, fd, &unknown, sizeof unknown, offsetof(tail_file, state));

@@ -51,18 +51,18 @@ static tansu_status renew(log *l, segment *s, uint8_t *step, tansu_error *error)
     int fd = -1, number;
     if (fresh == NULL || path == NULL)
         status = error_memory(error);
-    else if ((fd = l->calls->open(fresh, O_RDWR | O_CREAT | O_TRUNC, 0644)) < 0)
+    else if ((fd = l->calls->open(l->calls, fresh, O_RDWR | O_CREAT | O_TRUNC, 0644)) < 0)
         status = error_errno(error, fresh, "open", errno);
     else if ((number = copy_bytes(l, s, fd, step)) != 0)
         status = error_errno(error, fresh, "copy a segment to", number);
-    else if (l->calls->rename(fresh, path) != 0)
+    else if (l->calls->rename(l->calls, fresh, path) != 0)
         status = error_errno(error, path, "rename", errno);
     if (status != TANSU_OK && fd >= 0)
-        l->calls->unlink(fresh);
+        l->calls->unlink(l->calls, fresh);
     if (status == TANSU_OK) {
         status = segment_replace_file(l, s, fd, error);
         fd = status == TANSU_OK ? -1 : fd;
-        if (status == TANSU_OK && l->calls->sync_folder(l->folder) != 0)
+        if (status == TANSU_OK && l->calls->sync_folder(l->calls, l->folder) != 0)
             status = error_errno(error, l->folder, "sync", errno);
     }
     if (fd >= 0)
@@ -119,7 +119,8 @@ tansu_status tail_flush(log *l, uint64_t synced, uint32_t number, uint64_t offse
             from = offset_after(s, SEGMENT_HEADER_SIZE, s->first, synced);
         status = flush_segment(l, s, from == SEGMENT_HEADER_SIZE ? 0 : from, step, error);
     }
-    if (status == TANSU_OK && l->calls->sync_folder(l->folder) != 0) /* the names of segments */
+    if (status == TANSU_OK &&
+        l->calls->sync_folder(l->calls, l->folder) != 0) /* the names of segments */
         status = error_errno(error, l->folder, "sync", errno);
     free(step);
     return status;

@@ -60,8 +60,10 @@ typedef struct state_pins {
 } state_pins;
 
 struct database {
-    const fs *calls;
-    fork_stamp opened_in;              /* the process; its forks may not use what it had opened */
+    fs files;             /* anchored to the folder, and to those of the log and the index in it */
+    const fs *calls;      /* the same */
+    bool anchored;        /* by this database, which frees the paths: states use their root's */
+    fork_stamp opened_in; /* the process; its forks may not use what it had opened */
     const index_filter_calls *filters; /* of partial indexes */
     tansu_store store;
     bool read_only;
@@ -91,8 +93,9 @@ struct database {
     slow_log slow_log;
     char *folder; /* NULL in a memory store */
     int lock_fd;
-    int folder_fd;     /* locked as well; -1 where folders can't be */
-    manifest manifest; /* guarded by checkpoint_mutex; also used at opening and closing */
+    int folder_fd; /* locked as well, except with `concurrent`; -1 where folders can't be opened */
+    uint64_t folder_checked; /* the tick of the clock of the last check that found it; atomic */
+    manifest manifest;       /* guarded by checkpoint_mutex; also used at opening and closing */
     tansu_status (*close)(database *db, tansu_error *error); /* database_close() */
 
     struct log *log;

@@ -64,7 +64,7 @@ static tansu_status take_part(const database *db, const part *p, uint8_t *buffer
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    int fd = db->calls->open(path, O_RDONLY, 0);
+    int fd = db->calls->open(db->calls, path, O_RDONLY, 0);
     if (fd < 0 || sum(db->calls, fd, p->most, buffer, result) != 0) {
         result[0] = UINT64_MAX;
         result[1] = (uint64_t)errno;

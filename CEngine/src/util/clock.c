@@ -8,11 +8,25 @@
 /* A longer wait than this is split into several: not every system accepts any timeout. */
 #define WAIT_MOST ((uint64_t)24 * 3600 * 1000000000u)
 
-clock_time clock_now(void) {
-    struct timespec now;
-    /* Fails for an unknown clock or a bad pointer only. */
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+/* read_clock -- fails for an unknown clock only. */
+static clock_time read_clock(clockid_t clock) {
+    struct timespec now = {0};
+    (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+clock_time clock_now(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+clock_time clock_tick(void) {
+#ifdef __APPLE__
+    return read_clock(CLOCK_MONOTONIC_RAW_APPROX);
+#elif defined(CLOCK_MONOTONIC_COARSE)
+    return read_clock(CLOCK_MONOTONIC_COARSE);
+#else
+    return read_clock(CLOCK_MONOTONIC);
+#endif
 }
 
 int64_t clock_date(void) {

@@ -21,6 +21,10 @@ typedef uint64_t clock_time;
 /* clock_now -- the current time. */
 clock_time clock_now(void);
 
+/* clock_tick -- the time of the system's last tick: a few milliseconds old at most, and read in a
+ * fraction of the time. */
+clock_time clock_tick(void);
+
 /* clock_date -- the wall clock: milliseconds since 1970. */
 int64_t clock_date(void);
 

@@ -20,10 +20,6 @@
 #ifdef __linux__
 #include <sys/vfs.h>
 #endif
-#ifdef __APPLE__
-#include <sys/sysctl.h>
-#include <sys/time.h>
-#endif
 
 /* regular_only -- returns a descriptor of a regular file or a folder; of anything else -1. */
 static int regular_only(int fd, int flags) {
@@ -50,11 +46,64 @@ static int above_standard(int fd) {
     return other;
 }
 
-static int system_open(const char *path, int flags, int mode) {
+/* anchored -- the path from the innermost anchor that it lies in, and its descriptor. The path of
+ * an anchor itself is "." when it is what is opened or listed (`itself`). */
+static const char *anchored(const fs *calls, const char *path, bool itself, int *fd) {
+    *fd = AT_FDCWD;
+    for (int i = FS_ANCHORS; i-- > 0;) {
+        const fs_anchor *a = &calls->anchors[i];
+        size_t size = a->path == NULL ? 0 : strlen(a->path);
+        if (size == 0 || strncmp(path, a->path, size) != 0 ||
+            (path[size] != '/' && (path[size] != 0 || !itself)))
+            continue;
+        *fd = a->fd;
+        return path[size] == 0 ? "." : path + size + 1;
+    }
+    return path;
+}
+
+tansu_status fs_anchor_folder(fs *calls, const char *path, int fd, tansu_error *error) {
+    struct stat info;
+    size_t at = 0;
+    if (fd < 0)
+        return TANSU_OK;
+    if (fstat(fd, &info) != 0)
+        return error_errno(error, path, "stat", errno);
+    while (at < FS_ANCHORS - 1 && calls->anchors[at].path != NULL)
+        at++;
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return error_memory(error);
+    calls->anchors[at] = (fs_anchor){copy, fd, (uint64_t)info.st_dev, (uint64_t)info.st_ino};
+    return TANSU_OK;
+}
+
+/* is_lost -- whether something else, or nothing, is at an anchor's path. A file system that numbers
+ * its files anew gives the open folder the new number as well. */
+static bool is_lost(const fs_anchor *a) {
+    struct stat there, open_one;
+    if (stat(a->path, &there) != 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    if ((uint64_t)there.st_dev == a->device && (uint64_t)there.st_ino == a->inode)
+        return false;
+    return fstat(a->fd, &open_one) == 0 &&
+           (open_one.st_dev != there.st_dev || open_one.st_ino != there.st_ino);
+}
+
+const char *fs_lost_anchor(const fs *calls) {
+    for (size_t i = 0; i < FS_ANCHORS && calls->anchors[i].path != NULL; i++)
+        if (is_lost(&calls->anchors[i]))
+            return calls->anchors[i].path;
+    return NULL;
+}
+
+static int system_open(const fs *calls, const char *path, int flags, int mode) {
+    int folder;
+    path = anchored(calls, path, true, &folder);
     /* Opening a pipe would wait for its other end, and reading a terminal for somebody to type. */
     int fd;
     do
-        fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
+        fd = openat(folder, path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
     while (fd < 0 && errno == EINTR);
     if (fd >= 0)
         fd = above_standard(fd);
@@ -251,8 +300,8 @@ static int system_sync(int fd, void *mapped, size_t mapped_size) {
 #endif
 }
 
-static int system_sync_folder(const char *path) {
-    int fd = system_open(path, O_RDONLY, 0);
+static int system_sync_folder(const fs *calls, const char *path) {
+    int fd = system_open(calls, path, O_RDONLY, 0);
     if (fd < 0)
         return -1;
     int result = fsync(fd);
@@ -268,8 +317,29 @@ static int system_sync_folder(const char *path) {
     return result;
 }
 
-static int system_mkdir(const char *path, int mode) {
-    return mkdir(path, (mode_t)mode);
+static int system_rename(const fs *calls, const char *from, const char *to) {
+    int from_folder, to_folder;
+    from = anchored(calls, from, false, &from_folder);
+    to = anchored(calls, to, false, &to_folder);
+    return renameat(from_folder, from, to_folder, to);
+}
+
+static int system_unlink(const fs *calls, const char *path) {
+    int folder;
+    path = anchored(calls, path, false, &folder);
+    return unlinkat(folder, path, 0);
+}
+
+static int system_mkdir(const fs *calls, const char *path, int mode) {
+    int folder;
+    path = anchored(calls, path, false, &folder);
+    return mkdirat(folder, path, (mode_t)mode);
+}
+
+static int system_rmdir(const fs *calls, const char *path) {
+    int folder;
+    path = anchored(calls, path, false, &folder);
+    return unlinkat(folder, path, AT_REMOVEDIR);
 }
 
 static int system_lock(int fd, bool exclusive) {
@@ -285,10 +355,16 @@ static void system_unlock(int fd) {
     system_close(fd);
 }
 
-static int system_list(const char *path, fs_name_visitor visitor, void *context) {
-    DIR *folder = opendir(path);
-    if (folder == NULL)
+static int system_list(const fs *calls, const char *path, fs_name_visitor visitor, void *context) {
+    int fd = system_open(calls, path, O_RDONLY | O_DIRECTORY, 0);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (folder == NULL) {
+        int failed = errno;
+        if (fd >= 0)
+            close(fd);
+        errno = failed;
         return -1;
+    }
     for (;;) {
         errno = 0;
         struct dirent *entry = readdir(folder);
@@ -320,10 +396,10 @@ const fs fs_system = {
     .start_writeback = system_start_writeback,
     .sync = system_sync,
     .sync_folder = system_sync_folder,
-    .rename = rename,
-    .unlink = unlink,
+    .rename = system_rename,
+    .unlink = system_unlink,
     .mkdir = system_mkdir,
-    .rmdir = rmdir,
+    .rmdir = system_rmdir,
     .lock = system_lock,
     .unlock = system_unlock,
     .list = system_list,
@@ -373,11 +449,11 @@ static bool remove_name(void *context, const char *name) {
 
 void fs_remove_all(const fs *calls, const char *path) {
     /* A symbolic link is never followed: unlink() removes the link itself. macOS says EPERM. */
-    if (calls->unlink(path) == 0 || (errno != EISDIR && errno != EPERM))
+    if (calls->unlink(calls, path) == 0 || (errno != EISDIR && errno != EPERM))
         return;
     removal r = {calls, path};
-    calls->list(path, remove_name, &r);
-    calls->rmdir(path);
+    calls->list(calls, path, remove_name, &r);
+    calls->rmdir(calls, path);
 }
 
 tansu_status fs_write_file(const fs *calls, const char *folder, const char *name, const void *bytes,
@@ -392,7 +468,7 @@ tansu_status fs_write_file(const fs *calls, const char *folder, const char *name
         status = error_memory(error);
         goto end;
     }
-    fd = calls->open(fresh, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    fd = calls->open(calls, fresh, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (fd < 0) {
         status = error_errno(error, fresh, "open", errno);
         goto end;
@@ -405,9 +481,9 @@ tansu_status fs_write_file(const fs *calls, const char *folder, const char *name
         status = error_errno(error, fresh, "close", errno);
     if (status != TANSU_OK)
         goto end;
-    if (calls->rename(fresh, path) != 0)
+    if (calls->rename(calls, fresh, path) != 0)
         status = error_errno(error, path, "rename", errno);
-    else if (calls->sync_folder(folder) != 0)
+    else if (calls->sync_folder(calls, folder) != 0)
         status = error_errno(error, folder, "sync", errno);
 end:
     free(path);
@@ -418,7 +494,7 @@ end:
 tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu_buffer *result,
                           tansu_error *error) {
     result->size = 0;
-    int fd = calls->open(path, O_RDONLY, 0);
+    int fd = calls->open(calls, path, O_RDONLY, 0);
     if (fd < 0)
         return errno == ENOENT ? error_set(error, TANSU_E_NOT_FOUND, path,
                                            "The file \"%s\" does not exist", path)
@@ -466,9 +542,9 @@ static int open_named(const fs *calls, const char *folder) {
             errno = ENOMEM;
             return -1;
         }
-        fd = calls->open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        fd = calls->open(calls, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         int number = errno;
-        if (fd >= 0 && calls->unlink(path) != 0) {
+        if (fd >= 0 && calls->unlink(calls, path) != 0) {
             number = errno;
             calls->close(fd);
             fd = -1;
@@ -484,7 +560,7 @@ static int open_named(const fs *calls, const char *folder) {
 /* open_in -- creates an unnamed file in a folder; -1 with errno. */
 static int open_in(const fs *calls, const char *folder) {
 #ifdef O_TMPFILE
-    int fd = calls->open(folder, O_RDWR | O_TMPFILE, 0600);
+    int fd = calls->open(calls, folder, O_RDWR | O_TMPFILE, 0600);
     /* Not every file system supports O_TMPFILE. Other errors recur below. */
     if (fd >= 0)
         return fd;
@@ -494,7 +570,8 @@ static int open_in(const fs *calls, const char *folder) {
 
 tansu_status fs_open_temporary(const fs *calls, const char *folder, int *fd, tansu_error *error) {
     *fd = folder ? open_in(calls, folder) : -1;
-    if (*fd < 0 && (!folder || errno == EROFS || errno == EACCES || errno == EPERM)) {
+    if (*fd < 0 &&
+        (!folder || errno == ENOENT || errno == EROFS || errno == EACCES || errno == EPERM)) {
         folder = getenv("TMPDIR");
         if (!folder || !*folder)
             folder = "/tmp";
@@ -515,26 +592,8 @@ tansu_status fs_sync_parent(const fs *calls, const char *path, tansu_error *erro
     if (parent == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    if (calls->sync_folder(parent) != 0)
+    if (calls->sync_folder(calls, parent) != 0)
         status = error_errno(error, parent, "sync", errno);
     free(parent);
     return status;
-}
-
-void fs_boot_id(char text[64]) {
-    text[0] = 0;
-#ifdef __APPLE__
-    struct timeval boot;
-    size_t size = sizeof boot;
-    if (sysctlbyname("kern.boottime", &boot, &size, NULL, 0) == 0)
-        snprintf(text, 64, "%lld.%d", (long long)boot.tv_sec, (int)boot.tv_usec);
-#else
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    ssize_t n = read(fd, text, 63);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    text[strcspn(text, "\n")] = 0;
-#endif
 }

@@ -15,10 +15,20 @@
 /* Called for one name of a folder; returns false to end the listing. */
 typedef bool (*fs_name_visitor)(void *context, const char *name);
 
+/* An open folder. Paths in it are resolved from its descriptor: they are of that folder wherever it
+ * was moved to, and never of another one that took its place. */
+typedef struct fs_anchor {
+    char *path; /* NULL: none */
+    int fd;
+    uint64_t device, inode;
+} fs_anchor;
+
+#define FS_ANCHORS 3
+
 typedef struct fs {
     /* Never waits. ESPIPE for what is neither a regular file nor a folder: a pipe, a socket, a
      * device. */
-    int (*open)(const char *path, int flags, int mode);
+    int (*open)(const struct fs *calls, const char *path, int flags, int mode);
     int (*close)(int fd);
     ssize_t (*read)(int fd, void *bytes, size_t size, off_t offset);
     ssize_t (*write)(int fd, const void *bytes, size_t size, off_t offset);
@@ -42,20 +52,29 @@ typedef struct fs {
     void (*start_writeback)(int fd, uint64_t offset, uint64_t size);
     /* Forces what was written, also through `mapped` (may be NULL), to the disk itself. */
     int (*sync)(int fd, void *mapped, size_t mapped_size);
-    int (*sync_folder)(const char *path);
-    int (*rename)(const char *from, const char *to);
-    int (*unlink)(const char *path);
-    int (*mkdir)(const char *path, int mode);
-    int (*rmdir)(const char *path);
+    int (*sync_folder)(const struct fs *calls, const char *path);
+    int (*rename)(const struct fs *calls, const char *from, const char *to);
+    int (*unlink)(const struct fs *calls, const char *path);
+    int (*mkdir)(const struct fs *calls, const char *path, int mode);
+    int (*rmdir)(const struct fs *calls, const char *path);
     int (*lock)(int fd, bool exclusive); /* EWOULDBLOCK when somebody else holds it */
     /* Gives a lock back, and closes. Closing alone leaves it to every process that was being
      * started meanwhile and has the descriptor until it becomes another program. */
     void (*unlock)(int fd);
-    int (*list)(const char *path, fs_name_visitor visitor, void *context);
+    int (*list)(const struct fs *calls, const char *path, fs_name_visitor visitor, void *context);
+    fs_anchor anchors[FS_ANCHORS]; /* a folder before those in it */
 } fs;
 
 /* The operating system's own calls. */
 extern const fs fs_system;
+
+/* fs_anchor_folder -- anchors the table to an open folder, whose descriptor it uses and does not
+ * own; nothing happens when fd is negative. Errors: MEMORY, IO. */
+tansu_status fs_anchor_folder(fs *calls, const char *path, int fd, tansu_error *error);
+
+/* fs_lost_anchor -- the path of an anchored folder that is no longer there: it was moved, removed
+ * or replaced. NULL when there is none, or the path cannot be followed for another reason. */
+const char *fs_lost_anchor(const fs *calls);
 
 /* fs_write_file -- writes a whole new file at `path` by way of `path`.new, sync and rename, so that
  * after a crash the old or the new content is there. Errors: IO, FULL, READ_ONLY. */
@@ -71,8 +90,8 @@ tansu_status fs_read_file(const fs *calls, const char *path, size_t limit, tansu
 int fs_write_all(const fs *calls, int fd, const void *bytes, size_t size, uint64_t offset);
 
 /* fs_open_temporary -- creates a file without a name, which disappears with the process, however it
- * ends: in `folder`, or, when that is NULL or may not be written to, in TMPDIR or /tmp. *fd reads
- * and writes. Errors: IO, FULL, MEMORY. */
+ * ends: in `folder`, or, when that is NULL, gone or may not be written to, in TMPDIR or /tmp. *fd
+ * reads and writes. Errors: IO, FULL, MEMORY. */
 tansu_status fs_open_temporary(const fs *calls, const char *folder, int *fd, tansu_error *error);
 
 /* fs_remove_all -- deletes a file, or a folder with all that is in it, as far as that can be

@@ -11,18 +11,22 @@
  */
 #include "util/fs.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #ifdef __linux__
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 #else
 #include <sys/mount.h>
 #include <sys/param.h>
+#endif
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#include <sys/time.h>
 #endif
 
 /* mix -- one more number into a hash. */
@@ -103,6 +107,24 @@ static uint64_t file_system_id(const char *path, dev_t device) {
 }
 
 #endif
+
+void fs_boot_id(char text[64]) {
+    text[0] = 0;
+#ifdef __APPLE__
+    struct timeval boot;
+    size_t size = sizeof boot;
+    if (sysctlbyname("kern.boottime", &boot, &size, NULL, 0) == 0)
+        snprintf(text, 64, "%lld.%d", (long long)boot.tv_sec, (int)boot.tv_usec);
+#else
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t n = read(fd, text, 63);
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    text[strcspn(text, "\n")] = 0;
+#endif
+}
 
 void fs_cache_id(const char *path, char text[64]) {
     char boot[64];

@@ -39,6 +39,7 @@ const char *tansu_status_name(tansu_status status) {
     case TANSU_E_UNSUPPORTED: return "UNSUPPORTED";
     case TANSU_E_INVALID_STATE: return "INVALID_STATE";
     case TANSU_E_REFERENCED: return "REFERENCED";
+    case TANSU_E_MOVED: return "MOVED";
     }
     return "UNKNOWN";
 }

@@ -192,9 +192,9 @@ static void step_in(void) {
         burst();
 }
 
-static int open_between(const char *path, int flags, int mode) {
+static int open_between(const fs *calls, const char *path, int flags, int mode) {
     step_in();
-    return fs_system.open(path, flags, mode);
+    return fs_system.open(calls, path, flags, mode);
 }
 
 static ssize_t read_between(int fd, void *bytes, size_t size, off_t offset) {
@@ -320,12 +320,12 @@ static void nothing_is_written(void) {
 /* A read-only file system: only the temporary copy can be made, elsewhere. */
 static const char *sealed;
 
-static int open_sealed(const char *path, int flags, int mode) {
+static int open_sealed(const fs *calls, const char *path, int flags, int mode) {
     if (strncmp(path, sealed, strlen(sealed)) == 0 && (flags & O_ACCMODE) != O_RDONLY) {
         errno = EROFS;
         return -1;
     }
-    return fs_system.open(path, flags, mode);
+    return fs_system.open(calls, path, flags, mode);
 }
 
 static void a_read_only_file_system_is_enough(void) {
@@ -434,12 +434,12 @@ static void a_damaged_log_is_an_error(void) {
 /* When an opening opens index files, the one with the number `at` is not there. */
 static struct { unsigned calls, at; } missing;
 
-static int open_unless_missing(const char *path, int flags, int mode) {
+static int open_unless_missing(const fs *calls, const char *path, int flags, int mode) {
     if (strstr(path, "/index/") != NULL && ++missing.calls == missing.at) {
         errno = ENOENT;
         return -1;
     }
-    return fs_system.open(path, flags, mode);
+    return fs_system.open(calls, path, flags, mode);
 }
 
 /* A writer removes journals and begins them again while an opening fails, so that the files differ

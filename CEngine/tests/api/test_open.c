@@ -338,22 +338,22 @@ static void several_may_read(void) {
 }
 
 /* refuse_writing / refuse_folder -- the calls of a read-only file system. */
-static int refuse_writing(const char *path, int flags, int mode) {
+static int refuse_writing(const fs *calls, const char *path, int flags, int mode) {
     if ((flags & O_ACCMODE) == O_RDONLY && (flags & O_CREAT) == 0)
-        return fs_system.open(path, flags, mode);
+        return fs_system.open(calls, path, flags, mode);
     struct stat found;
     errno = (flags & O_CREAT) == 0 && stat(path, &found) != 0 ? ENOENT : EROFS;
     return -1;
 }
 
-static int refuse_folder(const char *path, int mode) {
-    (void)path, (void)mode;
+static int refuse_folder(const fs *calls, const char *path, int mode) {
+    (void)calls, (void)path, (void)mode;
     errno = EROFS;
     return -1;
 }
 
-static int refuse_name(const char *path) {
-    (void)path;
+static int refuse_name(const fs *calls, const char *path) {
+    (void)calls, (void)path;
     errno = EROFS;
     return -1;
 }

@@ -133,10 +133,10 @@ static void count(void) {
         raise(SIGKILL);
 }
 
-static int open_or_end(const char *path, int flags, int mode) {
+static int open_or_end(const fs *calls, const char *path, int flags, int mode) {
     if ((flags & O_CREAT) != 0)
         count();
-    return fs_system.open(path, flags, mode);
+    return fs_system.open(calls, path, flags, mode);
 }
 
 static ssize_t write_or_end(int fd, const void *bytes, size_t size, off_t offset) {
@@ -151,24 +151,24 @@ static int truncate_or_end(int fd, uint64_t size) {
     return fs_system.truncate(fd, size);
 }
 
-static int sync_folder_or_end(const char *path) {
+static int sync_folder_or_end(const fs *calls, const char *path) {
     count();
-    return fs_system.sync_folder(path);
+    return fs_system.sync_folder(calls, path);
 }
 
-static int rename_or_end(const char *from, const char *to) {
+static int rename_or_end(const fs *calls, const char *from, const char *to) {
     count();
-    return fs_system.rename(from, to);
+    return fs_system.rename(calls, from, to);
 }
 
-static int unlink_or_end(const char *path) {
+static int unlink_or_end(const fs *calls, const char *path) {
     count();
-    return fs_system.unlink(path);
+    return fs_system.unlink(calls, path);
 }
 
-static int mkdir_or_end(const char *path, int mode) {
+static int mkdir_or_end(const fs *calls, const char *path, int mode) {
     count();
-    return fs_system.mkdir(path, mode);
+    return fs_system.mkdir(calls, path, mode);
 }
 
 /* killed -- runs a job in a process that ends after this many calls; whether it did. */

@@ -55,12 +55,12 @@ static void done(void) {
         kill(getpid(), SIGKILL);
 }
 
-static int count_open(const char *path, int flags, int mode) {
+static int count_open(const fs *calls, const char *path, int flags, int mode) {
     if ((flags & O_CREAT) == 0)
-        return fs_system.open(path, flags, mode);
+        return fs_system.open(calls, path, flags, mode);
     if (fails(true))
         return -1;
-    int fd = fs_system.open(path, flags, mode);
+    int fd = fs_system.open(calls, path, flags, mode);
     done();
     return fd;
 }
@@ -97,26 +97,26 @@ static int count_sync(int fd, void *mapped, size_t size) {
     return result;
 }
 
-static int count_sync_folder(const char *path) {
+static int count_sync_folder(const fs *calls, const char *path) {
     if (fails(false))
         return -1;
-    int result = fs_system.sync_folder(path);
+    int result = fs_system.sync_folder(calls, path);
     done();
     return result;
 }
 
-static int count_rename(const char *from, const char *to) {
+static int count_rename(const fs *calls, const char *from, const char *to) {
     if (fails(false))
         return -1;
-    int result = fs_system.rename(from, to);
+    int result = fs_system.rename(calls, from, to);
     done();
     return result;
 }
 
-static int count_unlink(const char *path) {
+static int count_unlink(const fs *calls, const char *path) {
     if (fails(false))
         return -1;
-    int result = fs_system.unlink(path);
+    int result = fs_system.unlink(calls, path);
     done();
     return result;
 }

@@ -259,7 +259,7 @@ int main(void) {
     snprintf(files.left, sizeof files.left, "%s", folder_join(files.folder, "left"));
     snprintf(files.path, sizeof files.path, "%s/blocks.tch", files.work);
     fault_skip_syncs(true);
-    REQUIRE(fs_system.mkdir(files.work, 0755) == 0);
+    REQUIRE(fs_system.mkdir(&fs_system, files.work, 0755) == 0);
     block_store *bs;
     REQUIRE(block_store_open(&fault_fs, files.path, BLOCK_STORE_CREATE, &bs, &error) == TANSU_OK);
     for (uint32_t g = 1; g <= 3; g++)

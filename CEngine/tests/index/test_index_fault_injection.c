@@ -54,10 +54,10 @@ static bool index_fd(int fd) {
     return fd >= 0 && fd < 1024 && device.index_fd[fd];
 }
 
-static int device_open(const char *path, int flags, int mode) {
+static int device_open(const fs *calls, const char *path, int flags, int mode) {
     if (fails(is_index(path)))
         return -1;
-    int fd = fs_system.open(path, flags, mode);
+    int fd = fs_system.open(calls, path, flags, mode);
     if (fd >= 0 && fd < 1024)
         device.index_fd[fd] = is_index(path);
     return fd;
@@ -88,16 +88,17 @@ static int device_sync(int fd, void *mapped, size_t mapped_size) {
     return fails(index_fd(fd)) ? -1 : 0;
 }
 
-static int device_sync_folder(const char *path) {
+static int device_sync_folder(const fs *calls, const char *path) {
+    (void)calls;
     return fails(is_index(path)) ? -1 : 0;
 }
 
-static int device_rename(const char *from, const char *to) {
-    return fails(is_index(from)) ? -1 : fs_system.rename(from, to);
+static int device_rename(const fs *calls, const char *from, const char *to) {
+    return fails(is_index(from)) ? -1 : fs_system.rename(calls, from, to);
 }
 
-static int device_unlink(const char *path) {
-    return fails(is_index(path)) ? -1 : fs_system.unlink(path);
+static int device_unlink(const fs *calls, const char *path) {
+    return fails(is_index(path)) ? -1 : fs_system.unlink(calls, path);
 }
 
 static fs device_calls;

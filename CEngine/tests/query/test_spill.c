@@ -416,14 +416,14 @@ static ssize_t watched_read(int fd, void *bytes, size_t size, off_t offset) {
     return fs_system.read(fd, bytes, size, offset);
 }
 
-static int watched_open(const char *path, int flags, int mode) {
+static int watched_open(const fs *calls, const char *path, int flags, int mode) {
 #ifdef O_TMPFILE
     if (no_unnamed && (flags & O_TMPFILE) == O_TMPFILE) {
         errno = EOPNOTSUPP;
         return -1;
     }
 #endif
-    return fs_system.open(path, flags, mode);
+    return fs_system.open(calls, path, flags, mode);
 }
 
 /* watched -- the system's calls with these in place of its own. */

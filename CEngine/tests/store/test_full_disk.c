@@ -95,14 +95,14 @@ static void forget(const char *path) {
         REQUIRE(resize(info.st_ino, 0, true));
 }
 
-static int small_unlink(const char *path) {
+static int small_unlink(const fs *calls, const char *path) {
     forget(path);
-    return fs_system.unlink(path);
+    return fs_system.unlink(calls, path);
 }
 
-static int small_rename(const char *from, const char *to) {
+static int small_rename(const fs *calls, const char *from, const char *to) {
     forget(to);
-    return fs_system.rename(from, to);
+    return fs_system.rename(calls, from, to);
 }
 
 /* small_disk -- the calls, over an empty disk of that size. */

@@ -83,9 +83,9 @@ static void linger(void) {
         pause_up_to(&slowness, random_chance(&slowness, 5) ? 10000000 : 1000000);
 }
 
-static int slow_open(const char *path, int flags, int mode) {
+static int slow_open(const fs *calls, const char *path, int flags, int mode) {
     linger();
-    return fs_system.open(path, flags, mode);
+    return fs_system.open(calls, path, flags, mode);
 }
 
 static ssize_t slow_read(int fd, void *bytes, size_t size, off_t offset) {
@@ -98,14 +98,14 @@ static ssize_t slow_write(int fd, const void *bytes, size_t size, off_t offset) 
     return fs_system.write(fd, bytes, size > 64 ? size / 2 : size, offset);
 }
 
-static int slow_unlink(const char *path) {
+static int slow_unlink(const fs *calls, const char *path) {
     linger();
-    return fs_system.unlink(path);
+    return fs_system.unlink(calls, path);
 }
 
-static int slow_rename(const char *from, const char *to) {
+static int slow_rename(const fs *calls, const char *from, const char *to) {
     linger();
-    return fs_system.rename(from, to);
+    return fs_system.rename(calls, from, to);
 }
 
 static void *slow_map(int fd, size_t size, bool writable) {

@@ -48,7 +48,7 @@ static void a_hole_is_zeros(void) {
     uint64_t known = 0;
     for (int i = 0; i < FILES; i++) {
         const char *path = folder_join(folder, "file");
-        int fd = fs_system.open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+        int fd = fs_system.open(&fs_system, path, O_RDWR | O_CREAT | O_TRUNC, 0600);
         REQUIRE(fd >= 0);
         REQUIRE((i % 3 == 0 ? fs_system.truncate(fd, SIZE) : fs_system.allocate(fd, 0, SIZE)) == 0);
         uint8_t *mapped = fs_system.map(fd, SIZE, true);
@@ -75,7 +75,7 @@ static void there_is_none_where_all_was_written(void) {
     static uint8_t bytes[SIZE];
     uint64_t begin, end;
     char *folder = folder_new();
-    int fd = fs_system.open(folder_join(folder, "file"), O_RDWR | O_CREAT, 0600);
+    int fd = fs_system.open(&fs_system, folder_join(folder, "file"), O_RDWR | O_CREAT, 0600);
     REQUIRE(fd >= 0);
     CHECK(!fs_system.hole(fd, 0, &begin, &end));
     memset(bytes, 1, sizeof bytes);

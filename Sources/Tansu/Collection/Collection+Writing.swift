@@ -4,7 +4,8 @@ extension Database.Collection {
     /// - Parameter element: The document. One without `_id` gets a new `ObjectID`.
     /// - Returns: The document's `_id`.
     /// - Throws: ``TansuError`` with `.invalidDocument`, `.invalidID`, `.tooLarge`, `.notUnique`, `.invalidName`,
-    ///   or what a commit can throw: `.busy`, `.readOnly`, `.full`, `.io`, `.syncFailed`; `EncodingError`.
+    ///   or what a commit can throw: `.busy`, `.readOnly`, `.full`, `.io`, `.moved`,
+    ///   `.syncFailed`; `EncodingError`.
     @discardableResult
     public func save(_ element: Element) throws -> BSONValue {
         try write(element, .save)

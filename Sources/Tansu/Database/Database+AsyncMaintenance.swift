@@ -22,7 +22,7 @@ extension Database {
 
     /// Makes every commit so far survive power loss, whatever the durability.
     ///
-    /// - Throws: ``TansuError`` with `.io`, `.syncFailed` or `.closed`; `CancellationError`.
+    /// - Throws: ``TansuError`` with `.io`, `.moved`, `.syncFailed` or `.closed`; `CancellationError`.
     public func sync() async throws {
         try await readers.run { _ in try self.sync() }
     }

@@ -38,7 +38,7 @@ extension Database {
 
     /// Makes every commit so far survive power loss, whatever the durability: readers see all of them then.
     ///
-    /// - Throws: ``TansuError`` with `.io`, `.syncFailed` or `.closed`.
+    /// - Throws: ``TansuError`` with `.io`, `.moved`, `.syncFailed` or `.closed`.
     public func sync() throws {
         try engine.sync()
     }

@@ -18,7 +18,7 @@ extension Database {
     ///   - body: The closure. Its error rolls everything back and is rethrown.
     /// - Returns: What the closure returns.
     /// - Throws: The closure's error; ``TansuError`` with `.busy`, `.readOnly`, `.syncFailed`, `.closed`, `.cancelled`
-    ///   where the transaction was, and what a commit can throw: `.full`, `.io`.
+    ///   where the transaction was, and what a commit can throw: `.full`, `.io`, `.moved`.
     @discardableResult
     public func write<Result>(
         durability: Durability? = nil, _ body: (Transaction) throws -> Result

@@ -116,6 +116,10 @@ extension TansuError.Code {
     /// collection. Remove or change them first.
     public static let referenced = Self(TANSU_E_REFERENCED)
 
+    /// The folder of the database was moved, removed or replaced while it was open; nothing was written, and the
+    /// context is the folder. Close the database and open it where it is now.
+    public static let moved = Self(TANSU_E_MOVED)
+
     private init(_ status: tansu_status) {
         self.init(rawValue: UInt32(status.rawValue))
     }

@@ -71,7 +71,7 @@ enum CommandExitCode: Int32, CaseIterable, Sendable {
             case "UNSUPPORTED": .unavailable
             case "MEMORY": .system
             case "CORRUPT", "VERSION": .corrupt
-            case "IO", "FULL", "SYNC_FAILED": .inputOutput
+            case "IO", "FULL", "SYNC_FAILED", "MOVED": .inputOutput
             case "LOCKED", "BUSY", "TIMEOUT", "CANCELLED": .temporary
             case "INVALID_ARGUMENT", "USAGE": .usage
             case "INTERRUPTED": .interrupted

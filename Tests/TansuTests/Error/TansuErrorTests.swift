@@ -11,9 +11,9 @@ struct TansuErrorTests {
             .exists,
             .notUnique, .invalidName, .invalidBSON, .invalidDocument, .invalidID, .invalidQuery, .invalidIndex,
             .invalidJSON, .invalidCommand, .tooLarge, .cancelled, .timeout, .syncFailed, .unsupported,
-            .invalidState, .referenced,
+            .invalidState, .referenced, .moved,
         ]
-        #expect(codes.map(\.rawValue) == Array(10...37))
+        #expect(codes.map(\.rawValue) == Array(10...38))
         #expect(Set(codes.map(\.description)).count == codes.count)
         #expect(TansuError.Code.notUnique.description == "NOT_UNIQUE")
         #expect(TansuError.Code.invalidBSON.description == "INVALID_BSON")

@@ -128,7 +128,7 @@ static ptrdiff_t read_dump(void *context, void *bytes, size_t capacity) {
 tansu_status command_load(command *c, tansu_error *error) {
     const char *from = command_text(c, MEMBER_FROM);
     tansu_buffer report = TANSU_BUFFER_INIT;
-    load_file f = {.fd = fs_system.open(from, O_RDONLY, 0)};
+    load_file f = {.fd = fs_system.open(&fs_system, from, O_RDONLY, 0)};
     if (f.fd < 0 && errno == ENOENT)
         return error_set(error, TANSU_E_NOT_FOUND, from, "There is no file \"%s\" to load", from);
     if (f.fd < 0)

@@ -14,6 +14,7 @@ tansu_status load_at(uint64_t line, tansu_status status, tansu_error *error) {
     case TANSU_E_IO:
     case TANSU_E_FULL:
     case TANSU_E_SYNC_FAILED:
+    case TANSU_E_MOVED:
     case TANSU_E_BUSY:
     case TANSU_E_READ_ONLY:
     case TANSU_E_CLOSED:

@@ -48,7 +48,7 @@ static bool note_nothing(void *context, const char *name) {
 
 /* check_absent -- nothing exists at the target yet. Errors: EXISTS, IO, MEMORY. */
 static tansu_status check_absent(const fs *calls, const char *to, tansu_error *error) {
-    if (calls->list(to, note_nothing, NULL) != 0) {
+    if (calls->list(calls, to, note_nothing, NULL) != 0) {
         if (errno == ENOENT)
             return TANSU_OK;
         if (errno == ENOMEM)
@@ -69,7 +69,7 @@ static tansu_status make_folder(const fs *calls, const char *to, char **folder,
         return error_memory(error);
     for (int i = 0; i < FOLDERS_TRIED; i++) {
         snprintf(path, size, "%s.repair-%d", to, i);
-        if (calls->mkdir(path, 0755) == 0) {
+        if (calls->mkdir(calls, path, 0755) == 0) {
             *folder = path;
             return TANSU_OK;
         }
@@ -88,7 +88,7 @@ static tansu_status lock_source(const repair *r, int *fd, tansu_error *error) {
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    *fd = r->calls->open(path, O_RDONLY, 0);
+    *fd = r->calls->open(r->calls, path, O_RDONLY, 0);
     if (*fd < 0 && errno != ENOENT && errno != ENOTDIR)
         status = error_errno(error, path, "open", errno);
     else if (*fd >= 0 && r->calls->lock(*fd, true) != 0)
@@ -115,7 +115,7 @@ static tansu_status publish(const repair *r, const char *folder, const char *to,
     tansu_status status = check_absent(r->calls, to, error);
     if (status != TANSU_OK)
         return status;
-    if (r->calls->rename(folder, to) != 0)
+    if (r->calls->rename(r->calls, folder, to) != 0)
         return error_errno(error, to, "rename the new database to", errno);
     status = fs_sync_parent(r->calls, to, error);
     if (status != TANSU_OK)

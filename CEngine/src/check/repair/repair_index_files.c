@@ -56,9 +56,9 @@ static bool copy_file(const repair *r, const char *index, const char *folder, co
     uint8_t *step = malloc(COPY_STEP);
     bool done = false;
     if (from != NULL && to != NULL && step != NULL) {
-        int in = r->calls->open(from, O_RDONLY, 0);
+        int in = r->calls->open(r->calls, from, O_RDONLY, 0);
         done = in < 0 && errno == ENOENT;
-        int out = in < 0 ? -1 : r->calls->open(to, O_RDWR | O_CREAT | O_TRUNC, 0644);
+        int out = in < 0 ? -1 : r->calls->open(r->calls, to, O_RDWR | O_CREAT | O_TRUNC, 0644);
         done = done || (out >= 0 && copy_bytes(r->calls, in, out, step));
         if (in >= 0)
             r->calls->close(in);
@@ -112,7 +112,7 @@ static tansu_status remove_copy(const repair *r, const char *folder, const char 
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    if (r->calls->unlink(path) != 0 && errno != ENOENT)
+    if (r->calls->unlink(r->calls, path) != 0 && errno != ENOENT)
         status = error_errno(error, path, "remove", errno);
     free(path);
     return status;

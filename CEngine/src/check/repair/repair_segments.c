@@ -80,7 +80,7 @@ static bool note_folder(void *context, const char *name) {
         l->no_memory = true;
     } else {
         listing in = {.r = r, .folder = inner};
-        r->calls->list(path, note_leftover, &in);
+        r->calls->list(r->calls, path, note_leftover, &in);
         l->no_memory = in.no_memory;
     }
     free(path);
@@ -99,11 +99,11 @@ static bool note_segment(void *context, const char *name) {
  * memory is exhausted. */
 static bool note_leftovers(repair *r) {
     listing own = {.r = r, .folder = ""}, log = {.r = r, .folder = "log"};
-    r->calls->list(r->log_folder, note_leftover, &log);
+    r->calls->list(r->calls, r->log_folder, note_leftover, &log);
     if (!log.no_memory)
-        r->calls->list(r->log_folder, note_folder, &log);
+        r->calls->list(r->calls, r->log_folder, note_folder, &log);
     if (!log.no_memory)
-        r->calls->list(r->from, note_folder, &own);
+        r->calls->list(r->calls, r->from, note_folder, &own);
     return !log.no_memory && !own.no_memory;
 }
 
@@ -135,7 +135,7 @@ static tansu_status read_header(repair *r, repair_segment *s, segment_header *he
         return error_memory(error);
     memset(header, 0, sizeof *header);
     tansu_status status = TANSU_OK;
-    int fd = r->calls->open(path, O_RDONLY, 0);
+    int fd = r->calls->open(r->calls, path, O_RDONLY, 0);
     free(path);
     if (fd < 0 || r->calls->size(fd, &s->size) != 0) {
         note(r, s, -1, "can't be opened and was left out");
@@ -354,7 +354,7 @@ static bool note_any(void *context, const char *name) {
 /* list_segments -- adds all files. Errors: NOT_FOUND, IO, MEMORY. */
 static tansu_status list_segments(repair *r, bool manifest_there, tansu_error *error) {
     listing log = {.r = r, .folder = "log"};
-    if (r->calls->list(r->log_folder, note_segment, &log) != 0 && errno != ENOENT &&
+    if (r->calls->list(r->calls, r->log_folder, note_segment, &log) != 0 && errno != ENOENT &&
         errno != ENOTDIR && !log.no_memory)
         return error_errno(error, r->log_folder, "list", errno);
     size_t own = r->segment_count;
@@ -384,7 +384,7 @@ static tansu_status read_headers(repair *r, tansu_error *error) {
 
 tansu_status repair_find_segments(repair *r, tansu_error *error) {
     bool manifest_there;
-    if (r->calls->list(r->from, note_any, NULL) != 0)
+    if (r->calls->list(r->calls, r->from, note_any, NULL) != 0)
         return errno == ENOENT || errno == ENOTDIR ? no_database(r, error)
                                                    : error_errno(error, r->from, "list", errno);
     tansu_status status = read_manifest(r, &manifest_there, error);

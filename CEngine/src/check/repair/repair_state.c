@@ -70,7 +70,7 @@ int repair_segment_open(const repair *r, uint32_t number) {
         errno = ENOMEM;
         return -1;
     }
-    int fd = r->calls->open(path, O_RDONLY, 0);
+    int fd = r->calls->open(r->calls, path, O_RDONLY, 0);
     int problem = errno;
     free(path);
     errno = problem;

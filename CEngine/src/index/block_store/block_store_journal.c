@@ -39,7 +39,7 @@ tansu_status journal_open(block_store *bs, tansu_error *error) {
     for (int i = 0; i < 2; i++) {
         if (bs->journal_fd[i] >= 0)
             continue;
-        bs->journal_fd[i] = bs->calls->open(bs->journal_path[i], O_RDWR | O_CREAT, 0644);
+        bs->journal_fd[i] = bs->calls->open(bs->calls, bs->journal_path[i], O_RDWR | O_CREAT, 0644);
         if (bs->journal_fd[i] < 0)
             return error_errno(error, bs->journal_path[i], "open", errno);
     }
@@ -52,7 +52,7 @@ void journal_end(block_store *bs, bool remove) {
             (void)bs->calls->close(bs->journal_fd[i]); /* nothing in it counts any more */
         bs->journal_fd[i] = -1;
         if (remove) /* one that stays is of no session, and is passed over */
-            (void)bs->calls->unlink(bs->journal_path[i]);
+            (void)bs->calls->unlink(bs->calls, bs->journal_path[i]);
     }
 }
 

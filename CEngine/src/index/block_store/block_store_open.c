@@ -97,7 +97,7 @@ static tansu_status handle_new(const fs *calls, const char *path, unsigned flags
 static tansu_status open_file(block_store *bs, unsigned how, tansu_error *error) {
     bool create = (how & BLOCK_STORE_CREATE) != 0, copy = (how & BLOCK_STORE_COPY) != 0;
     int flags = bs->read_only ? O_RDONLY : create ? O_RDWR | O_CREAT : O_RDWR;
-    int fd = bs->calls->open(bs->path, flags, 0644);
+    int fd = bs->calls->open(bs->calls, bs->path, flags, 0644);
     if (fd < 0)
         return errno == ENOENT
                    ? error_set(error, TANSU_E_NOT_FOUND, bs->path, "The index file does not exist")
@@ -264,7 +264,7 @@ tansu_status block_store_delete(const fs *calls, const char *path, tansu_error *
         char *file = with_suffix(path, suffixes[i]);
         if (file == NULL)
             return error_memory(error);
-        if (calls->unlink(file) != 0 && errno != ENOENT)
+        if (calls->unlink(calls, file) != 0 && errno != ENOENT)
             status = error_errno(error, file, "remove", errno);
         free(file);
     }

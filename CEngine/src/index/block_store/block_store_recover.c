@@ -83,7 +83,7 @@ tansu_status recover_rollback(block_store *bs, tansu_error *error) {
                            "The index file was not closed; open the database for writing once");
     else if (status == TANSU_OK)
         status = roll_back(bs, &wal, error);
-    if (status == TANSU_OK && bs->calls->unlink(path) != 0 && errno != ENOENT)
+    if (status == TANSU_OK && bs->calls->unlink(bs->calls, path) != 0 && errno != ENOENT)
         status = error_errno(error, path, "remove", errno);
     tansu_buffer_free(&wal);
     free(path);

@@ -113,7 +113,7 @@ tansu_status block_store_rewrite(block_store *bs, const block_store_caller *call
     /* A file in session is known to be whole after power loss. */
     if (status == TANSU_OK && bs->in_session)
         status = session_mark(other, error);
-    if (status == TANSU_OK && bs->calls->rename(path, bs->path) != 0)
+    if (status == TANSU_OK && bs->calls->rename(bs->calls, path, bs->path) != 0)
         status = error_errno(error, bs->path, "replace", errno);
     if (status != TANSU_OK) {
         (void)block_store_close(other, NULL);

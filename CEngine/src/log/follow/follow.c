@@ -20,7 +20,7 @@
 /* watch -- maps the file of marks if it is there by now. */
 static const tail_file *watch(log *l) {
     char *path = l->watched != NULL ? NULL : fs_join(l->folder, TAIL_NAME);
-    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    int fd = path == NULL ? -1 : l->calls->open(l->calls, path, O_RDONLY, 0);
     uint64_t size = 0;
     free(path);
     if (fd >= 0 && l->calls->size(fd, &size) == 0 && size >= TAIL_FILE_SIZE) {
@@ -165,7 +165,8 @@ static bool examine_name(void *context, const char *name) {
 static tansu_status append_next(log *l, bool *found, tansu_error *error) {
     next_segment n = {.l = l, .first = l->appended + 1, .status = TANSU_OK, .error = error};
     *found = false;
-    if (l->calls->list(l->folder, examine_name, &n) != 0 && n.found == NULL && n.status == TANSU_OK)
+    if (l->calls->list(l->calls, l->folder, examine_name, &n) != 0 && n.found == NULL &&
+        n.status == TANSU_OK)
         return error_errno(error, l->folder, "list", errno);
     if (n.status != TANSU_OK || n.found == NULL)
         return n.status;
@@ -298,7 +299,7 @@ log_removals log_follow_removals(const log *l) {
 /* is_removed -- whether the file of a segment has no name any more. */
 static bool is_removed(const log *l, uint32_t number) {
     char *path = segment_path(l, number);
-    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    int fd = path == NULL ? -1 : l->calls->open(l->calls, path, O_RDONLY, 0);
     bool removed = path != NULL && fd < 0 && errno == ENOENT;
     if (fd >= 0)
         l->calls->close(fd);

@@ -5,6 +5,7 @@
 
 #include "store/checkpoint/checkpoint_internal.h"
 #include "store/database_internal.h"
+#include "store/handle.h"
 #include "store/index_files.h"
 #include "store/index_tail/index_tail.h"
 #include "store/memory.h"
@@ -139,7 +140,9 @@ tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
         return TANSU_OK;
     }
     memory_checkpoint_started(db);
-    tansu_status status = write_visible(db, error);
+    tansu_status status = handle_check_folder(db, error);
+    if (status == TANSU_OK)
+        status = write_visible(db, error);
     memory_checkpoint_ended(db, status == TANSU_OK);
     if (db->store == TANSU_STORE_PERSISTENT)
         readers_list(db->calls, db->folder, NULL, NULL); /* removes entries that are left over */

@@ -6,8 +6,7 @@
 
 #include "store/snapshot.h"
 
-#define INDEX_FOLDER "index"
-#define BLOCK_STORE_NAME INDEX_FOLDER "/blocks.tch"
+#define BLOCK_STORE_NAME "index/blocks.tch"
 
 /* The format of the META record that is written, and the oldest that is read: a block store with
  * any other is rebuilt from the log. Since 2, index entries have type tags; since 3, blocks and

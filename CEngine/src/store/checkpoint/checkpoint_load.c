@@ -8,7 +8,6 @@
 #include "store/index_files.h"
 #include "util/error.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,11 +37,7 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
             return kept;
     }
     char *path = fs_join(db->folder, BLOCK_STORE_NAME);
-    char *folder = fs_join(db->folder, INDEX_FOLDER); /* it may have been deleted */
-    tansu_status status = path == NULL || folder == NULL ? error_memory(error) : TANSU_OK;
-    if (status == TANSU_OK && db->calls->mkdir(folder, 0755) != 0 && errno != EEXIST)
-        status = error_errno(error, folder, "create the folder", errno);
-    free(folder);
+    tansu_status status = path == NULL ? error_memory(error) : TANSU_OK;
     if (status == TANSU_OK)
         status = block_store_delete(db->calls, path, error);
     if (status == TANSU_OK)

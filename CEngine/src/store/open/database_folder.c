@@ -51,7 +51,7 @@ static tansu_status make_folder(database *db, const char *name, tansu_error *err
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    if (db->calls->mkdir(path, 0755) != 0 && errno != EEXIST)
+    if (db->calls->mkdir(db->calls, path, 0755) != 0 && errno != EEXIST)
         status = error_errno(error, path, "create the folder", errno);
     free(path);
     return status;
@@ -61,15 +61,16 @@ static tansu_status make_folder(database *db, const char *name, tansu_error *err
  * read-only one. */
 static int open_lock(database *db, const char *path) {
     if (!db->read_only) {
-        int fd = db->calls->open(path, O_RDWR | O_CREAT, 0644);
+        int fd = db->calls->open(db->calls, path, O_RDWR | O_CREAT, 0644);
         if (fd >= 0 || errno != EROFS)
             return fd;
         db->read_only = true;
     }
-    int fd = db->calls->open(path, O_RDONLY, 0);
+    int fd = db->calls->open(db->calls, path, O_RDONLY, 0);
     if (fd >= 0 || errno != ENOENT)
         return fd;
-    return db->calls->open(path, O_RDWR | O_CREAT, 0644); /* a copy that was made without it */
+    return db->calls->open(db->calls, path, O_RDWR | O_CREAT,
+                           0644); /* a copy that was made without it */
 }
 
 /* lock_error -- what a lock that could not be had means. */
@@ -78,29 +79,74 @@ static tansu_status lock_error(const char *path, int fd, int number, tansu_error
                                  : error_errno(error, path, "lock", number);
 }
 
+/* unable -- whether a file system can't open or lock folders. */
+static bool unable(int number) {
+    static const int numbers[] = {EBADF,  EINVAL, EISDIR,  EACCES,
+                                  ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (number == numbers[i])
+            return true;
+    return false;
+}
+
+tansu_status folder_anchor(database *db, tansu_error *error) {
+    if (db->files.anchors[0].path != NULL)
+        return TANSU_OK;
+    db->folder_fd = db->calls->open(db->calls, db->folder, O_RDONLY | O_DIRECTORY, 0);
+    if (db->folder_fd < 0)
+        return unable(errno) ? TANSU_OK : error_errno(error, db->folder, "open", errno);
+    db->anchored = true;
+    return fs_anchor_folder(&db->files, db->folder, db->folder_fd, error);
+}
+
+tansu_status folder_anchor_parts(database *db, tansu_error *error) {
+    static const char *const parts[] = {"log", "index"};
+    tansu_status status = TANSU_OK;
+    for (size_t i = 0; db->anchored && status == TANSU_OK && i < 2; i++) {
+        char *path = fs_join(db->folder, parts[i]);
+        if (path == NULL)
+            return error_memory(error);
+        int fd = db->calls->open(db->calls, path, O_RDONLY | O_DIRECTORY, 0);
+        status = fs_anchor_folder(&db->files, path, fd, error);
+        if (status != TANSU_OK && fd >= 0)
+            db->calls->close(fd);
+        free(path);
+    }
+    return status;
+}
+
+void folder_leave(database *db) {
+    for (size_t i = FS_ANCHORS; db->anchored && i-- > 0;) {
+        fs_anchor *a = &db->files.anchors[i];
+        if (a->path != NULL && a->fd != db->folder_fd)
+            db->calls->close(a->fd);
+        free(a->path);
+        *a = (fs_anchor){0};
+    }
+    db->anchored = false;
+    if (db->folder_fd >= 0)
+        db->calls->unlock(db->folder_fd);
+    if (db->lock_fd >= 0)
+        db->calls->unlock(db->lock_fd);
+    db->folder_fd = db->lock_fd = -1;
+}
+
 /* lock_folder -- locks the folder itself as well, for the LOCK file may be deleted while it is
  * held, and a new one is not locked. File systems that can't lock folders have the file alone. */
 static tansu_status lock_folder(database *db, tansu_error *error) {
-    static const int unable[] = {EBADF,  EINVAL, EISDIR,  EACCES,
-                                 ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP};
-    db->folder_fd = db->calls->open(db->folder, O_RDONLY | O_DIRECTORY, 0);
-    if (db->folder_fd >= 0 && db->calls->lock(db->folder_fd, !db->read_only) == 0)
+    if (db->folder_fd < 0 || db->calls->lock(db->folder_fd, !db->read_only) == 0 || unable(errno))
         return TANSU_OK;
-    int number = errno;
-    for (size_t i = 0; i < sizeof unable / sizeof unable[0]; i++)
-        if (number == unable[i])
-            return TANSU_OK;
-    return lock_error(db->folder, db->folder_fd, number, error);
+    return lock_error(db->folder, db->folder_fd, errno, error);
 }
 
 /* take_lock -- holds the LOCK file and the folder until closing. */
 static tansu_status take_lock(database *db, tansu_error *error) {
-    if (db->concurrent)
-        return TANSU_OK;
+    tansu_status status = folder_anchor(db, error);
+    if (db->concurrent || status != TANSU_OK)
+        return status;
     char *path = fs_join(db->folder, "LOCK");
     if (path == NULL)
         return error_memory(error);
-    tansu_status status = TANSU_OK;
     db->lock_fd = open_lock(db, path);
     if (db->lock_fd < 0 && errno == EROFS)
         status = TANSU_OK; /* nobody can write there */
@@ -122,7 +168,7 @@ static tansu_status create_files(database *db, tansu_error *error) {
         status = make_folder(db, "index", error);
     if (status == TANSU_OK)
         status = manifest_new(&db->manifest, error);
-    if (status == TANSU_OK && db->calls->sync_folder(db->folder) != 0)
+    if (status == TANSU_OK && db->calls->sync_folder(db->calls, db->folder) != 0)
         status = error_errno(error, db->folder, "sync", errno);
     if (status == TANSU_OK)
         status = manifest_write(db->calls, db->folder, &db->manifest, error);
@@ -132,21 +178,12 @@ static tansu_status create_files(database *db, tansu_error *error) {
     return status;
 }
 
-/* release_lock -- gives back what take_lock() took. */
-static void release_lock(database *db) {
-    if (db->folder_fd >= 0)
-        db->calls->unlock(db->folder_fd);
-    if (db->lock_fd >= 0)
-        db->calls->unlock(db->lock_fd);
-    db->folder_fd = db->lock_fd = -1;
-}
-
 /* enter -- folder_enter() without waiting. */
 static tansu_status enter(database *db, bool must_exist, tansu_error *error) {
     folder_content content = {0};
     tansu_status status = TANSU_OK;
     bool create = !must_exist && !db->read_only;
-    if (db->calls->list(db->folder, note_content, &content) != 0) {
+    if (db->calls->list(db->calls, db->folder, note_content, &content) != 0) {
         if (errno == ENOTDIR)
             return error_set(error, TANSU_E_EXISTS, db->folder,
                              "The path is a file, and a database is a folder; choose another path");
@@ -165,7 +202,7 @@ static tansu_status enter(database *db, bool must_exist, tansu_error *error) {
         bool used = false;
         if (path == NULL)
             return error_memory(error);
-        int listed = db->calls->list(path, note_any, &used);
+        int listed = db->calls->list(db->calls, path, note_any, &used);
         free(path);
         if (listed == 0 && used)
             return error_set(error, TANSU_E_CORRUPT, db->folder,
@@ -187,7 +224,9 @@ static tansu_status enter(database *db, bool must_exist, tansu_error *error) {
                          "choose another path");
     if (status == TANSU_E_NOT_FOUND)
         status = create_files(db, error);
-    return status;
+    if (status == TANSU_OK && !db->read_only)
+        status = make_folder(db, "index", error); /* it may have been deleted */
+    return status == TANSU_OK ? folder_anchor_parts(db, error) : status;
 }
 
 tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_ms,
@@ -198,7 +237,7 @@ tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_m
         clock_time now = clock_now();
         if (status != TANSU_E_LOCKED || now >= until)
             return status;
-        release_lock(db);
+        folder_leave(db);
         clock_sleep(pause < until - now ? pause : until - now);
     }
 }
@@ -223,12 +262,16 @@ tansu_status folder_create_temporary(database *db, const char *where, tansu_erro
 tansu_status folder_set(database *db, const char *path, tansu_error *error) {
     if (path[0] == '/') {
         db->folder = strdup(path);
-        return db->folder == NULL ? error_memory(error) : TANSU_OK;
+    } else {
+        char *working = getcwd(NULL, 0);
+        if (working == NULL)
+            return error_errno(error, path, "find the working folder of", errno);
+        db->folder = fs_join(working, path);
+        free(working);
     }
-    char *working = getcwd(NULL, 0);
-    if (working == NULL)
-        return error_errno(error, path, "find the working folder of", errno);
-    db->folder = fs_join(working, path);
-    free(working);
-    return db->folder == NULL ? error_memory(error) : TANSU_OK;
+    if (db->folder == NULL)
+        return error_memory(error);
+    for (size_t size = strlen(db->folder); size > 1 && db->folder[size - 1] == '/'; size--)
+        db->folder[size - 1] = 0;
+    return TANSU_OK;
 }

@@ -9,8 +9,8 @@
 /* The folder of files that opening took out of the log because they may hold commits. */
 #define SET_ASIDE_FOLDER "set-aside"
 
-/* folder_set -- sets db->folder to the absolute form of a path: the program may change its working
- * folder. */
+/* folder_set -- sets db->folder to the absolute form of a path, without slashes at its end: the
+ * program may change its working folder. */
 tansu_status folder_set(database *db, const char *path, tansu_error *error);
 
 /* folder_create_temporary -- sets db->folder to a new folder in `where`; NULL: in the system's
@@ -22,5 +22,14 @@ tansu_status folder_create_temporary(database *db, const char *where, tansu_erro
  * VERSION, IO, FULL, MEMORY. */
 tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_ms,
                           tansu_error *error);
+
+/* folder_anchor -- opens the folder and anchors db->files to it, unless they are. Nothing happens
+ * where folders can't be opened. folder_anchor_parts -- the same for those of the log and the index
+ * in it, as far as they are there. Errors: IO, MEMORY. */
+tansu_status folder_anchor(database *db, tansu_error *error);
+tansu_status folder_anchor_parts(database *db, tansu_error *error);
+
+/* folder_leave -- gives back what folder_enter() and folder_anchor() took. */
+void folder_leave(database *db);
 
 #endif

@@ -10,6 +10,7 @@
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
 #include "store/files_stamp.h"
+#include "store/handle.h"
 #include "store/index_files.h"
 #include "store/index_tail/index_tail.h"
 #include "store/memory.h"
@@ -33,7 +34,8 @@ tansu_status database_new(const tansu_options *options, const fs *calls, databas
         free(db);
         return status;
     }
-    db->calls = calls;
+    db->files = *calls;
+    db->calls = &db->files;
     db->close = database_close;
     db->root = db->current = db;
     db->store = options->store;
@@ -101,7 +103,7 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
             status = error_memory(error);
     }
     if (status == TANSU_OK) {
-        log_options log_settings = {.calls = calls,
+        log_options log_settings = {.calls = db->calls,
                                     .folder = log_folder,
                                     .set_aside_folder = set_aside,
                                     .read_only = db->read_only,
@@ -184,10 +186,12 @@ tansu_status database_open(const tansu_options *options, const fs *calls,
                            tansu_error *error) {
     tansu_error own;
     limit_guard guard;
+    fs plain = *calls; /* those of a database are anchored to its folder */
+    memset(plain.anchors, 0, sizeof plain.anchors);
     limit_enter(&guard);
     tansu_status status = options->allow_writer
-                              ? states_open(options, calls, filters, result, &own)
-                              : open_database(options, calls, filters, result, &own);
+                              ? states_open(options, &plain, filters, result, &own)
+                              : open_database(options, &plain, filters, result, &own);
     limit_leave(&guard);
     if (status != TANSU_OK && error != NULL)
         *error = own;
@@ -202,12 +206,16 @@ tansu_status database_close(database *db, tansu_error *error) {
     tansu_status status = TANSU_OK;
     limit_guard guard;
     limit_enter(&guard);
-    bool writable = !db->discard && !db->read_only && db->store == TANSU_STORE_PERSISTENT;
-    if (writable)
+    if (!db->discard && !db->read_only && db->store == TANSU_STORE_PERSISTENT)
         compactor_finish(db);
     compactor_stop(db);
     worker_stop(db);
     compactor_join(db);
+    tansu_error lost;
+    tansu_status moved = db->discard || db->read_only ? TANSU_OK : handle_check_folder(db, &lost);
+    if (moved != TANSU_OK)
+        db->discard = true;
+    bool writable = !db->discard && !db->read_only && db->store == TANSU_STORE_PERSISTENT;
     if (writable) {
         /* Every step is tried; the first error is the one that is reported. */
         status = log_sync(db->log, db->head->sequence, error);
@@ -240,12 +248,14 @@ tansu_status database_close(database *db, tansu_error *error) {
         *error = later;
     if (status == TANSU_OK)
         status = closed;
-    if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL)
+    if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL && moved == TANSU_OK)
         fs_remove_all(db->calls, db->folder);
-    if (db->folder_fd >= 0)
-        db->calls->unlock(db->folder_fd);
-    if (db->lock_fd >= 0)
-        db->calls->unlock(db->lock_fd);
+    folder_leave(db);
+    if (moved != TANSU_OK) {
+        status = moved;
+        if (error != NULL)
+            *error = lost;
+    }
     free(db->dropped);
     free(db->checkpoint_segments);
     segment_usage_free(db->written);

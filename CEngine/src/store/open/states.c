@@ -12,7 +12,9 @@
 #include "store/commit_wait.h"
 #include "store/files_stamp.h"
 #include "store/handle.h"
+#include "store/open/database_folder.h"
 #include "store/open/open.h"
+#include "store/open/options.h"
 #include "store/open/state_pins.h"
 #include "store/recovery/recovery.h"
 #include "util/error.h"
@@ -109,6 +111,11 @@ tansu_status states_enter(database *root, database **state, tansu_error *error) 
         tansu_status status = TANSU_OK;
         if (d == NULL && looked)
             return no_state(root, error);
+        if (root->follow && (status = handle_check_folder_often(root, error)) != TANSU_OK) {
+            if (d != NULL)
+                states_leave(d);
+            return status;
+        }
         if (d != NULL && (looked || log_follow_unchanged(d->log))) {
             *state = d;
             status = state_pins_check(d, NULL, error);
@@ -192,7 +199,9 @@ static tansu_status add(database *root, database *state, tansu_error *error) {
 tansu_status states_open(const tansu_options *options, const fs *calls,
                          const index_filter_calls *filters, database **result, tansu_error *error) {
     database *root;
-    tansu_status status = database_new(options, calls, &root, error);
+    tansu_status status = options_check(options, error);
+    if (status == TANSU_OK)
+        status = database_new(options, calls, &root, error);
     if (status != TANSU_OK)
         return status;
     root->discard = true;
@@ -207,18 +216,19 @@ tansu_status states_open(const tansu_options *options, const fs *calls,
     root->states = r;
     root->close = free_root;
     database *state = NULL;
-    status = open_concurrent(options, calls, filters, &state, error);
-    root->folder = status == TANSU_OK ? strdup(state->folder) : NULL;
-    if (status == TANSU_OK && root->folder == NULL) {
-        database_close(state, NULL);
-        status = error_memory(error);
+    r->options = *options;
+    status = folder_set(root, options->path, error);
+    if (status == TANSU_OK) {
+        r->options.path = root->folder;
+        (void)folder_anchor(root, NULL); /* opening says what is wrong */
+        status = folder_anchor_parts(root, error);
     }
+    if (status == TANSU_OK)
+        status = open_concurrent(&r->options, root->calls, filters, &state, error);
     if (status != TANSU_OK) {
         free_root(root, NULL);
         return status;
     }
-    r->options = *options;
-    r->options.path = root->folder;
     r->options.progress = NULL;
     root->current = NULL;
     status = add(root, state, error);
@@ -347,10 +357,13 @@ static tansu_status refresh(database *root, database *state, tansu_error *error)
     struct states *r = root->states;
     log_seen seen;
     uint64_t to, now = state->head->sequence;
+    tansu_status status = handle_check_folder(root, error);
+    if (status != TANSU_OK)
+        return status;
     if (r->unusable || !log_follow_look(state->log, &seen, &to))
         return replace(root, state, error);
     bool marked = to != 0;
-    tansu_status status = marked ? TANSU_OK : log_end(root, &to, error);
+    status = marked ? TANSU_OK : log_end(root, &to, error);
     if (status != TANSU_OK)
         return status;
     if (marked && to < now) /* commits have been taken out of the log */

@@ -74,15 +74,15 @@ static int create(const fs *calls, const char *path, const reader_report *report
         return -1;
     }
     snprintf(unfinished, size, "%s.new", path);
-    int fd = calls->open(unfinished, O_RDWR | O_CREAT | O_EXCL, 0644);
+    int fd = calls->open(calls, unfinished, O_RDWR | O_CREAT | O_EXCL, 0644);
     int number = errno;
     if (fd >= 0) {
         /* One who lists has it locked for a moment, and removes it: then renaming fails. */
         bool done = calls->lock(fd, true) == 0 && write_entry(calls, fd, report) &&
-                    calls->rename(unfinished, path) == 0;
+                    calls->rename(calls, unfinished, path) == 0;
         number = errno;
         if (!done) {
-            calls->unlink(unfinished);
+            calls->unlink(calls, unfinished);
             calls->close(fd);
             fd = -1;
             if (number == EWOULDBLOCK || number == ENOENT)
@@ -105,7 +105,7 @@ static char *entry_path(const char *database, const char *name) {
 
 /* is_there -- whether a file has that name. */
 static bool is_there(const fs *calls, const char *path) {
-    int fd = calls->open(path, O_RDONLY, 0);
+    int fd = calls->open(calls, path, O_RDONLY, 0);
     if (fd >= 0)
         calls->close(fd);
     return fd >= 0 || errno != ENOENT;
@@ -115,8 +115,8 @@ reader_entry *reader_enter(const fs *calls, const char *database, const reader_r
     static uint32_t last; /* atomic: entries of one process have names of their own */
     char *folder = entry_path(database, "");
     reader_entry *entry = calloc(1, sizeof *entry);
-    bool possible =
-        folder != NULL && entry != NULL && (calls->mkdir(folder, 0755) == 0 || errno == EEXIST);
+    bool possible = folder != NULL && entry != NULL &&
+                    (calls->mkdir(calls, folder, 0755) == 0 || errno == EEXIST);
     free(folder);
     for (int i = 0; possible && i < MOST_NAMES; i++) {
         char name[48];
@@ -145,7 +145,7 @@ void reader_update(reader_entry *entry, const reader_report *report) {
 void reader_leave(reader_entry *entry) {
     if (entry == NULL)
         return;
-    entry->calls->unlink(entry->path);
+    entry->calls->unlink(entry->calls, entry->path);
     entry->calls->unlock(entry->fd);
     free(entry->path);
     free(entry);
@@ -174,11 +174,11 @@ static bool is_entry_name(const char *name) {
 static bool visit(void *context, const char *name) {
     listing *l = context;
     char *path = is_entry_name(name) ? entry_path(l->database, name) : NULL;
-    int fd = path == NULL ? -1 : l->calls->open(path, O_RDONLY, 0);
+    int fd = path == NULL ? -1 : l->calls->open(l->calls, path, O_RDONLY, 0);
     if (fd >= 0) {
         reader_report report;
         if (l->calls->lock(fd, true) == 0) {
-            l->calls->unlink(path);
+            l->calls->unlink(l->calls, path);
             l->calls->unlock(fd);
         } else {
             if (errno == EWOULDBLOCK && l->visitor != NULL && read_entry(l->calls, fd, &report))
@@ -194,7 +194,8 @@ void readers_list(const fs *calls, const char *database, reader_visitor visitor,
     listing l = {.calls = calls, .database = database, .visitor = visitor, .context = context};
     char *folder = entry_path(database, "");
     if (folder != NULL)
-        (void)calls->list(folder, visit, &l); /* where it cannot be listed, nobody is known */
+        (void)calls->list(calls, folder, visit,
+                          &l); /* where it cannot be listed, nobody is known */
     free(folder);
 }
 

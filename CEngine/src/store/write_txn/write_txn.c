@@ -8,6 +8,7 @@
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
+#include "store/handle.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -248,7 +249,10 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     uint64_t number = wtxn->replay ? wtxn->next->sequence : wtxn->sequence;
     uint64_t bytes = wtxn->frame_size, records = wtxn->records;
     log_location frame = 0;
+    bool wait = durability == TANSU_DURABILITY_FULL && db->store != TANSU_STORE_MEMORY;
     if (!wtxn->replay)
+        status = wait ? handle_check_folder(db, error) : handle_check_folder_often(db, error);
+    if (!wtxn->replay && status == TANSU_OK)
         status = log_commit(db->log, number, &frame, error);
     if (status != TANSU_OK) {
         write_txn_abort(wtxn);
@@ -266,7 +270,6 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     }
     __atomic_store_n(&db->next_collection, wtxn->next_collection, __ATOMIC_RELAXED);
     __atomic_store_n(&db->next_index, wtxn->next_index, __ATOMIC_RELAXED);
-    bool wait = durability == TANSU_DURABILITY_FULL && db->store != TANSU_STORE_MEMORY;
     retire_forget(&wtxn->made);
     bool replay = wtxn->replay;
     if (wtxn->drops_declared)

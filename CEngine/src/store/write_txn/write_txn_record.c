@@ -6,6 +6,7 @@
 
 #include "store/collection.h"
 #include "store/database_internal.h"
+#include "store/handle.h"
 #include "store/index_tail/index_tail.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -37,7 +38,9 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
     wtxn->db->log->urgent = false;
     if (status != TANSU_OK) {
         wtxn->changed = wtxn->records != 0;
-        return status;
+        /* In a folder that was removed no segment can be created. */
+        tansu_status moved = handle_check_folder(wtxn->db, error);
+        return moved == TANSU_OK ? status : moved;
     }
     header.size = (uint32_t)total;
     record_header_put(room, &header, wtxn->sequence, previous);

@@ -82,8 +82,8 @@ static bool fails(void) {
     return true;
 }
 
-static int troubled_open(const char *path, int flags, int mode) {
-    return fails() ? -1 : fs_system.open(path, flags, mode);
+static int troubled_open(const fs *calls, const char *path, int flags, int mode) {
+    return fails() ? -1 : fs_system.open(calls, path, flags, mode);
 }
 
 static int troubled_close(int fd) {
@@ -154,26 +154,26 @@ static int troubled_sync(int fd, void *mapped, size_t mapped_size) {
     return orders.pretend ? 0 : fs_system.sync(fd, mapped, mapped_size);
 }
 
-static int troubled_sync_folder(const char *path) {
+static int troubled_sync_folder(const fs *calls, const char *path) {
     if (fails())
         return -1;
-    return orders.pretend ? 0 : fs_system.sync_folder(path);
+    return orders.pretend ? 0 : fs_system.sync_folder(calls, path);
 }
 
-static int troubled_rename(const char *from, const char *to) {
-    return fails() ? -1 : fs_system.rename(from, to);
+static int troubled_rename(const fs *calls, const char *from, const char *to) {
+    return fails() ? -1 : fs_system.rename(calls, from, to);
 }
 
-static int troubled_unlink(const char *path) {
-    return fails() ? -1 : fs_system.unlink(path);
+static int troubled_unlink(const fs *calls, const char *path) {
+    return fails() ? -1 : fs_system.unlink(calls, path);
 }
 
-static int troubled_mkdir(const char *path, int mode) {
-    return fails() ? -1 : fs_system.mkdir(path, mode);
+static int troubled_mkdir(const fs *calls, const char *path, int mode) {
+    return fails() ? -1 : fs_system.mkdir(calls, path, mode);
 }
 
-static int troubled_rmdir(const char *path) {
-    return fails() ? -1 : fs_system.rmdir(path);
+static int troubled_rmdir(const fs *calls, const char *path) {
+    return fails() ? -1 : fs_system.rmdir(calls, path);
 }
 
 static int troubled_lock(int fd, bool exclusive) {
@@ -184,8 +184,9 @@ static void troubled_unlock(int fd) {
     fs_system.unlock(fd);
 }
 
-static int troubled_list(const char *path, fs_name_visitor visitor, void *context) {
-    return fails() ? -1 : fs_system.list(path, visitor, context);
+static int troubled_list(const fs *calls, const char *path, fs_name_visitor visitor,
+                         void *context) {
+    return fails() ? -1 : fs_system.list(calls, path, visitor, context);
 }
 
 const fs fault_fs = {

@@ -23,10 +23,10 @@ static bool ordered(const atomic_int *order) {
     return number != 0;
 }
 
-static int open_or_fail(const char *path, int flags, int mode) {
+static int open_or_fail(const fs *calls, const char *path, int flags, int mode) {
     if ((flags & O_ACCMODE) != O_RDONLY && ordered(&faults.open_errno))
         return -1;
-    return fs_system.open(path, flags, mode);
+    return fs_system.open(calls, path, flags, mode);
 }
 
 static int close_file(int fd) {
@@ -90,25 +90,25 @@ static int sync_or_fail(int fd, void *mapped, size_t mapped_size) {
     return fs_system.sync(fd, mapped, mapped_size);
 }
 
-static int count_folder_sync(const char *path) {
+static int count_folder_sync(const fs *calls, const char *path) {
     atomic_fetch_add(&faults.folder_syncs, 1);
-    return fs_system.sync_folder(path);
+    return fs_system.sync_folder(calls, path);
 }
 
-static int rename_or_fail(const char *from, const char *to) {
-    return ordered(&faults.rename_errno) ? -1 : fs_system.rename(from, to);
+static int rename_or_fail(const fs *calls, const char *from, const char *to) {
+    return ordered(&faults.rename_errno) ? -1 : fs_system.rename(calls, from, to);
 }
 
-static int unlink_file(const char *path) {
-    return fs_system.unlink(path);
+static int unlink_file(const fs *calls, const char *path) {
+    return fs_system.unlink(calls, path);
 }
 
-static int make_folder(const char *path, int mode) {
-    return fs_system.mkdir(path, mode);
+static int make_folder(const fs *calls, const char *path, int mode) {
+    return fs_system.mkdir(calls, path, mode);
 }
 
-static int remove_folder(const char *path) {
-    return fs_system.rmdir(path);
+static int remove_folder(const fs *calls, const char *path) {
+    return fs_system.rmdir(calls, path);
 }
 
 static int lock_file(int fd, bool exclusive) {
@@ -119,8 +119,8 @@ static void unlock_file(int fd) {
     fs_system.unlock(fd);
 }
 
-static int list_folder(const char *path, fs_name_visitor visitor, void *context) {
-    return fs_system.list(path, visitor, context);
+static int list_folder(const fs *calls, const char *path, fs_name_visitor visitor, void *context) {
+    return fs_system.list(calls, path, visitor, context);
 }
 
 const fs file_faults_fs = {

@@ -70,9 +70,9 @@ bool disk_is_dirty(const disk_file *f, uint64_t page) {
            memcmp(f->cache + page * PAGE, f->seen + page * PAGE, PAGE) != 0;
 }
 
-static int disk_open(const char *path, int flags, int mode) {
+static int disk_open(const fs *calls, const char *path, int flags, int mode) {
     if (is_real(path))
-        return fs_system.open(path, flags, mode);
+        return fs_system.open(calls, path, flags, mode);
     enter();
     disk_name *name = disk_find(&disk.now, path);
     if (name != NULL && name->file < 0)
@@ -203,7 +203,8 @@ bool disk_fail_sync(bool fail) {
     return waiting;
 }
 
-static int disk_sync_folder(const char *path) {
+static int disk_sync_folder(const fs *calls, const char *path) {
+    (void)calls;
     enter();
     unsigned kept = 0;
     for (unsigned i = 0; i < disk.change_count; i++) {
@@ -216,9 +217,9 @@ static int disk_sync_folder(const char *path) {
     return leave(0);
 }
 
-static int disk_rename(const char *from, const char *to) {
+static int disk_rename(const fs *calls, const char *from, const char *to) {
     if (is_real(from))
-        return fs_system.rename(from, to);
+        return fs_system.rename(calls, from, to);
     enter();
     disk_name *name = disk_find(&disk.now, from);
     if (name == NULL)
@@ -228,9 +229,9 @@ static int disk_rename(const char *from, const char *to) {
     return leave(0);
 }
 
-static int disk_unlink(const char *path) {
+static int disk_unlink(const fs *calls, const char *path) {
     if (is_real(path))
-        return fs_system.unlink(path);
+        return fs_system.unlink(calls, path);
     enter();
     disk_name *name = disk_find(&disk.now, path);
     if (name == NULL)
@@ -240,9 +241,9 @@ static int disk_unlink(const char *path) {
     return leave(0);
 }
 
-static int disk_mkdir(const char *path, int mode) {
+static int disk_mkdir(const fs *calls, const char *path, int mode) {
     if (is_real(path))
-        return fs_system.mkdir(path, mode);
+        return fs_system.mkdir(calls, path, mode);
     enter();
     if (disk_find(&disk.now, path) != NULL)
         return leave(fail(EEXIST));
@@ -252,8 +253,8 @@ static int disk_mkdir(const char *path, int mode) {
     return leave(0);
 }
 
-static int disk_rmdir(const char *path) {
-    return is_real(path) ? fs_system.rmdir(path) : fail(ENOTSUP);
+static int disk_rmdir(const fs *calls, const char *path) {
+    return is_real(path) ? fs_system.rmdir(calls, path) : fail(ENOTSUP);
 }
 
 static int disk_lock(int fd, bool exclusive) {
@@ -265,9 +266,9 @@ static void disk_unlock(int fd) {
         fs_system.unlock(fd);
 }
 
-static int disk_list(const char *path, fs_name_visitor visitor, void *context) {
+static int disk_list(const fs *calls, const char *path, fs_name_visitor visitor, void *context) {
     if (is_real(path))
-        return fs_system.list(path, visitor, context);
+        return fs_system.list(calls, path, visitor, context);
     pthread_mutex_lock(&disk.mutex);
     name_list seen = disk.now;
     leave(0);
@@ -331,7 +332,7 @@ static bool load_name(void *context, const char *name) {
     disk_put(&disk.now, path, file);
     disk_put(&disk.durable, path, file);
     if (file < 0)
-        REQUIRE(fs_system.list(path, load_name, path) == 0);
+        REQUIRE(fs_system.list(&fs_system, path, load_name, path) == 0);
     return true;
 }
 
@@ -344,7 +345,7 @@ void disk_start(const char *root, void (*before_call)(void *context), void *cont
         snprintf(path, sizeof path, "%s", root);
         disk_put(&disk.now, root, -1);
         disk_put(&disk.durable, root, -1);
-        REQUIRE(fs_system.list(root, load_name, path) == 0);
+        REQUIRE(fs_system.list(&fs_system, root, load_name, path) == 0);
     }
     disk.lost = random_start(77);
     disk.before_call = before_call;
