@@ -5,10 +5,10 @@
 
 #include "backup/backup_file.h"
 #include "backup/backup_folder.h"
-#include "backup/staging.h"
 #include "log/segment_copy.h"
 #include "store/database_internal.h"
 #include "store/maintenance.h"
+#include "util/staging/staging.h"
 
 /* manifest_at -- the MANIFEST of a copy of the database as of a snapshot. */
 static manifest manifest_at(database *db, const snapshot *v) {

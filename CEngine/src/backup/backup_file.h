@@ -4,10 +4,10 @@
 #ifndef TANSU_BACKUP_BACKUP_FILE_H
 #define TANSU_BACKUP_BACKUP_FILE_H
 
-#include "backup/staging.h"
 #include "backup/task.h"
 #include "store/manifest.h"
 #include "store/snapshot.h"
+#include "util/staging/staging.h"
 
 /* backup_file_write -- writes the log up to the snapshot to the staged file. Errors: CANCELLED,
  * FULL, IO, MEMORY, CORRUPT. */

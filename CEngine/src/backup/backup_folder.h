@@ -4,10 +4,10 @@
 #ifndef TANSU_BACKUP_BACKUP_FOLDER_H
 #define TANSU_BACKUP_BACKUP_FOLDER_H
 
-#include "backup/staging.h"
 #include "backup/task.h"
 #include "store/manifest.h"
 #include "store/snapshot.h"
+#include "util/staging/staging.h"
 
 /* backup_folder_write -- writes the log up to the snapshot, and the MANIFEST, to the staged folder.
  * Errors: CANCELLED, FULL, IO, MEMORY, CORRUPT. */

@@ -7,7 +7,7 @@
 #include "backup/restore_check.h"
 #include "backup/restore_file.h"
 #include "backup/restore_folder.h"
-#include "backup/staging.h"
+#include "util/staging/staging.h"
 
 #include "check/verify/verify.h"
 #include "log/scan.h"

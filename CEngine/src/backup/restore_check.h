@@ -4,8 +4,8 @@
 #ifndef TANSU_BACKUP_RESTORE_CHECK_H
 #define TANSU_BACKUP_RESTORE_CHECK_H
 
-#include "backup/staging.h"
 #include "store/manifest.h"
+#include "util/staging/staging.h"
 
 /* restore_check -- validates every frame and document of the staged segments, and notes in the
  * MANIFEST whether one is compacted. Errors: CORRUPT (context: file, offset), IO, MEMORY. */

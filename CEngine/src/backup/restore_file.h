@@ -4,9 +4,9 @@
 #ifndef TANSU_BACKUP_RESTORE_FILE_H
 #define TANSU_BACKUP_RESTORE_FILE_H
 
-#include "backup/staging.h"
 #include "backup/task.h"
 #include "store/manifest.h"
+#include "util/staging/staging.h"
 
 /* restore_file -- writes the backup's segments to the staged folder, and fills in its MANIFEST.
  * `fd`: of the backup. Errors: CORRUPT, VERSION, CANCELLED, FULL, IO, MEMORY. */

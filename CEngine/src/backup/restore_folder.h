@@ -4,9 +4,9 @@
 #ifndef TANSU_BACKUP_RESTORE_FOLDER_H
 #define TANSU_BACKUP_RESTORE_FOLDER_H
 
-#include "backup/staging.h"
 #include "backup/task.h"
 #include "store/manifest.h"
+#include "util/staging/staging.h"
 
 /* restore_folder -- writes the backup's segments to the staged folder, and reads its MANIFEST.
  * Errors: NOT_FOUND, CORRUPT, VERSION, LOCKED, CANCELLED, FULL, IO, MEMORY. */

@@ -5,7 +5,7 @@
 #ifndef TANSU_BACKUP_RESTORE_SEGMENT_H
 #define TANSU_BACKUP_RESTORE_SEGMENT_H
 
-#include "backup/staging.h"
+#include "util/staging/staging.h"
 
 /* A segment file being written. */
 typedef struct restore_segment {

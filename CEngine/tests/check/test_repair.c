@@ -12,10 +12,12 @@
 #include "support/workload/record_inventory.h"
 #include "support/workload/sample_database.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -107,6 +109,60 @@ static void files_that_are_not_needed_may_be_gone(void) {
         folder_end(folder);
         folder_end(other);
     }
+}
+
+/* copy_over -- a file of another database takes the place of one. */
+static void copy_over(const char *from, const char *to, const char *name) {
+    tansu_buffer bytes = TANSU_BUFFER_INIT;
+    file_read(folder_join(from, name), &bytes);
+    file_write(folder_join(to, name), bytes.data, bytes.size);
+    tansu_buffer_free(&bytes);
+}
+
+static void files_of_another_database_do_not_decide(void) {
+    static const char *const foreign[][3] = {
+        {"MANIFEST"}, {"MANIFEST", "log/TAIL"}, {"MANIFEST", "index/blocks.tch"}, {"log/TAIL"}};
+    char *stranger = sample_folder();
+    for (size_t k = 0; k < sizeof foreign / sizeof foreign[0]; k++)
+        for (int large = 0; large < 2; large++) {
+            random_source random = random_start(k);
+            store_model m = {.most_pad = 30000};
+            char *folder = made_by(&m, &random, large ? 900 : 40, k % 2 != 0);
+            char *other = folder_new();
+            for (size_t i = 0; i < 3 && foreign[k][i] != NULL; i++)
+                copy_over(stranger, folder, foreign[k][i]);
+            CHECK_OK(maintenance_repair(folder, target(other)), &call_error);
+            CHECK(maintenance_contains("The MANIFEST is of another database") ==
+                  (strcmp(foreign[k][0], "MANIFEST") == 0));
+            tansu_db *db = open_checked(target(other));
+            store_model_check(&m, &random, db, NULL);
+            call_close(db);
+            /* A segment of the stranger among several is left out as before. */
+            if (large && k == 0) {
+                folder_remove(target(other));
+                tansu_buffer bytes = TANSU_BUFFER_INIT;
+                file_read(folder_join(stranger, "log/00000001.seg"), &bytes);
+                file_write(folder_join(folder, "log/00000099.seg"), bytes.data, bytes.size);
+                tansu_buffer_free(&bytes);
+                CHECK_OK(maintenance_repair(folder, target(other)), &call_error);
+                db = open_checked(target(other));
+                store_model_check(&m, &random, db, NULL);
+                call_close(db);
+            }
+            folder_end(folder);
+            folder_end(other);
+        }
+    folder_end(stranger);
+}
+
+static void a_manifest_without_any_segment_names_the_database(void) {
+    char *folder = sample_folder(), *other = folder_new();
+    folder_remove(folder_join(folder, "log"));
+    CHECK_OK(maintenance_repair(folder, target(other)), &call_error);
+    CHECK_INT(0, maintenance_number("documents"));
+    CHECK(!maintenance_contains("of another database"));
+    folder_end(folder);
+    folder_end(other);
 }
 
 /* ---- Damaged ---- */
@@ -542,6 +598,42 @@ static void errors_leave_nothing(void) {
     folder_end(folder);
 }
 
+/* kill_at -- a tansu_progress that ends its process. */
+static int kill_at(void *context, uint64_t done, uint64_t total) {
+    (void)done, (void)total;
+    if (--*(int *)context == 0)
+        kill(getpid(), SIGKILL);
+    return 1;
+}
+
+static void a_killed_repair_is_replaced_by_the_next(void) {
+    char *folder = sample_folder(), *other = folder_new();
+    for (int at = 1; at <= 4; at++) {
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            int left = at;
+            (void)tansu_repair(folder, target(other), kill_at, &left, NULL, NULL);
+            _exit(0);
+        }
+        int status;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        CHECK(WIFSIGNALED(status) && !file_exists(target(other)));
+    }
+    tansu_db *db = salvaged(folder, other);
+    sample_check(db);
+    call_close(db);
+    folder_remove(target(other));
+    file_write(folder_join(other, "repaired.tansu-part"), "x", 1);
+    db = salvaged(folder, other);
+    sample_check(db);
+    call_close(db);
+    folder_remove(target(other));
+    CHECK(nothing_left(other));
+    free(other);
+    folder_end(folder);
+}
+
 static void newer_formats_are_refused_and_damaged_ones_are_not(void) {
     char *folder = sample_folder(), *other = folder_new();
     char *name = strdup(folder_join(folder, "MANIFEST"));
@@ -570,6 +662,8 @@ static void newer_formats_are_refused_and_damaged_ones_are_not(void) {
 int main(void) {
     RUN(an_undamaged_database_is_taken_whole);
     RUN(files_that_are_not_needed_may_be_gone);
+    RUN(files_of_another_database_do_not_decide);
+    RUN(a_manifest_without_any_segment_names_the_database);
     RUN(one_damaged_document_costs_only_itself);
     RUN(a_lost_version_leaves_the_one_before);
     RUN(a_missing_segment_is_reported);
@@ -583,6 +677,7 @@ int main(void) {
     RUN(what_follows_a_misplaced_frame_is_no_commit);
     RUN(a_segment_that_is_somewhere_else_is_read);
     RUN(errors_leave_nothing);
+    RUN(a_killed_repair_is_replaced_by_the_next);
     RUN(newer_formats_are_refused_and_damaged_ones_are_not);
     return check_finish();
 }

@@ -45,7 +45,7 @@ static void check_result(const char *to, int64_t problems) {
 static void repair_in_turn(fault_kind kind, bool lasting, bool unclean) {
     static const int numbers[] = {ENOSPC, EIO};
     char *from = unclean ? sample_unclean(true) : sample_folder(), *folder = folder_new();
-    const char *to = path_in(folder, "to"), *part = path_in(folder, "to.repair-0");
+    const char *to = path_in(folder, "to"), *part = path_in(folder, "to.tansu-part");
     tansu_buffer report = TANSU_BUFFER_INIT;
     uint64_t before = sample_checksum(from);
     bool met = true;

@@ -4,8 +4,8 @@
  */
 #include "api/command/command.h"
 #include "api/handles.h"
-#include "backup/staging.h"
 #include "util/error.h"
+#include "util/staging/staging.h"
 
 #include <errno.h>
 #include <fcntl.h>

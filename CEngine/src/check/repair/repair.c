@@ -28,58 +28,13 @@
 #include "check/repair/repair_segments.h"
 #include "util/error.h"
 #include "util/lock_holder.h"
+#include "util/staging/staging.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-/* Names that are tried for the folder in which the new database is built. */
-#define FOLDERS_TRIED 100
-
 /* ---- Folders ---- */
-
-/* note_nothing -- for listings that only ask whether there is a folder. */
-static bool note_nothing(void *context, const char *name) {
-    (void)context;
-    (void)name;
-    return false;
-}
-
-/* check_absent -- nothing exists at the target yet. Errors: EXISTS, IO, MEMORY. */
-static tansu_status check_absent(const fs *calls, const char *to, tansu_error *error) {
-    if (calls->list(calls, to, note_nothing, NULL) != 0) {
-        if (errno == ENOENT)
-            return TANSU_OK;
-        if (errno == ENOMEM)
-            return error_memory(error);
-        if (errno != ENOTDIR)
-            return error_errno(error, to, "look at", errno);
-    }
-    return error_set(error, TANSU_E_EXISTS, to,
-                     "There is something at \"%s\" already; choose another path", to);
-}
-
-/* make_folder -- a folder next to `to`, which is renamed in the end; its path in new memory. */
-static tansu_status make_folder(const fs *calls, const char *to, char **folder,
-                                tansu_error *error) {
-    size_t size = strlen(to) + 32;
-    char *path = malloc(size);
-    if (path == NULL)
-        return error_memory(error);
-    for (int i = 0; i < FOLDERS_TRIED; i++) {
-        snprintf(path, size, "%s.repair-%d", to, i);
-        if (calls->mkdir(calls, path, 0755) == 0) {
-            *folder = path;
-            return TANSU_OK;
-        }
-        if (errno != EEXIST)
-            break;
-    }
-    tansu_status status = error_errno(error, path, "create the folder", errno);
-    free(path);
-    return status;
-}
 
 /* lock_source -- keeps others from opening the database meanwhile. Without a LOCK file nobody has
  * it open. */
@@ -107,20 +62,6 @@ static tansu_status open_new(repair *r, const char *folder, tansu_error *error) 
     options.store = TANSU_STORE_PERSISTENT;
     options.durability = TANSU_DURABILITY_PROCESS; /* closing syncs everything */
     return database_open(&options, r->calls, r->filters, &r->db, error);
-}
-
-/* publish -- renames the complete database to `to`. */
-static tansu_status publish(const repair *r, const char *folder, const char *to,
-                            tansu_error *error) {
-    tansu_status status = check_absent(r->calls, to, error);
-    if (status != TANSU_OK)
-        return status;
-    if (r->calls->rename(r->calls, folder, to) != 0)
-        return error_errno(error, to, "rename the new database to", errno);
-    status = fs_sync_parent(r->calls, to, error);
-    if (status != TANSU_OK)
-        fs_remove_all(r->calls, to);
-    return status;
 }
 
 /* salvage -- reads the log into r->locations and r->collections, with the help of a copy of the
@@ -155,28 +96,24 @@ static tansu_status rebuild(repair *r, const char *folder, tansu_error *error) {
 
 /* run -- all phases. The report is written before the database is published: nothing can fail after
  * that. */
-static tansu_status run(repair *r, const char *to, tansu_buffer *report, tansu_error *error) {
-    char *folder = NULL;
-    tansu_status status = repair_find_segments(r, error);
+static tansu_status run(repair *r, const char *to, staging *staged, tansu_buffer *report,
+                        tansu_error *error) {
+    tansu_status status = staging_begin(staged, r->calls, to, true, error);
+    if (status == TANSU_OK)
+        status = repair_find_segments(r, error);
     if (status == TANSU_OK)
         status = repair_progress(r, 0, error);
     if (status == TANSU_OK)
-        status = make_folder(r->calls, to, &folder, error);
-    if (status != TANSU_OK)
-        return status;
-    status = salvage(r, folder, error);
-    if (status == TANSU_OK)
-        status = rebuild(r, folder, error);
+        status = salvage(r, staged->path, error);
+    if (status == TANSU_OK) {
+        staging_unlock(staged); /* the database locks the same LOCK */
+        status = rebuild(r, staged->path, error);
+    }
     if (status == TANSU_OK)
         status = repair_progress(r, r->total, error);
     if (status == TANSU_OK)
         status = repair_report(r, report, error);
-    if (status == TANSU_OK)
-        status = publish(r, folder, to, error);
-    if (status != TANSU_OK)
-        fs_remove_all(r->calls, folder);
-    free(folder);
-    return status;
+    return status == TANSU_OK ? staging_publish(staged, error) : status;
 }
 
 tansu_status database_repair(const char *from, const char *to, const fs *calls,
@@ -186,7 +123,7 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
     size_t length = strlen(to);
     while (length > 1 && to[length - 1] == '/')
         length--;
-    char *target = strndup(to, length), *parent = strndup(to, length);
+    char *parent = strndup(to, length);
     char *slash = parent == NULL ? NULL : strrchr(parent, '/');
     if (slash != NULL)
         slash[slash == parent] = 0; /* the root is its own parent */
@@ -199,16 +136,15 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
                 .context = context,
                 .log_folder = fs_join(from, "log")};
     tansu_buffer made = TANSU_BUFFER_INIT;
+    staging staged = {.calls = calls, .fd = -1};
     int lock = -1;
     tansu_status status = TANSU_OK;
-    if (target == NULL || parent == NULL || r.log_folder == NULL)
+    if (parent == NULL || r.log_folder == NULL)
         status = error_memory(error);
-    else
-        status = check_absent(calls, target, error);
     if (status == TANSU_OK)
         status = lock_source(&r, &lock, error);
     if (status == TANSU_OK)
-        status = run(&r, target, &made, error);
+        status = run(&r, to, &staged, &made, error);
     if (lock >= 0)
         calls->unlock(lock);
     if (status == TANSU_OK && report != NULL) {
@@ -219,6 +155,6 @@ tansu_status database_repair(const char *from, const char *to, const fs *calls,
     }
     repair_free(&r);
     free(parent);
-    free(target);
+    staging_end(&staged);
     return status;
 }

@@ -3,8 +3,8 @@
  * own, and leftovers of compactions and of recovery that may hold frames which the log lacks.
  *
  * The uuid in a segment's header, and the checksums of its frames, say which database it is of. The
- * MANIFEST names the uuid; without a valid MANIFEST the segments vote on those that their headers
- * and TAIL name.
+ * segments vote on the uuids that their headers, the MANIFEST and TAIL name: any of these files may
+ * have been copied from another database.
  */
 #include "check/repair/repair_segments.h"
 
@@ -211,11 +211,16 @@ static tansu_status owner_vote(repair *r, owners *o, const repair_segment *s, ta
     return TANSU_OK;
 }
 
+/* The votes of a MANIFEST: more than a header's, and fewer than those of a segment with frames. */
+#define MANIFEST_VOTES 3
+
 /* find_owner -- the uuid by the votes of the segments. The file TAIL proposes one, too: the headers
  * of all segments may be lost. */
 static tansu_status find_owner(repair *r, const segment_header *headers, tansu_error *error) {
     owners o = {.count = 0};
     uint8_t marked[16];
+    if (r->manifest_read)
+        owner_add(&o, r->manifest.uuid, MANIFEST_VOTES);
     if (log_marked_uuid(r->calls, r->log_folder, marked))
         owner_add(&o, marked, 0);
     for (size_t i = 0; i < r->segment_count; i++)
@@ -231,6 +236,12 @@ static tansu_status find_owner(repair *r, const segment_header *headers, tansu_e
             best = i;
     if (o.count != 0)
         memcpy(r->uuid, o.uuid[best], sizeof r->uuid);
+    if (r->manifest_read && best != 0) {
+        problem_location where = {.file = "MANIFEST", .offset = 0, .size = -1};
+        problem_list_add(&r->problems, &where, "The MANIFEST is of another database");
+        r->manifest_read = false;
+        r->end_sequence = 0;
+    }
     return status;
 }
 
@@ -371,9 +382,7 @@ static tansu_status read_headers(repair *r, tansu_error *error) {
     tansu_status status = TANSU_OK;
     for (size_t i = 0; status == TANSU_OK && i < r->segment_count; i++)
         status = read_header(r, &r->segments[i], &headers[i], error);
-    if (status == TANSU_OK && r->manifest_read)
-        memcpy(r->uuid, r->manifest.uuid, sizeof r->uuid);
-    else if (status == TANSU_OK)
+    if (status == TANSU_OK)
         status = find_owner(r, headers, error);
     r->crc_seed = checksum(0, r->uuid, sizeof r->uuid);
     if (status == TANSU_OK)

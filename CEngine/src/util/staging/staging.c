@@ -1,7 +1,7 @@
 /*
- * backup/staging.c -- a file or folder that is renamed when it is complete.
+ * util/staging/staging.c -- a file or folder that is renamed when it is complete.
  */
-#include "backup/staging.h"
+#include "util/staging/staging.h"
 
 #include "util/error.h"
 
@@ -46,8 +46,9 @@ static tansu_status open_locked(staging *staged, const char *path, tansu_error *
         int number = errno;
         staging_unlock(staged);
         if (number == EWOULDBLOCK)
-            return error_set(error, TANSU_E_BUSY, staged->to,
-                             "Another backup or restore to this path is in progress");
+            return error_set(
+                error, TANSU_E_BUSY, staged->to,
+                "Another task writes to this path; wait for its end, or choose another");
         calls->unlink(calls, path);
         return error_errno(error, path, "lock", number);
     }

@@ -1,12 +1,12 @@
 /*
- * backup/staging.h -- a file or folder that is written under a temporary name and renamed when it
- * is complete: backups, and the databases that they are restored to.
+ * util/staging/staging.h -- a file or folder that is written under a temporary name and renamed
+ * when it is complete: backups, dumps, and the databases that are restored or salvaged.
  *
  * The temporary name is the final one with ".tansu-part" added. A lock keeps two tasks with the
  * same target apart; what a killed process left is replaced by the next task.
  */
-#ifndef TANSU_BACKUP_STAGING_H
-#define TANSU_BACKUP_STAGING_H
+#ifndef TANSU_UTIL_STAGING_STAGING_H
+#define TANSU_UTIL_STAGING_STAGING_H
 
 #include "util/fs.h"
 
