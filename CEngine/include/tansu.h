@@ -1073,8 +1073,10 @@ TANSU_API tansu_status tansu_restore(const char *from, const char *to, tansu_pro
 /*
  * Opens a new, empty database by the options `target` (memory, temporary or persistent) and copies
  * all collections, options, documents and indexes into it, as of one commit. *copy is open, and the
- * caller's. `progress` (may be NULL): documents.
- * Errors: EXISTS (there is a database already), CANCELLED, and those of tansu_open() and of
+ * caller's. A persistent copy gets its path when it is complete. `progress` (may be NULL):
+ * documents.
+ * Errors: EXISTS (something is at the path, other than an empty folder), BUSY (another call is
+ * creating it), CORRUPT (as tansu_dump()), CANCELLED, and those of tansu_open() and of
  * commits; after an error a database that was begun is removed.
  */
 TANSU_API tansu_status tansu_clone(tansu_db *db, const tansu_options *target,
@@ -1094,7 +1096,8 @@ typedef ptrdiff_t (*tansu_read_bytes)(void *context, void *bytes, size_t capacit
  * (default: all), {"query": {...}} (with one collection), {"indexes": bool} (default: true).
  * *report (may be NULL): {"collections", "documents", "indexes", "bytes": n}. `progress` (may be
  * NULL): documents. Errors: NOT_FOUND (a collection of that name), INVALID_QUERY, IO (`write`
- * failed), CANCELLED.
+ * failed), CORRUPT (a document that is not intact: the message names its collection, context and
+ * offset its location), CANCELLED.
  */
 TANSU_API tansu_status tansu_dump(tansu_db *db, tansu_txn *txn, tansu_write_bytes write,
                                   void *write_context, tansu_document options,

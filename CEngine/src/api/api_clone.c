@@ -4,6 +4,7 @@
 #include "api/slow_log.h"
 #include "backup/task.h"
 #include "compact/compact.h"
+#include "log/scan.h"
 #include "query/plan/partial_filter.h"
 #include "store/handle.h"
 #include "store/open/options.h"
@@ -12,9 +13,8 @@
 #include "store/timestamps/timestamp_fields.h"
 #include "store/write_lock.h"
 #include "util/error.h"
+#include "util/staging/staging.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +28,7 @@ typedef struct cloning {
     database *to;
     task *progress;
     uint64_t faults; /* log_faults() of the source when it began */
+    log_intact *intact;
 } cloning;
 
 /* begin -- a write transaction of the copy. */
@@ -132,7 +133,8 @@ static tansu_status copy_collection(const cloning *c, const collection_state *st
                       .pins = &pins,
                       .trees = c->from->trees,
                       .sequence = c->snapshot->sequence,
-                      .kept = &c->snapshot->kept};
+                      .kept = &c->snapshot->kept,
+                      .intact = c->intact};
     table_scan scan;
     table_scan_init(&scan, &v, state);
     while (status == TANSU_OK)
@@ -148,97 +150,100 @@ static tansu_status copy_collection(const cloning *c, const collection_state *st
     return status;
 }
 
-/* copy_all -- everything in the snapshot; a persistent copy is synced. */
+/* copy_all -- everything in the snapshot. */
 static tansu_status copy_all(const cloning *c, tansu_error *error) {
     tansu_status status = TANSU_OK;
     for (uint32_t i = 0; i < c->snapshot->count; i++)
         c->progress->total += c->snapshot->collections[i]->count;
     for (uint32_t i = 0; status == TANSU_OK && i < c->snapshot->count; i++)
         status = copy_collection(c, c->snapshot->collections[i], error);
-    return status == TANSU_OK && c->to->store == TANSU_STORE_PERSISTENT
-               ? log_sync(c->to->log, c->to->head->sequence, error)
-               : status;
+    return status;
 }
 
-/* is_there -- whether something has that path. */
-static bool is_there(const fs *calls, const char *path) {
-    int fd = calls->open(calls, path, O_RDONLY | O_NONBLOCK, 0);
-    if (fd >= 0)
-        calls->close(fd);
-    return fd >= 0 || errno != ENOENT;
-}
-
-/* Where a persistent copy is created. */
-typedef struct clone_target {
-    const fs *calls;
-    const char *path; /* NULL: not persistent */
-    bool folder;      /* was there before */
-} clone_target;
-
-/* check_target -- EXISTS when there is a database. */
-static tansu_status check_target(const tansu_options *target, clone_target *p, tansu_error *error) {
+/* check_target -- it must be a new database. */
+static tansu_status check_target(const tansu_options *target, tansu_error *error) {
     if (target->read_only || target->allow_writer || target->must_exist)
         return error_set(
             error, TANSU_E_INVALID_ARGUMENT, "target",
             "A clone is a new database; set target.read_only and target.must_exist to 0");
-    if (target->store != TANSU_STORE_PERSISTENT || target->path == NULL || target->path[0] == 0)
-        return TANSU_OK; /* tansu_open() reports what is wrong with it */
-    p->path = target->path;
-    p->folder = is_there(p->calls, p->path);
-    char *manifest = fs_join(p->path, "MANIFEST");
-    if (manifest == NULL)
-        return error_memory(error);
-    bool exists = p->folder && is_there(p->calls, manifest);
-    free(manifest);
-    return exists ? error_set(error, TANSU_E_EXISTS, p->path,
-                              "The path exists already; choose another path, or remove it")
-                  : TANSU_OK;
+    return TANSU_OK;
 }
 
-/* remove_target -- removes the files of a persistent copy. */
-static void remove_target(const clone_target *p) {
-    static const char *const names[] = {"MANIFEST", "MANIFEST.new", "LOCK", "log", "index"};
-    if (p->path == NULL)
-        return;
-    if (!p->folder) {
-        fs_remove_all(p->calls, p->path);
-        return;
+/* copy_to -- a new database by the options, with everything; NULL after an error. */
+static tansu_status copy_to(database *from, const tansu_options *target, task *progress,
+                            database **result, tansu_error *error) {
+    database *to = NULL;
+    tansu_status status = database_open(target, from->calls, &query_filters, &to, error);
+    if (status != TANSU_OK)
+        return status;
+    snapshot *v = snapshot_acquire(from);
+    log_intact intact = {.l = from->log, .position = v->position};
+    cloning c = {.from = from,
+                 .snapshot = v,
+                 .to = to,
+                 .progress = progress,
+                 .faults = log_faults(from->log),
+                 .intact = &intact};
+    status = copy_all(&c, error);
+    log_intact_end(&intact);
+    snapshot_release(from, v);
+    if (status != TANSU_OK) {
+        to->discard = true; /* nothing of it is to be kept */
+        database_close(to, NULL);
+        return status;
     }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *path = fs_join(p->path, names[i]);
-        if (path != NULL)
-            fs_remove_all(p->calls, path);
-        free(path);
+    *result = to;
+    return TANSU_OK;
+}
+
+/* copy_to_folder -- the same for a persistent one, which gets its path when it is complete. An
+ * empty folder may be there. */
+static tansu_status copy_to_folder(database *from, const tansu_options *target, task *progress,
+                                   database **result, tansu_error *error) {
+    const fs *calls = from->calls;
+    bool emptied = calls->rmdir(calls, target->path) == 0;
+    tansu_options inner = *target;
+    staging staged;
+    tansu_status status = staging_begin(&staged, calls, target->path, true, error);
+    if (status == TANSU_OK) {
+        staging_unlock(&staged); /* the database locks the same LOCK */
+        inner.path = staged.path;
+        status = copy_to(from, &inner, progress, result, error);
     }
+    if (status == TANSU_OK)
+        status = database_close(*result, error);
+    *result = NULL;
+    if (status == TANSU_OK)
+        status = staging_publish(&staged, error);
+    if (status == TANSU_OK) {
+        inner.path = target->path;
+        inner.must_exist = 1;
+        status = database_open(&inner, calls, &query_filters, result, error);
+        if (status != TANSU_OK && status != TANSU_E_LOCKED) /* of somebody who was faster */
+            fs_remove_all(calls, target->path);
+    }
+    staging_end(&staged);
+    if (status != TANSU_OK && emptied)
+        calls->mkdir(calls, target->path, 0755);
+    return status;
 }
 
 /* clone_database -- tansu_clone() with the source entered. */
 static tansu_status clone_database(database *from, const tansu_options *target, task *progress,
                                    database **copy, tansu_error *error) {
-    clone_target p = {.calls = from->calls};
-    tansu_status status = check_target(target, &p, error);
-    database *to = NULL;
+    /* tansu_open() reports what is wrong with a path. */
+    bool folder =
+        target->store == TANSU_STORE_PERSISTENT && target->path != NULL && target->path[0] != 0;
+    tansu_status status = check_target(target, error);
     if (status == TANSU_OK)
-        status = database_open(target, from->calls, &query_filters, &to, error);
-    if (status != TANSU_OK)
-        return status;
-    slow_log_set(to, target);
-    compact_enable(to);
-    snapshot *v = snapshot_acquire(from);
-    cloning c = {.from = from,
-                 .snapshot = v,
-                 .to = to,
-                 .progress = progress,
-                 .faults = log_faults(from->log)};
-    status = copy_all(&c, error);
-    snapshot_release(from, v);
+        status = options_check(target, error);
+    if (status == TANSU_OK)
+        status = folder ? copy_to_folder(from, target, progress, copy, error)
+                        : copy_to(from, target, progress, copy, error);
     if (status == TANSU_OK) {
-        *copy = to;
-        return TANSU_OK;
+        slow_log_set(*copy, target);
+        compact_enable(*copy);
     }
-    to->discard = true; /* nothing of it is to be kept */
-    database_close(to, NULL);
-    remove_target(&p);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "backup/task.h"
 #include "bson/json/json.h"
 #include "bson/writer.h"
+#include "log/scan.h"
 #include "store/handle.h"
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"
@@ -297,7 +298,10 @@ tansu_status tansu_dump(tansu_db *db, tansu_txn *txn, tansu_write_bytes write, v
     if (status == TANSU_OK) {
         status = read_call_begin(&r, db, txn, error);
         if (status == TANSU_OK) {
+            log_intact intact = {.l = r.db->log, .position = r.snapshot->position};
+            r.rctx.intact = &intact;
             status = put_everything(&d, error);
+            log_intact_end(&intact);
             status = read_call_end(&r, status, error);
         }
         handle_release(db_inner(db));

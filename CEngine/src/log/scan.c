@@ -6,6 +6,7 @@
 #include "bson/document.h"
 #include "log/frame.h"
 #include "log/segment.h"
+#include "util/array.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 
@@ -126,6 +127,25 @@ uint64_t log_capacity(log *l, uint32_t number) {
     return room;
 }
 
+/* listed -- the segment of that number in a list; NULL when there is none. */
+static const segment *listed(const segment_list *list, uint32_t number) {
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i]->number == number)
+            return list->items[i];
+    return NULL;
+}
+
+const uint8_t *log_mapped(log *l, uint32_t number, uint64_t *end) {
+    pthread_mutex_lock(&l->mutex);
+    const segment *s = segment_get(l, number);
+    if (s == NULL)
+        s = listed(&l->superseded, number);
+    const uint8_t *bytes = s == NULL || s->compressed != NULL ? NULL : s->base;
+    *end = bytes == NULL ? 0 : segment_room(s);
+    pthread_mutex_unlock(&l->mutex);
+    return bytes;
+}
+
 const record_header *log_no_record(uint64_t *room) {
     static const uint64_t zeros[(RECORD_HEADER_SIZE + 8) / 8];
     *room = sizeof zeros;
@@ -204,4 +224,104 @@ uint32_t log_segment_count(log *l) {
 bool log_has_segment(const log *l, uint32_t number) {
     uint64_t size;
     return log_memory(log_entry(l, number), &size) != NULL;
+}
+
+/* ---- Records of a snapshot ---- */
+
+/* Bytes of a segment that are in no valid frame. */
+typedef struct intact_gap {
+    uint64_t from, to;
+} intact_gap;
+
+struct intact_segment {
+    uint32_t number;
+    intact_gap *gaps;
+    size_t count, capacity;
+};
+
+/* note_gap -- one more range of a segment. */
+static tansu_status note_gap(intact_segment *s, uint64_t from, uint64_t to, tansu_error *error) {
+    if (!ARRAY_RESERVE(s->gaps, s->count, s->capacity, 1))
+        return error_memory(error);
+    s->gaps[s->count++] = (intact_gap){from, to};
+    return TANSU_OK;
+}
+
+/* check_segment -- all frames of a segment up to the snapshot's position. */
+static tansu_status check_segment(const log_intact *checked, intact_segment *s,
+                                  tansu_error *error) {
+    uint64_t end, at = SEGMENT_HEADER_SIZE;
+    const uint8_t *bytes = log_mapped(checked->l, s->number, &end);
+    if (s->number == (uint32_t)(checked->position >> 32) && end > (uint32_t)checked->position)
+        end = (uint32_t)checked->position;
+    tansu_status status = TANSU_OK;
+    while (bytes != NULL && at < end && status == TANSU_OK) {
+        const frame_header *frame = scan_frame(checked->l->crc_seed, bytes, end, at);
+        uint64_t next = frame != NULL ? at + frame->size
+                                      : scan_find(checked->l->crc_seed, bytes, end, at + 8, 0);
+        if (frame == NULL)
+            status = note_gap(s, at, next, error);
+        at = next;
+    }
+    return status;
+}
+
+/* find -- the index of the first segment whose number is not lower. */
+static size_t find(const log_intact *checked, uint32_t number) {
+    size_t low = 0, high = checked->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (checked->segments[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* is_at -- whether the segment at an index has that number. */
+static bool is_at(const log_intact *checked, size_t at, uint32_t number) {
+    return at < checked->count && checked->segments[at].number == number;
+}
+
+/* add -- checks a segment, and puts it at an index. */
+static tansu_status add(log_intact *checked, size_t at, uint32_t number, tansu_error *error) {
+    intact_segment fresh = {.number = number};
+    if (!ARRAY_RESERVE(checked->segments, checked->count, checked->capacity, 1))
+        return error_memory(error);
+    tansu_status status = check_segment(checked, &fresh, error);
+    if (status != TANSU_OK) {
+        free(fresh.gaps);
+        return status;
+    }
+    memmove(checked->segments + at + 1, checked->segments + at,
+            (checked->count - at) * sizeof *checked->segments);
+    checked->segments[at] = fresh;
+    checked->count++;
+    return TANSU_OK;
+}
+
+tansu_status log_intact_at(log_intact *checked, log_location location, bool *intact,
+                           tansu_error *error) {
+    uint32_t number = (uint32_t)(location >> 32);
+    uint64_t offset = (uint32_t)location & LOCATION_MASK;
+    *intact = true;
+    if (!is_at(checked, checked->last, number))
+        checked->last = find(checked, number);
+    if (!is_at(checked, checked->last, number)) {
+        tansu_status status = add(checked, checked->last, number, error);
+        if (status != TANSU_OK)
+            return status;
+    }
+    const intact_segment *s = &checked->segments[checked->last];
+    for (size_t i = 0; i < s->count && s->gaps[i].from <= offset; i++)
+        *intact = *intact && offset >= s->gaps[i].to;
+    return TANSU_OK;
+}
+
+void log_intact_end(log_intact *checked) {
+    for (size_t i = 0; i < checked->count; i++)
+        free(checked->segments[i].gaps);
+    free(checked->segments);
+    *checked = (log_intact){0};
 }

@@ -51,11 +51,40 @@ uint64_t scan_salvage(const uint8_t *bytes, uint64_t offset, uint64_t end);
 /* scan_header -- whether a segment's header is valid, apart from uuid and number. */
 bool scan_header(const segment_header *header);
 
+/* ---- Records of a snapshot ---- */
+
+/* What a call that copies documents has checked. The checksum of a frame covers all its records, so
+ * it is not computed when one of them is read: a segment's frames are checked when the first of its
+ * records is asked for, and the bytes that are in no valid frame are kept. The blocks of compressed
+ * segments have checksums of their own, which every read checks. */
+typedef struct intact_segment intact_segment;
+
+/* Zeroed but for `l` and `position`, it has checked nothing yet. */
+typedef struct log_intact {
+    log *l;
+    uint64_t position; /* a snapshot's: no later frame is looked at */
+    intact_segment *segments;
+    size_t count, capacity;
+    size_t last; /* the segment of the location before */
+} log_intact;
+
+/* log_intact_at -- whether the record at a location is in a valid frame. The caller holds the
+ * snapshot, which keeps the segment mapped. Errors: MEMORY. */
+tansu_status log_intact_at(log_intact *checked, log_location location, bool *intact,
+                           tansu_error *error);
+
+/* log_intact_end -- frees what it remembers. */
+void log_intact_end(log_intact *checked);
+
 /* ---- Segments of an open log ---- */
 
 /* log_capacity -- how many bytes of an active segment may be examined; 0 when there is none of that
  * number. Any thread. */
 uint64_t log_capacity(log *l, uint32_t number);
+
+/* log_mapped -- the bytes of a segment, also of one that only snapshots use, and how many may be
+ * examined; NULL when none has that number, or it is compressed. As log_examine(). */
+const uint8_t *log_mapped(log *l, uint32_t number, uint64_t *end);
 
 /* log_examine -- the record at a location, and how many bytes may be examined from there on;
  * NULL when that is outside its segment, or (`*there` false) no active segment has that number.

@@ -67,7 +67,18 @@ static tansu_status copy_header(copying *c, const log *l, tansu_error *error) {
     return status == TANSU_OK ? put(c, bytes, SEGMENT_HEADER_SIZE, error) : status;
 }
 
-/* copy_frames -- a segment's frames, checked. */
+/* first_fault -- the offset in a frame of the first record that is not valid; 0: all are. */
+static uint64_t first_fault(const frame_header *frame) {
+    for (uint64_t at = FRAME_HEADER_SIZE; at < frame->size;) {
+        const record_header *record = (const record_header *)((const uint8_t *)frame + at);
+        if (scan_record(record, frame->size - at, frame->sequence) != NULL)
+            return at;
+        at += record_step(record);
+    }
+    return 0;
+}
+
+/* copy_frames -- a segment's frames and their records, checked. */
 static tansu_status copy_frames(copying *c, tansu_error *error) {
     const log_extent *e = c->e;
     uint64_t at = SEGMENT_HEADER_SIZE, covered = e->first - 1;
@@ -80,6 +91,9 @@ static tansu_status copy_frames(copying *c, tansu_error *error) {
         if (frame == NULL || frame->sequence <= covered || frame->sequence > e->last ||
             (!e->compacted && frame->sequence != covered + 1))
             return damage(e, at, covered + 1, error);
+        uint64_t fault = first_fault(frame);
+        if (fault != 0)
+            return damage(e, at + fault, frame->sequence, error);
         at += frame->size;
         covered = frame->sequence;
         status = put(c, (const uint8_t *)frame, frame->size, error);

@@ -3,6 +3,7 @@
  */
 #include "store/read_context.h"
 
+#include "bson/document.h"
 #include "log/scan.h"
 #include "store/pending.h"
 #include "util/error.h"
@@ -174,6 +175,27 @@ static tansu_status damaged(const read_context *rctx, const collection_state *co
                     (unsigned long long)((uint32_t)location & LOCATION_MASK));
 }
 
+/* check -- checked() of a call that copies what it reads. */
+static tansu_status check(const read_context *rctx, const collection_state *collection,
+                          uint64_t rid, log_location location, const uint8_t *doc, uint32_t size,
+                          tansu_error *error) {
+    bool intact;
+    tansu_status status = log_intact_at(rctx->intact, location, &intact, error);
+    if (status != TANSU_OK)
+        return status;
+    intact = intact && doc_check(doc, size, DOC_CHECK_BSON, NULL) == TANSU_OK;
+    return intact ? TANSU_OK : damaged(rctx, collection, rid, location, error);
+}
+
+/* checked -- the status of a document that was found. */
+static inline tansu_status checked(const read_context *rctx, const collection_state *collection,
+                                   uint64_t rid, log_location location, const uint8_t *doc,
+                                   uint32_t size, tansu_error *error) {
+    return __builtin_expect(rctx->intact == NULL, 1)
+               ? TANSU_OK
+               : check(rctx, collection, rid, location, doc, size, error);
+}
+
 /* find_document -- read_find() and read_find_document(); the document only if it is committed. */
 static inline tansu_status find_document(const read_context *rctx,
                                          const collection_state *collection, uint64_t rid,
@@ -198,7 +220,7 @@ static inline tansu_status find_document(const read_context *rctx,
         return TANSU_DONE;
     if (*ref == ASTRAY || (*doc = found(rctx, *ref, where, size)) == NULL)
         return damaged(rctx, collection, rid, location, error);
-    return TANSU_OK;
+    return checked(rctx, collection, rid, *ref, *doc, *size, error);
 }
 
 tansu_status read_find(const read_context *rctx, const collection_state *collection, uint64_t rid,
@@ -365,7 +387,7 @@ tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, cons
         *ref = newest;
         *doc = scan_expected(scan, newest, where, size);
         if (*doc != NULL)
-            return TANSU_OK;
+            return checked(rctx, scan->collection, number, newest, *doc, *size, error);
         log_location location = committed(rctx, newest, where);
         if (location == 0)
             continue;
@@ -375,7 +397,8 @@ tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, cons
         }
         *ref = location;
         *doc = location == ASTRAY ? NULL : found(rctx, location, where, size);
-        return *doc != NULL ? TANSU_OK : damaged(rctx, scan->collection, number, newest, error);
+        return *doc != NULL ? checked(rctx, scan->collection, number, location, *doc, *size, error)
+                            : damaged(rctx, scan->collection, number, newest, error);
     }
     return TANSU_DONE;
 }

@@ -9,6 +9,7 @@
 #include "util/interrupt.h"
 
 struct log;
+struct log_intact;
 struct log_pins;
 struct pending;
 
@@ -25,6 +26,9 @@ typedef struct read_context {
     const char *folder;            /* where they go; NULL in a memory store */
     size_t sort_memory;            /* what a sort takes before it makes them */
     size_t group_memory;           /* what groups take */
+    /* Of calls that copy what they read: documents that are not intact, by the checksums of their
+     * frames and as BSON, are CORRUPT. NULL: what is read is trusted. */
+    struct log_intact *intact;
 } read_context;
 
 /* A document's stored version: where it lies. Stays valid as long as the read context (also when a

@@ -9,8 +9,12 @@
 #include "support/model/store_model.h"
 #include "support/workload/sample_database.h"
 
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* clone_to -- without progress; ends the program when it fails. */
 static tansu_db *clone_to(tansu_db *db, const tansu_options *target) {
@@ -162,6 +166,45 @@ static void a_cancelled_copy_is_taken_away(void) {
     folder_end(folder);
 }
 
+/* kill_at -- a tansu_progress that ends its process. */
+static int kill_at(void *context, uint64_t done, uint64_t total) {
+    (void)done, (void)total;
+    if (--*(int *)context == 0)
+        kill(getpid(), SIGKILL);
+    return 1;
+}
+
+static void a_killed_copy_is_replaced_by_the_next(void) {
+    char *there = sample_folder(), *folder = folder_new();
+    tansu_options target = options_of(TANSU_STORE_PERSISTENT, path_in(folder, "copy"));
+    for (int at = 1; at <= 2; at++) {
+        pid_t child = fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            int left = at;
+            tansu_db *db = call_open(there), *copy = NULL;
+            (void)tansu_clone(db, &target, kill_at, &left, &copy, NULL);
+            _exit(0);
+        }
+        int status;
+        REQUIRE(waitpid(child, &status, 0) == child);
+        CHECK(WIFSIGNALED(status) && !file_exists(path_in(folder, "copy")));
+    }
+    tansu_db *db = call_open(there), *copy = NULL;
+    if (CHECK_OK(tansu_clone(db, &target, NULL, NULL, &copy, &call_error), &call_error))
+        sample_check(copy);
+    CHECK_OK(call_save(copy, NULL, "c", TANSU_SAVE, "{'_id': 'more'}"), &call_error);
+    call_close(copy);
+    call_close(db);
+    copy = call_open(path_in(folder, "copy"));
+    CHECK_INT(51, call_count(copy, NULL, "c", "{}"));
+    call_close(copy);
+    folder_remove(path_in(folder, "copy"));
+    CHECK(rmdir(folder) == 0);
+    free(folder);
+    folder_end(there);
+}
+
 static void what_is_there_is_not_copied_over(void) {
     char *there = sample_folder();
     char *folder = folder_new();
@@ -203,6 +246,7 @@ int main(void) {
     RUN(options_and_indexes_come_along);
     RUN(a_copy_is_as_of_one_commit);
     RUN(a_cancelled_copy_is_taken_away);
+    RUN(a_killed_copy_is_replaced_by_the_next);
     RUN(what_is_there_is_not_copied_over);
     return check_finish();
 }

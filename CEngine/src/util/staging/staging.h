@@ -1,6 +1,6 @@
 /*
  * util/staging/staging.h -- a file or folder that is written under a temporary name and renamed
- * when it is complete: backups, dumps, and the databases that are restored or salvaged.
+ * when it is complete: backups, dumps, and the databases that are restored, salvaged or cloned.
  *
  * The temporary name is the final one with ".tansu-part" added. A lock keeps two tasks with the
  * same target apart; what a killed process left is replaced by the next task.
