@@ -12,6 +12,7 @@
 #include "support/fault/crashed_database.h"
 #include "support/folder.h"
 #include "support/random/random.h"
+#include "support/workload/sample_database.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,7 +257,21 @@ static void a_first_block_that_cannot_be_read_takes_no_commits_along(void) {
     }
 }
 
+static void what_a_killed_shrinking_left_is_removed(void) {
+    char *folder = sample_unclean(true);
+    const char *left[] = {folder_join(folder, "index/blocks.tch.new"),
+                          folder_join(folder, "index/blocks.tch.new.redo.0")};
+    for (size_t i = 0; i < 2; i++)
+        file_write(left[i], "unfinished", 10);
+    tansu_db *db = call_open(folder);
+    CHECK(!file_exists(left[0]) && !file_exists(left[1]));
+    sample_check(db);
+    call_close(db);
+    folder_end(folder);
+}
+
 int main(void) {
+    RUN(what_a_killed_shrinking_left_is_removed);
     RUN(garbage_after_the_last_commit_is_cut_off);
     RUN(a_segment_that_was_cut_after_power_loss_holds_a_first_part);
     RUN(a_changed_byte_is_detected);

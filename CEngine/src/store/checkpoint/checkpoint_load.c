@@ -69,8 +69,19 @@ static void note_rebuilt(database *db, tansu_status status, const tansu_error *f
                  found->message[0] != 0 ? found->message : "they were invalid");
 }
 
+/* remove_unfinished -- what a process that was killed while it shrank the block store has left. */
+static void remove_unfinished(const database *db) {
+    if (db->read_only || !db->manifest.index_open)
+        return;
+    char *path = fs_join(db->folder, BLOCK_STORE_NAME ".new");
+    if (path != NULL)
+        (void)block_store_delete(db->calls, path, NULL); /* shrinking removes it as well */
+    free(path);
+}
+
 tansu_status checkpoint_load(database *db, snapshot **v, tansu_error *error) {
     *v = NULL;
+    remove_unfinished(db);
     /* After a sync that failed, pages may count as written and be lost, as after power loss. Files
      * that were not written since they were closed are on the disk. */
     bool lost = stopped(db) || (db->manifest.index_open && db->log->found.failed);
