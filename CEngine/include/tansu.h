@@ -470,10 +470,10 @@ TANSU_API void tansu_close(tansu_db *db);
 /*
  * Of a database that was opened with allow_writer: what is read from now on has all commits that
  * are complete, also those that another process made since. Cursors, transactions and what they
- * read stay as they are. When nothing was committed, the call checks the folder's path and reads
- * two numbers in memory; otherwise it replays the new commits, or opens the files again if that is
- * not possible or takes too much memory (docs/readers.md). Any thread; one refresh at a time, and
- * reads do not wait for it.
+ * read stay as they are. When nothing was committed, the call reads two numbers in memory, and
+ * every few milliseconds checks the folder's path; otherwise it replays the new commits, or opens
+ * the files again if that is not possible or takes too much memory (docs/readers.md). Any thread;
+ * one refresh at a time, and reads do not wait for it.
  * Other databases always have their newest commit: nothing is done.
  * *changed, *sequence: whether the newest commit is another one now, and its number; may be NULL.
  * Errors: MOVED; those of tansu_open(). What was read before can still be read.

@@ -255,6 +255,7 @@ static void a_reader_of_another_process_says_so_when_it_refreshes(void) {
         tansu_db *db = call_open_with(&options);
         CHECK_INT(1, call_count(db, NULL, "c", "{}"));
         meet(&p, (fate)f);
+        wait_for_tick();
         uint64_t state = state_of(p.watched);
         CHECK_STATUS(TANSU_E_MOVED, tansu_refresh(db, NULL, NULL, &call_error));
         if (!options.follow)

@@ -357,7 +357,7 @@ static tansu_status refresh(database *root, database *state, tansu_error *error)
     struct states *r = root->states;
     log_seen seen;
     uint64_t to, now = state->head->sequence;
-    tansu_status status = handle_check_folder(root, error);
+    tansu_status status = handle_check_folder_often(root, error);
     if (status != TANSU_OK)
         return status;
     if (r->unusable || !log_follow_look(state->log, &seen, &to))
