@@ -74,7 +74,8 @@ extension Database {
     ///   - options: What is in it.
     ///   - progress: Called on this thread with the number of documents written. An error that it throws ends the dump.
     /// - Returns: What is in the dump.
-    /// - Throws: As the variant with a closure, `.exists` (something is at `path`) and `.busy` (another call writes it).
+    /// - Throws: As the variant with a closure, `.exists` (something is at `path`), `.full`, and `.busy` (another call
+    ///   writes it).
     @discardableResult
     public func dump(
         to path: String, _ options: DumpOptions = DumpOptions(), progress: (Progress) throws -> Void = { _ in }
@@ -95,10 +96,12 @@ extension Error {
     /// Foundation's errors of files as the library's own.
     func asFileError(_ path: String) -> any Error {
         guard let error = self as? CocoaError else { return self }
-        let number = ((error.underlying ?? error) as? POSIXError)?.code.rawValue
+        let system = (error.underlying ?? error) as NSError
+        let number = system.domain == NSPOSIXErrorDomain ? Int32(system.code) : nil
+        let isFull = error.code == .fileWriteOutOfSpace || [ENOSPC, EDQUOT, EFBIG].contains(number)
+        let reason = number.map { ": \(String(cString: strerror($0)))" } ?? ""
         return TansuError(
-            number == ENOSPC ? .full : number == ENOENT ? .notFound : .io,
-            "The file \"\(path)\" could not be read or written",
-            context: path, systemErrno: number)
+            isFull ? .full : number == ENOENT ? .notFound : .io,
+            "The file \"\(path)\" could not be read or written\(reason)", context: path, systemErrno: number)
     }
 }

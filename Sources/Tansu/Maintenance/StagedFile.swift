@@ -59,7 +59,7 @@ extension TansuError {
     fileprivate init(creating path: String, _ number: Int32) {
         let code: Code =
             switch number {
-            case ENOSPC, EDQUOT: .full
+            case ENOSPC, EDQUOT, EFBIG: .full
             case EROFS: .readOnly
             default: .io
             }

@@ -55,9 +55,12 @@ struct LoadCommand: Subcommand, DatabaseTarget {
             let report = try ProgressBar.showing(label: label, counted: "line") { progress in
                 do {
                     return try opened.database.load(options, from: { try source.chunk() }, progress: progress)
-                } catch var error as CommandError where error.status == .interrupted {
-                    error.remedy = atomic ? "nothing was changed" : "the documents that were committed are kept"
-                    throw error
+                } catch {
+                    var failure = CommandError(error)
+                    if failure.remedy.isEmpty {
+                        failure.remedy = atomic ? "nothing was changed" : "what was committed before is kept"
+                    }
+                    throw failure
                 }
             }
             let skipped = report.skipped == 0 ? "" : ", \(NumberFormat.grouped(report.skipped)) skipped"

@@ -12,7 +12,8 @@ struct RootCommand: ParsableCommand {
 
             Results go to standard output, and errors go to standard error. With --json a result is one JSON \
             object, and an error is an object {"ok": false, "error": {…}}. Commands that only read work on \
-            a database that another process writes; --wait says how long others wait for it.
+            a database that another process writes; --wait says how long others wait for it. A command whose changes \
+            are committed succeeds, with a warning if the checkpoint at its end fails, as on a full disk.
 
             EXIT CODES:
             \(CommandExitCode.helpText)

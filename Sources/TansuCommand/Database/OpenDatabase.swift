@@ -31,7 +31,7 @@ struct OpenDatabase {
         }
     }
 
-    /// Opens a database, runs a closure and closes the database. An error of closing is thrown as well.
+    /// Opens a database, runs a closure and closes the database.
     ///
     /// A database that this call created is removed when the closure fails, or returns another exit code than success,
     /// and no document was saved.
@@ -40,15 +40,33 @@ struct OpenDatabase {
     ) throws -> Result {
         let new = mode == .create ? NewDatabase(path: path) : nil
         let opened = try OpenDatabase(path: path, mode: mode, waiting: timeout)
+        let result: Result
         do {
-            let result = try body(opened)
+            result = try body(opened)
             let hasFailed = (result as? CommandExitCode).map { $0 != .success } ?? false
             if hasFailed, try new?.discardIfEmpty(opened.database) ?? false { return result }
-            try opened.database.close()
-            return result
         } catch {
-            if (try? new?.discardIfEmpty(opened.database)) != true { try? opened.database.close() }
-            throw CommandError(error)
+            var failure = CommandError(error)
+            if (try? new?.discardIfEmpty(opened.database)) == true { throw failure }
+            try? opened.database.close()
+            // Results are printed after the commit: only the output is incomplete.
+            if mode != .read, failure.isOfOutput { failure.remedy = "the changes are committed" }
+            throw failure
+        }
+        try opened.close()
+        return result
+    }
+
+    /// Closes the database after its command. Its commits are durable by then, so a checkpoint that fails is a warning:
+    /// whoever took it for a failure of the command would run that again.
+    private func close() throws {
+        do {
+            try database.close()
+        } catch let error as TansuError where [.io, .full, .syncFailed].contains(error.code) {
+            let location = "[\(error.code), \(path)]"
+            writeError(
+                "tansu: Warning: The changes are committed, but the checkpoint at the end failed, and the next opening "
+                    + TextTable.printable("takes longer: \(error.message) \(location)"))
         }
     }
 

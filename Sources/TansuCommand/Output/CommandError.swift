@@ -12,6 +12,8 @@ struct CommandError: Error, Sendable, Equatable {
     var status: CommandExitCode
     /// The number of the document at fault when several were saved, counted from 0, as in JSON commands.
     var document: Int?
+    /// Whether the output could not be written, after all the command's work.
+    var isOfOutput = false
 
     init(
         code: String, message: String, path: String = "", remedy: String = "",

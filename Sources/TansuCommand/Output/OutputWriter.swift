@@ -41,9 +41,12 @@ final class OutputWriter {
             }
             if written < 0 {
                 if errno == EINTR { continue }
-                throw CommandError(
-                    code: "IO", message: "Cannot write the output: \(systemErrorText())",
-                    status: .inputOutput)
+                let (number, reason) = (errno, systemErrorText())
+                var failure = CommandError(
+                    code: [ENOSPC, EDQUOT, EFBIG].contains(number) ? "FULL" : "IO",
+                    message: "Cannot write the output: \(reason)")
+                failure.isOfOutput = descriptor == STDOUT_FILENO
+                throw failure
             }
             offset += written
         }
