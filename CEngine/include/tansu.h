@@ -1105,7 +1105,8 @@ TANSU_API tansu_status tansu_dump(tansu_db *db, tansu_txn *txn, tansu_write_byte
                                   tansu_error *error);
 
 /*
- * Loads what tansu_dump() wrote, or newline-delimited JSON documents. `options`: {"collection":
+ * Loads what tansu_dump() wrote, or newline-delimited JSON documents, also of version 1 of extended
+ * JSON ({"$date": n} and the like). `options`: {"collection":
  * name} (of plain documents; required for those), {"mode": "save" | "insert" | "skip"} (a document
  * whose `_id` is taken is replaced, an error, or left out; default: "insert"), {"atomic": bool}
  * (default false: commits of some thousand documents; true: all or nothing, within the limit of a

@@ -78,6 +78,55 @@ struct ExtendedJSONTests {
         #expect(try BSONDocument(extendedJSON: text).extendedJSON() == text)
     }
 
+    /// The forms of MongoDB's description of version 1, in its strict mode.
+    @Test(
+        arguments: [
+            (#"{"$date": 1356351330501}"#, .date(1_356_351_330_501)), (#"{"$date": -1}"#, .date(-1)),
+            (#"{"$date": "2012-12-24T13:15:30.501+0100"}"#, .date(1_356_351_330_501)),
+            (#"{"$binary": "AQI=", "$type": "00"}"#, .binary(BSONBinary([1, 2]))),
+            (#"{"$type": "5", "$binary": "AQI="}"#, .binary(BSONBinary([1, 2], subtype: .md5))),
+            (#"{"$binary": "", "$type": 128}"#, .binary(BSONBinary([], subtype: .userDefined))),
+            (#"{"$regex": "^a", "$options": "i"}"#, .regularExpression(BSONRegularExpression("^a", options: "i"))),
+            (#"{"$options": "", "$regex": ""}"#, .regularExpression(BSONRegularExpression("", options: ""))),
+        ] as [(String, BSONValue)])
+    func version1IsReadInDocumentsToStore(_ text: String, _ value: BSONValue) throws {
+        let document = Array("{\"a\": [\(text)]}".utf8)
+        let stored = try document.withUnsafeBytes { try BSONDocument(storedJSON: $0) }
+        #expect(stored == ["a": [value]])
+        #expect(text.contains("T13") || (try? BSONDocument(extendedJSON: document)) != stored)
+    }
+
+    @Test(arguments: [
+        #"{"$date": 1.5}"#, #"{"$date": null}"#, #"{"$date": 5, "x": 1}"#, #"{"$date": {"$numberInt": "5"}}"#,
+        #"{"$binary": "AQI=", "$type": "000"}"#, #"{"$binary": "AQI", "$type": "00"}"#, #"{"$binary": "AQI="}"#,
+        #"{"$binary": "AQI=", "$type": 256}"#, #"{"$binary": "AQI=", "$type": "00", "x": 1}"#,
+        #"{"$regex": "a\u0000", "$options": ""}"#,
+    ])
+    func otherFormsAreRefused(_ text: String) {
+        #expect(throws: BSONError.self) {
+            try Array("{\"a\": \(text)}".utf8).withUnsafeBytes { try BSONDocument(storedJSON: $0) }
+        }
+    }
+
+    @Test(arguments: [
+        #"{"$regex":"a"}"#, #"{"$type":"00"}"#, #"{"$type":2}"#, #"{"$options":"i"}"#, #"{"$regex":"a","$options":1}"#,
+        #"{"$regex":"a","$options":"","x":1}"#,
+    ])
+    func operatorsStayDocuments(_ text: String) throws {
+        let text = "{\"a\":\(text)}"
+        #expect(try Array(text.utf8).withUnsafeBytes { try BSONDocument(storedJSON: $0).extendedJSON() } == text)
+    }
+
+    /// Keys are compared by their bytes, however many an object has.
+    @Test(arguments: [0, 10, 40]) func keysThatLookTheSameAreDifferent(_ others: Int) throws {
+        let rest = (0..<others).map { "\"k\($0)\":0," }.joined()
+        let text = "{\(rest)\"\u{E9}\":1,\"e\u{301}\":2}"
+        let document = try BSONDocument(extendedJSON: text)
+        #expect(document.count == others + 2 && document.extendedJSON().utf8.elementsEqual(text.utf8))
+        #expect(BSONDocument(document.map { ($0.key, $0.value) }) == document)
+        #expect(throws: BSONError.self) { try BSONDocument(extendedJSON: "{\(rest)\"\u{E9}\":1,\"\u{E9}\":2}") }
+    }
+
     @Test func everyControlCharacterIsEscaped() throws {
         for value in UInt8.min..<0x20 {
             let text = "a" + String(UnicodeScalar(value)) + "b"

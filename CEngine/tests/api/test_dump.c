@@ -379,6 +379,84 @@ static void a_dump_in_a_transaction_sees_its_changes(void) {
 
 /* ---- Plain lines ---- */
 
+/* plain_lines_may_be_of_version_1 -- extended JSON v1, where it can only be that, as in
+ * MongoDB's description of it; a byte order mark before it. In a dump it is no type. */
+static void plain_lines_may_be_of_version_1(void) {
+    static const struct {
+        const char *v1;
+        const char *v2; /* NULL: refused */
+    } cases[] = {
+        {"{'$date': 1356351330501}", "{'$date': {'$numberLong': '1356351330501'}}"},
+        {"{'$date': -1}", "{'$date': {'$numberLong': '-1'}}"},
+        {"{'$date': '2012-12-24T13:15:30.501+0100'}",
+         "{'$date': {'$numberLong': '1356351330501'}}"},
+        {"{'$binary': 'AQI=', '$type': '00'}", "{'$binary': {'base64': 'AQI=', 'subType': '00'}}"},
+        {"{'$type': '80', '$binary': ''}", "{'$binary': {'base64': '', 'subType': '80'}}"},
+        {"{'$binary': 'AQI=', '$type': 2}", "{'$binary': {'base64': 'AQI=', 'subType': '02'}}"},
+        {"{'$binary': 'AQI=', '$type': '5'}", "{'$binary': {'base64': 'AQI=', 'subType': '05'}}"},
+        {"{'$regex': '^a', '$options': 'xi'}",
+         "{'$regularExpression': {'pattern': '^a', 'options': 'ix'}}"},
+        {"{'$options': '', '$regex': ''}",
+         "{'$regularExpression': {'pattern': '', 'options': ''}}"},
+        {"[{'a': {'$date': 5}}]", "[{'a': {'$date': {'$numberLong': '5'}}}]"},
+        {"{'$timestamp': {'t': 1, 'i': 2}}", "{'$timestamp': {'t': 1, 'i': 2}}"},
+        {"{'$ref': 'c', '$id': {'$regex': 'a', '$options': ''}}",
+         "{'$ref': 'c', '$id': {'$regularExpression': {'pattern': 'a', 'options': ''}}}"},
+        {"{'$undefined': true}", "{'$undefined': true}"},
+        {"{'$date': 1.5}", NULL},
+        {"{'$date': null}", NULL},
+        {"{'$date': 5, 'x': 1}", NULL},
+        {"{'$date': {'$numberInt': '5'}}", NULL},
+        {"{'$binary': 'AQI=', '$type': '000'}", NULL},
+        {"{'$binary': 'AQI', '$type': '00'}", NULL},
+        {"{'$binary': 'AQI=', '$type': 256}", NULL},
+        {"{'$binary': 'AQI=', '$type': -1}", NULL},
+        {"{'$binary': 'AQI=', '$type': '00', 'x': 1}", NULL},
+        {"{'$binary': 'AQI='}", NULL},
+        {"{'$type': '00'}", NULL},
+        {"{'$type': 2}", NULL},
+        {"{'$regex': '^a'}", NULL},
+        {"{'$regex': '^a', '$options': 1}", NULL},
+        {"{'$regex': 'a\\u0000', '$options': ''}", NULL},
+        {"{'$regex': {'$regularExpression': {'pattern': 'a', 'options': ''}}, '$options': ''}",
+         NULL},
+        {"{'$options': 'i'}", NULL},
+        {"{'$regex': 'a', '$options': '', 'x': 1}", NULL},
+    };
+    tansu_db *db = call_open(NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[300];
+        snprintf(line, sizeof line, "\xEF\xBB\xBF{'_id': %d, 'v': %s}\n", (int)i, cases[i].v1);
+        text t = of(line);
+        tansu_status status = load_with(db, &t, "{'collection': 'v1'}");
+        if (!CHECK((status == TANSU_OK) == (cases[i].v2 != NULL)))
+            check_note("%s: %s", cases[i].v1, call_error.message);
+        free(t.bytes);
+        if (cases[i].v2 == NULL)
+            continue;
+        snprintf(line, sizeof line, "{'_id': %d, 'v': %s}\n", (int)i, cases[i].v2);
+        t = of(line);
+        CHECK_OK(load_with(db, &t, "{'collection': 'v2'}"), &call_error);
+        free(t.bytes);
+    }
+    tansu_cursor *v1 = call_cursor(db, NULL, "v1", "{}", "{}");
+    tansu_cursor *v2 = call_cursor(db, NULL, "v2", "{}", "{}");
+    tansu_document x, y;
+    while (tansu_cursor_next(v1, &x, NULL) == TANSU_OK) {
+        REQUIRE(tansu_cursor_next(v2, &y, NULL) == TANSU_OK);
+        CHECK_BYTES(y.data, y.size, x.data, x.size);
+    }
+    tansu_cursor_close(v1);
+    tansu_cursor_close(v2);
+    text t = of("{'$dump': {'format': 1}}\n"
+                "{'$collection': {'name': 'd', 'options': {}, 'documents': 1, 'indexes': []}}\n"
+                "{'_id': 1, 'v': {'$date': 5}}\n");
+    CHECK_STATUS(TANSU_E_INVALID_JSON, load_with(db, &t, NULL));
+    CHECK_INT(3, call_error.offset);
+    free(t.bytes);
+    call_close(db);
+}
+
 static void plain_lines_are_documents(void) {
     tansu_db *db = call_open(NULL);
     text t =
@@ -586,6 +664,7 @@ int main(void) {
     RUN(a_part_is_dumped);
     RUN(a_dump_in_a_transaction_sees_its_changes);
     RUN(plain_lines_are_documents);
+    RUN(plain_lines_may_be_of_version_1);
     RUN(what_becomes_of_ids_that_are_taken);
     RUN(bad_lines_are_reported_with_their_number);
     RUN(a_dump_that_was_cut_is_noticed);

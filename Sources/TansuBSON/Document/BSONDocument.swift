@@ -95,7 +95,8 @@ public struct BSONDocument: Sendable {
     }
 }
 
-/// The keys of a document that is being made. Most have few, which are compared one by one: a set takes longer to make.
+/// The keys of a document that is being made, by their bytes. Most have few, which are compared one by one: a set takes
+/// longer to make.
 private struct SeenKeys {
     private var few: [String] = []
     private var many: Set<BytewiseText> = []
@@ -103,7 +104,7 @@ private struct SeenKeys {
     /// Whether the key is new.
     mutating func insert(_ key: String) -> Bool {
         guard few.count == 8 else {
-            if few.contains(key) { return false }
+            if few.contains(where: { $0.utf8.elementsEqual(key.utf8) }) { return false }
             few.append(key)
             return true
         }

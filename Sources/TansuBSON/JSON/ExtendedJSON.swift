@@ -48,6 +48,19 @@ extension BSONDocument {
     }
 }
 
+extension BSONDocument {
+    /// Creates a document to store from JSON text in UTF-8, plain or extended, also of version 1 of extended JSON.
+    ///
+    /// - Throws: ``BSONError`` for the same reasons as `init(extendedJSON:)`.
+    package init(storedJSON utf8: UnsafeRawBufferPointer) throws {
+        let value = try utf8.withMemoryRebound(to: UInt8.self) { try ExtendedJSONParser.parse($0, .stored) }
+        guard case .document(let document) = value else {
+            throw BSONError(.invalidJSON, "A document must be a JSON object", offset: 0, line: 1, column: 1)
+        }
+        self = document
+    }
+}
+
 extension BSONValue {
     /// Creates a value from JSON text, plain or extended: any value, not only an object.
     ///

@@ -101,7 +101,7 @@ struct ExtendedJSONParser: ~Copyable {
                 out.append(littleEndian: value)
             }
         case .double(let value):
-            if dialect != .extended, let decimal = largeInteger(from: start) {
+            if !dialect.isStrict, let decimal = largeInteger(from: start) {
                 out.store(BSONType.decimal128.rawValue, at: typeOffset)
                 out.append(.decimal128(decimal))
                 return
@@ -156,7 +156,7 @@ struct ExtendedJSONParser: ~Copyable {
         out.store(BSONType.document.rawValue, at: typeOffset)
         let start = out.openDocument()
         let firstKey = keys.count
-        var seen: Set<BytewiseText> = []
+        var seen: Set<[UInt8]> = []
         var hasRepeated = false
         var wrapper: ExtendedJSONWrapper?
         scanner.advance()
@@ -189,7 +189,8 @@ struct ExtendedJSONParser: ~Copyable {
         }
         let value: BSONValue
         do {
-            value = try wrapper.unwrap(document, isInnerWrapped: isInnerWrapped)
+            value = try wrapper.unwrap(
+                document, isInnerWrapped: isInnerWrapped, acceptsVersion1: dialect == .stored)
         } catch {
             throw scanner.error(error.code, error.message, at: textStart)
         }
@@ -204,7 +205,7 @@ struct ExtendedJSONParser: ~Copyable {
     }
 
     private mutating func key(
-        firstKey: Int, seen: inout Set<BytewiseText>, hasRepeated: inout Bool, wrapper: inout ExtendedJSONWrapper?
+        firstKey: Int, seen: inout Set<[UInt8]>, hasRepeated: inout Bool, wrapper: inout ExtendedJSONWrapper?
     ) throws {
         let textStart = scanner.position
         guard scanner.peek == UInt8(ascii: "\"") else { throw scanner.error("Expected a key in double quotes") }
@@ -215,7 +216,7 @@ struct ExtendedJSONParser: ~Copyable {
         let bytes = UnsafeRawBufferPointer(rebasing: out.bytes[range])
         if bytes.contains(0) { throw scanner.error(.invalidKey, "A key contains a NUL character", at: textStart) }
         if isRepeated(range, firstKey: firstKey, seen: &seen) {
-            guard dialect != .extended else {
+            guard !dialect.isStrict else {
                 let key = String(decoding: bytes, as: UTF8.self)
                 throw scanner.error(.duplicateKey, "An object has the key \"\(key)\" twice", at: textStart)
             }
@@ -232,7 +233,7 @@ struct ExtendedJSONParser: ~Copyable {
     }
 
     /// Whether the open object has the key at `range` already. It compares bytes while there are few keys.
-    private func isRepeated(_ range: Range<Int>, firstKey: Int, seen: inout Set<BytewiseText>) -> Bool {
+    private func isRepeated(_ range: Range<Int>, firstKey: Int, seen: inout Set<[UInt8]>) -> Bool {
         let bytes = out.bytes
         let few = 24
         let count = keys.count - firstKey
@@ -243,9 +244,9 @@ struct ExtendedJSONParser: ~Copyable {
             return false
         }
         if count == few {
-            seen = Set(keys[firstKey...].map { BytewiseText(String(decoding: bytes[$0], as: UTF8.self)) })
+            seen = Set(keys[firstKey...].map { Array(bytes[$0]) })
         }
-        return !seen.insert(BytewiseText(String(decoding: bytes[range], as: UTF8.self))).inserted
+        return !seen.insert(Array(bytes[range])).inserted
     }
 
     private func tooDeep() -> BSONError {

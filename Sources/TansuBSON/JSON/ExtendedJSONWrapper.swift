@@ -23,9 +23,14 @@ enum ExtendedJSONWrapper: String {
 
     /// The value of a wrapper.
     ///
-    /// - Parameter isInnerWrapped: Whether the value inside was a wrapper as well.
+    /// - Parameters:
+    ///   - isInnerWrapped: Whether the value inside was a wrapper as well.
+    ///   - acceptsVersion1: Whether the forms of version 1 are wrappers too.
     /// - Throws: ``BSONError`` when the wrapper is malformed.
-    func unwrap(_ document: BSONDocument, isInnerWrapped: Bool) throws(BSONError) -> BSONValue {
+    func unwrap(
+        _ document: BSONDocument, isInnerWrapped: Bool, acceptsVersion1: Bool = false
+    ) throws(BSONError) -> BSONValue {
+        if acceptsVersion1, !isInnerWrapped, let value = version1(document) { return value }
         let value: BSONValue? =
             switch self {
             case .code: code(document)
@@ -33,9 +38,53 @@ enum ExtendedJSONWrapper: String {
             default: document.count == 1 ? document[rawValue].flatMap { single($0, isInnerWrapped) } : nil
             }
         guard let value else {
-            throw BSONError(.invalidExtendedJSON, "The extended JSON object \"\(rawValue)\" is malformed")
+            throw BSONError(.invalidExtendedJSON, "The value of \"\(rawValue)\" is invalid; \(form) is expected")
         }
         return value
+    }
+
+    /// The value of an object in the form of version 1 of extended JSON, where that is another one.
+    private func version1(_ document: BSONDocument) -> BSONValue? {
+        switch self {
+        case .date:
+            guard document.count == 1 else { return nil }
+            switch document[rawValue] {
+            case .int32(let milliseconds): return .date(Int64(milliseconds))
+            case .int64(let milliseconds): return .date(milliseconds)
+            default: return nil
+            }
+        case .binary:
+            guard document.count == 2, let base64 = document[rawValue], let subtype = document["$type"] else {
+                return nil
+            }
+            let text = subtype.int64Value.flatMap { UInt8(exactly: $0) }.map { BSONValue.string(Hex.encode([$0])) }
+            return binary(["base64": base64, "subType": text ?? subtype])
+        case .regexOperator:
+            guard document.count == 2, let pattern = document[rawValue], let options = document["$options"] else {
+                return nil
+            }
+            return regularExpression(["pattern": pattern, "options": options])
+        default: return nil
+        }
+    }
+
+    /// What the wrapper looks like, for messages.
+    private var form: String {
+        switch self {
+        case .objectID: "{\"$oid\": \"24 hexadecimal digits\"}"
+        case .symbol: "{\"$symbol\": \"…\"}"
+        case .int32, .int64, .double, .decimal128: "{\"\(rawValue)\": \"a number in quotes\"}"
+        case .binary: "{\"$binary\": {\"base64\": \"…\", \"subType\": \"00\"}}"
+        case .uuid: "{\"$uuid\": \"hexadecimal digits in groups of 8-4-4-4-12\"}"
+        case .code: "{\"$code\": \"…\"} or {\"$code\": \"…\", \"$scope\": {…}}"
+        case .timestamp: "{\"$timestamp\": {\"t\": n, \"i\": n}}"
+        case .regularExpression: "{\"$regularExpression\": {\"pattern\": \"…\", \"options\": \"…\"}}"
+        case .dbPointer: "{\"$dbPointer\": {\"$ref\": \"…\", \"$id\": {\"$oid\": \"…\"}}}"
+        case .date: "{\"$date\": \"2012-12-24T12:15:30.501Z\"} or {\"$date\": {\"$numberLong\": \"milliseconds\"}}"
+        case .minKey, .maxKey: "{\"\(rawValue)\": 1}"
+        case .undefined: "{\"$undefined\": true}"
+        case .regexOperator: "a text without the character NUL"
+        }
     }
 
     /// The value of a wrapper, or nil when the wire's form of that value is another one.

@@ -7,6 +7,7 @@ enum JSONArguments {
     /// - Throws: `CommandError` with the position of the syntax error.
     static func document(_ text: String, name: String) throws -> BSONDocument {
         do {
+            if name == "document" { return try Array(text.utf8).withUnsafeBytes { try BSONDocument(storedJSON: $0) } }
             return try BSONDocument(extendedJSON: text)
         } catch let error as BSONError {
             throw CommandError(

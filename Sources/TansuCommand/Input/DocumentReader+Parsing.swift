@@ -11,7 +11,7 @@ extension DocumentReader {
         if let problem = raw.problem { return .failure(InvalidDocument(message: problem)) }
         do {
             if let table { return .success(try withText(of: raw) { try table.document($0) }) }
-            return .success(try withText(of: raw) { try BSONDocument(extendedJSON: $0) })
+            return .success(try withText(of: raw) { try BSONDocument(storedJSON: $0) })
         } catch {
             return .failure(InvalidDocument(message: message(for: error, in: raw)))
         }

@@ -93,8 +93,10 @@ static tansu_status add_document(load *l, tansu_error *error) {
 
 /* take_line -- does what a line says. */
 static tansu_status take_line(load *l, const char *text, size_t size, tansu_error *error) {
-    tansu_status status =
-        json_parse(text, size, TANSU_MAX_DOCUMENT_SIZE, TANSU_MAX_DEPTH, &l->document, error);
+    /* The definitions in a dump have operators. */
+    tansu_status status = l->dump ? json_parse(text, size, TANSU_MAX_DOCUMENT_SIZE, TANSU_MAX_DEPTH,
+                                               &l->document, error)
+                                  : json_parse_stored(text, size, &l->document, error);
     if (status != TANSU_OK)
         return load_at(l->lines.number, status, error);
     if (l->ended)

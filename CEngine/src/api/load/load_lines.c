@@ -68,6 +68,10 @@ tansu_status lines_next(line_source *lines, const char **text, size_t *size, tan
         lines->number++;
         if (status != TANSU_OK)
             return status;
+        if (lines->number == 1 && *size >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0) {
+            *text += 3; /* a byte order mark */
+            *size -= 3;
+        }
         for (size_t i = 0; i < *size; i++)
             if (!strchr(" \t\r", (*text)[i]) || (*text)[i] == 0)
                 return TANSU_OK;

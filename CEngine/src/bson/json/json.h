@@ -17,6 +17,13 @@
 tansu_status json_parse(const char *text, size_t length, size_t limit, uint32_t depth,
                         tansu_buffer *result, tansu_error *error);
 
+/* json_parse_stored -- the same for a document to store, which may have the forms of extended JSON
+ * v1 as well: {"$date": n}, {"$binary": "…", "$type": "00"}, {"$regex": "…", "$options": "…"}. No
+ * stored document has a key that begins with `$`, so that they have no other meaning; in a query
+ * `$regex` is an operator. */
+tansu_status json_parse_stored(const char *text, size_t length, tansu_buffer *result,
+                               tansu_error *error);
+
 /* json_write_document, json_write_value -- append the text of a document or value; false when
  * memory is exhausted. The bytes may be anything, within their size: what is malformed, or nested
  * far deeper than doc_check() allows, is left out. */

@@ -40,13 +40,15 @@ size_t json_format_date(char text[JSON_DATE_SIZE], int64_t milliseconds);
 /* json_sort_options -- sorts the letters of regex options, as BSON requires. */
 void json_sort_options(char *options, size_t size);
 
-/* json_is_wrapper -- whether an object with this first key represents a BSON type. */
-bool json_is_wrapper(const char *key, size_t size);
+/* json_is_wrapper -- whether an object with this first key represents a BSON type; `v1`: or may do
+ * so in extended JSON v1. */
+bool json_is_wrapper(const char *key, size_t size, bool v1);
 
 /* json_unwrap -- makes the value that such an object (already BSON) represents: replaces `value` by
- * its bytes and sets *type. `braces`: the first member was an object in the text. Returns NULL, or
- * the advice for an error message; *memory: memory was exhausted. */
-const char *json_unwrap(const uint8_t *doc, size_t size, bool braces, tansu_buffer *value,
+ * its bytes and sets *type, which is DOC_DOCUMENT when the object is one by itself. `braces`: the
+ * first member was an object in the text; `v1`: the forms of extended JSON v1 count. Returns NULL,
+ * or the advice for an error message; *memory: memory was exhausted. */
+const char *json_unwrap(const uint8_t *doc, size_t size, bool braces, bool v1, tansu_buffer *value,
                         uint8_t *type, bool *memory);
 
 #endif

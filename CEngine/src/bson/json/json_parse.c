@@ -32,6 +32,7 @@ typedef struct reader {
     const char *end;
     size_t limit;
     uint32_t depth; /* limit of the levels of the document */
+    bool v1;        /* the forms of extended JSON v1 count */
     writer w;
     tansu_buffer *out; /* of the writer */
     tansu_buffer scratch;
@@ -447,7 +448,8 @@ static bool read_member(reader *r, object *o, uint32_t level, uint32_t nesting) 
     skip_space(r);
     if (is_first) {
         const char *key = (const char *)r->out->data + element + 1;
-        o->wrapper = nesting > 1 && *key == '$' && json_is_wrapper(key, r->out->size - element - 2);
+        o->wrapper =
+            nesting > 1 && *key == '$' && json_is_wrapper(key, r->out->size - element - 2, r->v1);
         o->braces = at(r, '{');
     }
     if (is_first && !o->wrapper && level > r->depth)
@@ -466,7 +468,7 @@ static bool read_member(reader *r, object *o, uint32_t level, uint32_t nesting) 
 static bool unwrap(reader *r, const object *o, const char *position, uint8_t *type) {
     bool memory = false;
     const char *fault = json_unwrap(r->out->data + o->start, r->out->size - o->start, o->braces,
-                                    &r->scratch, type, &memory);
+                                    r->v1, &r->scratch, type, &memory);
     if (memory)
         return exhausted(r);
     if (fault != NULL) {
@@ -547,27 +549,38 @@ static bool read_root(reader *r) {
     if (r->next != r->end)
         return invalid(r, r->next, "Text after the end of the object; remove it");
     const char *key = (const char *)r->out->data + 5;
-    if (r->out->size > 5 && *key == '$' && json_is_wrapper(key, strlen(key)))
+    if (r->out->size > 5 && *key == '$' && json_is_wrapper(key, strlen(key), false))
         return fail(r, TANSU_E_INVALID_JSON, r->text, key,
                     "Key \"%s\" makes this a single value, but a document is expected", key);
     return true;
 }
 
-tansu_status json_parse(const char *text, size_t length, size_t limit, uint32_t depth,
-                        tansu_buffer *result, tansu_error *error) {
-    reader r = {.text = text,
-                .next = text,
-                .end = text + length,
-                .limit = limit,
-                .depth = depth,
-                .w = {.out = result},
-                .out = result,
-                .status = TANSU_OK,
-                .error = error};
+/* parse -- reads the text into the buffer of a reader. */
+static tansu_status parse(reader r, const char *text, size_t length, tansu_buffer *result) {
+    r.text = r.next = text;
+    r.end = text + length;
+    r.w = (writer){.out = result};
+    r.out = result;
     result->size = 0;
     if (!read_root(&r))
         result->size = 0;
     tansu_buffer_free(&r.scratch);
     free(r.keys);
     return r.status;
+}
+
+tansu_status json_parse(const char *text, size_t length, size_t limit, uint32_t depth,
+                        tansu_buffer *result, tansu_error *error) {
+    reader r = {.limit = limit, .depth = depth, .status = TANSU_OK, .error = error};
+    return parse(r, text, length, result);
+}
+
+tansu_status json_parse_stored(const char *text, size_t length, tansu_buffer *result,
+                               tansu_error *error) {
+    reader r = {.limit = TANSU_MAX_DOCUMENT_SIZE,
+                .depth = TANSU_MAX_DEPTH,
+                .v1 = true,
+                .status = TANSU_OK,
+                .error = error};
+    return parse(r, text, length, result);
 }

@@ -190,21 +190,10 @@ static bool put_base64(wrapped *w, const char *text, size_t size) {
     return true;
 }
 
-/* make_binary -- {"$binary": {"base64": "…", "subType": "00"}}. */
-static const char *make_binary(wrapped *w) {
-    static const char *const names[] = {"base64", "subType"};
-    doc_value values[2];
-    if (!inner_members(w, names, 2, values) || values[0].type != DOC_STRING ||
-        values[1].type != DOC_STRING)
-        return "{\"base64\": \"…\", \"subType\": \"00\"} is expected";
+/* put_binary -- appends a binary of a text in base64 and a subtype of hexadecimal digits. */
+static const char *put_binary(wrapped *w, const doc_value *base64, uint8_t subtype) {
     size_t size;
-    const char *text = doc_string(&values[1], &size);
-    int high = size == 2 ? hex_digit(text[0]) : 0;
-    int low = size == 1 || size == 2 ? hex_digit(text[size - 1]) : -1;
-    if (high < 0 || low < 0)
-        return "use a subType of one or two hexadecimal digits";
-    uint8_t subtype = (uint8_t)(high << 4 | low);
-    text = doc_string(&values[0], &size);
+    const char *text = doc_string(base64, &size);
     put_number(w, 0, 4);
     put(w, &subtype, 1);
     if (subtype == 2)
@@ -217,6 +206,31 @@ static const char *make_binary(wrapped *w) {
             store_u32(w->value->data + 5, (uint32_t)(w->value->size - 9));
     }
     return NULL;
+}
+
+/* read_subtype -- the subtype of a text of one or two hexadecimal digits. */
+static bool read_subtype(const doc_value *value, uint8_t *subtype) {
+    size_t size;
+    const char *text = doc_string(value, &size);
+    int high = size == 2 ? hex_digit(text[0]) : 0;
+    int low = size == 1 || size == 2 ? hex_digit(text[size - 1]) : -1;
+    if (high < 0 || low < 0)
+        return false;
+    *subtype = (uint8_t)(high << 4 | low);
+    return true;
+}
+
+/* make_binary -- {"$binary": {"base64": "…", "subType": "00"}}. */
+static const char *make_binary(wrapped *w) {
+    static const char *const names[] = {"base64", "subType"};
+    doc_value values[2];
+    uint8_t subtype;
+    if (!inner_members(w, names, 2, values) || values[0].type != DOC_STRING ||
+        values[1].type != DOC_STRING)
+        return "{\"base64\": \"…\", \"subType\": \"00\"} is expected";
+    if (!read_subtype(&values[1], &subtype))
+        return "use a subType of one or two hexadecimal digits";
+    return put_binary(w, &values[0], subtype);
 }
 
 /* make_uuid -- {"$uuid": "8-4-4-4-12 digits"}: a binary of subtype 4. */
@@ -284,17 +298,23 @@ static bool put_plain(wrapped *w, const doc_value *value) {
     return true;
 }
 
+/* put_regex -- appends a regular expression; false without two texts. */
+static bool put_regex(wrapped *w, const doc_value *pattern, const doc_value *options) {
+    if (!put_plain(w, pattern) || !put_plain(w, options))
+        return false;
+    size_t size = options->size - 5;
+    if (!w->memory)
+        json_sort_options((char *)w->value->data + w->value->size - size - 1, size);
+    return true;
+}
+
 /* make_regex -- {"$regularExpression": {"pattern": "…", "options": "…"}}. */
 static const char *make_regex(wrapped *w) {
     static const char *const names[] = {"pattern", "options"};
     doc_value values[2];
-    if (!inner_members(w, names, 2, values) || !put_plain(w, &values[0]) ||
-        !put_plain(w, &values[1]))
-        return "{\"pattern\": \"…\", \"options\": \"…\"} without the character NUL is expected";
-    size_t size = values[1].size - 5;
-    if (!w->memory)
-        json_sort_options((char *)w->value->data + w->value->size - size - 1, size);
-    return NULL;
+    return inner_members(w, names, 2, values) && put_regex(w, &values[0], &values[1])
+               ? NULL
+               : "{\"pattern\": \"…\", \"options\": \"…\"} without the character NUL is expected";
 }
 
 /* make_pointer -- {"$dbPointer": {"$ref": "…", "$id": {"$oid": "…"}}}. */
@@ -358,6 +378,39 @@ static const struct {
     {"$undefined", make_undefined, DOC_UNDEFINED, true},
 };
 
+/* The keys of extended JSON v1 that are operators of the query language elsewhere. */
+static const char *const v1_keys[] = {"$regex", "$options", "$type"};
+
+/* unwrap_v1 -- makes the value of an object that has a form of extended JSON v1; false when it has
+ * none. */
+static bool unwrap_v1(wrapped *w, const char *key, uint8_t *type) {
+    static const char *const date[] = {"$date"}, *const binary[] = {"$binary", "$type"},
+                             *const regex[] = {"$regex", "$options"};
+    doc_value values[2];
+    int64_t number;
+    uint8_t subtype;
+    w->value->size = 0;
+    if (strcmp(key, "$date") == 0) {
+        *type = DOC_DATE;
+        return !w->braces && members(w->doc, w->size, date, 1, values) &&
+               (values[0].type == DOC_INT32 || values[0].type == DOC_INT64) &&
+               doc_as_int64(&values[0], &number) && put_number(w, (uint64_t)number, 8) == NULL;
+    }
+    if (members(w->doc, w->size, binary, 2, values)) {
+        *type = DOC_BINARY;
+        if (values[0].type != DOC_STRING)
+            return false;
+        if (values[1].type == DOC_INT32 && doc_int32(&values[1]) >= 0 &&
+            doc_int32(&values[1]) <= UINT8_MAX)
+            subtype = (uint8_t)doc_int32(&values[1]);
+        else if (values[1].type != DOC_STRING || !read_subtype(&values[1], &subtype))
+            return false;
+        return put_binary(w, &values[0], subtype) == NULL;
+    }
+    *type = DOC_REGEX;
+    return members(w->doc, w->size, regex, 2, values) && put_regex(w, &values[0], &values[1]);
+}
+
 /* Options that are not ASCII are unknown, and their bytes must not be separated. */
 void json_sort_options(char *options, size_t size) {
     size_t counts[128] = {0};
@@ -371,25 +424,39 @@ void json_sort_options(char *options, size_t size) {
             options[at++] = (char)value;
 }
 
-bool json_is_wrapper(const char *key, size_t size) {
+bool json_is_wrapper(const char *key, size_t size, bool v1) {
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
         if (strlen(wrappers[i].key) == size && memcmp(wrappers[i].key, key, size) == 0)
+            return true;
+    }
+    for (size_t i = 0; v1 && i < sizeof v1_keys / sizeof *v1_keys; i++) {
+        if (strlen(v1_keys[i]) == size && memcmp(v1_keys[i], key, size) == 0)
             return true;
     }
     return false;
 }
 
-const char *json_unwrap(const uint8_t *doc, size_t size, bool braces, tansu_buffer *value,
+const char *json_unwrap(const uint8_t *doc, size_t size, bool braces, bool v1, tansu_buffer *value,
                         uint8_t *type, bool *memory) {
     wrapped w = {.doc = doc, .size = size, .braces = braces, .value = value};
     doc_iter iter;
-    size_t i = 0;
+    size_t i = 0, count = sizeof wrappers / sizeof *wrappers;
     value->size = 0;
     if (!doc_iter_init(&iter, doc, size) || !doc_iter_next(&iter))
         return "a document is expected";
     w.first = iter.value;
-    while (strcmp(wrappers[i].key, iter.key) != 0)
+    if (v1 && unwrap_v1(&w, iter.key, type)) {
+        *memory = w.memory;
+        return NULL;
+    }
+    while (i < count && strcmp(wrappers[i].key, iter.key) != 0)
         i++;
+    value->size = 0;
+    if (i == count) { /* of v1, and no value: a document */
+        *type = DOC_DOCUMENT;
+        *memory = w.memory || !buffer_append(value, doc, size);
+        return NULL;
+    }
     if (wrappers[i].alone && doc_iter_next(&iter))
         return "remove the other keys";
     const char *fault = wrappers[i].make(&w);
