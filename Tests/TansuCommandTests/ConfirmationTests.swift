@@ -3,7 +3,8 @@ import Testing
 @Suite("Questions on a terminal")
 struct ConfirmationTests {
     private static let removals = [
-        ["remove", "people.tansu", "people", "{}"], ["collections", "drop", "people.tansu", "people"],
+        ["remove", "people.tansu", "people", "{}"], ["remove", "people.tansu", "people", "{}", "{\"$max\": 0}"],
+        ["collections", "drop", "people.tansu", "people"],
         ["import", "people.tansu", "new.ndjson", "--collection", "people", "--drop"],
     ]
 
@@ -37,7 +38,7 @@ struct ConfirmationTests {
     @Test("removing some documents does not ask")
     func some() throws {
         let command = try Command.withPeople()
-        for options in [["{\"age\": 25}"], ["{}", "--limit", "1"], ["--id", "7"]] {
+        for options in [["{\"age\": 25}"], ["{}", "--limit", "1"], ["{}", "{\"$limit\": 1}"], ["--id", "7"]] {
             let words = ["remove", "people.tansu", "people"] + options
             let result = try command.tansu(words, on: try PseudoTerminal(), typing: "")
             #expect(!result.error.contains("[y/N]"))

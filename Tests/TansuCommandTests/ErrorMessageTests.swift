@@ -177,6 +177,7 @@ struct ErrorMessageTests {
         arguments: [
             ["find"], ["find", "db"], ["fnd"], ["find", "db", "c", "--max", "-1"],
             ["find", "db", "c", "--table", "--canonical"], ["import", "db", "f", "--batch", "0"],
+            ["dump", "db", "--query", "{}"], ["dump", "db", "--query", "{}", "--collection", "a", "--collection", "b"],
         ])
     func usage(words: [String]) throws {
         let result = try Command().tansu(words, input: [])
@@ -189,6 +190,7 @@ struct ErrorMessageTests {
         arguments: [
             ["find", "--json"], ["find", "db", "c", "--table", "--json"], ["fnd", "db", "--json"],
             ["find", "db", "c", "--max", "-1", "--json"], ["find", "", "c", "--json"], ["--json"],
+            ["xyzzy", "--json"], ["xyzzy", "db", "--json"], ["index", "xyzzy", "--json"],
             ["remove", "db", "c", "--json"], ["find", "db", "c", "{}", "{\"$max\": 1}", "--max", "2", "--json"],
         ])
     func usageAsJSON(words: [String]) throws {
@@ -233,9 +235,78 @@ struct ErrorMessageTests {
         #expect(result.error.contains("Usage: tansu"))
     }
 
-    @Test("a word that resembles no subcommand has no suggestion")
-    func noSuggestion() throws {
-        #expect(try !Command().tansu("xyzzy").error.contains("did you mean"))
+    @Test("the error for a word that resembles no subcommand names it", arguments: [[], ["--json"]])
+    func noSuggestion(options: [String]) throws {
+        let error = try Command().tansu(["xyzzy"] + options, input: []).error
+        let quote = options.isEmpty ? "\"" : "\\\""
+        #expect(error.contains("Unknown subcommand \(quote)xyzzy\(quote)"), "\(error)")
+        #expect(error.contains("\(quote)tansu --help\(quote) lists them") && !error.contains("did you mean"))
+        #expect(try !Command().tansu("collections", "absent", "--bogus").error.contains("Unknown subcommand"))
+    }
+
+    @Test(
+        "a limit of 0, a negative one and one beyond all numbers are errors that change nothing",
+        arguments: [("--limit", "0"), ("--max", "0"), ("--limit", "-1"), ("--limit", "99999999999999999999")])
+    func limit(option: String, number: String) throws {
+        let command = try Command.withPeople()
+        for words in [
+            ["remove", "people.tansu", "people", "{}"], ["find", "people.tansu", "people"],
+            ["update", "people.tansu", "people", "{}", "{\"$set\": {\"a\": 1}}"],
+            ["distinct", "people.tansu", "people", "name"],
+            ["aggregate", "people.tansu", "people", "{\"by\": \"age\"}"],
+        ] {
+            let result = try command.tansu(words + [option, number], input: [])
+            #expect(result.status == 64 && result.output.isEmpty, "\(words)")
+        }
+        #expect(try command.tansu("count", "people.tansu", "people", "{\"a\": null}").output == "3\n")
+    }
+
+    @Test(
+        "a limit and a number to skip may be as large as numbers are", arguments: ["9223372036854775807", "4294967296"])
+    func hugeLimit(number: String) throws {
+        let command = try Command.withPeople()
+        #expect(try command.tansu("count", "people.tansu", "people", "--skip", "1", "--limit", number).output == "2\n")
+        #expect(try command.tansu("find", "people.tansu", "people", "--skip", number, "--limit", number).status == 1)
+    }
+
+    @Test("no message names a function of C, nor an option of another interface")
+    func wordsOfTheCommandLine() throws {
+        let command = try Command.withPeople()
+        try command.succeed("index", "create", "people.tansu", "people", "name")
+        for words in [
+            ["index", "drop", "people.tansu", "people", "absent"],
+            ["find", "people.tansu", "people", "{}", "{\"$index\": \"absent\"}"],
+            ["load", "people.tansu", "people.ndjson"],
+            ["load", "people.tansu", "people.ndjson", "--collection", "people"],
+            ["dump", "people.tansu", "--query", "{}"], ["save", "people.tansu", "people", "{\"_id\": 7}", "--insert"],
+            ["import", "people.tansu", "people.ndjson", "--mode", "insert"],
+            ["index", "create", "people.tansu", "people", "age", "--max-entries", "0"],
+            ["collections", "rename", "people.tansu", "people", "$x"],
+        ] {
+            let result = try command.tansu(words, input: [])
+            #expect(result.status != 0)
+            for word in ["tansu_", "options.", "()", "use save", "TANSU_"] {
+                #expect(!result.error.contains(word), "\(result.error)")
+            }
+        }
+    }
+
+    @Test("nothing is written into the folder of a database")
+    func insideOfDatabase() throws {
+        let command = try Command.withPeople()
+        try command.succeed("backup", "people.tansu", "saved")
+        for line in [
+            "backup people.tansu people.tansu/b", "backup people.tansu ./people.tansu/../people.tansu/log/b --file",
+            "backup people.tansu saved/b", "dump people.tansu --output people.tansu/d",
+            "restore saved people.tansu/r", "restore saved saved/r", "repair people.tansu people.tansu/r",
+            "save people.tansu/c c '{}'", "ln -s people.tansu link; tansu backup people.tansu link/b",
+        ] {
+            let result = try command.shell("tansu \(line)".replacing("tansu ln", with: "ln"))
+            #expect(result.status == 73, "\(line): \(result.error)")
+            #expect(result.error.contains("is in the folder of the database"))
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: command.path("people.tansu"))
+        #expect(Set(names).isSubset(of: ["LOCK", "MANIFEST", "index", "log", "readers"]))
     }
 
     @Test("the error for a file of another kind says what it is and what to do")

@@ -45,6 +45,7 @@ struct HelpTests {
         let command = try Command.withPeople()
         try command.write("people.json.gz", gzipped("[{\"name\": \"Ann\"}, {\"name\": \"Bob\"}]"))
         try command.write("towns.csv", "name,address.zip\nYork,12345\n")
+        try command.write("towns.txt", "name;founded\nYork;1190-03-16\n")
         // An example may use the results of the examples before it.
         let order = [
             "import", "save", "find", "count", "get", "distinct", "aggregate", "update", "index create", "index list",

@@ -73,12 +73,14 @@ struct RangeOptions: ParsableArguments {
 
     @Option(
         name: [.customLong("max"), .customLong("limit")],
-        help: ArgumentHelp("Stop after n results.", valueName: "n"))
+        help: ArgumentHelp("Stop after n results, at least 1.", valueName: "n"))
     var max: Int?
 
     func validate() throws {
         if let skip, skip < 0 { throw ValidationError("\"--skip\" must be 0 or more, not \(skip)") }
-        if let max, max < 0 { throw ValidationError("\"--max\" must be 0 or more, not \(max)") }
+        if let max, max < 1 {
+            throw ValidationError("\"--max\" must be 1 or more, not \(max); leave it out for all results")
+        }
     }
 }
 

@@ -81,12 +81,14 @@ struct CollectionsCommand: ParsableCommand {
 
         func execute() throws -> CommandExitCode {
             try OpenDatabase.with(target, .create) { opened in
-                let existed = try opened.database.collectionNames().contains(target.collection)
+                let existed = try opened.hasCollection(target.collection)
                 try opened.database.ensureCollection(target.collection, compression: options.compression)
                 if let timestamps {
                     try opened.database.setTimestamps(timestamps ? Database.Timestamps() : nil, of: target.collection)
                 }
-                let info = try opened.database.collections().first { $0.name == target.collection }
+                let info = try opened.database.collections().first {
+                    $0.name.utf8.elementsEqual(target.collection.utf8)
+                }
                 let compression = info?.compression ?? .uncompressed
                 var result: BSONDocument = [
                     "collection": .string(target.collection), "created": .bool(!existed),

@@ -32,6 +32,9 @@ struct DumpCommand: Subcommand {
 
     func validate() throws {
         if let outputFile { try checkPath(outputFile, of: "dump") }
+        if query != nil, collection.count != 1 {
+            throw ValidationError("\"--query\" needs exactly one \"--collection\"")
+        }
     }
 
     func execute() throws -> CommandExitCode {

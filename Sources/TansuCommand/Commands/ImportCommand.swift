@@ -8,10 +8,10 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         commandName: "import",
         abstract: "Imports documents from JSON, CSV or TSV.",
         discussion: """
-            A JSON file has one object after another, each on one line or on several, or one array of objects. A CSV \
-            or TSV file has a header with the names of the fields; a name such as address.city makes a nested \
-            document. Its values are text unless --infer-types is given, and an empty value is no field. The file can \
-            be compressed with gzip.
+            A JSON file has one object after another, each on one line or on several, or one array of objects; also \
+            extended JSON of version 1 or 2. A CSV or TSV file has a header with the names of the fields; a name such \
+            as address.city makes a nested document. Its values are text unless --infer-types or --dates says \
+            otherwise, and an empty value is no field. The file can be compressed with gzip.
 
             The command creates the database if it does not exist. It skips invalid documents, reports them with \
             the numbers of their lines, and exits with 1 at the end. Documents are committed in batches. Each batch \
@@ -24,6 +24,8 @@ struct ImportCommand: Subcommand, DatabaseTarget {
               tansu import people.tansu people.json.gz --collection crowd --id name
               cat people.ndjson | tansu import people.tansu - --collection crowd --drop --yes
               tansu import people.tansu towns.csv --infer-types --mode skip
+              tansu import people.tansu towns.txt --delimiter ';' --encoding windows-1252
+              tansu import people.tansu towns.txt --format csv --dates founded
               tansu import people.tansu people.ndjson --compression lz4
             """
     )
@@ -83,7 +85,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             settings.isStaged = replacing != nil
             settings.finalName = name
             let target = replacing?.temporaryName ?? name
-            let isNew = try replacing == nil && !opened.database.collectionNames().contains(name)
+            let isNew = try replacing == nil && !opened.hasCollection(name)
             // A collection that is replaced keeps its options; its references it gets when it is complete.
             if let codec = compression.compression ?? replacing?.compression {
                 try opened.database.ensureCollection(target, compression: codec)
@@ -100,8 +102,10 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         }
     }
 
-    /// The maximum number of invalid lines that the JSON result lists. All of them are counted.
-    private static let listedLineLimit = 1000
+    /// The maximum number of invalid documents that the JSON result lists, and that standard error has. All of them are
+    /// counted.
+    private static let listedLimit = 1000
+    private static let shownLimit = 20
 
     /// Runs an import, and shows its progress and its result.
     private func run(_ job: ImportJob, into name: String, _ body: () throws -> Void) throws -> CommandExitCode {
@@ -117,14 +121,20 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         }
         job.onRejection = { rejected in
             if output.json {
-                guard listed.count < Self.listedLineLimit else { return }
+                guard listed.count < Self.listedLimit else { return }
                 listed.append(["line": BSONValue(rejected.line), "message": .string(rejected.message)])
-            } else {
+            } else if job.rejected <= Self.shownLimit {
                 progress.clear()
                 writeError("\(TextTable.printable(label)):\(rejected.line): \(rejected.message)")
             }
         }
-        defer { progress.clear() }
+        defer {
+            progress.clear()
+            if !output.json, job.rejected > Self.shownLimit {
+                let more = NumberFormat.count(job.rejected - Self.shownLimit, "more invalid document")
+                writeError("tansu: \(more) not shown")
+            }
+        }
         try body()
         progress.clear()
         try printSummary(job, collection: name, elapsed: progress.elapsed, badLines: listed)

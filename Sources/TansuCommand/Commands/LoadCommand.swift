@@ -8,7 +8,8 @@ struct LoadCommand: Subcommand, DatabaseTarget {
         abstract: "Loads a dump of `tansu dump` into a database.",
         discussion: """
             The dump is a file or standard input, and can be compressed with gzip. The command creates the \
-            database if it does not exist. Plain JSON objects, one per line, need --collection. The first invalid \
+            database if it does not exist. Plain JSON objects (extended JSON of version 1 or 2), one per line, need \
+            --collection. The first invalid \
             line stops the command. A dump names the compression of its collections; --compression is for plain \
             JSON objects. Documents that are committed before it are kept, unless --atomic is given.
 
@@ -57,6 +58,16 @@ struct LoadCommand: Subcommand, DatabaseTarget {
                     return try opened.database.load(options, from: { try source.chunk() }, progress: progress)
                 } catch {
                     var failure = CommandError(error)
+                    switch failure.code {
+                    case "EXISTS":
+                        failure.message = String(failure.message.prefix { $0 != ";" })
+                        failure.remedy = "\"--mode save\" replaces it, \"--mode skip\" keeps it"
+                    case "INVALID_QUERY" where failure.path == "options.collection":
+                        failure.message = "Plain JSON objects need a collection"
+                        failure.path = label
+                        failure.remedy = "name it with \"--collection\""
+                    default: break
+                    }
                     if failure.remedy.isEmpty {
                         failure.remedy = atomic ? "nothing was changed" : "what was committed before is kept"
                     }

@@ -46,7 +46,9 @@ struct RemoveCommand: Subcommand {
             let collection = try opened.existingCollection(target.collection)
             let removed: Int
             if let query {
-                if query.isEmpty, hints["$max"] == nil {
+                // A hint of 0 is no limit.
+                let limit = (hints["$max"] ?? hints["$limit"])?.int64Value ?? 0
+                if query.isEmpty, limit == 0 {
                     let count = NumberFormat.count(try collection.count(), "document")
                     try Confirmation.ask(
                         "Remove all of \"\(target.collection)\", \(count)?", yes: confirmation.yes)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A suggestion for a subcommand that does not exist. The argument parser has its own for options.
+/// What to do about a subcommand that does not exist. The argument parser has its own for options.
 struct Suggestion {
     let message: String
     let remedy: String
@@ -14,7 +14,7 @@ struct Suggestion {
         "check": "verify", "indexes": "index", "group": "aggregate",
     ]
 
-    /// Makes a suggestion for the first word that should be a subcommand and is none. Nil when no name is similar.
+    /// Makes a suggestion for the first word that should be a subcommand and is none. Nil when there is no such word.
     init?(for words: [String], in root: any ParsableCommand.Type) {
         var command = root
         var path: [String] = []
@@ -28,9 +28,14 @@ struct Suggestion {
             }
             let synonym = path.isEmpty ? Suggestion.synonyms[word] : nil
             let candidates = subcommands.map { $0._commandName }
-            guard let nearest = synonym ?? Suggestion.nearest(to: word, of: candidates) else { return nil }
+            let nearest = synonym ?? Suggestion.nearest(to: word, of: candidates)
+            // Otherwise it is an argument of the default subcommand, or of the built-in one.
+            if nearest == nil, command.configuration.defaultSubcommand != nil || word == "help" { return nil }
+            let words = ["tansu"] + path
             message = "Unknown subcommand \"\(word)\""
-            remedy = "did you mean \"\((["tansu"] + path + [nearest]).joined(separator: " "))\"?"
+            remedy =
+                nearest.map { "did you mean \"\((words + [$0]).joined(separator: " "))\"?" }
+                ?? "\"\((words + ["--help"]).joined(separator: " "))\" lists them"
             return
         }
         return nil

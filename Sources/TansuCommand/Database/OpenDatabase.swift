@@ -39,6 +39,7 @@ struct OpenDatabase {
         _ path: String, _ mode: Mode, waiting timeout: Duration, _ body: (OpenDatabase) throws -> Result
     ) throws -> Result {
         let new = mode == .create ? NewDatabase(path: path) : nil
+        if new != nil { try rejectDatabaseFolder(of: path) }
         let opened = try OpenDatabase(path: path, mode: mode, waiting: timeout)
         let result: Result
         do {
@@ -88,14 +89,18 @@ struct OpenDatabase {
 
     /// - Throws: `CommandError` when a collection does not exist.
     func checkCollection(_ name: String) throws {
+        guard try !hasCollection(name) else { return }
         let names = try database.collectionNames()
-        guard names.contains(name) else {
-            throw CommandError(
-                code: "NOT_FOUND", message: "Collection \"\(name)\" does not exist", path: path,
-                remedy: names.isEmpty
-                    ? "the database has no collections"
-                    : "the database has " + names.map { "\"\($0)\"" }.joined(separator: ", "))
-        }
+        throw CommandError(
+            code: "NOT_FOUND", message: "Collection \"\(name)\" does not exist", path: path,
+            remedy: names.isEmpty
+                ? "the database has no collections"
+                : "the database has " + names.map { "\"\($0)\"" }.joined(separator: ", "))
+    }
+
+    /// Whether a collection exists. Names are compared by their bytes, as the engine does.
+    func hasCollection(_ name: String) throws -> Bool {
+        try database.collectionNames().contains { $0.utf8.elementsEqual(name.utf8) }
     }
 
     private static func openingFailure(_ error: any Error, path: String, mode: Mode) -> CommandError {

@@ -26,6 +26,10 @@ final class DocumentReader {
     /// The number of bytes in the window that the last document takes.
     var pending = 0
     var array = ArrayState.opened
+    /// The first row of a table without a header, which has been read already.
+    var firstRow: RawDocument?
+    /// The byte that the last row of a table ended with.
+    var rowEnd: UInt8?
 
     /// - Parameter table: The format of the input when it is a table with a header.
     init(
@@ -75,7 +79,15 @@ final class DocumentReader {
         }
     }
 
+    /// - Throws: `CommandError` when the window has a NUL byte, which no text has.
+    func rejectBinary() throws {
+        _ = try byte(at: 0)
+        let isBinary = buffer.withBytes(0..<buffer.count) { $0.contains(0) }
+        if isBinary, let error = FileKind.binary.error(for: buffer.name, wanted: "JSON or CSV") { throw error }
+    }
+
     private func detectFormat() throws -> Format {
+        try rejectBinary()
         // UTF-8 does not need a byte order mark.
         if try byte(at: 0) == 0xEF, try byte(at: 1) == 0xBB, try byte(at: 2) == 0xBF {
             buffer.discard(3)
@@ -96,6 +108,7 @@ final class DocumentReader {
 
 extension UInt8 {
     static let newline = UInt8(ascii: "\n")
+    static let carriageReturn = UInt8(ascii: "\r")
     static let quote = UInt8(ascii: "\"")
     static let openBrace = UInt8(ascii: "{")
     static let closeBrace = UInt8(ascii: "}")

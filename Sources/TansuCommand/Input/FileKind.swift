@@ -12,8 +12,10 @@ enum FileKind: Equatable {
     /// A database of Tokyo Cabinet, as EJDB 1 has several.
     case tokyoCabinet
     case json
-    /// Text whose first line has commas or tabs.
+    /// Text whose first line has commas, semicolons or tabs.
     case separated
+    /// No text.
+    case binary
     case other
 
     /// The number of bytes that suffice.
@@ -55,10 +57,10 @@ enum FileKind: Equatable {
         } else if begins("{") || begins("[") {
             self = .json
         } else if text.contains(0) {
-            self = .other
+            self = .binary
         } else {
-            let line = text.prefix { $0 != .newline }
-            self = line.contains(UInt8(ascii: ",")) || line.contains(UInt8(ascii: "\t")) ? .separated : .other
+            let line = text.prefix { $0 != .newline && $0 != .carriageReturn }
+            self = RowParser.separators.contains { line.contains($0) } ? .separated : .other
         }
     }
 
@@ -73,6 +75,7 @@ enum FileKind: Equatable {
         case .tokyoCabinet: "a Tokyo Cabinet database"
         case .json: "a JSON file"
         case .separated: "a text file"
+        case .binary: "a binary file"
         case .other: "a file"
         }
     }
@@ -88,6 +91,7 @@ enum FileKind: Equatable {
         case .separated: "import it with \"tansu import DATABASE \(path) --format csv\""
         case .sqlite: "export its tables as CSV, and import those with \"tansu import\""
         case .tokyoCabinet: "export its collections as JSON, and import those with \"tansu import\""
+        case .binary: "export it as JSON or CSV, or name the encoding of a text with \"tansu import --encoding\""
         case .folder, .other: nil
         }
     }

@@ -45,10 +45,11 @@ final class FileSource: ByteSource {
         return min(1, Double(position) / Double(size))
     }
 
-    /// Returns the first bytes without consuming them. It must be called before the first `read`.
+    /// Returns the first bytes without consuming them: at least `count`, unless the input is shorter, and what is there
+    /// without waiting. It must be called before the first `read`.
     func peek(_ count: Int) throws -> [UInt8] {
         while peeked.count < count {
-            var more = [UInt8](repeating: 0, count: count - peeked.count)
+            var more = [UInt8](repeating: 0, count: 4096)
             let got = try more.withUnsafeMutableBytes { try readSystem($0) }
             if got == 0 { break }
             peeked += more[..<got]

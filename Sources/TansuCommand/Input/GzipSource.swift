@@ -31,6 +31,7 @@ final class GzipSource: ByteSource {
     }
 
     var fraction: Double? { file.fraction }
+    var name: String { file.name }
 
     func read(into memory: UnsafeMutableRawBufferPointer) throws -> Int {
         let capacity = min(memory.count, 1 << 30)

@@ -16,6 +16,9 @@ struct InputBuffer {
 
     var fraction: Double? { source.fraction }
 
+    /// The name of the source for messages.
+    var name: String { source.name }
+
     /// The number of bytes in the window.
     var count: Int { end - start }
 

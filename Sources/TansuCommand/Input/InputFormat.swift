@@ -4,7 +4,7 @@ import Foundation
 enum InputFormat: String, CaseIterable, Sendable {
     /// One JSON object after another, on one line or several, or one JSON array of objects.
     case json
-    /// Comma-separated values (RFC 4180) with a header.
+    /// Comma-separated values (RFC 4180) with a header, also with semicolons, tabs or bars.
     case csv
     /// Tab-separated values with a header, quoted as CSV.
     case tsv
@@ -17,15 +17,6 @@ enum InputFormat: String, CaseIterable, Sendable {
         case "csv": self = .csv
         case "tsv", "tab": self = .tsv
         default: self = .json
-        }
-    }
-
-    /// The byte between the values of a row, or nil for JSON.
-    var separator: UInt8? {
-        switch self {
-        case .json: nil
-        case .csv: UInt8(ascii: ",")
-        case .tsv: UInt8(ascii: "\t")
         }
     }
 }

@@ -1,42 +1,161 @@
 import Foundation
 import TansuBSON
 
+/// How a table is read.
+struct TableOptions: Equatable {
+    /// The byte between the values of a row, or nil to take it from the header.
+    var separator: UInt8?
+    /// Whether values without quotes are numbers, `true`, `false` or `null` where they can be.
+    var infersTypes = false
+    /// The names of the columns, instead of those of the header.
+    var columns: [String]?
+    /// Whether the first row has the names of the columns.
+    var hasHeader = true
+    /// Whether empty names and repeated ones are replaced by others.
+    var fixesHeader = false
+    /// The names of the columns that have dates.
+    var dates: [String] = []
+    /// The pattern of the dates (Unicode TR 35), or nil for those of ISO 8601.
+    var dateFormat: String?
+}
+
 /// The conversion of the rows of a table to documents (RFC 4180). A header with dots, such as `address.city`, makes a
 /// field of a nested document.
 ///
 /// A value is text. With `infersTypes` a value without quotes that is a JSON number, `true`, `false` or `null` is that
 /// value. An empty value without quotes is no field.
 struct RowParser {
-    /// A field of the documents.
-    private indirect enum Field {
-        case column(Int)
-        case document([(name: String, field: Field)])
-    }
+    /// The fields of a document.
+    private struct Fields {
+        private(set) var list: [(name: String, field: Field)] = []
+        /// The index of each name. Swift takes names of the same look for equal, so their bytes are compared.
+        private var places: [[UInt8]: Int] = [:]
 
-    let separator: UInt8
-    let infersTypes: Bool
-    private var fields: [(name: String, field: Field)] = []
-    private var columnCount = 0
-
-    init(separator: UInt8, infersTypes: Bool) {
-        self.separator = separator
-        self.infersTypes = infersTypes
-    }
-
-    /// Takes the names of the fields from the first row.
-    mutating func setHeader(_ bytes: UnsafeRawBufferPointer) throws {
-        let names = try cells(bytes).map { $0.text }
-        columnCount = names.count
-        for (column, name) in names.enumerated() {
-            let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-            guard path.allSatisfy({ !$0.isEmpty }) else {
-                throw InvalidDocument(message: "Column \(column + 1) of the header has no name")
+        /// - Returns: False when there is a field at the path already, or one where the path needs a document.
+        mutating func insert(_ column: Int, at path: ArraySlice<Substring.UTF8View>) -> Bool {
+            guard let name = path.first else { return false }
+            let rest = path.dropFirst()
+            let key = Array(name)
+            guard let place = places[key] else {
+                var inner = Fields()
+                if !rest.isEmpty { _ = inner.insert(column, at: rest) }
+                places[key] = list.count
+                list.append((String(Substring(name)), rest.isEmpty ? .column(column) : .document(inner)))
+                return true
             }
-            guard RowParser.insert(.column(column), at: path[...], into: &fields) else {
-                throw InvalidDocument(message: "The header has \"\(name)\" twice, or both as a value and as a document")
-            }
+            guard !rest.isEmpty, case .document(var inner) = list[place].field else { return false }
+            // Otherwise the list would share the memory of `inner`, which would be copied.
+            list[place].field = .column(column)
+            defer { list[place].field = .document(inner) }
+            return inner.insert(column, at: rest)
         }
     }
+
+    private indirect enum Field {
+        case column(Int)
+        case document(Fields)
+    }
+
+    private(set) var options: TableOptions
+    private var fields = Fields()
+    private var columnCount = 0
+    private var dateColumns: Set<Int> = []
+    private let dateParser: DateParser
+
+    init(_ options: TableOptions) {
+        self.options = options
+        dateParser = DateParser(format: options.dateFormat)
+    }
+
+    // MARK: The header
+
+    /// The byte between values.
+    var separator: UInt8 { options.separator ?? UInt8(ascii: ",") }
+
+    /// The bytes that separate values, in the order of preference when the header has several.
+    static let separators = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]
+
+    /// Takes the separator from the first row, unless it is known: the first of `separators` that is there outside of
+    /// quotes.
+    mutating func setSeparator(ofHeader bytes: UnsafeRawBufferPointer) {
+        guard options.separator == nil else { return }
+        var isQuoted = false
+        var found: Set<UInt8> = []
+        for byte in bytes {
+            if byte == .quote { isQuoted.toggle() } else if !isQuoted { found.insert(byte) }
+        }
+        options.separator = Self.separators.first { found.contains($0) } ?? separator
+    }
+
+    /// The separator that a row names in the way of Excel: `sep=;`.
+    static func namedSeparator(_ bytes: UnsafeRawBufferPointer) -> UInt8? {
+        let unquoted = bytes.filter { $0 != .quote }
+        return unquoted.count == 5 && unquoted.starts(with: "sep=".utf8) ? unquoted[4] : nil
+    }
+
+    /// Takes the separator that the file names, unless it is known.
+    mutating func setSeparator(_ separator: UInt8) { options.separator = options.separator ?? separator }
+
+    /// Takes the names of the columns from the first row, or from the options.
+    mutating func setHeader(_ bytes: UnsafeRawBufferPointer) throws {
+        let cells = try cells(bytes).map { $0.text }
+        columnCount = cells.count
+        var names = options.columns ?? (options.hasHeader ? cells : cells.map { _ in "" })
+        guard names.count == columnCount else {
+            throw InvalidDocument(
+                message: "The first row has \(NumberFormat.count(columnCount, "value")), and \"--columns\" has "
+                    + NumberFormat.count(names.count, "name"))
+        }
+        let fixes = options.fixesHeader || !options.hasHeader && options.columns == nil
+        var numbers: [[UInt8]: Int] = [:]
+        for (column, name) in names.enumerated() {
+            if insert(column, name) { continue }
+            guard fixes else { throw Self.invalid(name, column) }
+            names[column] = insertDistinct(column, name, &numbers)
+        }
+        try setDates(names)
+    }
+
+    private mutating func insert(_ column: Int, _ name: String) -> Bool {
+        let path = name[...].utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return path.allSatisfy { !$0.isEmpty } && fields.insert(column, at: path[...])
+    }
+
+    /// Inserts a column under another name: `column2` when it has none, or else `name_2`.
+    private mutating func insertDistinct(_ column: Int, _ name: String, _ numbers: inout [[UInt8]: Int]) -> String {
+        let plain =
+            name.isEmpty
+            ? "column\(column + 1)"
+            : name.utf8.split(separator: UInt8(ascii: "."))
+                .map { String(Substring($0)) }.joined(separator: "_")
+        var result = plain
+        while !insert(column, result) {
+            let number = numbers[Array(plain.utf8), default: 1] + 1
+            numbers[Array(plain.utf8)] = number
+            result = "\(plain)_\(number)"
+        }
+        return result
+    }
+
+    private static func invalid(_ name: String, _ column: Int) -> InvalidDocument {
+        let fault =
+            name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).contains { $0.isEmpty }
+            ? "Column \(column + 1) of the header has no name"
+            : "The header has \"\(name)\" twice, or both as a value and as a document"
+        return InvalidDocument(
+            message: "\(fault); \"--fix-header\" finds another name, \"--columns\" gives all of them")
+    }
+
+    private mutating func setDates(_ names: [String]) throws {
+        for date in options.dates {
+            guard let column = names.firstIndex(where: { $0.utf8.elementsEqual(date.utf8) }) else {
+                throw InvalidDocument(message: "The header has no column \"\(date)\" for \"--dates\"")
+            }
+            dateColumns.insert(column)
+        }
+    }
+
+    // MARK: Rows
 
     /// The document of a row.
     func document(_ bytes: UnsafeRawBufferPointer) throws -> BSONDocument {
@@ -45,16 +164,16 @@ struct RowParser {
             throw InvalidDocument(
                 message: "The row has \(NumberFormat.count(cells.count, "value")), and the header has \(columnCount)")
         }
-        return document(of: fields, cells)
+        return try document(of: fields, cells)
     }
 
-    private func document(of fields: [(name: String, field: Field)], _ cells: [Cell]) -> BSONDocument {
+    private func document(of fields: Fields, _ cells: [Cell]) throws -> BSONDocument {
         BSONDocument(
-            fields.compactMap { name, field -> (String, BSONValue)? in
+            try fields.list.compactMap { name, field -> (String, BSONValue)? in
                 switch field {
-                case .column(let column): return value(cells[column]).map { (name, $0) }
+                case .column(let column): return try value(cells[column], column).map { (name, $0) }
                 case .document(let inner):
-                    let document = document(of: inner, cells)
+                    let document = try document(of: inner, cells)
                     return document.isEmpty ? nil : (name, .document(document))
                 }
             })
@@ -66,18 +185,37 @@ struct RowParser {
         var isQuoted = false
     }
 
-    private func value(_ cell: Cell) -> BSONValue? {
+    private func value(_ cell: Cell, _ column: Int) throws -> BSONValue? {
+        if dateColumns.contains(column) {
+            if cell.text.isEmpty { return nil }
+            guard let date = dateParser.date(cell.text) else {
+                throw InvalidDocument(
+                    message: "\"\(cell.text)\" in column \(column + 1) is not a date such as "
+                        + (options.dateFormat.map { "\"\($0)\"" } ?? "2012-12-24 or 2012-12-24T12:15:30Z"))
+            }
+            return date
+        }
         if cell.isQuoted { return .string(cell.text) }
         if cell.text.isEmpty { return nil }
-        guard infersTypes, let first = cell.text.utf8.first else { return .string(cell.text) }
+        guard options.infersTypes, let first = cell.text.utf8.first else { return .string(cell.text) }
         switch cell.text {
         case "true": return .bool(true)
         case "false": return .bool(false)
         case "null": return .null
         default:
             let isNumber = first == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
-            return (isNumber ? try? BSONValue(extendedJSON: cell.text) : nil) ?? .string(cell.text)
+            return (isNumber ? Self.number(cell.text) : nil) ?? .string(cell.text)
         }
+    }
+
+    /// The number of a text in JSON, with all of its digits if it is an integer: up to 34 fit a decimal. Nil when it is no
+    /// number, or an integer with more digits.
+    private static func number(_ text: String) -> BSONValue? {
+        guard let number = try? BSONValue(extendedJSON: text) else { return nil }
+        guard case .double = number, text.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") })
+        else { return number }
+        let digits = text.utf8.count - (text.utf8.first == UInt8(ascii: "-") ? 1 : 0)
+        return digits > 34 ? nil : Decimal128(text).map { .decimal128($0) }
     }
 
     /// The values of a row.
@@ -122,26 +260,9 @@ struct RowParser {
 
     private static func text(_ bytes: some Collection<UInt8>) throws -> String {
         guard let text = String(bytes: bytes, encoding: .utf8) else {
-            throw InvalidDocument(message: "The row is not valid UTF-8")
+            throw InvalidDocument(
+                message: "The row is not valid UTF-8; name the encoding of the file with \"--encoding\"")
         }
         return text
-    }
-
-    /// - Returns: False when there is a field at the path already, or one where the path needs a document.
-    private static func insert(
-        _ field: Field, at path: ArraySlice<String>, into fields: inout [(name: String, field: Field)]
-    ) -> Bool {
-        guard let name = path.first else { return false }
-        let rest = path.dropFirst()
-        guard let index = fields.firstIndex(where: { $0.name == name }) else {
-            var inner: [(name: String, field: Field)] = []
-            if !rest.isEmpty, !insert(field, at: rest, into: &inner) { return false }
-            fields.append((name, rest.isEmpty ? field : .document(inner)))
-            return true
-        }
-        guard case .document(var inner) = fields[index].field, !rest.isEmpty, insert(field, at: rest, into: &inner)
-        else { return false }
-        fields[index].field = .document(inner)
-        return true
     }
 }

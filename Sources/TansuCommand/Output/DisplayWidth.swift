@@ -3,9 +3,25 @@
 enum DisplayWidth {
     /// The width of a text.
     static func of(_ text: some StringProtocol) -> Int {
-        // The width of ASCII text is the number of its bytes.
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
+        // The width of ASCII text is the number of its bytes, and that of Latin text the number of its letters.
+        if isPrintableASCII(text) { return text.utf8.count }
+        if text.unicodeScalars.allSatisfy({ isLatin($0.value) }) { return text.unicodeScalars.count }
         return text.reduce(0) { $0 + of($1) }
+    }
+
+    /// Whether a text has only ASCII characters that are no controls.
+    static func isPrintableASCII(_ text: some StringProtocol) -> Bool {
+        let isPrintable = text.utf8.withContiguousStorageIfAvailable { bytes in
+            for byte in bytes where byte < 0x20 || byte > 0x7E { return false }
+            return true
+        }
+        return isPrintable ?? text.utf8.allSatisfy { $0 >= 0x20 && $0 <= 0x7E }
+    }
+
+    /// Whether a character of width 1 does not combine with others: ASCII and Latin letters and signs without controls
+    /// and the soft hyphen.
+    private static func isLatin(_ value: UInt32) -> Bool {
+        (0x20...0x7E).contains(value) || (0xA0..<0x300).contains(value) && value != 0xAD
     }
 
     /// The width of one character with its combining marks.

@@ -12,7 +12,10 @@ struct DocumentTable {
     /// The size in bytes of the rows that are kept.
     private let keptBytes: Int
     private var layout = TextTable.Layout()
-    private var columns: [String: Int] = [:]
+    /// The columns by the bytes of their names.
+    private var columns: [[UInt8]: Int] = [:]
+    /// The names of the columns, for documents that have the same fields in the same order.
+    private var names: [String] = []
 
     init(terminal: Terminal, keptBytes: Int = 32 << 20) {
         self.terminal = terminal
@@ -46,16 +49,25 @@ struct DocumentTable {
     /// The cells of a document. A field that no document before it has is a new column.
     private mutating func row(_ document: BSONDocument) -> [TextTable.Cell?] {
         var row = [TextTable.Cell?](repeating: nil, count: layout.columnCount)
+        var next = 0
         for (key, value) in document {
-            if let column = columns[key] {
-                row[column] = TextTable.Cell(value)
-            } else {
-                columns[key] = layout.columnCount
-                layout.addColumn(key)
-                row.append(TextTable.Cell(value))
-            }
+            let column = column(of: key, expected: next)
+            if column == row.count { row.append(nil) }
+            row[column] = TextTable.Cell(value)
+            next = column + 1
         }
         return row
+    }
+
+    /// The column of a field, which is a new one when there is none.
+    private mutating func column(of key: String, expected: Int) -> Int {
+        if expected < names.count, names[expected].utf8.elementsEqual(key.utf8) { return expected }
+        let bytes = Array(key.utf8)
+        if let column = columns[bytes] { return column }
+        columns[bytes] = names.count
+        names.append(key)
+        layout.addColumn(key)
+        return names.count - 1
     }
 }
 
@@ -70,8 +82,10 @@ extension TextTable.Cell {
         case .double(let number): self.init(String(number), alignment: .right)
         case .decimal128(let number): self.init(number.description, alignment: .right)
         case .bool(let truth): self.init(truth ? "true" : "false")
-        // ISO 8601 covers only the years 1 to 9999.
-        case .date(let milliseconds) where (-62_135_596_800_000...253_402_300_799_999).contains(milliseconds):
+        // ISO 8601 covers only the years 1 to 9999. Extended JSON has the text of those from 1970, and is faster.
+        case .date(let milliseconds) where (0...253_402_300_799_999).contains(milliseconds):
+            self.init(String(value.extendedJSON().dropFirst(10).dropLast(2)))
+        case .date(let milliseconds) where (-62_135_596_800_000..<0).contains(milliseconds):
             self.init(value.dateValue?.ISO8601Format() ?? "")
         default: self.init(value.description)
         }

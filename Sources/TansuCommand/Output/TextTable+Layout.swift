@@ -21,7 +21,7 @@ extension TextTable {
         mutating func measure(_ row: [Cell?]) {
             for (index, cell) in row.enumerated() where index < columns.count {
                 guard let cell, !cell.text.isEmpty else { continue }
-                columns[index].width = max(columns[index].width, DisplayWidth.of(cell.text))
+                columns[index].width = max(columns[index].width, cell.width)
                 if columns[index].alignment == nil { columns[index].alignment = cell.alignment }
             }
         }
@@ -62,7 +62,11 @@ extension TextTable {
                     spaces += column.width
                     continue
                 }
-                let (text, width) = TextTable.fitted(cell.text, width: column.width)
+                var (text, width) = (cell.text, cell.width)
+                if width > column.width {
+                    text = TextTable.truncated(text, width: column.width)
+                    width = DisplayWidth.of(text)
+                }
                 let padding = max(0, column.width - width)
                 if cell.alignment == .right { spaces += padding }
                 line += String(repeating: " ", count: spaces)
@@ -74,13 +78,5 @@ extension TextTable {
         }
 
         private let gap = "  "
-    }
-
-    /// The text truncated to a width, and the width that it has then.
-    private static func fitted(_ text: String, width: Int) -> (text: String, width: Int) {
-        let whole = DisplayWidth.of(text)
-        if whole <= width { return (text, whole) }
-        let text = truncated(text, width: width)
-        return (text, DisplayWidth.of(text))
     }
 }

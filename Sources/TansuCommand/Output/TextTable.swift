@@ -3,14 +3,17 @@ struct TextTable: Sendable {
     enum Alignment: Sendable { case left, right }
 
     struct Cell: Sendable, Equatable {
-        var text: String
-        var alignment = Alignment.left
+        let text: String
+        let alignment: Alignment
+        /// The width of the text in columns.
+        let width: Int
 
         /// Creates a cell. Control characters and characters that change the text direction are escaped, so that a
         /// document cannot control the terminal.
         init(_ text: String, alignment: Alignment = .left) {
             self.text = TextTable.printable(text)
             self.alignment = alignment
+            width = DisplayWidth.of(self.text)
         }
     }
 
@@ -51,7 +54,7 @@ struct TextTable: Sendable {
 
     /// The text with control characters and characters that change the text direction escaped.
     static func printable(_ text: String) -> String {
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
+        if DisplayWidth.isPrintableASCII(text) { return text }
         guard text.unicodeScalars.contains(where: isUnprintable) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {

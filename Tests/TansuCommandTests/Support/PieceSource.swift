@@ -11,6 +11,7 @@ final class PieceSource: ByteSource {
     }
 
     var fraction: Double? { nil }
+    var name: String { "the input" }
 
     func read(into memory: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = min(piece, memory.count, bytes.count)

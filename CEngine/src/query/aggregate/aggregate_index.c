@@ -76,8 +76,8 @@ static tansu_status fetch(value_scan *w, uint64_t rid, const uint8_t **doc, uint
     tansu_status status = read_find(w->a->rctx, w->a->collection, rid, &ref, w->a->error);
     if (status == TANSU_DONE)
         return error_set(w->a->error, TANSU_E_CORRUPT, w->index->name,
-                         "Index \"%.120s\" has an entry for a document that does not exist; run "
-                         "tansu_verify()",
+                         "Index \"%.120s\" has an entry for a document that does not exist; verify "
+                         "the database",
                          w->index->name);
     if (status != TANSU_OK)
         return status;

@@ -262,8 +262,8 @@ static tansu_status fetch(query_run *run, hit *h, const uint8_t **doc, uint32_t 
         read_find_document(&run->rctx, run->collection, h->rid, &h->ref, doc, size, error);
     if (status == TANSU_DONE)
         return error_set(error, TANSU_E_CORRUPT, run->plan->accesses[0]->name,
-                         "Index \"%.120s\" has an entry for a document that does not exist; run "
-                         "tansu_verify()",
+                         "Index \"%.120s\" has an entry for a document that does not exist; verify "
+                         "the database",
                          run->plan->accesses[0]->name);
     if (status != TANSU_OK)
         return status;

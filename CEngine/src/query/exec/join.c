@@ -47,7 +47,7 @@ static tansu_status find_document(joining *j, const join_spec *at,
     if (status == TANSU_DONE)
         return error_set(j->error, TANSU_E_CORRUPT, at->collection,
                          "Index \"_id\" of collection \"%.120s\" has an entry for a document that "
-                         "does not exist; run tansu_verify()",
+                         "does not exist; verify the database",
                          at->collection);
     if (status == TANSU_OK && *found) {
         uint32_t size;

@@ -429,9 +429,7 @@ static tansu_status consider_named(planner *p, const conjunction *c) {
             PLAN_MEMORY / (1024 * 1024), name);
     }
     return error_set(p->error, TANSU_E_INVALID_QUERY, "hints.$index",
-                     "Index \"%.120s\" does not exist in the collection; list its indexes with "
-                     "tansu_index_list()",
-                     name);
+                     "Index \"%.120s\" does not exist in the collection; list its indexes", name);
 }
 
 /* consider_waiting_count -- has an index that is not current answer a count. *done: there is a

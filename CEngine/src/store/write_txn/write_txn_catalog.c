@@ -461,10 +461,9 @@ tansu_status write_txn_remove_index(write_txn *wtxn, const char *collection, con
         return status;
     uint32_t i = state == NULL ? UINT32_MAX : find_index(state, name);
     if (i == UINT32_MAX)
-        return error_set(
-            error, TANSU_E_NOT_FOUND, name,
-            "Collection \"%s\" has no index \"%s\"; list its indexes with tansu_index_list()",
-            collection, name);
+        return error_set(error, TANSU_E_NOT_FOUND, name,
+                         "Collection \"%s\" has no index \"%s\"; list its indexes", collection,
+                         name);
     if (!reserve_dropped(wtxn, 1) || !retire_reserve(&wtxn->retired, 1))
         return error_memory(error);
     wtxn->dropped[wtxn->dropped_count++] = state->indexes[i].entries;
@@ -488,10 +487,9 @@ tansu_status write_txn_index_drop(write_txn *wtxn, const char *collection, const
     if (state == NULL)
         return snapshot_missing(collection, error);
     if (i == UINT32_MAX)
-        return error_set(
-            error, TANSU_E_NOT_FOUND, name,
-            "Collection \"%s\" has no index \"%s\"; list its indexes with tansu_index_list()",
-            collection, name);
+        return error_set(error, TANSU_E_NOT_FOUND, name,
+                         "Collection \"%s\" has no index \"%s\"; list its indexes", collection,
+                         name);
     tansu_status status = name_record(wtxn, RECORD_INDEX_DROP, state->id, name, NULL, error);
     if (status == TANSU_OK) {
         status = write_txn_remove_index(wtxn, collection, name, error);
