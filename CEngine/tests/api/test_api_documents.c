@@ -305,6 +305,24 @@ static void bytes_that_are_no_document(void) {
     bson_destroy(doc);
 }
 
+/* A NUL in a key, as the Swift library passes it on, is named; other bytes that are no UTF-8 are
+ * not. */
+static void a_nul_in_a_key_is_named(void) {
+    static const char *const keys[] = {"x\xC0\x80y", "\xC0\x80", "x\xC0", "x\xC0\x81"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        bson_t *doc = BCON_NEW("_id", BCON_INT32(1), "a", "{", keys[i], BCON_INT32(1), "}");
+        tansu_document document = {bson_get_data(doc), doc->len};
+        CHECK_STATUS(TANSU_E_INVALID_BSON,
+                     tansu_save(db, NULL, "c", &document, 1, TANSU_SAVE, NULL, &call_error));
+        CHECK((strstr(call_error.message, "NUL") != NULL) == (i < 2));
+        CHECK_STATUS(TANSU_E_INVALID_BSON,
+                     tansu_remove(db, NULL, "c", document, TANSU_NO_DOCUMENT, NULL, &call_error));
+        CHECK_STATUS(TANSU_E_INVALID_BSON,
+                     tansu_remove(db, NULL, "c", TANSU_NO_DOCUMENT, document, NULL, &call_error));
+        bson_destroy(doc);
+    }
+}
+
 static void depth_has_a_bound(void) {
     fresh();
     for (int depth = TANSU_MAX_DEPTH - 2; depth < TANSU_MAX_DEPTH + 3; depth++) {
@@ -537,6 +555,7 @@ int main(void) {
     RUN(a_batch_is_all_or_nothing);
     RUN(documents_that_may_not_be_stored);
     RUN(bytes_that_are_no_document);
+    RUN(a_nul_in_a_key_is_named);
     RUN(depth_has_a_bound);
     RUN(keys_have_a_bound);
     RUN(size_has_a_bound);

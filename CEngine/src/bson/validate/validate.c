@@ -271,11 +271,15 @@ static tansu_status check_name(const check *check, level *level, bool first) {
     return TANSU_OK;
 }
 
-/* key_fault -- the error of a key that is not UTF-8. */
+/* key_fault -- the error of a key that is not UTF-8. A NUL in a key arrives as C0 80, as in
+ * Java's and Tcl's encoding, because a zero byte would end the key. */
 static tansu_status key_fault(const check *check, const level *level) {
     const uint8_t *key = (const uint8_t *)level->iter.key;
-    return refuse(check, level, key + utf8_valid(key, level->iter.key_size), TANSU_E_INVALID_BSON,
-                  "Key is not valid UTF-8; encode it as UTF-8");
+    const uint8_t *bad = key + utf8_valid(key, level->iter.key_size);
+    bool nul = bad[0] == 0xC0 && bad[1] == 0x80; /* A zero byte is after the key. */
+    return refuse(check, level, bad, TANSU_E_INVALID_BSON,
+                  nul ? "Key has a NUL character; remove it"
+                      : "Key is not valid UTF-8; encode it as UTF-8");
 }
 
 /* check_elements -- the elements of a level. The iterator is a local one, which the compiler keeps
