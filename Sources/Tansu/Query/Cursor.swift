@@ -57,7 +57,7 @@ extension Database.Cursor {
     public var results: Results { Results(cursor: self) }
 
     /// The remaining documents of a cursor, in a single pass.
-    public struct Results: Sequence, IteratorProtocol {
+    public struct Results: Sequence, IteratorProtocol, Sendable {
         let cursor: Database.Cursor<Element>
         private var hasFailed = false
 

@@ -44,7 +44,7 @@ public struct BSONArray: Sendable {
 
 extension BSONArray: Collection {
     /// The elements, one after another.
-    public struct Iterator: IteratorProtocol {
+    public struct Iterator: IteratorProtocol, Sendable {
         var fields: BSONDocument.Iterator
 
         /// The next element.

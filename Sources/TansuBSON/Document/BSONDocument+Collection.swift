@@ -11,7 +11,7 @@ extension BSONDocument: Collection {
     }
 
     /// The fields, one after another.
-    public struct Iterator: IteratorProtocol {
+    public struct Iterator: IteratorProtocol, Sendable {
         let bytes: [UInt8]
         var offset = 4
 

@@ -8,7 +8,7 @@ extension Database.Field where Value: Identifiable, Value.ID: Codable & Hashable
     public func inverse<Other: Codable & Sendable, Property: ReferenceProperty<Value>>(
         _ keyPath: KeyPath<Other, Property>
     ) -> Inverse<Value, Other, Property> {
-        Inverse(field: self, keyPath: keyPath)
+        Inverse(field: self, property: ReadOnlyKeyPath(keyPath: keyPath))
     }
 }
 
@@ -19,14 +19,14 @@ extension Database.Field where Value: QueryReference, Value.QueryTarget: Identif
     public func inverse<Other: Codable & Sendable, Property: ReferenceProperty<Value.QueryTarget>>(
         _ keyPath: KeyPath<Other, Property>
     ) -> Inverse<Value, Other, Property> {
-        Inverse(field: self, keyPath: keyPath)
+        Inverse(field: self, property: ReadOnlyKeyPath(keyPath: keyPath))
     }
 }
 
 /// The documents that refer to one, in a query: see `inverse(_:)`.
-public struct Inverse<Value, Other: Codable & Sendable, Property> {
+public struct Inverse<Value, Other: Codable & Sendable, Property>: Sendable {
     let field: Database.Field<Value>
-    let keyPath: KeyPath<Other, Property>
+    let property: ReadOnlyKeyPath<Other, Property>
 
     /// Some of them meets a condition.
     ///
@@ -34,7 +34,7 @@ public struct Inverse<Value, Other: Codable & Sendable, Property> {
     public func contains(where condition: (Database.Field<Other>) -> Database.Condition) -> Database.Condition {
         do {
             let others = try ModelRegistry.of(field.database).collection(of: Other.self, in: Session(field.database))
-            return field.isReferenced(by: keyPath, in: others, condition)
+            return field.isReferenced(by: property.keyPath, in: others, condition)
         } catch {
             return .failing(error)
         }

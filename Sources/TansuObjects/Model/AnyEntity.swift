@@ -33,24 +33,22 @@ public struct AnyEntity: Sendable {
                 targetTypeName: String(reflecting: $0.targetType), rule: $0.rule,
                 canBeNullified: $0.canBeNullified)
         }
-        // Key paths to stored properties hold no values, so that a declaration may go to other threads.
-        nonisolated(unsafe) let declared = entity
         storedReferences = { transaction in
             let elements = try transaction.collection(name, of: Element.self, coding: coding)
-            return try declared.references.map {
+            return try entity.references.map {
                 Database.CollectionReference(try $0.path(elements), to: $0.target, onDelete: $0.rule)
             }
         }
         ensureIndexes = { database in
             let elements = try database.collection(name, of: Element.self, coding: coding)
             // What queries from the other side, and including by it, look up.
-            let references = try declared.references.map {
+            let references = try entity.references.map {
                 Database.Index<Element>(on: [try $0.path(elements): .ascending])
             }
             let dates =
-                declared.indexesTimestamps ? [declared.timestamps?.createdPath, declared.timestamps?.updatedPath] : []
+                entity.indexesTimestamps ? [entity.timestamps?.createdPath, entity.timestamps?.updatedPath] : []
             let indexes =
-                declared.indexes + references
+                entity.indexes + references
                 + dates.compactMap { $0 }.map { Database.Index<Element>(on: [$0: .ascending]) }
             _ = try database.collection(name, of: Element.self, coding: coding, indexes: indexes)
         }

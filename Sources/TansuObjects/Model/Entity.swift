@@ -7,7 +7,7 @@ public import Tansu
 ///     .reference(\.author, to: "authors", onDelete: .cascade)
 ///     .reference(\.tags, to: "tags", onDelete: .nullify)
 /// ```
-public struct Entity<Element: Codable & Sendable & Identifiable>
+public struct Entity<Element: Codable & Sendable & Identifiable>: Sendable
 where Element.ID: Codable & Hashable & Sendable {
     let collection: String
     let coding: BSONCodingStrategies
@@ -42,7 +42,8 @@ where Element.ID: Codable & Hashable & Sendable {
     public func reference<Property: ReferenceProperty>(
         _ keyPath: KeyPath<Element, Property>, to target: String, onDelete rule: Database.DeleteRule = .ignore
     ) -> Self {
-        adding(ReferenceDeclaration(keyPath, to: target, rule) { try $0.storedPath(of: keyPath) })
+        let property = ReadOnlyKeyPath(keyPath: keyPath)
+        return adding(ReferenceDeclaration(keyPath, to: target, rule) { try $0.storedPath(of: property.keyPath) })
     }
 
     /// The same with a property of the elements of an array: `.reference(\.lines, \.product, to: "products")`.
@@ -57,7 +58,11 @@ where Element.ID: Codable & Hashable & Sendable {
         _ array: KeyPath<Element, [Part]>, _ keyPath: KeyPath<Part, Property>, to target: String,
         onDelete rule: Database.DeleteRule = .ignore
     ) -> Self {
-        adding(ReferenceDeclaration(keyPath, to: target, rule) { try $0.storedPath(of: array, elements: keyPath) })
+        let (parts, property) = (ReadOnlyKeyPath(keyPath: array), ReadOnlyKeyPath(keyPath: keyPath))
+        return adding(
+            ReferenceDeclaration(keyPath, to: target, rule) {
+                try $0.storedPath(of: parts.keyPath, elements: property.keyPath)
+            })
     }
 
     /// The same with documents that the engine dates.
@@ -82,17 +87,17 @@ where Element.ID: Codable & Hashable & Sendable {
 }
 
 /// A reference of an entity whose path is not known yet.
-struct ReferenceDeclaration<Element: Sendable> {
+struct ReferenceDeclaration<Element: Sendable>: Sendable {
     let target: String
     let targetType: any Any.Type
     let name: String
     let rule: Database.DeleteRule
     let canBeNullified: Bool
-    let path: (Database.Collection<Element>) throws -> String
+    let path: @Sendable (Database.Collection<Element>) throws -> String
 
     init<Root, Property: ReferenceProperty>(
         _ keyPath: KeyPath<Root, Property>, to target: String, _ rule: Database.DeleteRule,
-        path: @escaping (Database.Collection<Element>) throws -> String
+        path: @escaping @Sendable (Database.Collection<Element>) throws -> String
     ) {
         self.target = target
         self.rule = rule

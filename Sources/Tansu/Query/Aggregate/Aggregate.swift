@@ -28,14 +28,6 @@ extension Database {
     }
 }
 
-/// A key path that another thread may use.
-///
-/// `@unchecked Sendable`: only its name is looked up, and only those of stored properties, which hold no values, are
-/// kept.
-struct ReadOnlyKeyPath<Root, Value>: @unchecked Sendable {
-    let keyPath: KeyPath<Root, Value>
-}
-
 extension Database.Aggregate where Value == Int {
     /// How many documents there are.
     public static var count: Self {

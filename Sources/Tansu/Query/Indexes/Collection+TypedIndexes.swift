@@ -79,7 +79,7 @@ extension Database.Index {
     public init<each Value>(
         _ name: String? = nil, on keyPaths: repeat KeyPath<Element, each Value>, directions: [SortDirection] = [],
         unique: Bool = false, sparse: Bool = false, caseInsensitive: Bool = false,
-        maxEntries: Int? = nil, where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
+        maxEntries: Int? = nil, where condition: (@Sendable (Database.Field<Element>) -> Database.Condition)? = nil
     ) {
         let paths = IndexPaths(repeat each keyPaths)
         self.init(
@@ -91,11 +91,14 @@ extension Database.Index {
 }
 
 /// Finds the stored paths of properties in the documents of a collection.
-private struct IndexPaths<Element: Sendable> {
-    private var finders: [(Database.Collection<Element>) throws -> String] = []
+private struct IndexPaths<Element: Sendable>: Sendable {
+    private var finders: [@Sendable (Database.Collection<Element>) throws -> String] = []
 
     init<each Value>(_ keyPaths: repeat KeyPath<Element, each Value>) {
-        for keyPath in repeat each keyPaths { finders.append { try $0.find().path(of: keyPath) } }
+        for keyPath in repeat each keyPaths {
+            let property = ReadOnlyKeyPath(keyPath: keyPath)
+            finders.append { try $0.find().path(of: property.keyPath) }
+        }
     }
 
     /// The keys of an index with the directions of its first paths; the others are ascending.

@@ -12,7 +12,7 @@ extension Database {
     ///         Database.Index("by_city", on: ["address.city": .ascending]),
     ///     ])
     /// ```
-    public struct Index<Element: Sendable> {
+    public struct Index<Element: Sendable>: Sendable {
         let name: String?
         private let isUnique: Bool
         private let isSparse: Bool
@@ -23,8 +23,8 @@ extension Database {
         private let except: [String]
         /// Whether the paths were given as text, so that they may be names of properties.
         private let isByText: Bool
-        private let paths: (Collection<Element>) throws -> [IndexKey]
-        private let filter: (Collection<Element>) throws -> BSONDocument?
+        private let paths: @Sendable (Collection<Element>) throws -> [IndexKey]
+        private let filter: @Sendable (Collection<Element>) throws -> BSONDocument?
 
         /// An index over dotted paths.
         ///
@@ -72,8 +72,8 @@ extension Database {
         init(
             _ name: String?, unique: Bool, sparse: Bool, caseInsensitive: Bool, maxEntries: Int?, isByText: Bool,
             only: [String] = [], except: [String] = [],
-            paths: @escaping (Collection<Element>) throws -> [IndexKey],
-            filter: @escaping (Collection<Element>) throws -> BSONDocument?
+            paths: @escaping @Sendable (Collection<Element>) throws -> [IndexKey],
+            filter: @escaping @Sendable (Collection<Element>) throws -> BSONDocument?
         ) {
             self.name = name
             (isUnique, isSparse, isCaseInsensitive) = (unique, sparse, caseInsensitive)

@@ -3,7 +3,7 @@ extension Database {
     ///
     /// Each method is an operator of the update; a property may be changed once. A change of a property that is
     /// computed of the stored ones, or of one whose stored name is not known, makes the update throw.
-    public struct Update<Element: Sendable> {
+    public struct Update<Element: Sendable>: Sendable {
         private var operations: BSONDocument = [:]
         private var failure: (any Error)?
         private let names: NamingScope
