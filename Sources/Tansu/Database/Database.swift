@@ -78,6 +78,16 @@ public final class Database: Sendable {
         try await WorkQueue.ofOneJob("tansu open").run { _ in try Database(store, options: options) }
     }
 
+    /// Opens the database in a folder without blocking the task's thread.
+    ///
+    /// - Parameters:
+    ///   - path: The database's folder.
+    ///   - options: How to open it.
+    /// - Throws: As ``init(_:options:)``, and `CancellationError`.
+    public static func open(path: String, options: Options = Options()) async throws -> Database {
+        try await open(.persistent(path: path), options: options)
+    }
+
     deinit {
         stopThreads()
     }
