@@ -1,6 +1,17 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+// Swift 6.1 compiles that module as any other. `.defaultIsolation` needs a manifest for Swift 6.2.
+#if compiler(>=6.2)
+    let isolatedToMainActor: [SwiftSetting] = [
+        .unsafeFlags(["-default-isolation", "MainActor"]),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+    ]
+#else
+    let isolatedToMainActor: [SwiftSetting] = []
+#endif
+
 let package = Package(
     name: "tansu",
     platforms: [.macOS(.v13)],
@@ -170,6 +181,12 @@ let package = Package(
         ),
         // A module that has types with the names of the library's.
         .testTarget(name: "TansuNamesTests", dependencies: ["Tansu"]),
+        // A module as new Xcode projects have it: what does not say otherwise belongs to the main actor.
+        .testTarget(
+            name: "TansuMainActorTests",
+            dependencies: ["TansuSync", "TansuObjects", "Tansu", "TansuTestSupport"],
+            swiftSettings: isolatedToMainActor
+        ),
         .testTarget(
             name: "TansuEJDBKitTests",
             dependencies: ["TansuEJDBKit", "Tansu", "TansuTestSupport"]

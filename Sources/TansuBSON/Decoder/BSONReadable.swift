@@ -13,7 +13,7 @@
 ///
 /// Fields can be read in any order. The stored order is the fastest. ``BSONDecoder`` uses it for values of this type at
 /// any position, unless ``BSONDecoder/usesDirectCoding`` is false.
-public protocol BSONReadable: Decodable {
+public protocol BSONReadable: Decodable, AnyIsolation {
     /// Creates a value from its fields.
     ///
     /// - Throws: `DecodingError` when a field is missing or of another type. Errors that the value throws are rethrown.

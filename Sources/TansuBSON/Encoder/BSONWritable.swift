@@ -16,7 +16,7 @@
 ///
 /// Both must give the same document. Otherwise queries by key path do not find the fields. Write the stored names, so
 /// `_id` for a property `id`, and omit fields that are nil.
-public protocol BSONWritable: Encodable {
+public protocol BSONWritable: Encodable, AnyIsolation {
     /// Writes the fields in the order in which they are stored.
     ///
     /// - Throws: The errors of the field writer.

@@ -30,7 +30,7 @@ enum NamingFailure: Error {
 
     private func reason(_ root: any Any.Type) -> String {
         switch self {
-        case .notCodable: "\"\(root)\" is not Codable"
+        case .notCodable: "\"\(root)\" is not Codable, or on its actor only"
         case .notEncodable(let type): "its type \"\(type)\" is not Encodable"
         case .computed(let owner): Self.computedReason(owner)
         case .identity: "no field of the document holds the whole value"
@@ -51,7 +51,9 @@ enum NamingFailure: Error {
         let root = Swift.type(of: keyPath).rootType
         switch self {
         case .impossibleName: return "name it \"_id\" there"
-        case .notCodable: return "write the query as a document literal"
+        case .notCodable:
+            return "declare it Codable, and nonisolated in a module that is isolated to the main actor, or write the"
+                + " query as a document literal"
         case .computed(let owner):
             switch StoredForm.ofAny(owner) {
             case .value where owner is any RawRepresentable.Type:

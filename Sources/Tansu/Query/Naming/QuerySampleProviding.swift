@@ -15,7 +15,7 @@
 /// equals in the sample; one that cannot be set is not.
 ///
 /// Names that ``StoredFieldNaming`` lists come first.
-public protocol QuerySampleProviding {
+public protocol QuerySampleProviding: AnyIsolation {
     /// A value in which each property has another value. It is encoded, and never saved.
     static var querySample: Self { get }
 }

@@ -20,7 +20,7 @@
 ///     static var storedFieldNames: [PartialKeyPath<Self>: String] { [\.deletedAt: "deletedAt"] }
 /// }
 /// ```
-public protocol StoredFieldNaming {
+public protocol StoredFieldNaming: AnyIsolation {
     /// The key in the document for each property that is queried. It is not a path: a dot is part of the key.
     /// A property `id` of a document is stored as `_id`.
     static var storedFieldNames: [PartialKeyPath<Self>: String] { get }
