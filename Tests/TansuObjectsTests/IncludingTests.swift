@@ -155,6 +155,34 @@ struct IncludingTests {
         #expect(all.map { $0.3.map(\.id) } == [[1, 4], [], []])
     }
 
+    @Test("The elements of an array that may be nil have references as others do")
+    func optionalElements() throws {
+        struct Line: Codable, Sendable, Hashable { var tag: Reference<Tag>? }
+        struct List: Codable, Sendable, Identifiable, Hashable {
+            var id: Int
+            var lines: [Line]?
+        }
+        let db = try Database(.memory)
+        try db.use(
+            Model {
+                Entity("tags", of: Tag.self)
+                Entity("lists", of: List.self).reference(\.lines, \.tag, to: "tags", onDelete: .nullify)
+            })
+        let tags = try db.collection(of: Tag.self)
+        try tags.save([Tag(id: 1, name: "a"), Tag(id: 2, name: "b")])
+        let lists = try db.collection(of: List.self)
+        try lists.save([
+            List(id: 1, lines: [Line(tag: Reference(id: 2))]), List(id: 2, lines: nil), List(id: 3, lines: []),
+        ])
+        let all = try lists.find().including(all: \.lines, \.tag).all()
+        #expect(all.map { $0.1.map(\.id) } == [[2], [], []])
+        #expect(
+            try lists.find().including(all: \.lines, \.tag).including(all: \.lines, \.tag).all().first?.2.count == 1)
+        try tags.remove(id: 2)
+        #expect(try lists.get(1)?.lines == [Line(tag: nil)])
+        #expect(try lists.get(2)?.lines == nil)
+    }
+
     @Test("Everything is read in one snapshot")
     func snapshot() throws {
         let (books, db, ursula) = (books, db, ursula)

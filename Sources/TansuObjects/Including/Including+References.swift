@@ -66,7 +66,22 @@ extension Including {
         all array: KeyPath<Root, [Line]>, _ keyPath: KeyPath<Line, Property>
     ) -> Including<Root, (repeat each Part, [Property.ReferenceTarget])>
     where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
-        adding(Associated.referenced(array, keyPath))
+        nonisolated(unsafe) let array = array
+        return adding(Associated.referenced({ $0[keyPath: array] }, keyPath))
+    }
+
+    /// The same results with the documents that the elements of an array that may be nil refer to, each once, in the order of
+    /// the elements. Those that do not exist are left out.
+    ///
+    /// - Parameters:
+    ///   - array: The array; nil counts as empty.
+    ///   - keyPath: The property of its elements.
+    public func including<each Part: Sendable, Line, Property: ReferenceProperty>(
+        all array: KeyPath<Root, [Line]?>, _ keyPath: KeyPath<Line, Property>
+    ) -> Including<Root, (repeat each Part, [Property.ReferenceTarget])>
+    where Value == (repeat each Part), Property.ReferenceTarget: Codable & Sendable {
+        nonisolated(unsafe) let array = array
+        return adding(Associated.referenced({ $0[keyPath: array] ?? [] }, keyPath))
     }
 }
 

@@ -61,14 +61,14 @@ enum Associated {
     static func referenced<
         Root: Codable & Sendable, Part, Property: ReferenceProperty, Target: Codable & Sendable
     >(
-        _ array: KeyPath<Root, [Part]>, _ keyPath: KeyPath<Part, Property>
+        _ parts: @escaping @Sendable (Root) -> [Part], _ keyPath: KeyPath<Part, Property>
     ) -> Loading<Root, [Target]> where Property.ReferenceTarget == Target {
-        nonisolated(unsafe) let (array, keyPath) = (array, keyPath)
+        nonisolated(unsafe) let keyPath = keyPath
         return loadingTargets(
             .roots,
             { root, body in
                 var seen = IDNumbers<Target.ID>()
-                for part in root[keyPath: array] {
+                for part in parts(root) {
                     part[keyPath: keyPath].forEachID { id in
                         guard seen[id] == nil else { return }
                         seen[id] = 0

@@ -69,6 +69,19 @@ extension Database.Query where Element: Codable {
     where Property.ReferenceTarget: Codable & Sendable {
         start.including(all: array, keyPath)
     }
+
+    /// The documents with those that the elements of an array that may be nil refer to, each once, in the order of the
+    /// elements. Those that do not exist are left out.
+    ///
+    /// - Parameters:
+    ///   - array: The array; nil counts as empty.
+    ///   - keyPath: The property of its elements.
+    public func including<Line, Property: ReferenceProperty>(
+        all array: KeyPath<Element, [Line]?>, _ keyPath: KeyPath<Line, Property>
+    ) -> Including<Element, (Element, [Property.ReferenceTarget])>
+    where Property.ReferenceTarget: Codable & Sendable {
+        start.including(all: array, keyPath)
+    }
 }
 
 extension Database.Query where Element: Codable & Identifiable, Element.ID: Codable & Hashable & Sendable {

@@ -49,13 +49,13 @@ where Element.ID: Codable & Hashable & Sendable {
     /// The same with a property of the elements of an array: `.reference(\.lines, \.product, to: "products")`.
     ///
     /// - Parameters:
-    ///   - array: The array.
+    ///   - array: The array, which may be optional.
     ///   - keyPath: The property of its elements.
     ///   - target: The collection of the documents that it refers to, which the model has as well.
     ///   - rule: What the removal of such a document does to one that refers to it. `.nullify` is for optional properties,
     ///     arrays and sets; it leaves the element of `array`.
-    public func reference<Part, Property: ReferenceProperty>(
-        _ array: KeyPath<Element, [Part]>, _ keyPath: KeyPath<Part, Property>, to target: String,
+    public func reference<Parts: QueryArray, Property: ReferenceProperty>(
+        _ array: KeyPath<Element, Parts>, _ keyPath: KeyPath<Parts.QueryElement, Property>, to target: String,
         onDelete rule: Database.DeleteRule = .ignore
     ) -> Self {
         let (parts, property) = (ReadOnlyKeyPath(keyPath: array), ReadOnlyKeyPath(keyPath: keyPath))

@@ -108,9 +108,10 @@ extension Database.Aggregate {
         ofPath("$distinct", keyPath)
     }
 
-    /// The distinct elements of an array property.
-    public static func distinctElements<Found: Decodable>(_ keyPath: KeyPath<Element, [Found]>) -> Self
-    where Value == [Found] {
+    /// The distinct elements of a property that is an array or a set, or an optional one.
+    public static func distinctElements<Found: Decodable, Elements: QueryArray>(
+        _ keyPath: KeyPath<Element, Elements>
+    ) -> Self where Value == [Found], Elements.QueryElement == Found {
         ofPath("$distinct", keyPath)
     }
 }

@@ -113,11 +113,27 @@ extension Database.Query {
         try distinct(path: path(of: keyPath))
     }
 
+    /// The distinct elements of an optional array property in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As `aggregate(_:)`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, [Value]?>) throws -> [Value] {
+        try distinct(path: path(of: keyPath))
+    }
+
     /// The distinct elements of a property that is a set in all the documents.
     ///
     /// - Parameter keyPath: The property.
     /// - Throws: As `aggregate(_:)`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Set<Value>>) throws -> [Value] {
+        try distinct(path: path(of: keyPath))
+    }
+
+    /// The distinct elements of a property that is an optional set in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As `aggregate(_:)`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Set<Value>?>) throws -> [Value] {
         try distinct(path: path(of: keyPath))
     }
 

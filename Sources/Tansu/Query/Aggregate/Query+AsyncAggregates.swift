@@ -59,11 +59,30 @@ extension Database.Query {
         return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
     }
 
+    /// The distinct elements of an optional array property in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, [Value]?>) async throws -> [Value] {
+        let path = try self.path(of: keyPath)
+        return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
+    }
+
     /// The distinct elements of a property that is a set in all the documents.
     ///
     /// - Parameter keyPath: The property.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Set<Value>>) async throws -> [Value] {
+        let path = try self.path(of: keyPath)
+        return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
+    }
+
+    /// The distinct elements of a property that is an optional set in all the documents.
+    ///
+    /// - Parameter keyPath: The property.
+    /// - Throws: As the synchronous variant, and `CancellationError`.
+    public func distinct<Value: Decodable & Sendable>(_ keyPath: KeyPath<Element, Set<Value>?>) async throws -> [Value]
+    {
         let path = try self.path(of: keyPath)
         return try await session.runCancellable(.read) { try self.using($0).distinct(path: path) }
     }

@@ -9,8 +9,8 @@ extension Database.Collection {
     /// The dotted path at which the elements of an array store a property.
     ///
     /// - Throws: ``TansuError`` with `.invalidQuery`: it is not known.
-    package func storedPath<Part, Value>(
-        of array: KeyPath<Element, [Part]>, elements keyPath: KeyPath<Part, Value>
+    package func storedPath<Parts: QueryArray, Value>(
+        of array: KeyPath<Element, Parts>, elements keyPath: KeyPath<Parts.QueryElement, Value>
     ) throws -> String {
         let names = NamingScope(session, name)
         let place = try names.path(of: array, in: .document)
