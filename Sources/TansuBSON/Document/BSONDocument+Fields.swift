@@ -5,15 +5,18 @@ extension UnsafeRawBufferPointer {
 
     /// The element with a key, searched from the front.
     func element(forKey key: String, from start: Int = 4) -> RawElement? {
-        var key = key
-        return key.withUTF8 { wanted in
-            var offset = start
-            while let element = element(at: offset, end: documentEnd) {
-                if element.keyLength == wanted.count, hasBytes(wanted, at: element.keyStart) { return element }
-                offset = element.valueEnd
-            }
-            return nil
+        var text = key
+        if let element = text.withUTF8({ element(forKey: $0, from: start) }) { return element }
+        return key.bytesWithNUL.flatMap { $0.withUnsafeBufferPointer { element(forKey: $0, from: start) } }
+    }
+
+    private func element(forKey wanted: UnsafeBufferPointer<UInt8>, from start: Int) -> RawElement? {
+        var offset = start
+        while let element = element(at: offset, end: documentEnd) {
+            if element.keyLength == wanted.count, hasBytes(wanted, at: element.keyStart) { return element }
+            offset = element.valueEnd
         }
+        return nil
     }
 
     @inline(__always)
@@ -36,7 +39,7 @@ extension BSONDocument {
         }
         set {
             if let newValue {
-                setValue(newValue, forKey: key.replacingNUL())
+                setValue(newValue, forKey: key)
             } else {
                 removeValue(forKey: key)
             }

@@ -10,8 +10,8 @@
 /// person.name?.stringValue                  // "mike"
 /// ```
 ///
-/// A key cannot contain a NUL character in BSON. Literals and subscripts replace NUL by U+FFFD, the replacement
-/// character. Encoding and JSON parsing throw an error for such a key.
+/// A key cannot contain a NUL character in BSON. A literal and a subscript take such a key, and every call that gets the
+/// document refuses it; encoding and JSON parsing throw an error for such a key.
 @dynamicMemberLookup
 public struct BSONDocument: Sendable {
     /// The maximum depth of nested documents in input: bytes, JSON and encoded values.
@@ -74,7 +74,6 @@ public struct BSONDocument: Sendable {
         var seen = SeenKeys()
         var repeated: [(String, BSONValue)] = []
         for (key, value) in fields {
-            let key = key.replacingNUL()
             if seen.insert(key) {
                 buffer.append(field: key, value)
             } else {

@@ -7,12 +7,12 @@ public struct BSONRegularExpression: Sendable, Hashable {
 
     /// Creates a regular expression.
     ///
-    /// The options are sorted, as BSON requires. BSON cannot store a NUL character in either text, so NUL becomes
-    /// U+FFFD, the replacement character.
+    /// The options are sorted, as BSON requires. BSON cannot store a NUL character in either text: every call that gets
+    /// one refuses it.
     public init(_ pattern: String, options: String = "") {
-        self.pattern = pattern.replacingNUL()
-        let scalars = options.replacingNUL().unicodeScalars
+        self.pattern = pattern
+        let scalars = options.unicodeScalars
         let isSorted = zip(scalars, scalars.dropFirst()).allSatisfy { $0 <= $1 }
-        self.options = isSorted ? options.replacingNUL() : String(String.UnicodeScalarView(scalars.sorted()))
+        self.options = isSorted ? options : String(String.UnicodeScalarView(scalars.sorted()))
     }
 }

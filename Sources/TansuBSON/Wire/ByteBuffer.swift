@@ -132,7 +132,11 @@ struct ByteBuffer: ~Copyable {
     }
 
     mutating func append(cString text: String) {
-        append(utf8: text)
+        if let bytes = text.bytesWithNUL {
+            bytes.withUnsafeBytes { append($0) }
+        } else {
+            append(utf8: text)
+        }
         append(0 as UInt8)
     }
 
