@@ -71,7 +71,9 @@ extension DocumentCodec where Element: Codable {
         return Self(
             strategies: strategies,
             encode: { [encoder] value, body in try encoder.withEncodedBytes(of: value, body) },
-            decode: { [decoder] in try decoder.decode(Element.self, fromTrusted: $0) }
+            decode: Element.self is any FieldDictionary.Type
+                ? { [decoder] in try decoder.decodeFields(Element.self, $0) }
+                : { [decoder] in try decoder.decode(Element.self, fromTrusted: $0) }
         )
     }
 
@@ -81,5 +83,26 @@ extension DocumentCodec where Element: Codable {
         codec.collection = other.collection
         codec.policy = other.policy
         return codec
+    }
+}
+
+/// A dictionary, which has every field of a document as a value.
+private protocol FieldDictionary {}
+
+extension Dictionary: FieldDictionary where Key == String {}
+
+extension BSONDecoder {
+    /// The dictionary of a document's fields: without its `_id` where that is not of the values' type, as an ObjectId among
+    /// numbers.
+    fileprivate func decodeFields<Fields: Decodable>(
+        _ type: Fields.Type, _ bytes: UnsafeRawBufferPointer
+    ) throws -> Fields {
+        do {
+            return try decode(type, fromTrusted: bytes)
+        } catch let failure as DecodingError {
+            var document = BSONDocument(trustedBytes: Array(bytes))
+            guard document.removeValue(forKey: "_id") != nil else { throw failure }
+            return try decode(type, from: document)
+        }
     }
 }

@@ -12,7 +12,7 @@ enum StoredForm: Sendable {
     /// It asked for no container.
     case unknown(reason: String)
 
-    /// The form of a type; its `init(from:)` is entered once, up to its first container.
+    /// The form of a type; its `init(from:)` is entered once, up to the first container that it cannot do without.
     static func of(_ type: any Decodable.Type) -> StoredForm {
         let id = ObjectIdentifier(type)
         if let form = known.withLock({ $0[id] }) { return form }
@@ -24,12 +24,12 @@ enum StoredForm: Sendable {
     private static let known = Locked<[ObjectIdentifier: StoredForm]>([:])
 
     private static func probe<Value: Decodable>(_ type: Value.Type) -> StoredForm {
-        let first = FirstContainer()
+        let seen = SeenContainers(of: type)
         do {
-            _ = try Value(from: ContainerProbe(first: first))
-            return first.form ?? .unknown(reason: "its init(from:) reads nothing")
+            _ = try Value(from: ContainerProbe(seen: seen))
+            return seen.form ?? .unknown(reason: "its init(from:) reads nothing")
         } catch {
-            return first.form ?? .unknown(reason: "its init(from:) throws: \(failureReason(of: error))")
+            return seen.form ?? .unknown(reason: "its init(from:) throws: \(failureReason(of: error))")
         }
     }
 }
@@ -77,39 +77,56 @@ struct StoredKeys: Sendable {
     }
 }
 
-/// The first container that a type asked for.
-private final class FirstContainer: Sendable {
+/// The containers that a type asked for.
+private final class SeenContainers: Sendable {
+    private let type: any Any.Type
     private let found = Locked<StoredForm?>(nil)
 
+    init(of type: any Any.Type) {
+        self.type = type
+    }
+
+    /// The first one; of several with keys, which may be those of an older layout or of another type, the one whose keys are
+    /// the type's own `CodingKeys`, which the compiler's `encode(to:)` uses.
     var form: StoredForm? { found.withLock { $0 } }
 
     func note(_ form: @autoclosure () -> StoredForm) {
-        guard self.form == nil else { return }
         let form = form()
-        found.withLock { $0 = $0 ?? form }
+        found.withLock { first in
+            switch (first, form) {
+            case (nil, _): first = form
+            case (.fields(let old)?, .fields(let new)) where rank(of: new) > rank(of: old): first = form
+            default: break
+            }
+        }
+    }
+
+    private func rank(of keys: StoredKeys) -> Int {
+        guard keys.mayBelong(to: type) else { return 0 }
+        return "\(keys.type)" == "CodingKeys" ? 2 : 1
     }
 }
 
-/// A decoder without values: it notes which container is asked for first, and throws for that and each later one. So
-/// the code of a type that is being decoded never gets a value that nobody stored.
+/// A decoder without values: it notes which containers are asked for, and throws for each. So the code of a type that is being
+/// decoded never gets a value that nobody stored.
 private struct ContainerProbe: Decoder {
-    let first: FirstContainer
+    let seen: SeenContainers
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        first.note(.fields(StoredKeys(type)))
+        seen.note(.fields(StoredKeys(type)))
         throw NoValue()
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        first.note(.elements)
+        seen.note(.elements)
         throw NoValue()
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
-        first.note(.value)
+        seen.note(.value)
         throw NoValue()
     }
 }
