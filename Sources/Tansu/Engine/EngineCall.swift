@@ -21,7 +21,7 @@ extension TansuError {
         self.init(
             Code(rawValue: UInt32(status.rawValue)),
             message.isEmpty ? "The engine returned \(String(cString: tansu_status_name(status)))" : message,
-            context: text(inBytesOf: error.context),
+            context: EngineMessages.translated(context: text(inBytesOf: error.context)),
             offset: error.offset < 0 ? nil : error.offset,
             systemErrno: error.sys_errno == 0 ? nil : error.sys_errno
         )

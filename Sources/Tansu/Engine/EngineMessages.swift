@@ -1,3 +1,5 @@
+import Foundation
+
 /// The engine's messages that name what only C has, in terms of Swift. A message that the engine words differently one day is
 /// passed on as it is: the tests of errors notice that.
 enum EngineMessages {
@@ -14,20 +16,31 @@ enum EngineMessages {
             "Indexes cannot be created, and nothing dropped or renamed, in a savepoint; do it outside of savepoint()",
         "The option \"interval_ms\" must be at least 1":
             "The interval of the durability must be at least 1 millisecond",
-        "The option \"follow\" is for databases that are opened with \"allow_writer\"":
-            "The option \"follow\" is for databases that are opened with \"allowWriter\"",
-        "The option \"segment_size\" must be from 1 MiB to 1 GiB":
-            "The option \"segmentSize\" must be from 1 MiB to 1 GiB",
-        "The option \"compaction_percent\" must be from 0 to 100":
-            "The option \"compactionPercent\" must be from 0 to 100",
-        "The option \"compaction_share\" must be from 1 to 100":
-            "The option \"compactionShare\" must be from 1 to 100",
-        "The option \"sort_memory_bytes\" must be from 64 KiB to 1 TiB":
-            "The option \"sortMemoryBytes\" must be from 64 KiB to 1 TiB",
-        "The option \"group_memory_bytes\" must be from 64 KiB to 1 TiB":
-            "The option \"groupMemoryBytes\" must be from 64 KiB to 1 TiB",
+    ]
+
+    /// What C names otherwise than Swift, in messages that also name something else.
+    private static let names = [
+        "tansu_index_list()": "indexes()", "tansu_verify()": "verify()", "max_pinned_bytes": "maxPinnedBytes",
+    ]
+
+    private static let optionNames = [
+        "allow_writer": "allowWriter", "segment_size": "segmentSize", "compaction_percent": "compactionPercent",
+        "compaction_share": "compactionShare", "sort_memory_bytes": "sortMemoryBytes",
+        "group_memory_bytes": "groupMemoryBytes",
     ]
 
     /// The message in terms of Swift.
-    static func translated(_ message: String) -> String { translations[message] ?? message }
+    static func translated(_ message: String) -> String {
+        if let translation = translations[message] { return translation }
+        let isOfOption = message.utf8.starts(with: "The option ".utf8)
+        return (isOfOption ? names.merging(optionNames) { $1 } : names)
+            .reduce(message) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+    }
+
+    /// Where it was, in terms of Swift: an option has no "options." before its name.
+    static func translated(context: String) -> String {
+        let prefix = "options."
+        let name = context.utf8.starts(with: prefix.utf8) ? String(context.dropFirst(prefix.count)) : context
+        return names[name] ?? name
+    }
 }
