@@ -22,6 +22,29 @@ struct DocumentPathTests {
         #expect(person[path: "pet..species"] == nil)
     }
 
+    @Test func thePathSubscriptSetsAndRemoves() {
+        var person = person
+        person[path: "pet.species"] = "dog"
+        person[path: "home.address.zip"] = 2
+        person[path: "pet.toys.1.kind"] = nil
+        person[path: "pet.toys.2"] = "bone"
+        person[path: "pet.age", default: 1] = 4
+        #expect(
+            person == [
+                "pet": ["species": "dog", "toys": ["ball", [:], "bone"], "age": 4], "a.b": ["c": 1],
+                "home": ["address": ["zip": 2]],
+            ])
+        // Where there is no such place, nothing changes.
+        let before = person
+        person[path: "pet.species.x"] = 1
+        person[path: "pet.toys.9"] = 1
+        person[path: ""] = 1
+        person[path: "pet..x"] = 1
+        person[path: "x\0y"] = 1
+        person[path: "no.where"] = nil
+        #expect(person == before)
+    }
+
     @Test func valuesAreSetByPath() throws {
         var person = person
         try person.setValue("dog", atPath: "pet.species")

@@ -1,16 +1,34 @@
 extension BSONDocument {
     /// The value at a dotted path, such as `pet.species` or `tags.0`, or nil when there is none.
     ///
-    /// In the text of a path, `\.` is a dot inside a key. The value at a malformed path is nil. Use
-    /// ``setValue(_:atPath:)`` to change a value by path.
+    /// In the text of a path, `\.` is a dot inside a key. The value at a malformed path is nil.
+    ///
+    /// Setting a value creates the documents that are missing on the path, setting nil removes the field. Where
+    /// ``setValue(_:atPath:)`` or ``removeValue(atPath:)`` would throw, such as below a number, nothing is changed: as with
+    /// optional chaining in Swift.
     public subscript(path path: String) -> BSONValue? {
-        guard let keys = try? BSONPath(path).keys else { return nil }
-        var value = BSONValue.document(self)
-        for key in keys {
-            guard let next = value[field: key] else { return nil }
-            value = next
+        get {
+            guard let keys = try? BSONPath(path).keys else { return nil }
+            var value = BSONValue.document(self)
+            for key in keys {
+                guard let next = value[field: key] else { return nil }
+                value = next
+            }
+            return value
         }
-        return value
+        set {
+            if let newValue {
+                try? setValue(newValue, atPath: path)
+            } else {
+                _ = try? removeValue(atPath: path)
+            }
+        }
+    }
+
+    /// The value at a dotted path, or a default when there is none.
+    public subscript(path path: String, default defaultValue: @autoclosure () -> BSONValue) -> BSONValue {
+        get { self[path: path] ?? defaultValue() }
+        set { self[path: path] = newValue }
     }
 
     /// Sets the value at a dotted path and creates the documents that are missing on the path.
