@@ -33,6 +33,26 @@ extension Database.Field where Value: QueryArray {
     }
 }
 
+extension Database.Field where Value: QueryArray {
+    /// The first element; nil where there is none.
+    public var first: Database.Field<Value.QueryElement?> {
+        field { array in
+            let type: any Any.Type = (Value.self as? any OptionalValue.Type)?.wrappedType ?? Value.self
+            guard !(type is any QueryUnordered.Type) else {
+                throw TansuError(
+                    .invalidQuery, "A set has no first element; use contains",
+                    context: array.keys.joined(separator: "."))
+            }
+            return array.appending(["0"])
+        }
+    }
+}
+
+/// What is stored as an array whose order means nothing.
+private protocol QueryUnordered {}
+
+extension Set: QueryUnordered {}
+
 extension Database.Field where Value: QueryArray, Value.QueryElement: QueryValue {
     /// Some element equals a value. False where there is no array.
     public func contains(_ value: Value.QueryElement) -> Database.Condition {

@@ -14,6 +14,11 @@ extension Database.Field where Value: QueryText {
         condition { .test($0, ["$contains": .string(part)]) }
     }
 
+    /// The text is there and has no characters.
+    public var isEmpty: Database.Condition {
+        condition { .compare($0, .equal, "") }
+    }
+
     /// A regular expression matches a part of the text.
     ///
     /// - Parameters:
