@@ -8,6 +8,7 @@ import Logging
 final class CallRecorder: @unchecked Sendable {
     private let logger: Logger?
     private let slowTime: Duration
+    private let logsValues: Bool
     private let timers: [CallKind: CoreMetrics.Timer]
     private let failures: [CallKind: CoreMetrics.Counter]
     private let queue = WorkQueue("tansu explain", width: 1)
@@ -19,6 +20,7 @@ final class CallRecorder: @unchecked Sendable {
         guard options.logger != nil || options.metrics != nil else { return nil }
         logger = options.logger
         slowTime = options.slowCallTime
+        logsValues = options.logsQueryValues
         var timers: [CallKind: CoreMetrics.Timer] = [:]
         var failures: [CallKind: CoreMetrics.Counter] = [:]
         if let factory = options.metrics {
@@ -50,7 +52,7 @@ final class CallRecorder: @unchecked Sendable {
             "milliseconds": "\(Double(duration.wholeNanoseconds / 1000) / 1000)"
         ]
         if !call.collection.isEmpty { metadata["collection"] = "\(call.collection)" }
-        if let shape = call.shape { metadata["query"] = "\(shape)" }
+        if let query = call.text(withValues: logsValues) { metadata["query"] = "\(query)" }
         if let order = call.hints["$orderby"] { metadata["orderby"] = "\(order)" }
         let (message, details): (Logger.Message, Logger.Metadata) = ("slow \(call.kind.rawValue)", metadata)
         guard let query = call.query, beginExplaining() else {

@@ -7,8 +7,10 @@ struct MeasuredCall: Sendable {
     /// The type of the collection; `nil` when it is not known.
     var collectionType: (any IndexSuggesting.Type)?
 
-    /// The query without its values, which must not appear in logs: `{"age": {"$gt": "?"}}`.
-    var shape: String? { query.map { $0.withoutValues.extendedJSON(.relaxed) } }
+    /// The query for the log. Its values must not appear there unless the options say so: `{"age": {"$gt": "?"}}`.
+    func text(withValues: Bool) -> String? {
+        query.map { (withValues ? $0 : $0.withoutValues).extendedJSON(.relaxed) }
+    }
 }
 
 extension BSONDocument {

@@ -81,6 +81,9 @@ extension Database {
         /// The duration from which on a call is slow.
         public var slowCallTime: Duration
 
+        /// Whether slow calls are logged with the values of their queries, which may be personal; as `?` otherwise.
+        public var logsQueryValues = false
+
         /// Where calls are counted and timed, such as `MetricsSystem.factory`; not measured when `nil`.
         ///
         /// The timer `tansu.call.duration` and the counter `tansu.call.failures`, each with the dimension `call`.

@@ -33,6 +33,16 @@ struct CallRecorderTests {
         #expect(!log.text.contains("secret"))
     }
 
+    @Test("The values of queries are logged where an option says so")
+    func values() async throws {
+        let log = CapturingLog()
+        var options = Database.Options(logger: Logger(label: "test", factory: { _ in log }), slowCallTime: .zero)
+        options.logsQueryValues = true
+        let people = try Database(.memory, options: options).collection("people")
+        _ = try await people.find(["name": "secret", "age": ["$gt": 45]]).all()
+        #expect(await log.first("slow find").metadata["query"] == #"{"name":"secret","age":{"$gt":45}}"#)
+    }
+
     @Test("Slow calls of every kind are logged")
     func kinds() async throws {
         let log = CapturingLog()
