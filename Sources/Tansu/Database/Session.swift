@@ -56,7 +56,7 @@ package struct Session: Sendable {
     /// it did is rolled back.
     package func inTransaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard let transaction else {
-            return try database.writeInCall { try body($0.session) }
+            return try database.writeInCall { try body(alike($0.session)) }
         }
         return try transaction.savepoint { try body(self) }
     }
@@ -64,7 +64,7 @@ package struct Session: Sendable {
     /// Runs `body` in one snapshot: of a transaction of its own, or of the one that there is.
     package func inSnapshot<Result>(_ body: (Session) throws -> Result) throws -> Result {
         guard transaction == nil else { return try body(self) }
-        return try database.readInCall { try body($0.session) }
+        return try database.readInCall { try body(alike($0.session)) }
     }
 
     /// Runs `body` on the right thread and suspends the task meanwhile.
@@ -99,8 +99,15 @@ package struct Session: Sendable {
     ) throws -> Result {
         if transaction != nil { return try body(self) }
         switch access {
-        case .read: return try database.readInCall(cancelledBy: flag) { try body($0.session) }
-        case .write: return try database.writeInCall(cancelledBy: flag) { try body($0.session) }
+        case .read: return try database.readInCall(cancelledBy: flag) { try body(alike($0.session)) }
+        case .write: return try database.writeInCall(cancelledBy: flag) { try body(alike($0.session)) }
         }
+    }
+
+    /// The session of a transaction that a call has for itself, for calls on the same type's collection.
+    private func alike(_ session: Session) -> Session {
+        var session = session
+        session.engine.collectionType = engine.collectionType
+        return session
     }
 }

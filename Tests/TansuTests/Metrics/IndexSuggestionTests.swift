@@ -38,6 +38,26 @@ struct IndexSuggestionTests {
         #expect(explained.suggestion == nil, sourceLocation: location)
     }
 
+    @Test("Calls with await have suggestions, too")
+    func async() async throws {
+        let orders = try db.collection("orders", of: Shop.Order.self)
+        try await db.collection("orders").save((0..<500).map { document($0) })
+        let line = #"try db.collection("orders", of: Shop.Order.self).ensureIndex(on: \.state)"#
+        let calls: [(String, @Sendable () async throws -> Void)] = [
+            // With a limit of its own it runs on a thread of the database.
+            ("slow count", { _ = try await orders.find(["state": "open"], hints: ["$maxTimeMS": 60_000]).count() }),
+            ("slow find", { _ = try await orders.find(["state": "open"], hints: ["$maxTimeMS": 60_000]).all() }),
+            ("slow update", { try await orders.update(["state": "open"], ["$set": ["state": "open"]]) }),
+        ]
+        for (kind, call) in calls {
+            for _ in 0..<1000 where log.suggestions(kind).isEmpty {
+                try await call()
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(Set(log.suggestions(kind)) == [line], "\(kind)")
+        }
+    }
+
     @Test("A property of the type is a key path")
     func property() throws {
         let query = try db.collection("orders", of: Shop.Order.self).find { $0.state == "open" }
