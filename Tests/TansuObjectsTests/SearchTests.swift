@@ -84,6 +84,35 @@ struct SearchTests {
             ])
     }
 
+    @Test("What a search finds is removed by its keys, in one commit")
+    func removing() throws {
+        let keys = try Search(where: .init(.any, .equal("Barcelona"))).keys(in: db)
+        #expect(keys.count == 2)
+        #expect(throws: TansuError.self) {
+            try db.write { transaction in
+                try transaction.remove(keys)
+                throw TansuError(.cancelled, "rolled back")
+            }
+        }
+        #expect(throws: TansuError.self) { try db.remove(keys + [ObjectKey(collection: "", id: 1)]) }
+        #expect(try Search(where: .init(.any, .equal("Barcelona"))).count(in: db) == 2)
+        #expect(try db.remove(keys) == 2)
+        #expect(try db.remove(keys) == 0)
+        #expect(try Search(where: .init(.any, .equal("Barcelona"))).count(in: db) == 0)
+    }
+
+    @Test("What a search finds is removed with await, too")
+    func removingAsync() async throws {
+        let search = Search(where: .init(.any, .equal("Barcelona")))
+        #expect(try await db.remove(search.keys(in: db)) == 2)
+        #expect(try await search.count(in: db) == 0)
+        try await db.write { transaction in
+            let all = try await Search().keys(in: transaction)
+            #expect(try await transaction.remove(all) == all.count)
+        }
+        #expect(try await Search().count(in: db) == 0)
+    }
+
     @Test("Text is literal, whatever characters it has")
     func literal() throws {
         for ignoring: Search.Ignoring in [[], .case, .accents, [.case, .accents]] {

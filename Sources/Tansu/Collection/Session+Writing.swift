@@ -86,7 +86,7 @@ extension Session {
     }
 
     /// Removes the document with an id; whether it was there.
-    func remove(id: BSONValue, from collection: String) throws -> Bool {
+    package func remove(id: BSONValue, from collection: String) throws -> Bool {
         try engineForRemoval(collection).remove(id: id, from: collection)
     }
 
