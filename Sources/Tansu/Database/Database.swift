@@ -61,7 +61,7 @@ public final class Database: Sendable {
     /// Opens the database in a folder, creating it unless the options forbid.
     ///
     /// - Parameters:
-    ///   - path: The database's folder.
+    ///   - path: The database's folder; `~` at the beginning is the user's home.
     ///   - options: How to open it.
     /// - Throws: As ``init(_:options:)``.
     public convenience init(path: String, options: Options = Options()) throws {
@@ -81,7 +81,7 @@ public final class Database: Sendable {
     /// Opens the database in a folder without blocking the task's thread.
     ///
     /// - Parameters:
-    ///   - path: The database's folder.
+    ///   - path: The database's folder; `~` at the beginning is the user's home.
     ///   - options: How to open it.
     /// - Throws: As ``init(_:options:)``, and `CancellationError`.
     public static func open(path: String, options: Options = Options()) async throws -> Database {

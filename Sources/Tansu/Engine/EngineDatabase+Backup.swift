@@ -3,7 +3,7 @@ import CTansu
 extension EngineDatabase {
     /// Copies the database to a new folder or file, and returns the engine's report.
     func backup(to path: String, asFile: Bool, progress: (Database.Progress) throws -> Void) throws -> BSONDocument {
-        try path.checkPath()
+        let path = try path.systemPath()
         let form = asFile ? TANSU_BACKUP_FILE : TANSU_BACKUP_FOLDER
         return try call { database in
             try engineTask(progress) { tansu_backup(database, path, form, $0, $1, $2, $3) }
@@ -14,8 +14,7 @@ extension EngineDatabase {
     static func restore(
         from backup: String, to path: String, progress: (Database.Progress) throws -> Void
     ) throws -> BSONDocument {
-        try backup.checkPath()
-        try path.checkPath()
+        let (backup, path) = (try backup.systemPath(), try path.systemPath())
         return try engineTask(progress) { tansu_restore(backup, path, $0, $1, $2, $3) }
     }
 

@@ -64,8 +64,7 @@ private func engineOptions(
     case .temporary(let directory): (choices.store, path) = (TANSU_STORE_TEMPORARY, directory)
     case .memory: (choices.store, path) = (TANSU_STORE_MEMORY, nil)
     }
-    try path?.checkPath()
-    return (choices, path)
+    return (choices, try path?.systemPath())
 }
 
 extension Database.Options {

@@ -1,4 +1,5 @@
 import CTansu
+import Foundation
 
 /// Runs one of the engine's long tasks and returns its report.
 ///
@@ -27,10 +28,20 @@ func engineTask(
 }
 
 extension String {
-    /// Throws `.invalidArgument` for a path that would be truncated in C.
-    func checkPath() throws {
+    /// The path as the system takes it: `~` and `~name` at its beginning are a user's home, as in a shell.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidArgument` for a path that would be truncated in C, or a user without home.
+    func systemPath() throws -> String {
         if utf8.contains(0) {
             throw TansuError(.invalidArgument, "The path has a NUL character; remove it", context: self)
         }
+        guard utf8.first == UInt8(ascii: "~") else { return self }
+        let expanded = NSString(string: self).expandingTildeInPath
+        guard expanded.utf8.first != UInt8(ascii: "~") else {
+            throw TansuError(
+                .invalidArgument, "The path begins with the home of a user that is not known; write \"./~\" for a name",
+                context: self)
+        }
+        return expanded
     }
 }

@@ -99,6 +99,7 @@ extension Database {
     public func load(
         from path: String, _ options: LoadOptions = LoadOptions(), progress: (Progress) throws -> Void = { _ in }
     ) throws -> LoadReport {
+        let path = try path.systemPath()
         do {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? file.close() }

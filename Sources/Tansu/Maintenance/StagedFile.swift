@@ -15,7 +15,7 @@ struct StagedFile {
     /// - Throws: ``TansuError`` with `.exists` (something is at `path`), `.busy` (another call writes it), `.io`,
     ///   `.full`, `.readOnly` or `.invalidArgument`.
     init(path: String) throws {
-        try path.checkPath()
+        let path = try path.systemPath()
         self.path = path
         try StagedFile.checkAbsent(path)
         let descriptor = createFile(path + ".tansu-part")

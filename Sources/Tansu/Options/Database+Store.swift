@@ -1,7 +1,7 @@
 extension Database {
     /// Where a database stores its documents.
     public enum Store: Sendable, Hashable {
-        /// A folder.
+        /// A folder. `~` at the beginning of a path, here and everywhere, is the user's home.
         case persistent(path: String)
 
         /// A new folder in `directory`, or in the system's temporary directory, that is removed on closing.

@@ -15,4 +15,25 @@ struct PathTests {
         #expect(try await again.collection("people").count() == 1)
         try await again.close()
     }
+
+    @Test("A tilde is the home of a user that there is, and a name only after ./")
+    func tilde() throws {
+        let error = #expect(throws: TansuError.self) { try Database(path: "~nobody-has-this-name/x") }
+        #expect(error?.code == .invalidArgument)
+        // In the home nothing is created: the path is one of a file that is not there.
+        let options = Database.Options(mustExist: true)
+        for path in ["~/tansu-test-\(UUID())", "~"] {
+            let error = #expect(throws: TansuError.self) { try Database(path: path, options: options) }
+            #expect(error.map { !$0.description.contains("~") } == true, "\(String(describing: error))")
+        }
+        let db = try Database(.memory)
+        for call in [
+            { _ = try db.backup(to: "~nobody-has-this-name/x") }, { _ = try db.dump(to: "~nobody-has-this-name/x") },
+            { _ = try db.load(from: "~nobody-has-this-name/x") },
+            { _ = try Database.restore(from: "~nobody-has-this-name/x", to: "x") },
+        ] as [() throws -> Void] {
+            #expect(throws: TansuError.self) { try call() }
+        }
+        #expect(!FileManager.default.fileExists(atPath: "~nobody-has-this-name"))
+    }
 }
