@@ -43,6 +43,28 @@ struct BagTests {
         #expect(try db.bagNames() == ["favourites"])
     }
 
+    @Test("a bag in a bag, which it leaves when it is removed, and in which it is renamed")
+    func bags() throws {
+        let (inner, outer, other) = (try db.bag("inner"), try db.bag("outer"), try db.bag("other"))
+        #expect(throws: TansuError.self) { try outer.add([inner.objectKey]) }
+        try inner.add([tag(1)])
+        #expect(try outer.add([tag(2), inner.objectKey]) == 2)
+        #expect(try other.add([inner.objectKey]) == 1)
+        #expect(try outer.add([inner.objectKey]) == 0)
+        #expect(try inner.add([outer.objectKey]) == 1)
+        #expect(try outer.bags().map(\.name) == ["inner"])
+        #expect(try inner.bags().map(\.name) == ["outer"])
+        #expect(try outer.contains(inner.objectKey) && ids(outer) == [2])
+        #expect(try db.bagNames(containing: inner.objectKey) == ["other", "outer"])
+        try inner.rename(to: "new")
+        let new = try db.bag("new")
+        #expect(try outer.bags().map(\.name) == ["new"] && other.bags().map(\.name) == ["new"])
+        #expect(try new.bags().map(\.name) == ["outer"] && ids(new) == [1])
+        try new.remove()
+        #expect(try outer.bags().isEmpty && other.count() == 0 && outer.count() == 1)
+        #expect(try db.bagNames() == ["other", "outer"])
+    }
+
     @Test("removing a document takes it out of its bags in the same commit, whichever way it goes")
     func documentRemoved() throws {
         let (one, two) = (try db.bag("one"), try db.bag("two"))

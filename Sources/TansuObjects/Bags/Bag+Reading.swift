@@ -15,6 +15,26 @@ extension Bag {
         try await readAsync { [name] in try $0.keys(of: name) }
     }
 
+    /// The bags in it, in its order.
+    ///
+    /// - Throws: `TansuError` with `.closed`.
+    public func bags() throws -> [Bag] {
+        try bags(among: keys())
+    }
+
+    /// The bags in it, in its order.
+    ///
+    /// - Throws: `CancellationError`; `TansuError` with `.closed`.
+    public func bags() async throws -> [Bag] {
+        try await bags(among: keys())
+    }
+
+    private func bags(among keys: [ObjectKey]) throws -> [Bag] {
+        try keys.filter { $0.collection == BagStore.bags }.compactMap { key in
+            try key.id.stringValue.map { try Bag($0, in: session) }
+        }
+    }
+
     /// How many documents it has.
     ///
     /// - Throws: `TansuError` with `.closed`.

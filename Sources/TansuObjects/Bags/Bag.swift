@@ -20,6 +20,10 @@ public struct Bag: Sendable {
     /// Its name.
     public let name: String
 
+    /// What it is in other bags: `try shelf.add([favourites.objectKey])`. A bag can be added when it exists, and leaves the
+    /// others when it is removed. Bags may be in each other.
+    public var objectKey: ObjectKey { ObjectKey(collection: BagStore.bags, id: .string(name)) }
+
     let session: Session
 
     init(_ name: String, in session: Session) throws {

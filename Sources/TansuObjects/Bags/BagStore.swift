@@ -38,7 +38,9 @@ struct BagStore {
         var references = try references()
         let isNew = references.isEmpty
         if isNew { references.append(.init("bag", to: Self.bags, onDelete: .cascade)) }
-        let missing = collections.subtracting(references.map(\.collection)).sorted()
+        // The first reference is to the bag itself, not to a bag in it.
+        let declared = references.filter { $0.path != "bag" }.map(\.collection)
+        let missing = collections.subtracting(declared).sorted()
         guard isNew || !missing.isEmpty else { return }
         var added: [String] = []
         // A collection has a limited number of references and indexes. No member refers to a collection that was dropped.
@@ -101,7 +103,9 @@ struct BagStore {
         // A `String` equals others that are canonically equivalent, which are names of other bags.
         if newName.utf8.elementsEqual(name.utf8) { return }
         try bags.insert(["_id": .string(newName)])
-        _ = try memberDocuments().update(["bag": .string(name)], ["$set": ["bag": .string(newName)]])
+        for path in ["bag", try paths()[Self.bags]].compactMap({ $0 }) {
+            _ = try memberDocuments().update([path: .string(name)], ["$set": [path: .string(newName)]])
+        }
         _ = try remove(name)
     }
 
