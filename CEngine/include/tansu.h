@@ -369,8 +369,9 @@ typedef struct tansu_options {
     uint64_t segment_size;      /* bytes of a log segment, 1 MiB to 1 GiB; default 64 MiB */
     uint64_t checkpoint_bytes;  /* log bytes between background checkpoints, where a
                                     record counts as 256 at least; default 64 MiB */
-    uint64_t index_cache_bytes; /* bound of the index blocks in memory, clean and dirty together;
-                                   default 64 MiB; docs/durability.md says what is not counted */
+    uint64_t index_cache_bytes; /* bound of the index blocks in memory, clean and dirty together,
+                                   and of what collections take in addition; default 64 MiB;
+                                   docs/durability.md says what is not counted */
     tansu_progress progress; /* of recovery and index rebuilds, in bytes of the log; may be NULL */
     void *progress_context;
     uint32_t compaction_percent; /* dead part of a log segment from which it is compacted in the
@@ -509,7 +510,8 @@ TANSU_API tansu_status tansu_checkpoint(tansu_db *db, tansu_error *error);
  *                         was before
  *   "indexFileBytes"      size of the index file
  *   "indexMemoryBytes", "indexDirtyBytes"
- *                         index blocks in memory, and those of them that are dirty
+ *                         index blocks in memory, with what collections take in addition, and
+ *                         those blocks that are dirty
  *   "writeStalls", "writeStallMicroseconds"
  *                         how often and how long writers waited for a checkpoint, because three
  *                         quarters of index_cache_bytes were dirty, or for the compaction of what

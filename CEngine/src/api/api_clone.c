@@ -153,10 +153,11 @@ static tansu_status copy_collection(const cloning *c, const collection_state *st
 /* copy_all -- everything in the snapshot. */
 static tansu_status copy_all(const cloning *c, tansu_error *error) {
     tansu_status status = TANSU_OK;
-    for (uint32_t i = 0; i < c->snapshot->count; i++)
-        c->progress->total += c->snapshot->collections[i]->count;
-    for (uint32_t i = 0; status == TANSU_OK && i < c->snapshot->count; i++)
-        status = copy_collection(c, c->snapshot->collections[i], error);
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(c->snapshot, NULL);
+    c->progress->total += snapshot_documents(c->snapshot);
+    while (status == TANSU_OK && (state = snapshot_next(&all)) != NULL)
+        status = copy_collection(c, state, error);
     return status;
 }
 

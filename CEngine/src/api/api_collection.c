@@ -155,8 +155,9 @@ tansu_status tansu_collection_list(tansu_db *db, tansu_txn *txn, tansu_buffer *r
     writer w = {.out = result};
     result->size = 0;
     size_t answer = writer_begin(&w), list = writer_open(&w, "collections", DOC_ARRAY);
-    for (uint32_t i = 0; i < r.snapshot->count; i++) {
-        const collection_state *state = r.snapshot->collections[i];
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(r.snapshot, NULL);
+    for (uint32_t i = 0; (state = snapshot_next(&all)) != NULL; i++) {
         size_t one = writer_open_index(&w, i, DOC_DOCUMENT);
         writer_string(&w, "name", state->name);
         writer_int64(&w, "documents", (int64_t)state->count);

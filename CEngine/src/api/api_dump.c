@@ -250,13 +250,15 @@ static tansu_status put_end(dump *d, tansu_error *error) {
 static tansu_status put_everything(dump *d, tansu_error *error) {
     const snapshot *v = d->reading->snapshot;
     tansu_status status = check_names(d, error);
-    for (uint32_t i = 0; i < v->count; i++)
-        if (listed(d, v->collections[i]->name))
-            d->progress.total += v->collections[i]->count;
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    while ((state = snapshot_next(&all)) != NULL)
+        if (listed(d, state->name))
+            d->progress.total += state->count;
     if (status == TANSU_OK)
         status = put_header(d, error);
-    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++) {
-        const collection_state *state = v->collections[i];
+    all = snapshot_from(v, NULL);
+    while (status == TANSU_OK && (state = snapshot_next(&all)) != NULL) {
         if (listed(d, state->name))
             status = d->query == NULL ? put_all(d, state, error) : put_matches(d, state, error);
     }

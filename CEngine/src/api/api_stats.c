@@ -23,8 +23,9 @@
 /* append_collections -- every collection with its indexes. */
 static void append_collections(writer *w, const snapshot *v) {
     size_t list = writer_open(w, "collections", DOC_ARRAY);
-    for (uint32_t i = 0; i < v->count; i++) {
-        const collection_state *state = v->collections[i];
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    for (uint32_t i = 0; (state = snapshot_next(&all)) != NULL; i++) {
         size_t one = writer_open_index(w, i, DOC_DOCUMENT);
         writer_string(w, "name", state->name);
         writer_int64(w, "documents", (int64_t)state->count);

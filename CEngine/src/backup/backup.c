@@ -42,8 +42,7 @@ tansu_status database_backup(database *db, const char *to, tansu_backup_form for
         return status;
     snapshot *v = snapshot_acquire(db);
     result->sequence = v->sequence;
-    for (uint32_t i = 0; i < v->count; i++)
-        result->documents += v->collections[i]->count;
+    result->documents += snapshot_documents(v);
     log_statistics log = log_measure(db->log);
     progress->total =
         log.bytes - log.compressed + log.images; /* what is copied is not compressed */

@@ -25,8 +25,7 @@
 static void count_documents(database *db, backup_result *result) {
     snapshot *v = snapshot_acquire(db);
     result->sequence = v->sequence;
-    for (uint32_t i = 0; i < v->count; i++)
-        result->documents += v->collections[i]->count;
+    result->documents += snapshot_documents(v);
     snapshot_release(db, v);
 }
 

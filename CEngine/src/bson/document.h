@@ -204,6 +204,8 @@ bool doc_as_bool(const doc_value *value, bool *result);
 /* What doc_check() accepts. */
 typedef enum doc_check_mode {
     DOC_CHECK_BSON, /* any valid BSON document: queries, hints, options */
+    DOC_CHECK_OWN,  /* what the library itself has made of such documents: of any size, with any
+                       number of keys, and with levels around them */
     DOC_CHECK_STORE /* documents to store: no keys that begin with `$` (except $ref, $id, $db of a
                         DBRef in a sub-document that begins with $ref), no duplicate keys, an `_id`
                         of an allowed kind */
@@ -212,7 +214,7 @@ typedef enum doc_check_mode {
 /*
  * doc_check -- validates a document: size field, bounds of every value, terminators, UTF-8 of keys
  * and strings, known types, bool bytes, array structure, depth up to TANSU_MAX_DEPTH, total size up
- * to TANSU_MAX_DOCUMENT_SIZE, and what the mode adds. `size` must be the document's exact size.
+ * to TANSU_MAX_DOCUMENT_SIZE, and what the mode changes. `size` must be the document's exact size.
  * Fast: one pass, no allocation for documents of up to 64 keys a level. Agrees with libbson's
  * bson_validate() on structure and UTF-8 (a differential test compares the two).
  * Errors: INVALID_BSON, INVALID_DOCUMENT, INVALID_ID, TOO_LARGE (error->offset is the byte,

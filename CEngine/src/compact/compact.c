@@ -8,6 +8,7 @@
 #include "feed/feed.h"
 #include "log/rewrite.h"
 #include "store/checkpoint/checkpoint.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
 #include "store/index_tail/index_tail.h"
 #include "store/kept/kept_versions.h"
@@ -253,15 +254,20 @@ static tansu_status write_record(compaction *c, write_txn *wtxn, tansu_error *er
 }
 
 /* forget -- takes the old segments out of the counts. */
-static void forget(database *db, const snapshot *v, uint32_t number) {
-    segment_usage_forget(db->written, number);
-    for (uint32_t i = 0; i < v->count; i++)
-        segment_usage_forget(locations_live(v->collections[i]->locations), number);
+static void forget(const compaction *c, const snapshot *v) {
+    const compact_run *run = c->run;
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    for (uint32_t i = 0; i < run->count; i++)
+        segment_usage_forget(c->db->written, run->numbers[i]);
+    while ((state = snapshot_next(&all)) != NULL)
+        for (uint32_t i = 0; i < run->count; i++)
+            segment_usage_forget(locations_live(state->locations), run->numbers[i]);
 }
 
 /* relocate_moved -- the locations of what was moved and not changed since; nothing of it can
  * fail. */
-static void relocate_moved(compaction *c, const snapshot *v, uint32_t number) {
+static void relocate_moved(compaction *c, const snapshot *v, uint64_t epoch, uint32_t number) {
     const collection_state *state = NULL;
     uint64_t live = 0;
     for (size_t i = 0; i < c->count; i++) {
@@ -272,6 +278,7 @@ static void relocate_moved(compaction *c, const snapshot *v, uint32_t number) {
         if (state == NULL || /* dropped since */
             !locations_relocate(state->locations, where_rid(m->where), m->from, m->to))
             continue;
+        stored_catalog_mark(c->db, id, epoch);
         if (m->to == 0 || (m->to & LOCATION_DELETED) != 0)
             continue;
         segment_usage_add(locations_live(state->locations), number, (int64_t)m->size);
@@ -280,8 +287,7 @@ static void relocate_moved(compaction *c, const snapshot *v, uint32_t number) {
     /* Deletions that must stay until the log's beginning is compacted, too, do not count as
      * dead. */
     segment_usage_add(c->db->written, number, (int64_t)(live + c->for_readers));
-    for (uint32_t i = 0; i < c->run->count; i++)
-        forget(c->db, v, c->run->numbers[i]);
+    forget(c, v);
 }
 
 /* install -- makes the new segment part of the log. */
@@ -307,7 +313,7 @@ static tansu_status install(compaction *c, tansu_error *error) {
                                      error);
     if (status == TANSU_OK) {
         c->out = NULL;
-        relocate_moved(c, wtxn->base, number);
+        relocate_moved(c, wtxn->base, wtxn->epoch, number);
         db->installed_sequence = wtxn->sequence;
         status = write_txn_commit(wtxn, TANSU_DURABILITY_FULL, NULL, error);
         if (status == TANSU_OK)

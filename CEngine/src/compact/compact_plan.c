@@ -27,66 +27,88 @@ typedef struct candidate {
     uint32_t older; /* snapshots in use that see nothing of it */
 } candidate;
 
-/* live_bytes -- the documents of a segment that are alive. */
-static uint64_t live_bytes(const snapshot *v, uint32_t number) {
-    uint64_t live = 0;
-    for (uint32_t i = 0; i < v->count; i++)
-        live += segment_usage_get(locations_live(v->collections[i]->locations), number);
-    return live;
+/* What all collections have in each segment. */
+typedef struct live_bytes {
+    segment_usage *live;         /* documents that are alive */
+    segment_usage *compressible; /* those of collections that are to be compressed */
+} live_bytes;
+
+/* live_free -- fine where memory was exhausted. */
+static void live_free(live_bytes *sums) {
+    segment_usage_free(sums->live);
+    segment_usage_free(sums->compressible);
 }
 
-/* compressible_bytes -- those of collections that are to be compressed, if that is possible: a
- * memory store has no segments to compress. */
-static uint64_t compressible_bytes(database *db, const snapshot *v, uint32_t number) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; db->folder != NULL && i < v->count; i++)
-        if (v->collections[i]->codec != CODEC_NONE && codec_available(v->collections[i]->codec))
-            sum += segment_usage_get(locations_live(v->collections[i]->locations), number);
-    return sum;
+/* live_sum -- of a snapshot; false when memory is exhausted. A memory store has no segments to
+ * compress. */
+static bool live_sum(const database *db, const snapshot *v, live_bytes *sums) {
+    *sums = (live_bytes){segment_usage_new(), segment_usage_new()};
+    if (sums->live == NULL || sums->compressible == NULL) {
+        live_free(sums);
+        return false;
+    }
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    while ((state = snapshot_next(&all)) != NULL) {
+        segment_usage *live = locations_live(state->locations);
+        segment_usage_add_all(sums->live, live);
+        if (db->folder != NULL && state->codec != CODEC_NONE && codec_available(state->codec))
+            segment_usage_add_all(sums->compressible, live);
+    }
+    return true;
 }
 
 /* dead_bytes -- what is dead in a segment, as far as is known. */
-static uint64_t dead_bytes(database *db, const snapshot *v, uint32_t number) {
-    uint64_t written = segment_usage_get(db->written, number), live = live_bytes(v, number);
+static uint64_t dead_bytes(database *db, const live_bytes *sums, uint32_t number) {
+    uint64_t written = segment_usage_get(db->written, number),
+             live = segment_usage_get(sums->live, number);
     return live < written ? written - live : 0;
 }
 
-/* left_bytes -- what will be left of a segment: the frames of dead documents go with them. */
-static uint64_t left_bytes(database *db, const snapshot *v, uint32_t number, uint64_t used) {
-    uint64_t written = segment_usage_get(db->written, number), live = live_bytes(v, number);
+/* left_bytes -- what will be left of a segment with those live bytes: the frames of dead documents
+ * go with them. */
+static uint64_t left_bytes(database *db, uint64_t live, uint32_t number, uint64_t used) {
+    uint64_t written = segment_usage_get(db->written, number);
     return written == 0 || live >= written ? used : (uint64_t)((double)used * live / written);
 }
 
-/* list_candidates -- the active segments in order, without the head or with it. */
+/* list_candidates -- the active segments in order, without the head or with it; *head (may be
+ * NULL): what is dead in it. */
 static tansu_status list_candidates(database *db, bool with_head, candidate **list, uint32_t *count,
-                                    tansu_error *error) {
+                                    uint64_t *head, tansu_error *error) {
     log_extent *extents;
+    live_bytes sums;
     tansu_status status = log_sealed(db->log, with_head, &extents, count, error);
     if (status != TANSU_OK)
         return status;
+    snapshot *v = snapshot_acquire(db);
     *list = malloc((*count + 1) * sizeof **list);
-    if (*list == NULL) {
+    if (*list == NULL || !live_sum(db, v, &sums)) {
+        snapshot_release(db, v);
+        free(*list);
         free(extents);
         return error_memory(error);
     }
     uint64_t commits[KEPT_SNAPSHOTS];
     uint32_t snapshots = snapshot_commits(db, commits, KEPT_SNAPSHOTS);
-    snapshot *v = snapshot_acquire(db);
     for (uint32_t i = 0; i < *count; i++) {
         candidate *c = &(*list)[i];
         *c = (candidate){.number = extents[i].number,
                          .empty = extents[i].last < extents[i].first,
                          .used = extents[i].end,
                          .compressed = extents[i].compressed};
-        c->dead = dead_bytes(db, v, c->number);
+        c->dead = dead_bytes(db, &sums, c->number);
         if (c->dead > c->used)
             c->dead = c->used;
-        c->left = left_bytes(db, v, c->number, c->used);
-        c->compressible = compressible_bytes(db, v, c->number);
+        c->left = left_bytes(db, segment_usage_get(sums.live, c->number), c->number, c->used);
+        c->compressible = segment_usage_get(sums.compressible, c->number);
         while (c->older < snapshots && commits[c->older] < extents[i].first)
             c->older++;
     }
+    if (head != NULL)
+        *head = dead_bytes(db, &sums, (uint32_t)(v->position >> 32));
     snapshot_release(db, v);
+    live_free(&sums);
     free(extents);
     return TANSU_OK;
 }
@@ -207,7 +229,7 @@ tansu_status compact_plan_make(database *db, uint32_t percent, bool with_head, u
     candidate *list;
     uint32_t count;
     *plan = (compact_plan){.runs = NULL};
-    tansu_status status = list_candidates(db, with_head, &list, &count, error);
+    tansu_status status = list_candidates(db, with_head, &list, &count, NULL, error);
     if (status != TANSU_OK)
         return status;
     for (uint32_t from = 0; status == TANSU_OK && from < count;) {
@@ -239,10 +261,14 @@ void compact_plan_free(compact_plan *plan) {
 bool compact_head_due(database *db) {
     snapshot *v = snapshot_acquire(db);
     uint32_t number = (uint32_t)(v->position >> 32);
-    uint64_t used = (uint32_t)v->position, left = left_bytes(db, v, number, used);
-    bool due = left + HEAD_LEAST <= used && is_dead(used, left, db->compaction_percent);
+    uint64_t used = (uint32_t)v->position, live = 0;
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    while ((state = snapshot_next(&all)) != NULL)
+        live += segment_usage_get(locations_live(state->locations), number);
     snapshot_release(db, v);
-    return due;
+    uint64_t left = left_bytes(db, live, number, used);
+    return left + HEAD_LEAST <= used && is_dead(used, left, db->compaction_percent);
 }
 
 bool compact_log_due(database *db) {
@@ -265,8 +291,10 @@ bool compact_log_due(database *db) {
 bool compact_is_behind(database *db) {
     snapshot *v = snapshot_acquire(db);
     uint64_t live = 0;
-    for (uint32_t i = 0; i < v->count; i++)
-        live += segment_usage_sum(locations_live(v->collections[i]->locations));
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    while ((state = snapshot_next(&all)) != NULL)
+        live += segment_usage_sum(locations_live(state->locations));
     snapshot_release(db, v);
     return segment_usage_sum(db->written) > 2 * live + BEHIND;
 }
@@ -274,15 +302,12 @@ bool compact_is_behind(database *db) {
 uint64_t compact_dead(database *db) {
     candidate *list;
     uint32_t count;
-    uint64_t sum = 0;
+    uint64_t sum;
     /* The head's length is the writer's to know; what is dead in it is not. */
-    if (list_candidates(db, false, &list, &count, NULL) != TANSU_OK)
+    if (list_candidates(db, false, &list, &count, &sum, NULL) != TANSU_OK)
         return 0;
     for (uint32_t i = 0; i < count; i++)
         sum += list[i].dead;
     free(list);
-    snapshot *v = snapshot_acquire(db);
-    sum += dead_bytes(db, v, (uint32_t)(v->position >> 32));
-    snapshot_release(db, v);
     return sum;
 }

@@ -75,8 +75,10 @@ void feed_names_drop(feed_names *n, uint32_t id) {
 }
 
 bool feed_names_take(feed_names *n, const snapshot *v) {
-    for (uint32_t i = 0; i < v->count; i++)
-        if (!feed_names_set(n, v->collections[i]->id, v->collections[i]->name, false))
+    const collection_name *named;
+    catalog_cursor all = catalog_from(&v->numbers, order_of_numbers, NULL);
+    while ((named = catalog_next(&all)) != NULL)
+        if (!feed_names_set(n, named->id, named->text, false))
             return false;
     return true;
 }

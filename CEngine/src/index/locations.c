@@ -3,7 +3,8 @@
  *
  * Chunks are allocated in segments that double in size: segment k has 64 * 2^k of them, so that no
  * slot ever moves and readers need no lock, and a few pointers to segments reach all possible
- * record ids.
+ * record ids. The words of the first chunk, the only one of a small collection, are allocated in
+ * parts that double in size in the same way.
  */
 #include "index/locations.h"
 #include "index/definition.h"
@@ -20,12 +21,20 @@
 #define SEGMENTS 24 /* 64 * (2^24 - 1) chunks: more than 2^39 record ids need */
 #define MAX_CHUNK ((MAX_RID + 1) / LOCATIONS_CHUNK)
 
+/* The first chunk has so many words itself. The others are in parts: part k has the words from
+ * FIRST_WORDS << k on, and as many. */
+#define FIRST_WORDS 8
+#define PARTS 7
+
 typedef struct chunk {
     atomic_bool dirty;   /* changed since it was last written */
     atomic_bool written; /* by the checkpoint that is running, or was the last */
     bool kept;           /* it was loaded from the block store, or written to it */
-    uint64_t words[LOCATIONS_CHUNK];
+    _Atomic(uint64_t *) parts[PARTS];
+    uint64_t words[];
 } chunk;
+
+_Static_assert(FIRST_WORDS << PARTS == LOCATIONS_CHUNK, "the parts make up the first chunk");
 
 typedef _Atomic(chunk *) chunk_slot;
 
@@ -36,13 +45,72 @@ struct locations {
     uint64_t *gaps;  /* alternately the first chunk and the number of chunks */
     size_t gap_count;
     block_store *bs;
+    tree_store *trees; /* whose memory it counts as, or NULL */
+    atomic_size_t counted;
     segment_usage *live;
-    _Atomic(chunk_slot *) segments[SEGMENTS];
+    uint32_t write_count; /* of the checkpoint that is running */
+    bool write_failed;
+    chunk_slot first;                          /* the first chunk */
+    _Atomic(_Atomic(chunk_slot *) *) segments; /* of the others; NULL: there are none */
 };
 
 /* Stands for a chunk that the block store was asked for and does not have. Never written to. */
 static const chunk absent;
 #define ABSENT ((chunk *)&absent)
+
+/* count -- bytes of a small collection more. */
+static void count_bytes(locations *p, size_t bytes) {
+    if (p->trees == NULL)
+        return;
+    atomic_fetch_add(&p->counted, bytes);
+    tree_store_count(p->trees, (int64_t)bytes);
+}
+
+/* part_of -- the part that a word of the first chunk is in, and the number of the part's first. */
+static uint32_t part_of(uint32_t i, uint32_t *first) {
+    uint32_t bit = 31 - (uint32_t)__builtin_clz(i);
+    *first = 1u << bit;
+    return bit - 3;
+}
+_Static_assert(FIRST_WORDS == 1 << 3, "part_of() knows it");
+
+/* word_of -- a word of a chunk; NULL when its part was not made yet. */
+static inline uint64_t *word_of(chunk *c, uint64_t number, uint32_t i) {
+    if (number != 0 || i < FIRST_WORDS)
+        return &c->words[i];
+    uint32_t first, part = part_of(i, &first);
+    uint64_t *words = atomic_load_explicit(&c->parts[part], memory_order_acquire);
+    return words == NULL ? NULL : words + (i - first);
+}
+
+/* word_make -- the same, its part made if need be; NULL: memory. The writer only, or before the
+ * chunk is published. */
+static uint64_t *word_make(locations *p, chunk *c, uint64_t number, uint32_t i) {
+    uint64_t *word = word_of(c, number, i);
+    if (word != NULL)
+        return word;
+    uint32_t first, part = part_of(i, &first);
+    uint64_t *words = calloc(first, sizeof *words);
+    if (words == NULL)
+        return NULL;
+    count_bytes(p, first * sizeof *words);
+    atomic_store_explicit(&c->parts[part], words, memory_order_release);
+    return words + (i - first);
+}
+
+/* chunk_free -- fine on NULL and ABSENT. */
+static void chunk_free(chunk *c) {
+    if (c == NULL || c == ABSENT)
+        return;
+    for (uint32_t part = 0; part < PARTS; part++)
+        free(atomic_load_explicit(&c->parts[part], memory_order_relaxed));
+    free(c);
+}
+
+/* chunk_new -- with words that are 0; NULL: memory. */
+static chunk *chunk_new(uint64_t number) {
+    return calloc(1, sizeof(chunk) + (number == 0 ? FIRST_WORDS : LOCATIONS_CHUNK) * 8);
+}
 
 /* segment_of -- the segment that a chunk's slot is in, and where. */
 static uint32_t segment_of(uint64_t number, uint64_t *index) {
@@ -52,30 +120,70 @@ static uint32_t segment_of(uint64_t number, uint64_t *index) {
     return segment;
 }
 
-/* slot_of -- a chunk's slot; NULL when its segment was not made yet. */
-static chunk_slot *slot_of(locations *p, uint64_t number) {
+/* later_slot -- the slot of a chunk that is not the first; NULL when its segment was not made
+ * yet. */
+static inline chunk_slot *later_slot(locations *p, uint64_t number) {
     uint64_t index;
     uint32_t segment = segment_of(number, &index);
-    chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
+    _Atomic(chunk_slot *) *segments = atomic_load_explicit(&p->segments, memory_order_acquire);
+    chunk_slot *slots =
+        segments == NULL ? NULL : atomic_load_explicit(&segments[segment], memory_order_acquire);
     return slots == NULL ? NULL : slots + index;
+}
+
+/* slot_of -- the same of any chunk. */
+static inline chunk_slot *slot_of(locations *p, uint64_t number) {
+    return number == 0 ? &p->first : later_slot(p, number);
 }
 
 /* slot_make -- a chunk's slot, its segment made if need be; NULL: memory. */
 static chunk_slot *slot_make(locations *p, uint64_t number) {
+    chunk_slot *slot = slot_of(p, number);
+    if (slot != NULL)
+        return slot;
     uint64_t index;
     uint32_t segment = segment_of(number, &index);
-    chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
-    if (slots != NULL)
-        return slots + index;
-    size_t count = (size_t)FIRST_SEGMENT << segment;
-    chunk_slot *made = calloc(count, sizeof(*made));
+    _Atomic(chunk_slot *) *segments = atomic_load_explicit(&p->segments, memory_order_acquire);
+    if (segments == NULL) {
+        _Atomic(chunk_slot *) *all = calloc(SEGMENTS, sizeof *all);
+        if (all == NULL)
+            return NULL;
+        if (atomic_compare_exchange_strong(&p->segments, &segments, all))
+            segments = all;
+        else
+            free(all);
+    }
+    chunk_slot *slots = NULL, *made = calloc((size_t)FIRST_SEGMENT << segment, sizeof(*made));
     if (made == NULL)
         return NULL;
-    if (!atomic_compare_exchange_strong(&p->segments[segment], &slots, made)) {
-        free(made);
-        return slots + index;
+    if (atomic_compare_exchange_strong(&segments[segment], &slots, made))
+        return made + index;
+    free(made);
+    return slots + index;
+}
+
+/* Called for each chunk in memory. */
+typedef tansu_status (*chunk_visitor)(locations *p, uint64_t number, chunk *c, tansu_error *error);
+
+/* each_chunk -- shows them in their order; all of them, also after an error, which is returned. */
+static tansu_status each_chunk(locations *p, chunk_visitor visit, tansu_error *error) {
+    tansu_status status = TANSU_OK;
+    chunk *c = atomic_load_explicit(&p->first, memory_order_acquire);
+    if (c != NULL && c != ABSENT)
+        status = visit(p, 0, c, error);
+    _Atomic(chunk_slot *) *segments = atomic_load_explicit(&p->segments, memory_order_acquire);
+    uint64_t number = 0;
+    for (uint32_t segment = 0; segments != NULL && segment < SEGMENTS; segment++) {
+        size_t slots_count = (size_t)FIRST_SEGMENT << segment;
+        chunk_slot *slots = atomic_load_explicit(&segments[segment], memory_order_acquire);
+        for (size_t i = 0; slots != NULL && i < slots_count; i++) {
+            c = atomic_load_explicit(&slots[i], memory_order_acquire);
+            tansu_status one = c == NULL || c == ABSENT ? TANSU_OK : visit(p, number + i, c, error);
+            status = status == TANSU_OK ? one : status;
+        }
+        number += slots_count;
     }
-    return made + index;
+    return status;
 }
 
 /* record_number -- where a chunk is in the block store. */
@@ -101,19 +209,31 @@ tansu_status locations_new(uint32_t collection, block_store *bs, uint64_t count,
     return TANSU_OK;
 }
 
+void locations_count(locations *p, tree_store *trees, size_t more) {
+    p->trees = trees;
+    count_bytes(p, more + sizeof *p + sizeof(chunk) + FIRST_WORDS * sizeof(uint64_t));
+}
+
+/* free_chunk -- a chunk_visitor. */
+static tansu_status free_chunk(locations *p, uint64_t number, chunk *c, tansu_error *error) {
+    (void)p;
+    (void)number;
+    (void)error;
+    chunk_free(c);
+    return TANSU_OK;
+}
+
 /* locations_free -- fine on NULL. */
 void locations_free(locations *p) {
     if (p == NULL)
         return;
-    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
-        chunk_slot *slots = atomic_load(&p->segments[segment]);
-        for (size_t i = 0; slots != NULL && i < (size_t)FIRST_SEGMENT << segment; i++) {
-            chunk *c = atomic_load_explicit(&slots[i], memory_order_relaxed);
-            if (c != ABSENT)
-                free(c);
-        }
-        free(slots);
-    }
+    (void)each_chunk(p, free_chunk, NULL);
+    _Atomic(chunk_slot *) *segments = atomic_load(&p->segments);
+    for (uint32_t segment = 0; segments != NULL && segment < SEGMENTS; segment++)
+        free(atomic_load(&segments[segment]));
+    free(segments);
+    if (p->trees != NULL)
+        tree_store_count(p->trees, -(int64_t)atomic_load(&p->counted));
     segment_usage_free(p->live);
     free(p->gaps);
     free(p);
@@ -187,13 +307,24 @@ static tansu_status load(locations *p, uint64_t number, chunk **result, tansu_er
     }
     if (status != TANSU_OK)
         return status;
-    chunk *c = calloc(1, sizeof(*c));
-    bool sound = c != NULL && locations_decode(c->words, record.data, record.size);
+    uint64_t words[LOCATIONS_CHUNK];
+    chunk *c = chunk_new(number);
+    bool sound = locations_decode(words, record.data, record.size), made = c != NULL;
     tansu_buffer_free(&record);
-    if (c == NULL)
+    if (made && number != 0)
+        memcpy(c->words, words, sizeof words);
+    for (uint32_t i = 0; made && number == 0 && sound && i < LOCATIONS_CHUNK; i++) {
+        uint64_t *word = words[i] == 0 ? NULL : word_make(p, c, number, i);
+        made = word != NULL || words[i] == 0;
+        if (word != NULL)
+            *word = words[i];
+    }
+    if (!made) {
+        chunk_free(c);
         return error_memory(error);
+    }
     if (!sound) {
-        free(c);
+        chunk_free(c);
         block_store_mark_damaged(p->bs);
         return error_set(error, TANSU_E_CORRUPT, "places",
                          "A stored chunk of the location table is corrupt; close the database and "
@@ -210,8 +341,7 @@ static void publish(chunk_slot *slot, chunk *expected, chunk *made, chunk **resu
         *result = made;
         return;
     }
-    if (made != ABSENT)
-        free(made);
+    chunk_free(made);
     *result = expected;
 }
 
@@ -252,8 +382,10 @@ tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu
     *location = 0;
     chunk *c;
     tansu_status status = find(p, rid / LOCATIONS_CHUNK, &c, error);
-    if (status == TANSU_OK && c != NULL)
-        *location = locations_load(&c->words[rid % LOCATIONS_CHUNK]);
+    if (status == TANSU_OK && c != NULL) {
+        word = word_of(c, rid / LOCATIONS_CHUNK, rid % LOCATIONS_CHUNK);
+        *location = word == NULL ? 0 : locations_load(word);
+    }
     return status;
 }
 
@@ -261,17 +393,33 @@ tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu
 const uint64_t *locations_word(locations *p, uint64_t rid) {
     if (rid > MAX_RID)
         return NULL;
-    chunk_slot *slot = slot_of(p, rid / LOCATIONS_CHUNK);
+    uint64_t number = rid / LOCATIONS_CHUNK;
+    if (number == 0) {
+        chunk *c = atomic_load_explicit(&p->first, memory_order_acquire);
+        return c == NULL || c == ABSENT ? NULL : word_of(c, 0, (uint32_t)rid);
+    }
+    chunk_slot *slot = later_slot(p, number);
     chunk *c = slot == NULL ? NULL : atomic_load_explicit(slot, memory_order_acquire);
     return c == NULL || c == ABSENT ? NULL : &c->words[rid % LOCATIONS_CHUNK];
 }
 
-/* locations_chunk -- the words stay where they are as long as the locations do. */
-tansu_status locations_chunk(locations *p, uint64_t number, const uint64_t **words,
+/* locations_words -- the words stay where they are as long as the locations do. */
+tansu_status locations_words(locations *p, uint64_t rid, const uint64_t **words, uint64_t *end,
                              tansu_error *error) {
+    uint64_t number = rid / LOCATIONS_CHUNK;
+    uint32_t i = rid % LOCATIONS_CHUNK, last = LOCATIONS_CHUNK;
     chunk *c;
     tansu_status status = find(p, number, &c, error);
-    *words = status == TANSU_OK && c != NULL ? c->words : NULL;
+    bool there = status == TANSU_OK && c != NULL;
+    *words = there ? word_of(c, number, i) : NULL;
+    if (there && number == 0) {
+        last = FIRST_WORDS;
+        if (i >= FIRST_WORDS) {
+            (void)part_of(i, &last);
+            last *= 2;
+        }
+    }
+    *end = number * LOCATIONS_CHUNK + last;
     return status;
 }
 
@@ -282,31 +430,30 @@ tansu_status locations_prepare(locations *p, uint64_t rid, tansu_error *error) {
             error, TANSU_E_TOO_LARGE, NULL,
             "The collection has used up its record ids; copy its documents to a new collection");
     chunk *c;
-    tansu_status status = find(p, rid / LOCATIONS_CHUNK, &c, error);
-    if (status != TANSU_OK || c != NULL)
+    uint64_t number = rid / LOCATIONS_CHUNK;
+    tansu_status status = find(p, number, &c, error);
+    if (status != TANSU_OK)
         return status;
-    chunk_slot *slot = slot_make(p, rid / LOCATIONS_CHUNK);
-    chunk *made = slot == NULL ? NULL : calloc(1, sizeof(*made));
-    if (made == NULL)
+    chunk_slot *slot = c == NULL ? slot_make(p, number) : NULL;
+    if (c == NULL && slot == NULL)
         return error_memory(error);
     /* A reader may change NULL to ABSENT meanwhile, but nothing else: only the writer allocates
      * chunks. */
-    chunk *there = atomic_load(slot);
-    publish(slot, there, made, &c);
-    if (c == ABSENT) {
-        made = calloc(1, sizeof(*made));
+    while (c == NULL || c == ABSENT) {
+        chunk *made = chunk_new(number);
         if (made == NULL)
             return error_memory(error);
-        publish(slot, ABSENT, made, &c);
+        publish(slot, atomic_load(slot), made, &c);
     }
-    return TANSU_OK;
+    return word_make(p, c, number, rid % LOCATIONS_CHUNK) != NULL ? TANSU_OK : error_memory(error);
 }
 
 /* locations_set -- the mark is set after the word: a checkpoint that clears the mark sees the
  * word. */
 void locations_set(locations *p, uint64_t rid, uint64_t location) {
     chunk *c = atomic_load_explicit(slot_of(p, rid / LOCATIONS_CHUNK), memory_order_relaxed);
-    __atomic_store_n(&c->words[rid % LOCATIONS_CHUNK], location, __ATOMIC_RELEASE);
+    __atomic_store_n(word_of(c, rid / LOCATIONS_CHUNK, rid % LOCATIONS_CHUNK), location,
+                     __ATOMIC_RELEASE);
     atomic_store(&c->dirty, true);
 }
 
@@ -357,57 +504,53 @@ tansu_status locations_gaps_write(locations *p, uint64_t count, tansu_buffer *ga
     return TANSU_OK;
 }
 
-/* write_chunk -- copies the words one by one before they are encoded, for the writer continues
- * storing. */
-static tansu_status write_chunk(locations *p, block_store *bs, uint64_t number, chunk *c,
-                                tansu_error *error) {
+/* write_chunk -- a chunk_visitor that writes one that changed. Copies the words one by one before
+ * they are encoded, for the writer continues storing. */
+static tansu_status write_chunk(locations *p, uint64_t number, chunk *c, tansu_error *error) {
+    atomic_store(&c->written, false);
+    if (p->write_failed || !atomic_exchange(&c->dirty, false))
+        return TANSU_OK;
     uint64_t words[LOCATIONS_CHUNK];
     uint8_t record[sizeof words];
-    for (size_t i = 0; i < LOCATIONS_CHUNK; i++)
-        words[i] = __atomic_load_n(&c->words[i], __ATOMIC_RELAXED);
+    atomic_store(&c->written, true);
+    for (uint32_t i = 0; i < LOCATIONS_CHUNK; i++) {
+        const uint64_t *word = word_of(c, number, i);
+        words[i] = word == NULL ? 0 : __atomic_load_n(word, __ATOMIC_RELAXED);
+    }
     c->kept = true;
-    return block_store_put(bs, BLOCK_STORE_LOCATIONS, record_number(p->collection, number), record,
-                           locations_encode(record, words), error);
+    p->write_count++;
+    tansu_status status =
+        block_store_put(p->bs, BLOCK_STORE_LOCATIONS, record_number(p->collection, number), record,
+                        locations_encode(record, words), error);
+    p->write_failed = status != TANSU_OK;
+    return status;
 }
 
 /* locations_checkpoint -- all chunks in memory are examined. */
 tansu_status locations_checkpoint(locations *p, uint64_t *written, tansu_error *error) {
-    block_store *bs = p->bs;
-    if (bs == NULL)
+    if (p->bs == NULL)
         return error_set(error, TANSU_E_INVALID_STATE, NULL, "A memory store has no checkpoint");
-    uint64_t number = 0, count = 0;
-    tansu_status status = TANSU_OK;
-    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
-        size_t slots_count = (size_t)FIRST_SEGMENT << segment;
-        chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
-        for (size_t i = 0; slots != NULL && i < slots_count; i++) {
-            chunk *c = atomic_load_explicit(&slots[i], memory_order_acquire);
-            if (c == NULL || c == ABSENT)
-                continue;
-            atomic_store(&c->written, false);
-            if (status != TANSU_OK || !atomic_exchange(&c->dirty, false))
-                continue;
-            atomic_store(&c->written, true);
-            status = write_chunk(p, bs, number + i, c, error);
-            count++;
-        }
-        number += slots_count;
-    }
+    p->write_count = 0;
+    p->write_failed = false;
+    tansu_status status = each_chunk(p, write_chunk, error);
     if (written != NULL)
-        *written = count;
+        *written = p->write_count;
     return status;
+}
+
+/* fail_chunk -- a chunk_visitor. */
+static tansu_status fail_chunk(locations *p, uint64_t number, chunk *c, tansu_error *error) {
+    (void)p;
+    (void)number;
+    (void)error;
+    if (atomic_exchange(&c->written, false))
+        atomic_store(&c->dirty, true);
+    return TANSU_OK;
 }
 
 /* locations_checkpoint_failed -- what it wrote is to be written again. */
 void locations_checkpoint_failed(locations *p) {
-    for (uint32_t segment = 0; segment < SEGMENTS; segment++) {
-        chunk_slot *slots = atomic_load_explicit(&p->segments[segment], memory_order_acquire);
-        for (size_t i = 0; slots != NULL && i < (size_t)FIRST_SEGMENT << segment; i++) {
-            chunk *c = atomic_load_explicit(&slots[i], memory_order_acquire);
-            if (c != NULL && c != ABSENT && atomic_exchange(&c->written, false))
-                atomic_store(&c->dirty, true);
-        }
-    }
+    (void)each_chunk(p, fail_chunk, NULL);
 }
 
 /* locations_remove_stored -- chunks that were never stored are no error. */

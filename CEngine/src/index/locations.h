@@ -12,6 +12,7 @@
 
 #include "index/block_store/block_store.h"
 #include "index/segment_usage.h"
+#include "index/tree/tree.h"
 
 typedef struct locations locations;
 
@@ -25,6 +26,10 @@ typedef struct locations locations;
 tansu_status locations_new(uint32_t collection, block_store *bs, uint64_t count, locations **result,
                            tansu_error *error);
 void locations_free(locations *p);
+
+/* locations_count -- has what a small collection takes count among the bytes of a tree store in
+ * memory until the locations are freed: `more` bytes, these, and the words of the first chunk. */
+void locations_count(locations *p, tree_store *trees, size_t more);
 
 /* locations_gaps_read -- after locations_new(): the block store has every chunk that the count
  * covers but those that locations_gaps_write() listed; any other missing chunk is corruption.
@@ -40,9 +45,9 @@ tansu_status locations_get(locations *p, uint64_t rid, uint64_t *location, tansu
  * NULL. */
 const uint64_t *locations_word(locations *p, uint64_t rid);
 
-/* locations_chunk -- for scans: the words of the chunk with that number, NULL when none of its
- * record ids was ever stored. Words are read with locations_load(). */
-tansu_status locations_chunk(locations *p, uint64_t chunk, const uint64_t **words,
+/* locations_words -- for scans: the words of the record ids from `rid` on, up to *end (not
+ * included); NULL when none of these was ever stored. Words are read with locations_load(). */
+tansu_status locations_words(locations *p, uint64_t rid, const uint64_t **words, uint64_t *end,
                              tansu_error *error);
 static inline uint64_t locations_load(const uint64_t *word) {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define ITEM_SIZE 12u
+#define OLDER_ITEM_SIZE 12u
 
 typedef struct segment_usage_item {
     uint32_t segment;
@@ -124,29 +124,60 @@ void segment_usage_forget(segment_usage *u, uint32_t segment) {
     pthread_mutex_unlock(&u->mutex);
 }
 
+void segment_usage_add_all(segment_usage *u, segment_usage *from) {
+    pthread_mutex_lock(&from->mutex);
+    for (uint32_t i = 0; i < from->count; i++)
+        segment_usage_add(u, from->items[i].segment, (int64_t)bytes_of(&from->items[i]));
+    pthread_mutex_unlock(&from->mutex);
+}
+
 bool segment_usage_encode(segment_usage *u, tansu_buffer *bytes) {
     bool done = true;
+    uint32_t before = 0;
     pthread_mutex_lock(&u->mutex);
     for (uint32_t i = 0; done && i < u->count; i++) {
-        uint8_t item[ITEM_SIZE];
-        store_u32(item, u->items[i].segment);
-        store_u64(item + 4, bytes_of(&u->items[i]));
-        done = buffer_append(bytes, item, sizeof item);
+        uint8_t item[2 * VARINT_MAX];
+        if (bytes_of(&u->items[i]) == 0)
+            continue;
+        uint8_t *end = varint_put(item, u->items[i].segment - before);
+        end = varint_put(end, bytes_of(&u->items[i]));
+        before = u->items[i].segment;
+        done = buffer_append(bytes, item, (size_t)(end - item));
     }
     pthread_mutex_unlock(&u->mutex);
     return done;
 }
 
+/* append -- an item after all others; false when it is not greater, or memory is exhausted. */
+static bool append(segment_usage *u, uint64_t segment, uint64_t bytes) {
+    bool done = segment <= UINT32_MAX && slot_of(u, (uint32_t)segment) == u->count &&
+                insert(u, u->count, (uint32_t)segment);
+    if (done)
+        u->items[u->count - 1].bytes = bytes;
+    return done;
+}
+
 bool segment_usage_decode(segment_usage *u, const uint8_t *bytes, size_t size) {
-    bool done = size % ITEM_SIZE == 0;
+    const uint8_t *end = bytes + size;
+    uint64_t segment = 0, more, used;
+    bool done = true;
     pthread_mutex_lock(&u->mutex);
     u->count = 0;
-    for (size_t i = 0; done && i < size; i += ITEM_SIZE) {
-        uint32_t segment = load_u32(bytes + i), slot = slot_of(u, segment);
-        done = slot == u->count && insert(u, slot, segment);
-        if (done)
-            u->items[slot].bytes = load_u64(bytes + i + 4);
+    while (done && bytes < end) {
+        done = varint_take(&bytes, end, &more) && varint_take(&bytes, end, &used) &&
+               more <= UINT32_MAX && append(u, segment + more, used);
+        segment += done ? more : 0;
     }
+    pthread_mutex_unlock(&u->mutex);
+    return done;
+}
+
+bool segment_usage_decode_older(segment_usage *u, const uint8_t *bytes, size_t size) {
+    bool done = size % OLDER_ITEM_SIZE == 0;
+    pthread_mutex_lock(&u->mutex);
+    u->count = 0;
+    for (size_t i = 0; done && i < size; i += OLDER_ITEM_SIZE)
+        done = append(u, load_u32(bytes + i), load_u64(bytes + i + 4));
     pthread_mutex_unlock(&u->mutex);
     return done;
 }

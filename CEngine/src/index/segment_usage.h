@@ -30,11 +30,16 @@ uint64_t segment_usage_sum(segment_usage *u);
 /* segment_usage_forget -- takes a segment out. */
 void segment_usage_forget(segment_usage *u, uint32_t segment);
 
-/* segment_usage_encode -- appends everything as bytes; false when memory is exhausted. */
+/* segment_usage_add_all -- adds what another one has in each segment. */
+void segment_usage_add_all(segment_usage *u, segment_usage *from);
+
+/* segment_usage_encode -- appends everything as bytes: for each segment two varints, how much
+ * greater its number is than the one before, and its bytes. False when memory is exhausted. */
 bool segment_usage_encode(segment_usage *u, tansu_buffer *bytes);
 
 /* segment_usage_decode -- reads what segment_usage_encode() wrote; false when it is invalid, or
- * memory is exhausted. */
+ * memory is exhausted. segment_usage_decode_older: the same of META formats 2 and 3. */
 bool segment_usage_decode(segment_usage *u, const uint8_t *bytes, size_t size);
+bool segment_usage_decode_older(segment_usage *u, const uint8_t *bytes, size_t size);
 
 #endif

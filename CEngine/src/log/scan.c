@@ -82,7 +82,7 @@ const char *scan_record(const record_header *record, uint64_t room, uint64_t seq
     uint32_t size = load_u32(payload);
     if (size < 5 || size > record->size - front || align8(size) != record->size - front)
         return "contains a document of another size";
-    doc_check_mode mode = record->type == RECORD_PUT ? DOC_CHECK_STORE : DOC_CHECK_BSON;
+    doc_check_mode mode = record->type == RECORD_PUT ? DOC_CHECK_STORE : DOC_CHECK_OWN;
     if (doc_check(payload, size, mode, NULL) != TANSU_OK)
         return "contains no valid document";
     /* What distinguishes a document from the catalog's records, should the type be damaged. */

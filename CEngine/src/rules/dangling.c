@@ -110,9 +110,10 @@ static tansu_status run(scan *s) {
     tansu_status status = TANSU_OK;
     if (only != NULL && (one = snapshot_collection(s->snapshot, only)) == NULL)
         return snapshot_missing(only, s->error);
-    for (uint32_t i = 0; status == TANSU_OK && i < s->snapshot->count; i++) {
-        s->holder = s->snapshot->collections[i];
-        if (s->holder->references != NULL && (one == NULL || one == s->holder))
+    catalog_cursor holders = catalog_from(&s->snapshot->holders, order_of_holders, NULL);
+    while (status == TANSU_OK &&
+           (s->holder = snapshot_next_holder(s->snapshot, &holders)) != NULL) {
+        if (one == NULL || one == s->holder)
             status = scan_collection(s);
     }
     tansu_buffer_free(&s->key);

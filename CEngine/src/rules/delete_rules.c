@@ -39,9 +39,13 @@ typedef struct removal {
 } removal;
 
 bool delete_rules_concern(const snapshot *v, const char *collection) {
-    for (uint32_t i = 0; i < v->count; i++) {
-        const reference_list *list = v->collections[i]->references;
-        for (uint32_t k = 0; list != NULL && k < list->count; k++)
+    if (v->holders.count == 0)
+        return false;
+    const collection_state *holder;
+    catalog_cursor holders = catalog_from(&v->holders, order_of_holders, NULL);
+    while ((holder = snapshot_next_holder(v, &holders)) != NULL) {
+        const reference_list *list = holder->references;
+        for (uint32_t k = 0; k < list->count; k++)
             if (list->items[k].rule != DELETE_IGNORE && strcmp(list->items[k].to, collection) == 0)
                 return true;
     }
@@ -131,10 +135,11 @@ static tansu_status follow(removal *r, const collection_state *holder, const ref
 static tansu_status follow_all(removal *r, const collection_state *state) {
     const snapshot *v = r->wtxn->next;
     tansu_status status = TANSU_OK;
-    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++) {
-        const collection_state *holder = v->collections[i];
+    const collection_state *holder;
+    catalog_cursor holders = catalog_from(&v->holders, order_of_holders, NULL);
+    while (status == TANSU_OK && (holder = snapshot_next_holder(v, &holders)) != NULL) {
         const reference_list *list = holder->references;
-        if (list == NULL || holder->id == r->dropped)
+        if (holder->id == r->dropped)
             continue;
         for (uint32_t k = 0; status == TANSU_OK && k < list->count; k++)
             if (list->items[k].rule != DELETE_IGNORE && strcmp(list->items[k].to, state->name) == 0)

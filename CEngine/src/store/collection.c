@@ -11,18 +11,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+collection_name *collection_name_new(uint32_t id, const char *text, size_t length) {
+    if (length > TANSU_MAX_NAME)
+        length = TANSU_MAX_NAME;
+    collection_name *named = malloc(sizeof *named + length + 1);
+    if (named != NULL) {
+        named->id = id;
+        memcpy(named->text, text, length);
+        named->text[length] = 0;
+    }
+    return named;
+}
+
+void collection_count(const collection_state *state, tree_store *trees) {
+    locations_count(state->locations, trees,
+                    sizeof *state + state->index_count * sizeof state->indexes[0] +
+                        sizeof *state->named + strlen(state->name) + 1);
+}
+
 tansu_status collection_new(uint32_t id, const char *name, bool local, block_store *bs,
                             uint64_t epoch, collection_state **result, tansu_error *error) {
     collection_state *state = calloc(1, sizeof *state);
-    if (state == NULL)
+    collection_name *named = collection_name_new(id, name, strlen(name));
+    if (state == NULL || named == NULL) {
+        free(state);
+        free(named);
         return error_memory(error);
+    }
     state->epoch = epoch;
     state->id = id;
     state->local = local;
-    size_t length = strlen(name);
-    memcpy(state->name, name, length < TANSU_MAX_NAME ? length : TANSU_MAX_NAME);
+    collection_set_name(state, named);
     tansu_status status = locations_new(id, bs, 0, &state->locations, error);
     if (status != TANSU_OK) {
+        free(named);
         free(state);
         return status;
     }
@@ -42,7 +64,8 @@ collection_state *collection_copy(const collection_state *state, uint32_t extra,
     return copy;
 }
 
-void collection_release(tree_store *trees, collection_state *state) {
+void collection_release(void *trees, void *released) {
+    collection_state *state = released;
     tree_release(trees, &state->ids);
     for (uint32_t i = 0; i < state->index_count; i++) {
         tree_release(trees, &state->indexes[i].entries);
@@ -51,5 +74,6 @@ void collection_release(tree_store *trees, collection_state *state) {
     locations_free(state->locations);
     reference_list_free((reference_list *)state->references);
     free((void *)state->timestamps);
+    free(state->named);
     free(state);
 }

@@ -14,7 +14,19 @@ static inline bool index_waits(const collection_state *state, uint32_t number) {
            !atomic_load_explicit(&state->current[number], memory_order_acquire);
 }
 
-/* collection_new -- an empty state with its own locations. Errors: MEMORY. */
+/* collection_count -- has what a state takes beside its trees count as memory of blocks. */
+void collection_count(const collection_state *state, tree_store *trees);
+
+/* collection_name_new -- NULL when memory is exhausted. */
+collection_name *collection_name_new(uint32_t id, const char *text, size_t length);
+
+/* collection_set_name -- the state does not own it. */
+static inline void collection_set_name(collection_state *state, collection_name *named) {
+    state->named = named;
+    state->name = named->text;
+}
+
+/* collection_new -- an empty state with its own name and locations. Errors: MEMORY. */
 tansu_status collection_new(uint32_t id, const char *name, bool local, block_store *bs,
                             uint64_t epoch, collection_state **result, tansu_error *error);
 
@@ -22,8 +34,8 @@ tansu_status collection_new(uint32_t id, const char *name, bool local, block_sto
  * when memory is exhausted. All indexes are current (indexes_current()). */
 collection_state *collection_copy(const collection_state *state, uint32_t extra, uint64_t epoch);
 
-/* collection_release -- frees the state with the blocks, locations and definitions that it refers
- * to: at closing, when no reader can see them. */
-void collection_release(tree_store *trees, collection_state *state);
+/* collection_release -- a retire_free over a state with the name, blocks, locations and definitions
+ * that it refers to: at closing, when no reader can see them. */
+void collection_release(void *trees, void *state);
 
 #endif

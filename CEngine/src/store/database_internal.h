@@ -23,10 +23,22 @@ typedef struct dropped_locations {
 
 /* Where the eviction of index blocks resumes. */
 typedef struct eviction_position {
-    uint32_t collection; /* in the order of names */
-    uint32_t tree;       /* 0: the `_id` index */
+    char collection[TANSU_MAX_NAME + 1];
+    uint32_t tree; /* 0: the `_id` index */
     uint64_t entry;
 } eviction_position;
+
+/* What the block store has of the catalog (store/checkpoint/stored_catalog.h). */
+typedef struct stored_record {
+    uint64_t epoch; /* of the writer that changed one of its collections last; atomic */
+    bool there;
+} stored_record;
+typedef struct stored_catalog {
+    stored_record *records; /* the array is guarded by snapshot_mutex */
+    uint32_t count;
+    uint32_t capacity;
+    uint64_t epoch; /* of the snapshot of the last checkpoint; guarded by checkpoint_mutex */
+} stored_catalog;
 
 /* Where operations that take long are reported (options.log), and when one of them began. */
 typedef struct slow_log {
@@ -118,6 +130,7 @@ struct database {
     snapshot *head;           /* what the next writer builds on: not visible before it is durable */
     snapshot *spare_snapshot; /* memory of one that has ended, for the next; atomic */
     reader_slots readers;     /* references to snapshots that are taken without the mutex */
+    stored_catalog catalog;
     dropped_locations *dropped;
     size_t dropped_count;
     size_t dropped_reserved; /* those on retire lists included: each drop reserves one */

@@ -13,8 +13,6 @@
 /* Dirty bytes that order a checkpoint, and that make writers wait, in eighths of the bound. */
 #define DUE_EIGHTHS 2
 #define WAIT_EIGHTHS 6
-/* Relief continues to an eighth below the bound, so that it is not asked for at each load. */
-#define RELIEF_EIGHTHS 7
 /* How long a waiting writer sleeps before it checks whether it was cancelled. */
 #define POLL_MS 100
 /* A smaller bound than this is not kept to by writing: there would be a checkpoint for each
@@ -98,37 +96,52 @@ static const tree *tree_at(const collection_state *state, uint32_t number) {
  * round: the first time round a leaf that was used only loses its mark. */
 static void evict(database *db, const snapshot *v, uint64_t limit) {
     eviction_position *at = &db->evict_at;
+    catalog_cursor all = snapshot_from(v, at->collection);
+    const collection_state *state = snapshot_next(&all);
     for (uint64_t ends = 0; v->count != 0 && ends <= 2 * (uint64_t)v->count;) {
-        if (at->collection >= v->count)
-            *at = (eviction_position){0};
-        const tree *t = tree_at(v->collections[at->collection], at->tree);
+        if (state == NULL) {
+            all = snapshot_from(v, NULL);
+            state = snapshot_next(&all);
+        }
+        const tree *t = tree_at(state, at->tree);
         if (t == NULL) {
-            *at = (eviction_position){.collection = at->collection + 1};
+            at->tree = 0;
+            state = snapshot_next(&all);
             ends++;
             continue;
         }
         at->entry = tree_evict(db->trees, t, at->entry, limit);
-        if (tree_store_memory(db->trees) <= limit)
+        if (tree_store_memory(db->trees) <= limit) {
+            memcpy(at->collection, state->name, strlen(state->name) + 1);
             return;
+        }
         at->entry = 0;
         at->tree++;
     }
 }
 
+/* bound_of -- the bound, or as much more as leaves a quarter of it to blocks. */
+static uint64_t bound_of(const database *db) {
+    uint64_t least = tree_store_counted(db->trees) + db->index_cache_bytes / 4;
+    return least > db->index_cache_bytes ? least : db->index_cache_bytes;
+}
+
 void memory_relieve(database *db) {
-    uint64_t bound = db->index_cache_bytes, before = tree_store_memory(db->trees);
+    uint64_t bound = bound_of(db), before = tree_store_memory(db->trees);
     if (db->store == TANSU_STORE_MEMORY || before <= bound ||
         pthread_mutex_trylock(&db->evict_mutex) != 0)
         return;
     /* What is evicted could not be loaded again from damaged index files. */
     if (!index_files_damaged(db)) {
         snapshot *v = snapshot_acquire(db);
-        evict(db, v, bound / 8 * RELIEF_EIGHTHS);
+        evict(db, v, bound - db->index_cache_bytes / 8);
         snapshot_release(db, v);
     }
     uint64_t left = tree_store_memory(db->trees);
     /* What could not go now (dirty, or being read) is not asked for again at each load. */
-    uint64_t more = bound / 16 < RETRY_BYTES ? RETRY_BYTES : bound / 16;
+    uint64_t more = db->index_cache_bytes / 16;
+    if (more < RETRY_BYTES)
+        more = RETRY_BYTES;
     tree_store_relieve_at(db->trees, left <= bound ? bound : left + more);
     pthread_mutex_unlock(&db->evict_mutex);
     /* After a large transaction: with fewer, those that follow take the memory. */

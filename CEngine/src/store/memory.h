@@ -4,10 +4,12 @@
  * options.index_cache_bytes limits the blocks that are stored (clean) and those that are not yet
  * (dirty) together. When a quarter of it is dirty, a checkpoint is requested; at three quarters
  * writers wait, before they begin, for the running checkpoint; and whoever loads a block past the
- * limit first evicts clean leaves that have not been used lately. Not counted are the blocks of one
- * open write transaction (options.transaction_memory_bytes limits these), those of an index while
- * it is built, the inner blocks of the trees (some 3 % of an index), 48 bytes for each leaf that
- * was ever loaded, and for each held snapshot the blocks that were dirty when it was acquired.
+ * limit first evicts clean leaves that have not been used lately. What collections take in addition
+ * to their trees counts, but a quarter of the limit is left to blocks in any case. Not counted are
+ * the blocks of one open write transaction (options.transaction_memory_bytes limits these), those
+ * of an index while it is built, the inner blocks of the trees (some 3 % of an index), 48 bytes for
+ * each leaf that was ever loaded, and for each held snapshot the blocks that were dirty when it was
+ * acquired.
  */
 #ifndef TANSU_STORE_MEMORY_H
 #define TANSU_STORE_MEMORY_H

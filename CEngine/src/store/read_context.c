@@ -258,7 +258,7 @@ const uint8_t *read_document(const read_context *rctx, doc_ref ref, uint32_t *si
 
 void table_scan_init(table_scan *scan, const read_context *rctx,
                      const collection_state *collection) {
-    *scan = (table_scan){.rctx = rctx, .collection = collection, .chunk = UINT64_MAX};
+    *scan = (table_scan){.rctx = rctx, .collection = collection};
 }
 
 /* Documents ahead whose records are asked for; their locations are asked for as long before. */
@@ -366,20 +366,20 @@ tansu_status table_scan_next(table_scan *scan, uint64_t *rid, doc_ref *ref, cons
     uint64_t end = scan->collection->next_rid;
     while (scan->rid < end) {
         uint64_t number = scan->rid;
-        uint64_t chunk = number / LOCATIONS_CHUNK, i = number % LOCATIONS_CHUNK;
-        if (chunk != scan->chunk) {
-            tansu_status status =
-                locations_chunk(scan->collection->locations, chunk, &scan->words, error);
+        if (number >= scan->end) {
+            tansu_status status = locations_words(scan->collection->locations, number, &scan->words,
+                                                  &scan->end, error);
             if (status != TANSU_OK)
                 return status;
-            scan->chunk = chunk;
+            scan->first = number;
         }
         if (scan->words == NULL) {
-            scan->rid = (chunk + 1) * LOCATIONS_CHUNK;
+            scan->rid = scan->end;
             continue;
         }
+        uint64_t i = number - scan->first;
         scan->rid++;
-        if (i + PREFETCH < LOCATIONS_CHUNK)
+        if (number + PREFETCH < scan->end)
             scan_prefetch(scan, locations_load(&scan->words[i + PREFETCH]));
         uint64_t where = record_where(scan->collection->id, number);
         log_location newest = locations_load(&scan->words[i]);

@@ -74,8 +74,8 @@ void read_prefetch_records(const read_context *rctx, const collection_state *col
 typedef struct table_scan {
     const read_context *rctx;
     const collection_state *collection;
-    uint64_t rid;   /* the next to examine */
-    uint64_t chunk; /* number of the chunk that `words` is, or UINT64_MAX */
+    uint64_t rid;        /* the next to examine */
+    uint64_t first, end; /* of the record ids whose locations `words` has; none at first */
     const uint64_t *words;
     /* The segment of the document before, in which most likely the next one is as well, and its
      * entry in the log's table; NULL: none. */

@@ -12,23 +12,28 @@
 #include "util/error.h"
 #include "util/heap.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* As much index memory freed at one time is worth giving back to the system. */
 #define TRIM_BYTES ((uint64_t)16 * 1024 * 1024)
 
-snapshot *snapshot_new(uint32_t capacity) {
-    snapshot *v = zeroed_alloc(sizeof *v);
-    if (v == NULL)
-        return NULL;
-    v->capacity = capacity == 0 ? 1 : capacity;
-    v->collections = malloc(v->capacity * sizeof *v->collections);
-    if (v->collections == NULL) {
-        free(v);
-        return NULL;
-    }
-    return v;
+int order_of_states(const void *item, const void *key) {
+    return strcmp(((const collection_state *)item)->name, key);
+}
+
+int order_of_numbers(const void *item, const void *key) {
+    uint32_t id = ((const collection_name *)item)->id, other = *(const uint32_t *)key;
+    return (id > other) - (id < other);
+}
+
+int order_of_holders(const void *item, const void *key) {
+    return strcmp(((const collection_name *)item)->text, key);
+}
+
+snapshot *snapshot_new(void) {
+    return zeroed_alloc(sizeof(snapshot));
 }
 
 /* kept_free -- frees the versions that are kept for a snapshot. */
@@ -41,7 +46,6 @@ static void kept_free(snapshot *v) {
 
 void snapshot_free(snapshot *v) {
     kept_free(v);
-    free(v->collections);
     free(v);
 }
 
@@ -53,15 +57,26 @@ static void spare_free(snapshot *v) {
     snapshot_free(v);
 }
 
-snapshot *snapshot_take(database *db, uint32_t capacity) {
+snapshot *snapshot_take(database *db, const snapshot *base, uint64_t epoch) {
     snapshot *v = __atomic_exchange_n(&db->spare_snapshot, NULL, __ATOMIC_ACQUIRE);
-    if (v != NULL && v->capacity >= capacity) {
-        *v = (snapshot){
-            .capacity = v->capacity, .collections = v->collections, .retired = v->retired};
-        return v;
-    }
-    spare_free(v);
-    return snapshot_new(capacity);
+    if (v == NULL && (v = snapshot_new()) == NULL)
+        return NULL;
+    retire_list retired = v->retired;
+    memset(v, 0, offsetof(snapshot, states));
+    v->retired = retired;
+    v->count = base->count;
+    v->epoch = epoch;
+    catalog_copy(&v->states, &base->states, epoch);
+    catalog_copy(&v->numbers, &base->numbers, epoch);
+    catalog_copy(&v->holders, &base->holders, epoch);
+    return v;
+}
+
+void snapshot_discard(snapshot *v, uint64_t epoch, retire_free see, void *context) {
+    catalog_end(&v->states, epoch, see, context);
+    catalog_end(&v->numbers, epoch, NULL, NULL);
+    catalog_end(&v->holders, epoch, NULL, NULL);
+    snapshot_free(v);
 }
 
 /* snapshot_end -- snapshot_free() of one whose retired objects are freed or have moved. Each commit
@@ -73,28 +88,8 @@ static void snapshot_end(database *db, snapshot *v) {
     spare_free(HEAP_KEEPS ? __atomic_exchange_n(&db->spare_snapshot, v, __ATOMIC_ACQ_REL) : v);
 }
 
-uint32_t snapshot_slot(const snapshot *v, const char *name, bool *found) {
-    uint32_t low = 0, high = v->count;
-    *found = false;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = strcmp(v->collections[middle]->name, name);
-        if (order == 0) {
-            *found = true;
-            return middle;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 const collection_state *snapshot_collection(const snapshot *v, const char *name) {
-    bool found;
-    uint32_t slot = snapshot_slot(v, name, &found);
-    return found ? v->collections[slot] : NULL;
+    return catalog_find(&v->states, order_of_states, name);
 }
 
 tansu_status snapshot_find(const snapshot *v, const char *name, const collection_state **state,
@@ -111,10 +106,29 @@ tansu_status snapshot_missing(const char *name, tansu_error *error) {
 }
 
 const collection_state *snapshot_collection_by_id(const snapshot *v, uint32_t id) {
-    for (uint32_t i = 0; i < v->count; i++)
-        if (v->collections[i]->id == id)
-            return v->collections[i];
-    return NULL;
+    /* On one page a search is no faster. */
+    for (uint32_t i = 0; v->states.level == 0 && i < v->count; i++) {
+        const collection_state *state = v->states.items[i];
+        if (state->id == id)
+            return state;
+    }
+    const collection_name *named =
+        v->states.level == 0 ? NULL : catalog_find(&v->numbers, order_of_numbers, &id);
+    return named == NULL ? NULL : snapshot_collection(v, named->text);
+}
+
+uint64_t snapshot_documents(const snapshot *v) {
+    uint64_t count = 0;
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    while ((state = snapshot_next(&all)) != NULL)
+        count += state->count;
+    return count;
+}
+
+const collection_state *snapshot_next_holder(const snapshot *v, catalog_cursor *cursor) {
+    const collection_name *named = catalog_next(cursor);
+    return named == NULL ? NULL : snapshot_collection(v, named->text);
 }
 
 snapshot *snapshot_acquire_head(database *db) {
@@ -332,8 +346,9 @@ void snapshot_free_all(database *db) {
         v = next;
     }
     if (v != NULL) {
-        for (uint32_t i = 0; i < v->count; i++)
-            collection_release(db->trees, v->collections[i]);
+        catalog_end(&v->numbers, UINT64_MAX, NULL, NULL);
+        catalog_end(&v->holders, UINT64_MAX, NULL, NULL);
+        catalog_end(&v->states, UINT64_MAX, collection_release, db->trees);
         free_snapshot(v);
     }
     db->oldest = db->visible = db->head = NULL;

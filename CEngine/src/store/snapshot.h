@@ -16,6 +16,7 @@
 #include "index/locations.h"
 #include "index/tree/tree.h"
 #include "log/compressed/codec.h"
+#include "store/catalog/catalog.h"
 #include "store/database.h"
 #include "util/retire.h"
 
@@ -28,15 +29,23 @@ typedef struct collection_index {
     bool multikey; /* some document ever had more than one entry, or an array on a path */
 } collection_index;
 
+/* The number and the name of a collection, from its creation or renaming on. */
+typedef struct collection_name {
+    uint32_t id;
+    char text[];
+} collection_name;
+
 /* One collection as of a snapshot. Immutable once published. */
 typedef struct collection_state {
     uint64_t epoch;                            /* the writer that made this copy */
     uint32_t id;                               /* unique in the database, never used again */
+    uint32_t changes;                          /* of recovery: its list of changes, from 1 */
     bool local;                                /* never replicated */
     enum codec codec;                          /* of its documents in compacted segments */
     const struct reference_list *references;   /* to other collections; NULL: none */
     const struct timestamp_fields *timestamps; /* that saves set; NULL: none */
-    char name[TANSU_MAX_NAME + 1];
+    collection_name *named;
+    const char *name;           /* its text */
     locations *locations;       /* shared by all snapshots */
     uint64_t next_rid;          /* record ids 0 … next_rid - 1 have been assigned */
     uint64_t count;             /* documents */
@@ -50,10 +59,8 @@ typedef struct collection_state {
 typedef struct snapshot {
     uint64_t sequence; /* number of the commit that made it */
     uint64_t position; /* end of that commit in the log (log_position()) */
-    uint32_t count;
-    uint32_t capacity;
-    collection_state **collections; /* sorted by name */
-    uint64_t epoch; /* of the transaction that made it: rises from snapshot to snapshot */
+    uint32_t count;    /* of collections */
+    uint64_t epoch;    /* of the transaction that made it: rises from snapshot to snapshot */
     /* The following are guarded by the database's snapshot_mutex. */
     uint64_t references; /* of readers, but for those in store/readers/reader_slots.h */
     uint64_t heirs;      /* ended snapshots after it, whose retired objects it may have to take */
@@ -65,22 +72,47 @@ typedef struct snapshot {
     struct pending *kept;
     struct snapshot *more; /* snapshots that ended and whose `retired` belongs here, too:
                                          there was no memory to join the lists */
+    catalog_page states;              /* the collections' states by name */
+    catalog_page numbers;             /* their collection_name by number */
+    catalog_page holders;             /* that of those with references by name */
 } snapshot;
 
-/* snapshot_new -- a snapshot with capacity for that many collections; NULL when memory is
- * exhausted. */
-snapshot *snapshot_new(uint32_t capacity);
+/* snapshot_new -- a snapshot without collections; NULL when memory is exhausted. */
+snapshot *snapshot_new(void);
 
-/* snapshot_free -- frees the struct and its array; the collections' states belong to retire
- * lists. */
+/* snapshot_free -- frees the struct; pages of its catalog, and the collections' states, belong to
+ * retire lists. */
 void snapshot_free(snapshot *v);
 
-/* snapshot_take -- snapshot_new() for a transaction, with a retire list that is empty but may have
- * memory: mostly in that of a snapshot that has ended. */
-snapshot *snapshot_take(database *db, uint32_t capacity);
+/* snapshot_take -- a successor of a snapshot for a transaction of that epoch, with the same
+ * collections, and a retire list that is empty but may have memory: mostly in that of a snapshot
+ * that has ended. */
+snapshot *snapshot_take(database *db, const snapshot *base, uint64_t epoch);
 
-/* snapshot_slot -- where the name is, or would be inserted; *found says which. */
-uint32_t snapshot_slot(const snapshot *v, const char *name, bool *found);
+/* snapshot_discard -- frees what transaction made that is not published: the pages of its epoch, of
+ * all if that is UINT64_MAX. `see` gets the collections' states on those and on the roots. */
+void snapshot_discard(snapshot *v, uint64_t epoch, retire_free see, void *context);
+
+/* The orders of the catalog's trees: states by name, names by number, and names by themselves. The
+ * keys are a text and the address of a uint32_t. */
+int order_of_states(const void *item, const void *key);
+int order_of_numbers(const void *item, const void *key);
+int order_of_holders(const void *item, const void *key);
+
+/* snapshot_from -- for snapshot_next(): the collections in the order of their names, from that one
+ * on (NULL: from the first). */
+static inline catalog_cursor snapshot_from(const snapshot *v, const char *name) {
+    return catalog_from(&v->states, order_of_states, name);
+}
+static inline const collection_state *snapshot_next(catalog_cursor *cursor) {
+    return catalog_next(cursor);
+}
+
+/* snapshot_documents -- how many documents all collections have. */
+uint64_t snapshot_documents(const snapshot *v);
+
+/* snapshot_next_holder -- for a cursor over `holders`: the next collection with references. */
+const collection_state *snapshot_next_holder(const snapshot *v, catalog_cursor *cursor);
 
 /* snapshot_collection -- the collection of that name, or NULL. */
 const collection_state *snapshot_collection(const snapshot *v, const char *name);

@@ -20,6 +20,11 @@
 
 #define CABINET "index/blocks.tch"
 
+/* The format that is written, the oldest that is read, and one that is not. */
+#define FORMAT 4
+#define FORMAT_OLDEST 2
+#define FORMAT_TOO_OLD 1
+
 static const char query[] = "{'a':{'$in':[1,2]}}";
 static const char hints[] = "{'$fields':{'a':1,'_id':0},'$orderby':{'b':-1},'$max':2}";
 static const char answer[] = "{ \"a\" : 2 } { \"a\" : 2.0 }";
@@ -52,33 +57,37 @@ static uint8_t *member(tansu_buffer *meta, const char *inside, const char *key) 
     return meta->data + (value.data - meta->data);
 }
 
-/* rewrite -- says in the META that the collection has 77 documents, and which format it has. */
-static void rewrite(const char *folder, int format_more) {
+/* rewrite -- says in the META, or in the record of the collections, that the collection has 77
+ * documents, and which format it has. */
+static void rewrite(const char *folder, int format) {
     block_store *bs;
-    tansu_buffer meta = TANSU_BUFFER_INIT;
+    tansu_buffer meta = TANSU_BUFFER_INIT, collections = TANSU_BUFFER_INIT;
     tansu_error error;
     CHECK_OK(block_store_open(&fs_system, folder_join(folder, CABINET), 0, &bs, &error), &error);
     CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &error), &error);
-    member(&meta, NULL, "format")[0] += (uint8_t)format_more;
-    member(&meta, "collections", "count")[0] = 77;
+    CHECK_OK(block_store_get(bs, BLOCK_STORE_CATALOG, 0, &collections, &error), &error);
+    if (format < FORMAT)
+        older_meta(bs, &meta, format);
+    member(&meta, NULL, "format")[0] = (uint8_t)format;
+    member(format < FORMAT ? &meta : &collections, "collections", "count")[0] = 77;
     CHECK_OK(block_store_begin(bs, &error), &error);
     CHECK_OK(block_store_put(bs, BLOCK_STORE_META, 0, meta.data, meta.size, &error), &error);
+    CHECK_OK(
+        block_store_put(bs, BLOCK_STORE_CATALOG, 0, collections.data, collections.size, &error),
+        &error);
     CHECK_OK(block_store_commit(bs, &error), &error);
+    tansu_buffer_free(&collections);
     CHECK_OK(block_store_close(bs, &error), &error);
     tansu_buffer_free(&meta);
 }
 
-/* An older format that is read, and one that is not, less that which is written. */
-#define FORMAT_BEFORE (-1)
-#define FORMAT_TOO_OLD (-2)
-
 /* What the META says is believed when this version reads its format; otherwise the log is. */
 static void a_block_store_of_another_format_is_rebuilt(void) {
-    for (int more = FORMAT_TOO_OLD; more <= 1; more++) {
-        bool read = more == 0 || more == FORMAT_BEFORE;
+    for (int format = FORMAT_TOO_OLD; format <= FORMAT + 1; format++) {
+        bool read = format >= FORMAT_OLDEST && format <= FORMAT;
         char *folder = folder_new();
         make(folder);
-        rewrite(folder, more);
+        rewrite(folder, format);
         for (int opening = 0; opening < 2; opening++) {
             tansu_db *db = call_open(folder);
             CHECK_INT(read ? 77 : 3, call_count(db, NULL, "c", "{}"));
@@ -124,7 +133,7 @@ static void blocks_of_the_format_before_are_read(void) {
     save_all(db, 0);
     call_close(db);
     CHECK(older_block_store(folder_join(folder, CABINET)) > 20);
-    rewrite(folder, FORMAT_BEFORE);
+    rewrite(folder, FORMAT_OLDEST);
 
     tansu_options options = call_options(folder);
     options.read_only = 1;
@@ -157,6 +166,7 @@ static void rules_of(const char *folder, uint8_t rules) {
     bool found = false;
     CHECK_OK(block_store_open(&fs_system, folder_join(folder, CABINET), 0, &bs, &error), &error);
     CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &error), &error);
+    older_meta(bs, &meta, FORMAT - 1);
     for (size_t i = 0; i + sizeof name < meta.size; i++) {
         if (memcmp(meta.data + i, name, sizeof name) != 0)
             continue;

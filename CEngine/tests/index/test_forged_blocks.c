@@ -63,7 +63,7 @@ static void change(tansu_buffer *record, random_source *random) {
 static enum block_store_kind forge(const char *folder, random_source *random) {
     static const enum block_store_kind kinds[] = {BLOCK_STORE_BLOCK, BLOCK_STORE_BLOCK,
                                                   BLOCK_STORE_BLOCK, BLOCK_STORE_LOCATIONS,
-                                                  BLOCK_STORE_META};
+                                                  BLOCK_STORE_META,  BLOCK_STORE_CATALOG};
     enum block_store_kind kind = kinds[random_below(random, sizeof kinds / sizeof kinds[0])];
     block_store *bs;
     block_numbers numbers = {0};

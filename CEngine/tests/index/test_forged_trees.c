@@ -149,7 +149,7 @@ static void put_inner(block_store *bs, unsigned level, uint64_t count) {
 /* forge_blocks -- the index gets a root whose tree has 64^7 leaves. */
 static void forge_blocks(const char *folder) {
     block_store *bs;
-    tansu_buffer meta = TANSU_BUFFER_INIT;
+    tansu_buffer meta = TANSU_BUFFER_INIT, collections = TANSU_BUFFER_INIT;
     CHECK_OK(
         block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, &bs, &call_error),
         &call_error);
@@ -160,14 +160,19 @@ static void forge_blocks(const char *folder) {
     for (unsigned level = 1; level <= HEIGHT; level++, count *= CHILDREN)
         put_inner(bs, level, count);
     CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &call_error), &call_error);
+    CHECK_OK(block_store_get(bs, BLOCK_STORE_CATALOG, 0, &collections, &call_error), &call_error);
     doc_value all = {meta.data, (uint32_t)meta.size, DOC_DOCUMENT};
-    doc_value collection = forged_first(meta.data, meta.size, "collections");
+    doc_value collection = forged_first(collections.data, collections.size, "collections");
     doc_value index = forged_first(collection.data, collection.size, "indexes");
     forged_set(&all, "nextBlock", NUMBER + HEIGHT + 1);
     forged_set(&index, "block", NUMBER + HEIGHT);
     forged_set(&index, "count", count);
     CHECK_OK(block_store_put(bs, BLOCK_STORE_META, 0, meta.data, meta.size, &call_error),
              &call_error);
+    CHECK_OK(block_store_put(bs, BLOCK_STORE_CATALOG, 0, collections.data, collections.size,
+                             &call_error),
+             &call_error);
+    tansu_buffer_free(&collections);
     CHECK_OK(block_store_commit(bs, &call_error), &call_error);
     CHECK_OK(block_store_close(bs, &call_error), &call_error);
     tansu_buffer_free(&meta);

@@ -40,6 +40,22 @@ static void set(locations *p, uint64_t rid, uint64_t location) {
     locations_set(p, rid, location);
 }
 
+/* The record ids that a scan finds one run after the other are those that were set. */
+static void a_scan_of_sparse_record_ids(void) {
+    locations *p;
+    const uint64_t *words;
+    REQUIRE(locations_new(7, NULL, 0, &p, &error) == TANSU_OK);
+    for (uint64_t rid = 0; rid < 5000; rid += 1 + rid / 2)
+        set(p, rid, rid + 1);
+    for (uint64_t rid = 0, end; rid < 5000; rid = end) {
+        if (!CHECK_OK(locations_words(p, rid, &words, &end, &error), &error) || !CHECK(end > rid))
+            break;
+        for (uint64_t i = rid; i < end; i++)
+            CHECK_INT(get(p, i), words == NULL ? 0 : locations_load(&words[i - rid]));
+    }
+    locations_free(p);
+}
+
 static void what_was_set_is_found(void) {
     locations *p;
     REQUIRE(locations_new(7, NULL, 0, &p, &error) == TANSU_OK);
@@ -58,11 +74,13 @@ static void what_was_set_is_found(void) {
     CHECK_INT(99, get(p, 1));
     CHECK_STATUS(TANSU_E_TOO_LARGE, locations_prepare(p, MAX_RID + 1, &error));
     const uint64_t *words;
-    CHECK_OK(locations_chunk(p, 0, &words, &error), &error);
-    if (CHECK(words != NULL))
-        CHECK_INT(99, locations_load(&words[1]));
-    CHECK_OK(locations_chunk(p, 2, &words, &error), &error);
+    uint64_t end;
+    CHECK_OK(locations_words(p, 1, &words, &end, &error), &error);
+    if (CHECK(words != NULL && end > 1))
+        CHECK_INT(99, locations_load(words));
+    CHECK_OK(locations_words(p, 2 * LOCATIONS_CHUNK, &words, &end, &error), &error);
     CHECK(words == NULL);
+    CHECK_INT(3 * LOCATIONS_CHUNK, end);
     CHECK_STATUS(TANSU_E_INVALID_STATE, locations_checkpoint(p, NULL, &error));
     locations_free(p);
     locations_free(NULL);
@@ -148,7 +166,8 @@ static void damaged_chunks_are_errors(void) {
     uint64_t location;
     const uint64_t *words;
     CHECK_STATUS(TANSU_E_CORRUPT, locations_get(p, 3, &location, &error));
-    CHECK_STATUS(TANSU_E_CORRUPT, locations_chunk(p, 0, &words, &error));
+    uint64_t end;
+    CHECK_STATUS(TANSU_E_CORRUPT, locations_words(p, 0, &words, &end, &error));
     CHECK_STATUS(TANSU_E_CORRUPT, locations_prepare(p, 3, &error));
     locations_free(p);
     CHECK_STATUS(TANSU_E_CORRUPT, locations_new(9, bs, UINT64_MAX, &p, &error));
@@ -177,7 +196,8 @@ static void *read_locations(void *context) {
         CHECK_STATUS(TANSU_OK, locations_get(shared.p, rid, &location, NULL));
         CHECK(rid < published ? location == rid * 2 + 1 : location == 0 || location == rid * 2 + 1);
         const uint64_t *words;
-        CHECK_STATUS(TANSU_OK, locations_chunk(shared.p, rid / LOCATIONS_CHUNK, &words, NULL));
+        uint64_t end;
+        CHECK_STATUS(TANSU_OK, locations_words(shared.p, rid, &words, &end, NULL));
         CHECK(rid >= published || words != NULL);
     } while (!atomic_load(&shared.done));
     return NULL;
@@ -311,6 +331,7 @@ int main(void) {
     snprintf(file, sizeof(file), "%s/places.tch", folder);
     snprintf(wal, sizeof(wal), "%s.wal", file);
     RUN(what_was_set_is_found);
+    RUN(a_scan_of_sparse_record_ids);
     RUN(checkpoints_write_what_changed);
     RUN(damaged_chunks_are_errors);
     RUN(readers_and_checkpoints_concurrent_with_a_writer);

@@ -45,21 +45,21 @@ static char *sample(void) {
     return folder;
 }
 
-/* forge -- another number in META (`collection`: in its first collection). */
+/* forge -- another number in META (`collection`: in the first collection). */
 static void forge(const char *folder, bool collection, const char *key, uint64_t number) {
     block_store *bs;
     tansu_buffer meta = TANSU_BUFFER_INIT;
+    enum block_store_kind kind = collection ? BLOCK_STORE_CATALOG : BLOCK_STORE_META;
     CHECK_OK(
         block_store_open(&fs_system, folder_join(folder, BLOCK_STORE_FILE), 0, &bs, &call_error),
         &call_error);
-    CHECK_OK(block_store_get(bs, BLOCK_STORE_META, 0, &meta, &call_error), &call_error);
+    CHECK_OK(block_store_get(bs, kind, 0, &meta, &call_error), &call_error);
     doc_value doc = {meta.data, (uint32_t)meta.size, DOC_DOCUMENT};
     if (collection)
         doc = forged_first(meta.data, meta.size, "collections");
     forged_set(&doc, key, number);
     CHECK_OK(block_store_begin(bs, &call_error), &call_error);
-    CHECK_OK(block_store_put(bs, BLOCK_STORE_META, 0, meta.data, meta.size, &call_error),
-             &call_error);
+    CHECK_OK(block_store_put(bs, kind, 0, meta.data, meta.size, &call_error), &call_error);
     CHECK_OK(block_store_commit(bs, &call_error), &call_error);
     CHECK_OK(block_store_close(bs, &call_error), &call_error);
     tansu_buffer_free(&meta);

@@ -221,10 +221,8 @@ static void make_counted(const char *path) {
 /* waits -- whether an index of the collection is not current. */
 static bool waits(tansu_db *db, uint32_t number) {
     const snapshot *v = ((database *)db)->current->head;
-    for (uint32_t i = 0; i < v->count; i++)
-        if (strcmp(v->collections[i]->name, "c") == 0)
-            return index_waits(v->collections[i], number);
-    return false;
+    const collection_state *state = snapshot_collection(v, "c");
+    return state != NULL && index_waits(state, number);
 }
 
 static void a_first_count_leaves_the_index(void) {

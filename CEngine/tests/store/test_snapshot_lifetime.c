@@ -66,7 +66,7 @@ static void commit(database *db, random_source *source, living *l, bool visible)
     }
     for (uint64_t i = random_below(source, OBJECTS_EACH); i > 0; i--)
         objects[object_count++] = (object){.birth = epoch};
-    snapshot *v = snapshot_new(0);
+    snapshot *v = snapshot_new();
     REQUIRE(v != NULL);
     v->epoch = v->sequence = epoch;
     snapshot_publish(db, v, &retired, visible);
@@ -218,7 +218,7 @@ static void snapshots_move_between_threads(void) {
         retire_list retired = {NULL, 0, 0};
         uint64_t epoch = shared.first + i;
         REQUIRE(retire_add_born(&retired, free_shared, NULL, &shared.freed[i], epoch));
-        snapshot *v = snapshot_new(0);
+        snapshot *v = snapshot_new();
         REQUIRE(v != NULL);
         v->epoch = v->sequence = epoch + 1;
         bool visible = i % 3 != 0;

@@ -23,7 +23,7 @@ tansu_status tansu_bson_to_json(tansu_document bson, int canonical, tansu_buffer
         return error_set(error, TANSU_E_INVALID_ARGUMENT, NULL,
                          "Argument \"result\" is NULL; pass a buffer");
     result->size = 0;
-    tansu_status status = doc_check(bson.data, bson.size, DOC_CHECK_BSON, error);
+    tansu_status status = doc_check(bson.data, bson.size, DOC_CHECK_OWN, error);
     if (status != TANSU_OK)
         return status;
     if (!json_write_document(result, bson.data, bson.size, canonical != 0) ||

@@ -15,8 +15,12 @@
 typedef struct check {
     const uint8_t *doc;
     bool store;
+    uint32_t deepest; /* level */
     tansu_error *error;
 } check;
+
+/* Levels that the library has around a document of a user in its own ones, at most. */
+#define OWN_LEVELS 16
 
 /* One document or array being checked; the chain of parents is the path for messages. */
 typedef struct level {
@@ -332,7 +336,7 @@ static tansu_status check_level(const check *check, const level *parent, const u
     level.distinct = check->store && type != DOC_ARRAY;
     level.names = check->store && type == DOC_DOCUMENT;
     level.iter.key = NULL;
-    if (level.depth > TANSU_MAX_DEPTH)
+    if (level.depth > check->deepest)
         return refuse(
             check, parent, doc, TANSU_E_TOO_LARGE,
             "Documents and arrays are nested more than 100 levels deep; flatten the document");
@@ -361,8 +365,9 @@ static tansu_status check_level(const check *check, const level *parent, const u
 }
 
 tansu_status doc_check(const uint8_t *doc, size_t size, doc_check_mode mode, tansu_error *error) {
-    check check = {doc, mode == DOC_CHECK_STORE, error};
-    if (size > TANSU_MAX_DOCUMENT_SIZE)
+    bool own = mode == DOC_CHECK_OWN;
+    check check = {doc, mode == DOC_CHECK_STORE, TANSU_MAX_DEPTH + (own ? OWN_LEVELS : 0), error};
+    if (size > TANSU_MAX_DOCUMENT_SIZE && !own)
         return error_at(error, TANSU_E_TOO_LARGE, NULL, 0,
                         "Document has %zu bytes, and the maximum is %d; split it into several",
                         size, TANSU_MAX_DOCUMENT_SIZE);
@@ -372,7 +377,7 @@ tansu_status doc_check(const uint8_t *doc, size_t size, doc_check_mode mode, tan
 }
 
 bool value_may_be_stored(const doc_value *value, uint32_t depth) {
-    check check = {value->data, true, NULL};
+    check check = {value->data, true, TANSU_MAX_DEPTH, NULL};
     level level = {.depth = depth};
     return check_value(&check, &level, value) == TANSU_OK;
 }

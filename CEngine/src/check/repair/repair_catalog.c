@@ -181,40 +181,62 @@ static tansu_status apply(repair *r, const repair_record *record, tansu_error *e
     return TANSU_OK;
 }
 
-/* name_taken -- whether a collection that is not dropped has the name. */
-static bool name_taken(const repair *r, const char *name) {
-    for (size_t i = 0; i < r->collection_count; i++)
-        if (r->collections[i].named && !r->collections[i].dropped &&
-            strcmp(r->collections[i].name, name) == 0)
-            return true;
-    return false;
+/* by_name -- the order of r->names. */
+static int by_name(const void *item, const void *key) {
+    return strcmp(((const repair_collection *)item)->name, key);
+}
+
+/* with_name -- the collection that has the name; NULL: none. */
+static repair_collection *with_name(const repair *r, const char *name) {
+    return catalog_find(&r->names, by_name, name);
+}
+
+/* enter_name -- notes that a collection has its name, unless another one has it. */
+static void enter_name(repair *r, repair_collection *c) {
+    const catalog_writer writer = {.order = by_name};
+    if (with_name(r, c->name) == NULL)
+        catalog_insert(&r->names, &writer, c->name, c);
+}
+
+/* leave_name -- before a collection gets another name, or none. */
+static void leave_name(repair *r, repair_collection *c) {
+    retire_list none = {NULL, 0, 0};
+    const catalog_writer writer = {.order = by_name, .retired = &none};
+    if (with_name(r, c->name) == c)
+        catalog_remove(&r->names, &writer, c->name);
+    retire_forget(&none);
+    c->named = false;
 }
 
 /* make_name -- gives a collection a generated name; `why` follows its number. */
 static void make_name(repair *r, repair_collection *c, const char *why) {
     char name[TANSU_MAX_NAME + 1];
     int length = snprintf(name, sizeof name, "recovered_%u", c->id);
-    while (name_taken(r, name) && length < TANSU_MAX_NAME) {
+    while (with_name(r, name) != NULL && length < TANSU_MAX_NAME) {
         name[length++] = '_';
         name[length] = 0;
     }
     problem_location where = {.offset = -1, .size = -1, .collection = name};
     problem_list_add(&r->problems, &where, "Collection number %u %s; its name is now \"%s\"", c->id,
                      why, name);
+    leave_name(r, c);
     set_name(c, name, UINT64_MAX);
+    enter_name(r, c);
 }
 
 /* take_known_name -- gives a collection without a name the one that the index files have, if they
  * do and no other has it. `why` follows its number. */
 static bool take_known_name(repair *r, repair_collection *c, const char *why) {
     const repair_known_collection *known = repair_known_collection_find(r, c->id);
-    if (known == NULL || known->name[0] == 0 || name_taken(r, known->name))
+    if (known == NULL || known->name[0] == 0 || with_name(r, known->name) != NULL)
         return false;
     problem_location where = {.offset = -1, .size = -1, .collection = known->name};
     problem_list_add(&r->problems, &where,
                      "Collection number %u %s; its name is now \"%s\", as in the index files",
                      c->id, why, known->name);
+    leave_name(r, c);
     set_name(c, known->name, UINT64_MAX);
+    enter_name(r, c);
     c->local = known->local;
     return true;
 }
@@ -226,26 +248,34 @@ static void take_current_name(repair *r, repair_collection *c) {
     if (!c->doubtful || known == NULL || c->named_by > r->checkpoint ||
         strcmp(known->name, c->name) == 0)
         return;
-    c->named = false; /* no collection has to give way to it */
-    if (!take_known_name(r, c, "has a corrupt name in the log"))
-        c->named = true;
+    (void)take_known_name(r, c, "has a corrupt name in the log");
+}
+
+/* part_names -- of two collections with one name, which the second one has noted, the later one
+ * keeps it. */
+static void part_names(repair *r, repair_collection *c, repair_collection *noted) {
+    bool wins = c->named_by > noted->named_by || (c->named_by == noted->named_by && c < noted);
+    if (wins)
+        leave_name(r, noted);
+    enter_name(r, c);
+    make_name(r, wins ? noted : c, "has the name of a later collection");
 }
 
 /* settle_names -- gives every collection a name of its own. */
 static void settle_names(repair *r) {
     for (size_t i = 0; i < r->collection_count; i++)
         if (r->collections[i].named && !r->collections[i].dropped)
+            enter_name(r, &r->collections[i]);
+    for (size_t i = 0; i < r->collection_count; i++)
+        if (r->collections[i].named && !r->collections[i].dropped)
             take_current_name(r, &r->collections[i]);
     for (size_t i = 0; i < r->collection_count; i++) {
         repair_collection *c = &r->collections[i];
-        for (size_t k = 0; c->named && !c->dropped && k < r->collection_count; k++) {
-            const repair_collection *other = &r->collections[k];
-            if (other->named && !other->dropped && strcmp(other->name, c->name) == 0 &&
-                (other->named_by > c->named_by || (other->named_by == c->named_by && k < i))) {
-                c->named = false;
-                make_name(r, c, "has the name of a later collection");
-            }
-        }
+        repair_collection *noted = c->named && !c->dropped ? with_name(r, c->name) : c;
+        if (noted == NULL)
+            enter_name(r, c);
+        else if (noted != c)
+            part_names(r, c, noted);
     }
     for (size_t i = 0; i < r->collection_count; i++)
         if (!r->collections[i].named && !r->collections[i].dropped &&

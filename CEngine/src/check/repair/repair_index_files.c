@@ -15,6 +15,7 @@
 #include "check/repair/repair_read.h"
 #include "index/locations_stored.h"
 #include "index/tree/rid_suffix.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
 #include "store/name_check.h"
 #include "util/array.h"
@@ -85,7 +86,7 @@ static bool number_of(const uint8_t *doc, size_t size, const char *key, uint64_t
 /* usable -- whether a META record is one of this database. */
 static bool usable(const repair *r, const tansu_buffer *meta) {
     doc_value uuid;
-    return doc_check(meta->data, meta->size, DOC_CHECK_BSON, NULL) == TANSU_OK &&
+    return meta_check(meta->data, meta->size) &&
            doc_find(meta->data, meta->size, "uuid", 4, &uuid) && uuid.type == DOC_BINARY &&
            uuid.size == 21 && memcmp(uuid.data + 5, r->uuid, 16) == 0;
 }
@@ -285,17 +286,26 @@ static bool add_known_collection(repair *r, const comparison *q, const doc_value
     return true;
 }
 
+/* by_collection -- for sorting what is known. */
+static int by_collection(const void *a, const void *b) {
+    const repair_known_collection *x = a, *y = b;
+    return (x->collection > y->collection) - (x->collection < y->collection);
+}
+
 const repair_known_collection *repair_known_collection_find(const repair *r, uint32_t collection) {
-    for (size_t i = 0; i < r->known_count; i++)
-        if (r->known_collections[i].collection == collection)
-            return &r->known_collections[i];
-    return NULL;
+    const repair_known_collection key = {.collection = collection};
+    return r->known_count == 0
+               ? NULL
+               : bsearch(&key, r->known_collections, r->known_count, sizeof key, by_collection);
 }
 
 /* compare_collection -- compares all documents of a collection, a chunk of the location table at a
  * time. */
-static tansu_status compare_collection(repair *r, const doc_value *part, tansu_error *error) {
+static tansu_status compare_collection(void *context, uint32_t record, const doc_value *part,
+                                       tansu_error *error) {
+    repair *r = context;
     uint64_t id, end;
+    (void)record;
     if (part->type != DOC_DOCUMENT || !number_of(part->data, part->size, "id", &id) ||
         !number_of(part->data, part->size, "nextDocno", &end) || id == 0 ||
         id > RECORD_MAX_COLLECTION || end > MAX_RID)
@@ -330,16 +340,16 @@ static tansu_status compare_collection(repair *r, const doc_value *part, tansu_e
 
 tansu_status repair_index_files_compare(repair *r, tansu_error *error) {
     tansu_buffer meta = TANSU_BUFFER_INIT;
-    doc_value list;
-    doc_iter iter;
     tansu_status status = TANSU_OK;
     /* When no commit is missing, the log is complete and there is nothing to learn. */
     if (r->index_files != NULL && (r->last_missing != 0 || r->uncertain) &&
         block_store_get(r->index_files, BLOCK_STORE_META, 0, &meta, NULL) == TANSU_OK &&
-        usable(r, &meta) && doc_find(meta.data, meta.size, "collections", 11, &list) &&
-        list.type == DOC_ARRAY)
-        for (doc_iter_value(&iter, &list); status == TANSU_OK && doc_iter_next(&iter);)
-            status = compare_collection(r, &iter.value, error);
+        usable(r, &meta))
+        status =
+            stored_catalog_each(r->index_files, meta.data, meta.size, compare_collection, r, error);
     tansu_buffer_free(&meta);
-    return status;
+    if (r->known_count > 1)
+        qsort(r->known_collections, r->known_count, sizeof *r->known_collections, by_collection);
+    /* What cannot be read is not known. */
+    return status == TANSU_E_CORRUPT ? TANSU_OK : status;
 }

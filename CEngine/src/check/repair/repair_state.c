@@ -23,6 +23,7 @@ void repair_free(repair *r) {
             r->calls->close(r->segments[i].image);
     }
     free(r->records);
+    catalog_end(&r->names, UINT64_MAX, NULL, NULL);
     free(r->collections);
     free(r->segments);
     free(r->runs);

@@ -79,6 +79,7 @@ typedef struct repair {
     repair_collection *collections; /* by id */
     size_t collection_count;
     size_t collection_capacity;
+    catalog_page names; /* those that have a name and are not dropped, one for each name */
 
     /* repair_rebuild() */
     database *db; /* the new one */

@@ -45,8 +45,11 @@ static tansu_status check_stored(verification *c, enum block_store_kind kind, ui
  * trees. */
 static tansu_status verify_block_store(verification *c, tansu_error *error) {
     tansu_status status = check_stored(c, BLOCK_STORE_META, 0, NULL, error);
-    for (uint32_t i = 0; status == TANSU_OK && i < c->v->count; i++) {
-        const collection_state *state = c->v->collections[i];
+    for (uint32_t i = 0; status == TANSU_OK && i < c->db->catalog.count; i++)
+        status = check_stored(c, BLOCK_STORE_CATALOG, i, NULL, error);
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(c->v, NULL);
+    while (status == TANSU_OK && (state = snapshot_next(&all)) != NULL) {
         uint64_t chunks = (state->next_rid + LOCATIONS_CHUNK - 1) / LOCATIONS_CHUNK;
         for (uint64_t k = locations_next_chunk(state->locations, 0, chunks);
              status == TANSU_OK && k < chunks;
@@ -74,8 +77,9 @@ static uint64_t entry_count(const collection_state *state, uint32_t number) {
 static void measure(verification *c) {
     for (uint32_t i = 0; i < c->extent_count; i++)
         c->total += c->extents[i].end;
-    for (uint32_t i = 0; i < c->v->count; i++) {
-        const collection_state *state = c->v->collections[i];
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(c->v, NULL);
+    while ((state = snapshot_next(&all)) != NULL) {
         c->total += state->count * DOCUMENT_WORK;
         for (uint32_t number = 0; number <= state->index_count; number++)
             c->total += entry_count(state, number) * ENTRY_WORK;
@@ -133,8 +137,10 @@ tansu_status database_verify(database *db, tansu_progress progress, void *contex
         status = verify_log(&c, error);
     if (status == TANSU_OK)
         status = verify_block_store(&c, error);
-    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++)
-        status = verify_collection(&c, v->collections[i], error);
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    while (status == TANSU_OK && (state = snapshot_next(&all)) != NULL)
+        status = verify_collection(&c, state, error);
     if (status == TANSU_OK)
         status = verify_progress(&c, c.total, error);
     if (status == TANSU_OK)

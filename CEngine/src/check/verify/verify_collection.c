@@ -148,12 +148,13 @@ typedef tansu_status (*document_visitor)(collection_check *k, uint64_t rid, log_
 /* each_document -- visits the documents by record id; adds problems if `report`. */
 static tansu_status each_document(collection_check *k, bool report, document_visitor visit,
                                   tansu_error *error) {
-    uint64_t end = k->state->next_rid;
+    uint64_t end = k->state->next_rid, first = 0, last = 0;
     const uint64_t *words = NULL;
     for (uint64_t rid = 0; rid < end; rid++) {
         tansu_status status = TANSU_OK;
-        if (rid % LOCATIONS_CHUNK == 0) {
-            status = locations_chunk(k->state->locations, rid / LOCATIONS_CHUNK, &words, error);
+        if (rid == last) {
+            first = rid;
+            status = locations_words(k->state->locations, rid, &words, &last, error);
             if (status == TANSU_E_CORRUPT) {
                 k->incomplete = true;
                 problem_location where = {.file = BLOCK_STORE_FILE,
@@ -169,13 +170,13 @@ static tansu_status each_document(collection_check *k, bool report, document_vis
                 return status;
             }
             if (words == NULL) {
-                rid += LOCATIONS_CHUNK - 1;
+                rid = last - 1;
                 continue;
             }
         }
         verify_resolved resolved;
-        status = verify_resolve(k->c, k->state, rid, locations_load(&words[rid % LOCATIONS_CHUNK]),
-                                &resolved, error);
+        status = verify_resolve(k->c, k->state, rid, locations_load(&words[rid - first]), &resolved,
+                                error);
         if (status != TANSU_OK)
             return status;
         if (resolved.fault == NULL &&

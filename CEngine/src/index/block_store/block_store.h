@@ -27,6 +27,7 @@ typedef struct block_numbers {
 
 enum block_store_kind {
     BLOCK_STORE_META = 'm', /* number 0: the state that the blocks make up (catalog/checkpoint.h) */
+    BLOCK_STORE_CATALOG = 'c',  /* up to 64 collections (store/checkpoint/stored_catalog.h) */
     BLOCK_STORE_BLOCK = 'b',    /* a tree block, by block number */
     BLOCK_STORE_LOCATIONS = 'p' /* a chunk of locations, by collection << 40 | chunk */
 };

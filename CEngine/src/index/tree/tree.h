@@ -27,8 +27,12 @@ void tree_store_free(tree_store *store);
  * block number. The free numbers are forgotten: they were those of another one. */
 void tree_store_attach(tree_store *store, block_store *bs, uint64_t next_block);
 uint64_t tree_store_next_block(const tree_store *store);
-/* tree_store_memory -- bytes of blocks in memory. */
+/* tree_store_memory -- bytes of blocks in memory, and of what else counts. */
 uint64_t tree_store_memory(const tree_store *store);
+/* tree_store_count -- has other memory that is bounded together with the blocks count as such.
+ * tree_store_counted -- how much of tree_store_memory() that is. */
+void tree_store_count(tree_store *store, int64_t bytes);
+uint64_t tree_store_counted(const tree_store *store);
 /* tree_store_dirty -- how many of them the next checkpoint has to write. */
 uint64_t tree_store_dirty(const tree_store *store);
 

@@ -9,6 +9,15 @@
 
 #include <stdlib.h>
 
+void tree_store_count(tree_store *store, int64_t bytes) {
+    blocks_count(store, bytes, 0);
+    atomic_fetch_add_explicit(&store->counted, (uint64_t)bytes, memory_order_relaxed);
+}
+
+uint64_t tree_store_counted(const tree_store *store) {
+    return atomic_load_explicit(&((tree_store *)store)->counted, memory_order_relaxed);
+}
+
 /* tree_store_memory -- handles and contents. */
 uint64_t tree_store_memory(const tree_store *store) {
     return atomic_load_explicit(&store->memory, memory_order_relaxed);

@@ -77,6 +77,7 @@ struct tree_store {
     _Atomic(block_store *) bs;
     atomic_uint_fast64_t next_block;
     atomic_uint_fast64_t memory;
+    atomic_uint_fast64_t counted;   /* of it, what is no block */
     atomic_uint_fast64_t dirty;     /* bytes of contents that the next checkpoint has to write */
     atomic_uint_fast64_t frozen;    /* epoch that a checkpoint is writing; 0: none is in progress */
     atomic_uint_fast64_t relief_at; /* a load that takes `memory` past this calls `relief` */

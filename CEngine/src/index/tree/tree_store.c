@@ -20,6 +20,7 @@ tansu_status tree_store_new(tree_store **result, tansu_error *error) {
     atomic_init(&store->bs, NULL);
     atomic_init(&store->next_block, 1);
     atomic_init(&store->memory, 0);
+    atomic_init(&store->counted, 0);
     atomic_init(&store->dirty, 0);
     atomic_init(&store->frozen, 0);
     atomic_init(&store->relief_at, UINT64_MAX);

@@ -92,11 +92,14 @@ static tansu_status write_locked(database *db, const snapshot *v, uint32_t next_
             memmove(db->dropped, db->dropped + dropped_count,
                     db->dropped_count * sizeof *db->dropped);
         pthread_mutex_unlock(&db->snapshot_mutex);
+        db->catalog.epoch = v->epoch;
         __atomic_store_n(&db->checkpoint_sequence, v->sequence, __ATOMIC_RELAXED);
     } else {
         tree_checkpoint_failed(db->trees);
-        for (uint32_t i = 0; i < v->count; i++)
-            locations_checkpoint_failed(v->collections[i]->locations);
+        const collection_state *state;
+        catalog_cursor all = snapshot_from(v, NULL);
+        while ((state = snapshot_next(&all)) != NULL)
+            locations_checkpoint_failed(state->locations);
         tree_store_return_free(db->trees, blocks, block_count);
     }
     free(blocks);

@@ -11,9 +11,13 @@
 /* The format of the META record that is written, and the oldest that is read: a block store with
  * any other is rebuilt from the log. Since 2, index entries have type tags; since 3, blocks and
  * chunks have a stored form of their own (index/tree/tree_stored.h, index/locations_stored.h), next
- * to which those of 2 can be read. */
-#define META_FORMAT 3
+ * to which those of 2 can be read; since 4, collections are in records of their own
+ * (store/checkpoint/stored_catalog.h), and before in META. */
+#define META_FORMAT 4
 #define META_FORMAT_OLDEST 2
+
+/* The subtype of a binary that segment_usage_encode() made. Before format 4 it was 0. */
+#define META_USAGE 0x80
 
 /* meta_write -- writes a snapshot's changed blocks and chunks and the META record, within the block
  * store's transaction. */
@@ -30,9 +34,9 @@ typedef struct stored_trees {
     uint64_t other_records; /* at most so many records of the block store are no blocks */
 } stored_trees;
 
-/* meta_trees -- adds the trees that a META record names. The caller frees the list. Errors:
- * CORRUPT, MEMORY. */
-tansu_status meta_trees(const uint8_t *meta, size_t size, stored_trees *trees);
+/* meta_trees -- adds the trees of the collections that a META record names. The caller frees the
+ * list. Errors: CORRUPT, MEMORY. */
+tansu_status meta_trees(block_store *bs, const uint8_t *meta, size_t size, stored_trees *trees);
 
 /* checkpoint_free_unreachable -- has the next checkpoint remove the stored blocks that no stored
  * tree has, and says whether there are any. For the first checkpoint after opening, whose mutex is

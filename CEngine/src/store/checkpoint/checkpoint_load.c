@@ -4,6 +4,7 @@
 #include "store/checkpoint/checkpoint.h"
 
 #include "store/checkpoint/checkpoint_internal.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
 #include "store/index_files.h"
 #include "util/error.h"
@@ -24,6 +25,7 @@ tansu_status checkpoint_discard(database *db, tansu_error *error) {
     db->next_collection = db->next_index = 1;
     db->checkpoint_sequence = 0;
     segment_usage_decode(db->written, NULL, 0);
+    stored_catalog_forget(db);
     if (db->read_only)
         return TANSU_OK;
     /* How far the log went must not be forgotten with them, or a log that lost its end would be

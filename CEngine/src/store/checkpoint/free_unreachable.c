@@ -89,7 +89,7 @@ bool checkpoint_free_unreachable(database *db) {
     tansu_buffer meta = TANSU_BUFFER_INIT;
     bool any = false;
     if (block_store_get(db->bs, BLOCK_STORE_META, 0, &meta, NULL) == TANSU_OK &&
-        meta_trees(meta.data, meta.size, &trees) == TANSU_OK &&
+        meta_trees(db->bs, meta.data, meta.size, &trees) == TANSU_OK &&
         (db->index_was_open || is_suspicious(db, &trees)))
         any = free_others(db, &trees);
     tansu_buffer_free(&meta);

@@ -5,6 +5,7 @@
 
 #include "bson/document.h"
 #include "store/checkpoint/log_state.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/references/reference_list.h"
@@ -34,8 +35,11 @@ static bool bool_of(const uint8_t *doc, size_t size, const char *key) {
 /* usage_of -- a usage of the META; false without one. */
 static bool usage_of(const uint8_t *doc, size_t size, const char *key, segment_usage *result) {
     doc_value value;
-    return doc_find(doc, size, key, strlen(key), &value) && value.type == DOC_BINARY &&
-           value.size >= 5 && segment_usage_decode(result, value.data + 5, value.size - 5);
+    if (!doc_find(doc, size, key, strlen(key), &value) || value.type != DOC_BINARY)
+        return false;
+    return value.data[4] == META_USAGE
+               ? segment_usage_decode(result, value.data + 5, value.size - 5)
+               : segment_usage_decode_older(result, value.data + 5, value.size - 5);
 }
 
 /* load_segments -- the numbers of the log's segments. */
@@ -122,9 +126,64 @@ static tansu_status load_options(const doc_value *part, collection_state *state,
     return status == TANSU_E_MEMORY || status == TANSU_OK ? status : TANSU_E_CORRUPT;
 }
 
-/* load_collection -- one collection, appended to the snapshot. */
-static tansu_status load_collection(database *db, snapshot *v, const doc_value *part,
+/* What is loaded. */
+typedef struct loading {
+    database *db;
+    snapshot *v;
+    uint64_t next_collection;
+} loading;
+
+/* enter -- puts a state into the snapshot. The names and numbers of collections, by which they are
+ * found, differ, and the numbers are below the one that the next collection gets. */
+static tansu_status enter(const loading *l, uint32_t record, collection_state *state,
+                          tansu_error *error) {
+    const catalog_writer states = {.order = order_of_states}, numbers = {.order = order_of_numbers},
+                         holders = {.order = order_of_holders};
+    snapshot *v = l->v;
+    if (state->id >= l->next_collection || snapshot_collection(v, state->name) != NULL ||
+        catalog_find(&v->numbers, order_of_numbers, &state->id) != NULL)
+        return TANSU_E_CORRUPT;
+    bool entered = stored_catalog_reserve(l->db, state->id) &&
+                   catalog_insert(&v->numbers, &numbers, &state->id, state->named) &&
+                   (state->references == NULL ||
+                    catalog_insert(&v->holders, &holders, state->name, state->named)) &&
+                   catalog_insert(&v->states, &states, state->name, state);
+    v->count += entered;
+    if (entered)
+        collection_count(state, l->db->trees);
+    if (entered && record == UINT32_MAX) /* it gets a record of its own */
+        stored_catalog_mark(l->db, state->id, 1);
+    return entered ? TANSU_OK : error_memory(error);
+}
+
+/* load_state -- what is stored of a collection, in a state whose arrays have space for it. */
+static tansu_status load_state(database *db, const doc_value *part, const doc_value *gaps,
+                               const doc_value *indexes, uint64_t block, uint64_t ids_count,
+                               collection_state *state, tansu_error *error) {
+    doc_iter iter;
+    tansu_status status = load_options(part, state, error);
+    if (status == TANSU_OK)
+        status = locations_new(state->id, db->bs, state->next_rid, &state->locations, error);
+    if (status == TANSU_OK)
+        status = locations_gaps_read(state->locations, gaps->data + 5, gaps->size - 5, error);
+    if (status == TANSU_OK &&
+        !usage_of(part->data, part->size, "live", locations_live(state->locations)))
+        status = TANSU_E_CORRUPT;
+    if (status == TANSU_OK)
+        status = tree_open(db->trees, block, ids_count, &state->ids, error);
+    for (doc_iter_value(&iter, indexes); status == TANSU_OK && doc_iter_next(&iter);) {
+        status = load_index(db, &iter.value, &state->indexes[state->index_count], error);
+        if (state->indexes[state->index_count].definition != NULL)
+            state->index_count++;
+    }
+    return status;
+}
+
+/* load_collection -- a stored_collection_visitor: adds it to the snapshot. */
+static tansu_status load_collection(void *context, uint32_t record, const doc_value *part,
                                     tansu_error *error) {
+    const loading *l = context;
+    database *db = l->db;
     doc_value name, indexes, gaps;
     uint64_t id, next_rid, count, block, ids_count;
     if (part->type != DOC_DOCUMENT || !int_of(part->data, part->size, "id", &id) ||
@@ -136,7 +195,8 @@ static tansu_status load_collection(database *db, snapshot *v, const doc_value *
         !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY ||
         !doc_find(part->data, part->size, "gaps", 4, &gaps) || gaps.type != DOC_BINARY ||
         next_rid > MAX_RID || next_rid > log_max_rid(db->log) || ids_count > next_rid || id == 0 ||
-        id > RECORD_MAX_COLLECTION)
+        id > RECORD_MAX_COLLECTION ||
+        (record != UINT32_MAX && id / STORED_CATALOG_COLLECTIONS != record))
         return TANSU_E_CORRUPT;
     size_t length;
     const char *text = doc_string(&name, &length);
@@ -156,46 +216,18 @@ static tansu_status load_collection(database *db, snapshot *v, const doc_value *
         (void)codec_of_name(doc_string(&compression, &compression_length), &state->codec);
     state->next_rid = next_rid;
     state->count = count;
-    memcpy(state->name, text, length < TANSU_MAX_NAME ? length : TANSU_MAX_NAME);
-    v->collections[v->count++] = state;
-    tansu_status status = load_options(part, state, error);
-    if (status == TANSU_OK)
-        status = locations_new(state->id, db->bs, next_rid, &state->locations, error);
-    if (status == TANSU_OK)
-        status = locations_gaps_read(state->locations, gaps.data + 5, gaps.size - 5, error);
-    if (status == TANSU_OK &&
-        !usage_of(part->data, part->size, "live", locations_live(state->locations)))
-        status = TANSU_E_CORRUPT;
-    if (status == TANSU_OK)
-        status = tree_open(db->trees, block, ids_count, &state->ids, error);
-    for (doc_iter_value(&iter, &indexes); status == TANSU_OK && doc_iter_next(&iter);) {
-        status = load_index(db, &iter.value, &state->indexes[state->index_count], error);
-        if (state->indexes[state->index_count].definition != NULL)
-            state->index_count++;
+    collection_name *named = collection_name_new(state->id, text, length);
+    if (named == NULL) {
+        free(state);
+        return error_memory(error);
     }
+    collection_set_name(state, named);
+    tansu_status status = load_state(db, part, &gaps, &indexes, block, ids_count, state, error);
+    if (status == TANSU_OK)
+        status = enter(l, record, state, error);
+    if (status != TANSU_OK)
+        collection_release(db->trees, state);
     return status;
-}
-
-/* check_collections -- CORRUPT unless the names rise, by which collections are found, and the
- * numbers, by which records name them, differ and are below the one that the next collection
- * gets. */
-static tansu_status check_collections(const snapshot *v, uint64_t next_number) {
-    if (next_number > RECORD_MAX_COLLECTION + 1)
-        return TANSU_E_CORRUPT;
-    uint8_t *seen = calloc(1, (size_t)next_number / 8 + 1);
-    if (seen == NULL)
-        return TANSU_E_MEMORY;
-    bool sound = true;
-    for (uint32_t i = 0; sound && i < v->count; i++) {
-        const collection_state *state = v->collections[i];
-        uint8_t bit = (uint8_t)(1u << state->id % 8);
-        sound = state->id < next_number && (seen[state->id / 8] & bit) == 0 &&
-                (i == 0 || strcmp(v->collections[i - 1]->name, state->name) < 0);
-        if (sound)
-            seen[state->id / 8] |= bit;
-    }
-    free(seen);
-    return sound ? TANSU_OK : TANSU_E_CORRUPT;
 }
 
 /* add_tree -- CORRUPT without the members. */
@@ -213,46 +245,48 @@ static tansu_status add_tree(const doc_value *part, const char *block, const cha
     return TANSU_OK;
 }
 
-tansu_status meta_trees(const uint8_t *meta, size_t size, stored_trees *trees) {
-    doc_value list, indexes;
-    doc_iter collection, index;
+/* collection_trees -- a stored_collection_visitor: adds its trees. */
+static tansu_status collection_trees(void *context, uint32_t record, const doc_value *part,
+                                     tansu_error *error) {
+    stored_trees *trees = context;
+    doc_value indexes;
+    doc_iter index;
     uint64_t next_rid;
-    trees->other_records++; /* META */
-    if (!doc_find(meta, size, "collections", 11, &list) || list.type != DOC_ARRAY)
+    (void)record;
+    (void)error;
+    tansu_status status = add_tree(part, "idsBlock", "idsCount", trees);
+    if (status != TANSU_OK)
+        return status;
+    if (!int_of(part->data, part->size, "nextDocno", &next_rid) ||
+        !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY)
         return TANSU_E_CORRUPT;
-    for (doc_iter_value(&collection, &list); doc_iter_next(&collection);) {
-        const doc_value *part = &collection.value;
-        tansu_status status = add_tree(part, "idsBlock", "idsCount", trees);
-        if (status != TANSU_OK)
-            return status;
-        if (!int_of(part->data, part->size, "nextDocno", &next_rid) ||
-            !doc_find(part->data, part->size, "indexes", 7, &indexes) || indexes.type != DOC_ARRAY)
-            return TANSU_E_CORRUPT;
-        trees->other_records += (next_rid + LOCATIONS_CHUNK - 1) / LOCATIONS_CHUNK;
-        for (doc_iter_value(&index, &indexes); doc_iter_next(&index);) {
-            status = add_tree(&index.value, "block", "count", trees);
-            if (status != TANSU_OK)
-                return status;
-        }
-    }
-    return TANSU_OK;
+    trees->other_records += (next_rid + LOCATIONS_CHUNK - 1) / LOCATIONS_CHUNK;
+    for (doc_iter_value(&index, &indexes); status == TANSU_OK && doc_iter_next(&index);)
+        status = add_tree(&index.value, "block", "count", trees);
+    return status;
+}
+
+tansu_status meta_trees(block_store *bs, const uint8_t *meta, size_t size, stored_trees *trees) {
+    uint32_t record = 0;
+    trees->other_records++; /* META */
+    for (; (record = stored_catalog_next(meta, size, record)) != UINT32_MAX; record++)
+        trees->other_records++;
+    return stored_catalog_each(bs, meta, size, collection_trees, trees, NULL);
 }
 
 tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot **result,
                        tansu_error *error) {
-    doc_value uuid, list;
+    doc_value uuid;
     uint64_t format, sequence, position, next_collection, next_index, next_block;
-    if (doc_check(meta, size, DOC_CHECK_BSON, error) != TANSU_OK ||
-        !int_of(meta, size, "format", &format) || format < META_FORMAT_OLDEST ||
-        format > META_FORMAT || !int_of(meta, size, "sequence", &sequence) ||
-        !int_of(meta, size, "position", &position) ||
+    if (!meta_check(meta, size) || !int_of(meta, size, "format", &format) ||
+        format < META_FORMAT_OLDEST || format > META_FORMAT ||
+        !int_of(meta, size, "sequence", &sequence) || !int_of(meta, size, "position", &position) ||
         !int_of(meta, size, "nextCollection", &next_collection) ||
         !int_of(meta, size, "nextIndex", &next_index) ||
         !int_of(meta, size, "nextBlock", &next_block) || !doc_find(meta, size, "uuid", 4, &uuid) ||
         uuid.type != DOC_BINARY || uuid.size != 21 ||
         memcmp(uuid.data + 5, db->manifest.uuid, 16) != 0 ||
-        !doc_find(meta, size, "collections", 11, &list) || list.type != DOC_ARRAY ||
-        !log_state_matches(db, meta, size))
+        next_collection > RECORD_MAX_COLLECTION + 1 || !log_state_matches(db, meta, size))
         return TANSU_E_CORRUPT;
     /* A checkpoint without the log's segments was written by an earlier release. */
     if (!usage_of(meta, size, "written", db->written))
@@ -260,24 +294,18 @@ tansu_status meta_read(database *db, const uint8_t *meta, size_t size, snapshot 
     tansu_status status = load_segments(db, meta, size, error);
     if (status != TANSU_OK)
         return status;
-    uint32_t count = 0;
-    doc_iter iter;
-    for (doc_iter_value(&iter, &list); doc_iter_next(&iter);)
-        count++;
-    snapshot *v = snapshot_new(count);
+    snapshot *v = snapshot_new();
     if (v == NULL)
         return error_memory(error);
     v->sequence = sequence;
     v->position = position;
     tree_store_attach(db->trees, db->bs, next_block);
-    for (doc_iter_value(&iter, &list); status == TANSU_OK && doc_iter_next(&iter);)
-        status = load_collection(db, v, &iter.value, error);
+    loading l = {.db = db, .v = v, .next_collection = next_collection};
+    status = stored_catalog_read(db, meta, size, error);
     if (status == TANSU_OK)
-        status = check_collections(v, next_collection);
+        status = stored_catalog_each(db->bs, meta, size, load_collection, &l, error);
     if (status != TANSU_OK) {
-        for (uint32_t i = 0; i < v->count; i++)
-            collection_release(db->trees, v->collections[i]);
-        snapshot_free(v);
+        snapshot_discard(v, UINT64_MAX, collection_release, db->trees);
         return status;
     }
     db->next_collection = (uint32_t)next_collection;

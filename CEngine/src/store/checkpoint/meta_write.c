@@ -1,9 +1,11 @@
 /*
- * store/checkpoint/meta_write.c -- writing a snapshot's blocks, chunks and META record.
+ * store/checkpoint/meta_write.c -- writing a snapshot's blocks, chunks, records of collections
+ * and META record.
  */
 #include "store/checkpoint/checkpoint_internal.h"
 
 #include "store/checkpoint/log_state.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
 #include "store/references/reference_list.h"
 #include "store/timestamps/timestamp_fields.h"
@@ -28,7 +30,7 @@ static void append_index(writer *w, uint32_t number, const collection_index *ind
 static void append_usage(writer *w, const char *key, segment_usage *u) {
     tansu_buffer bytes = TANSU_BUFFER_INIT;
     if (segment_usage_encode(u, &bytes))
-        writer_binary(w, key, DOC_SUBTYPE_GENERIC, bytes.data, bytes.size);
+        writer_binary(w, key, META_USAGE, bytes.data, bytes.size);
     else
         w->failed = true;
     tansu_buffer_free(&bytes);
@@ -94,11 +96,48 @@ static tansu_status write_collection(database *db, const collection_state *state
     return status == TANSU_OK && w->failed ? error_memory(error) : status;
 }
 
+/* write_record -- the collections of a snapshot that are in one record of the stored catalog. */
+static tansu_status write_record(database *db, const snapshot *v, uint32_t record,
+                                 tansu_error *error) {
+    tansu_buffer collections = TANSU_BUFFER_INIT;
+    writer w = {.out = &collections, .limit = INT32_MAX};
+    tansu_status status = TANSU_OK;
+    uint32_t count = 0, first = record * STORED_CATALOG_COLLECTIONS;
+    size_t document = writer_begin(&w), list = writer_open(&w, "collections", DOC_ARRAY);
+    const collection_name *named;
+    catalog_cursor all = catalog_from(&v->numbers, order_of_numbers, &first);
+    while (status == TANSU_OK && (named = catalog_next(&all)) != NULL &&
+           named->id - first < STORED_CATALOG_COLLECTIONS)
+        status = write_collection(db, snapshot_collection(v, named->text), &w, count++, error);
+    writer_end(&w, list);
+    if (status == TANSU_OK && count == 0)
+        status = block_store_remove(db->bs, BLOCK_STORE_CATALOG, record, error);
+    else if (status == TANSU_OK)
+        status = writer_finish(&w, document)
+                     ? block_store_put(db->bs, BLOCK_STORE_CATALOG, record, collections.data,
+                                       collections.size, error)
+                     : error_memory(error);
+    tansu_buffer_free(&collections);
+    if (status == TANSU_OK)
+        stored_catalog_set(db, record, count != 0);
+    return status;
+}
+
+/* write_catalog -- the records of the stored catalog that changed. */
+static tansu_status write_catalog(database *db, const snapshot *v, tansu_error *error) {
+    uint32_t *records, count;
+    tansu_status status = stored_catalog_changed(db, &records, &count, error);
+    for (uint32_t i = 0; status == TANSU_OK && i < count; i++)
+        status = write_record(db, v, records[i], error);
+    free(records);
+    return status;
+}
+
 tansu_status meta_write(database *db, const snapshot *v, uint32_t next_collection,
                         uint32_t next_index, tansu_error *error) {
     tansu_buffer meta = TANSU_BUFFER_INIT;
     writer w = {.out = &meta, .limit = INT32_MAX};
-    tansu_status status = TANSU_OK;
+    tansu_status status = write_catalog(db, v, error);
     size_t document = writer_begin(&w);
     writer_int32(&w, "format", META_FORMAT);
     writer_binary(&w, "uuid", DOC_SUBTYPE_UUID, db->manifest.uuid, 16);
@@ -108,10 +147,7 @@ tansu_status meta_write(database *db, const snapshot *v, uint32_t next_collectio
     writer_int64(&w, "nextIndex", next_index);
     append_segments(&w, db->log);
     append_usage(&w, "written", db->written);
-    size_t list = writer_open(&w, "collections", DOC_ARRAY);
-    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++)
-        status = write_collection(db, v->collections[i], &w, i, error);
-    writer_end(&w, list);
+    stored_catalog_append(db, &w);
     if (status == TANSU_OK) {
         log_state_append(db, v, &w);
         writer_int64(&w, "nextBlock", (int64_t)tree_store_next_block(db->trees));

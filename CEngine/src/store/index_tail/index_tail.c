@@ -162,7 +162,9 @@ tansu_status indexes_current(const collection_state *state, tansu_error *error) 
 
 tansu_status snapshot_indexes_current(const snapshot *v, tansu_error *error) {
     tansu_status status = TANSU_OK;
-    for (uint32_t i = 0; status == TANSU_OK && i < v->count; i++)
-        status = indexes_current(v->collections[i], error);
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    while (status == TANSU_OK && (state = snapshot_next(&all)) != NULL)
+        status = indexes_current(state, error);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "store/background/compactor.h"
 #include "store/background/worker.h"
 #include "store/checkpoint/checkpoint.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
 #include "store/files_stamp.h"
@@ -257,6 +258,7 @@ tansu_status database_close(database *db, tansu_error *error) {
             *error = lost;
     }
     free(db->dropped);
+    stored_catalog_free(db);
     free(db->checkpoint_segments);
     segment_usage_free(db->written);
     pthread_cond_destroy(&db->compactor_wanted);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 tansu_status recovery_start_empty(database *db, tansu_error *error) {
-    snapshot *v = snapshot_new(0);
+    snapshot *v = snapshot_new();
     if (v == NULL)
         return error_memory(error);
     db->oldest = db->visible = db->head = v;

@@ -5,6 +5,7 @@
 #include "bson/document.h"
 #include "log/follow/follow.h"
 #include "log/scan.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/database_internal.h"
 #include "store/snapshot.h"
 #include "store/write_txn/write_txn_internal.h"
@@ -134,6 +135,7 @@ static tansu_status relocate_record(replayed_compaction *a, const collection_sta
     if (old->where != record->where || !record_same_commit(old, record) ||
         ((word & LOCATION_DELETED) != 0) != deleted)
         return TANSU_OK;
+    stored_catalog_mark(a->wtxn->db, state->id, a->wtxn->epoch);
     locations_relocate(state->locations, record_rid(record), word,
                        deleted ? location | LOCATION_DELETED : location);
     if (!deleted) {
@@ -155,6 +157,7 @@ static tansu_status clear_deletion(replayed_compaction *a, const collection_stat
     /* The writer keeps the deletions that its own readers need, and knows of no others. */
     if (record_visible_from(record) > a->oldest)
         return in_use(error);
+    stored_catalog_mark(a->wtxn->db, state->id, a->wtxn->epoch);
     locations_relocate(state->locations, record_rid(record), word, 0);
     return TANSU_OK;
 }
@@ -192,9 +195,12 @@ tansu_status recovery_compaction(write_txn *wtxn, const record_header *record,
         status = log_scan(wtxn->db->log, a.replaced[i], clear_frame, &a, error);
     for (uint32_t i = 0; status == TANSU_OK && i < a.count; i++) {
         segment_usage_forget(wtxn->db->written, a.replaced[i]);
-        for (uint32_t k = 0; k < wtxn->next->count; k++)
-            segment_usage_forget(locations_live(wtxn->next->collections[k]->locations),
-                                 a.replaced[i]);
+    }
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(wtxn->next, NULL);
+    while (status == TANSU_OK && (state = snapshot_next(&all)) != NULL) {
+        for (uint32_t i = 0; i < a.count; i++)
+            segment_usage_forget(locations_live(state->locations), a.replaced[i]);
     }
     if (status == TANSU_E_NOT_FOUND)
         status = corrupt(location, error);

@@ -43,7 +43,6 @@ typedef struct replaying {
     tail_changes *lists; /* of the collections, in the order of their first changes */
     uint32_t list_count;
     uint32_t list_capacity;
-    uint32_t at;             /* the list used last */
     collection_state *state; /* the transaction's own, used last; or NULL */
     /* bytes of the newest segment that are not yet counted in `state` and among those written */
     uint32_t segment;
@@ -113,9 +112,7 @@ static tansu_status enter_state(replaying *r, uint32_t collection, tansu_error *
     const collection_state *state = write_txn_collection_by_id(r->wtxn, collection);
     if (state == NULL)
         return TANSU_OK;
-    char name[TANSU_MAX_NAME + 1];
-    memcpy(name, state->name, sizeof name);
-    return write_txn_collection(r->wtxn, name, 0, &r->state, error);
+    return write_txn_collection(r->wtxn, state->name, 0, &r->state, error);
 }
 
 /* count_record -- counts a record that was written. */
@@ -142,17 +139,15 @@ static void count_live(replaying *r, log_location from, const record_header *rec
         segment_usage_add(locations_live(r->state->locations), segment, -(int64_t)size);
 }
 
-/* list_of -- the changes of a collection; NULL when memory is exhausted. */
-static tail_changes *list_of(replaying *r, uint32_t collection) {
-    if (r->at < r->list_count && r->lists[r->at].collection == collection)
-        return &r->lists[r->at];
-    for (r->at = 0; r->at < r->list_count; r->at++)
-        if (r->lists[r->at].collection == collection)
-            return &r->lists[r->at];
+/* list_of -- the changes of the collection that was entered; NULL when memory is exhausted. */
+static tail_changes *list_of(replaying *r) {
+    if (r->state->changes != 0)
+        return &r->lists[r->state->changes - 1];
     if (!ARRAY_RESERVE(r->lists, r->list_count, r->list_capacity, 1))
         return NULL;
     tail_changes *list = &r->lists[r->list_count++];
-    *list = (tail_changes){.collection = collection};
+    *list = (tail_changes){.collection = r->state->id};
+    r->state->changes = r->list_count;
     /* Most commits change one document, mostly of one collection. */
     if (r->list_count == 1 && r->commits > FEW_COMMITS)
         tail_changes_expect(list, r->commits);
@@ -166,7 +161,7 @@ static tansu_status change_indexes(replaying *r, const record_header *record, lo
     uint64_t rid = record_rid(record);
     const uint8_t *payload = record_payload(record);
     if (r->waits) {
-        tail_changes *list = list_of(r, record_collection(record));
+        tail_changes *list = list_of(r);
         if (list == NULL)
             return error_memory(error);
         if (!list->made_at_once)
@@ -320,10 +315,13 @@ static tansu_status index_of(const write_txn *wtxn, const uint8_t *payload, uint
 static tansu_status before_catalog_change(replaying *r, const record_header *record,
                                           tansu_error *error) {
     tansu_status status = TANSU_OK;
-    if (r->waits) {
-        tail_changes *list = list_of(r, record_collection(record));
+    bool creates = record->type == RECORD_INDEX_CREATE;
+    if (r->waits)
+        status = enter_state(r, record_collection(record), error);
+    if (r->waits && status == TANSU_OK && r->state != NULL && (creates || r->state->changes != 0)) {
+        tail_changes *list = list_of(r);
         status = list == NULL ? error_memory(error) : make_changes(r, list, error);
-        if (status == TANSU_OK && record->type == RECORD_INDEX_CREATE)
+        if (status == TANSU_OK && creates)
             list->made_at_once = true;
     }
     leave_state(r);

@@ -59,11 +59,7 @@ typedef struct online_build {
 
 /* state_of -- the collection in a snapshot, NULL when it was dropped. */
 static const collection_state *state_of(const online_build *a, const snapshot *v) {
-    for (uint32_t i = 0; i < v->count; i++) {
-        if (v->collections[i]->id == a->collection)
-            return v->collections[i];
-    }
-    return NULL;
+    return snapshot_collection_by_id(v, a->collection);
 }
 
 /* context_of -- reading as of a snapshot. */
@@ -138,14 +134,13 @@ static bool note_changed(online_build *a, uint64_t rid) {
 /* find_changed -- the record ids whose locations lie after the held snapshot. */
 static tansu_status find_changed(online_build *a, const collection_state *now, tansu_error *error) {
     a->changed_count = 0;
-    for (uint64_t first = 0; first < now->next_rid; first += LOCATIONS_CHUNK) {
+    uint64_t end;
+    for (uint64_t first = 0; first < now->next_rid; first = end) {
         const uint64_t *words;
-        tansu_status status =
-            locations_chunk(now->locations, first / LOCATIONS_CHUNK, &words, error);
+        tansu_status status = locations_words(now->locations, first, &words, &end, error);
         if (status != TANSU_OK)
             return status;
-        for (uint64_t i = 0; words != NULL && i < LOCATIONS_CHUNK && first + i < now->next_rid;
-             i++) {
+        for (uint64_t i = 0; words != NULL && first + i < end && first + i < now->next_rid; i++) {
             if (locations_load(&words[i]) >= a->from->position && !note_changed(a, first + i))
                 return error_memory(error);
         }

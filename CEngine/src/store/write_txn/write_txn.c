@@ -71,18 +71,15 @@ tansu_status write_txn_begin(database *db, write_txn **result, tansu_error *erro
         return error_memory(error);
     wtxn->db = db;
     wtxn->base = db->head; /* which only this transaction's own commit can release */
-    wtxn->next = snapshot_take(db, wtxn->base->count);
+    wtxn->epoch = ++db->next_epoch;
+    wtxn->next = snapshot_take(db, wtxn->base, wtxn->epoch);
     if (wtxn->next == NULL) {
         write_txn_give_back(wtxn);
         return error_memory(error);
     }
     wtxn->retired = wtxn->next->retired;
     wtxn->next->retired = (retire_list){0};
-    wtxn->next->count = wtxn->base->count;
-    memcpy(wtxn->next->collections, wtxn->base->collections,
-           wtxn->base->count * sizeof *wtxn->base->collections);
     wtxn->sequence = wtxn->base->sequence + 1;
-    wtxn->next->epoch = wtxn->epoch = ++db->next_epoch;
     wtxn->faults = log_faults(db->log);
     tree_writer_begin(&wtxn->writer, db->trees, wtxn->epoch, &wtxn->retired);
     wtxn->next_collection = db->next_collection;
@@ -106,18 +103,9 @@ void write_txn_abort(write_txn *wtxn) {
         declared_indexes_restore_suspended(wtxn->db);
     if (!wtxn->replay)
         log_abort(wtxn->db->log);
-    for (uint32_t i = 0; i < wtxn->next->count; i++) {
-        collection_state *state = wtxn->next->collections[i];
-        if (state->epoch != wtxn->epoch)
-            continue;
-        tree_discard(&wtxn->writer, &state->ids);
-        for (uint32_t k = 0; k < state->index_count; k++)
-            tree_discard(&wtxn->writer, &state->indexes[k].entries);
-        free(state);
-    }
     for (size_t i = 0; i < wtxn->dropped_count; i++)
         tree_discard(&wtxn->writer, &wtxn->dropped[i]);
-    snapshot_free(wtxn->next);
+    snapshot_discard(wtxn->next, wtxn->epoch, write_txn_discard_state, wtxn);
     retire_forget(&wtxn->retired);
     retire_run(&wtxn->made);
     write_txn_end(wtxn);
@@ -333,11 +321,7 @@ static tansu_status step_back(write_txn *wtxn, const write_txn_step *step) {
         status = write_txn_apply_put(wtxn, state, old, old_size, step->rid, NULL, 0, NULL);
         state->count++;
         break;
-    default: {
-        char name[TANSU_MAX_NAME + 1];
-        memcpy(name, state->name, sizeof name);
-        return write_txn_remove_collection(wtxn, name, NULL);
-    }
+    default: return write_txn_remove_collection(wtxn, state->name, NULL);
     }
     pending_set(&wtxn->pending, record_where(step->collection, step->rid), step->before);
     return status;

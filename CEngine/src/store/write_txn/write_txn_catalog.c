@@ -6,6 +6,7 @@
 
 #include "bson/writer.h"
 #include "index/index_build.h"
+#include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
@@ -50,26 +51,58 @@ static void free_definition(void *context, void *object) {
 
 /* ---- Collections ---- */
 
+/* enter -- puts a collection's state, whose name is its own, into the private snapshot. False when
+ * memory is exhausted; if something was changed, the transaction is broken. */
+static bool enter(write_txn *wtxn, collection_state *state) {
+    snapshot *next = wtxn->next;
+    const catalog_writer states = write_txn_catalog(wtxn, order_of_states),
+                         numbers = write_txn_catalog(wtxn, order_of_numbers),
+                         holders = write_txn_catalog(wtxn, order_of_holders);
+    if (!catalog_insert(&next->numbers, &numbers, &state->id, state->named))
+        return false;
+    bool entered = (state->references == NULL ||
+                    catalog_insert(&next->holders, &holders, state->name, state->named)) &&
+                   catalog_insert(&next->states, &states, state->name, state);
+    next->count += entered;
+    wtxn->broken = wtxn->broken || !entered;
+    return entered;
+}
+
+/* leave -- takes a collection out of the private snapshot. False when memory is exhausted: the
+ * transaction is broken. */
+static bool leave(write_txn *wtxn, const collection_state *state) {
+    snapshot *next = wtxn->next;
+    const catalog_writer states = write_txn_catalog(wtxn, order_of_states),
+                         numbers = write_txn_catalog(wtxn, order_of_numbers),
+                         holders = write_txn_catalog(wtxn, order_of_holders);
+    bool left =
+        (state->references == NULL || catalog_remove(&next->holders, &holders, state->name)) &&
+        catalog_remove(&next->numbers, &numbers, &state->id) &&
+        catalog_remove(&next->states, &states, state->name);
+    next->count -= left;
+    wtxn->broken = wtxn->broken || !left;
+    return left;
+}
+
 tansu_status write_txn_add_collection(write_txn *wtxn, uint32_t id, const char *name, bool local,
                                       tansu_error *error) {
-    bool found;
-    uint32_t slot = snapshot_slot(wtxn->next, name, &found);
-    if (found)
+    if (snapshot_collection(wtxn->next, name) != NULL)
         return error_set(error, TANSU_E_EXISTS, name,
                          "Collection \"%s\" exists; choose another name", name);
-    snapshot *next = wtxn->next;
-    if (!ARRAY_RESERVE(next->collections, next->count, next->capacity, 1) ||
-        !retire_reserve(&wtxn->made, 1))
+    if (!retire_reserve(&wtxn->made, 2) || !stored_catalog_reserve(wtxn->db, id))
         return error_memory(error);
-    collection_state **list = next->collections;
     collection_state *state;
     tansu_status status = collection_new(id, name, local, wtxn->db->bs, wtxn->epoch, &state, error);
     if (status != TANSU_OK)
         return status;
+    if (!enter(wtxn, state)) {
+        collection_release(wtxn->db->trees, state);
+        return error_memory(error);
+    }
     retire_add(&wtxn->made, free_locations, NULL, state->locations);
-    memmove(list + slot + 1, list + slot, (wtxn->next->count - slot) * sizeof *list);
-    list[slot] = state;
-    wtxn->next->count++;
+    retire_add(&wtxn->made, retire_memory, NULL, state->named);
+    stored_catalog_mark(wtxn->db, id, wtxn->epoch);
+    collection_count(state, wtxn->db->trees);
     if (id >= wtxn->next_collection)
         wtxn->next_collection = id + 1;
     return TANSU_OK;
@@ -158,17 +191,14 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
         return snapshot_missing(name, error);
     dropped_collection *dropped = malloc(sizeof *dropped);
     if (dropped == NULL || !reserve_dropped(wtxn, state->index_count + 1) ||
-        !retire_reserve(&wtxn->retired, state->index_count + 3) ||
-        !reserve_dropped_locations(wtxn->db)) {
+        !retire_reserve(&wtxn->retired, state->index_count + 4 + 3 * CATALOG_REPLACED) ||
+        !retire_reserve(&wtxn->made, 1) || !reserve_dropped_locations(wtxn->db) ||
+        !leave(wtxn, state)) {
         free(dropped);
         return error_memory(error);
     }
     *dropped = (dropped_collection){
         .db = wtxn->db, .locations = state->locations, .id = state->id, .count = state->next_rid};
-    if (!retire_reserve(&wtxn->made, 1)) {
-        free(dropped);
-        return error_memory(error);
-    }
     wtxn->dropped_bytes += segment_usage_sum(locations_live(state->locations));
     retire_add(&wtxn->retired, free_dropped, NULL, dropped);
     retire_add(&wtxn->made, retire_memory, NULL, dropped);
@@ -181,11 +211,7 @@ tansu_status write_txn_remove_collection(write_txn *wtxn, const char *name, tans
         retire_add(&wtxn->retired, reference_list_retire, NULL, (void *)state->references);
     if (state->timestamps != NULL)
         retire_add(&wtxn->retired, retire_memory, NULL, (void *)state->timestamps);
-    bool found;
-    uint32_t slot = snapshot_slot(wtxn->next, name, &found);
-    wtxn->next->count--;
-    memmove(wtxn->next->collections + slot, wtxn->next->collections + slot + 1,
-            (wtxn->next->count - slot) * sizeof *wtxn->next->collections);
+    retire_add(&wtxn->retired, retire_memory, NULL, state->named);
     free(state);
     return TANSU_OK;
 }
@@ -220,18 +246,22 @@ tansu_status write_txn_move_collection(write_txn *wtxn, const char *name, const 
     tansu_status status = write_txn_collection(wtxn, name, 0, &state, error);
     if (status != TANSU_OK || state == NULL)
         return status != TANSU_OK ? status : snapshot_missing(name, error);
-    bool found;
-    uint32_t slot = snapshot_slot(wtxn->next, name, &found);
-    collection_state **list = wtxn->next->collections;
-    memmove(list + slot, list + slot + 1, (wtxn->next->count - slot - 1) * sizeof *list);
-    wtxn->next->count--;
-    memset(state->name, 0, sizeof state->name);
-    memcpy(state->name, to, strnlen(to, TANSU_MAX_NAME));
-    slot = snapshot_slot(wtxn->next, to, &found);
-    memmove(list + slot + 1, list + slot, (wtxn->next->count - slot) * sizeof *list);
-    list[slot] = state;
-    wtxn->next->count++;
-    return TANSU_OK;
+    if (!retire_reserve(&wtxn->made, 1) ||
+        !retire_reserve(&wtxn->retired, 1 + 6 * CATALOG_REPLACED))
+        return error_memory(error);
+    collection_name *renamed = collection_name_new(state->id, to, strlen(to));
+    if (renamed == NULL)
+        return error_memory(error);
+    retire_add(&wtxn->made, retire_memory, NULL, renamed);
+    if (!leave(wtxn, state))
+        return error_memory(error);
+    retire_add(&wtxn->retired, retire_memory, NULL, state->named);
+    collection_set_name(state, renamed);
+    if (enter(wtxn, state))
+        return TANSU_OK;
+    wtxn->broken = true;
+    write_txn_discard_state(wtxn, state);
+    return error_memory(error);
 }
 
 tansu_status write_txn_collection_rename(write_txn *wtxn, const char *name, const char *to,
@@ -384,8 +414,7 @@ static tansu_status record_index(write_txn *wtxn, const collection_state *state,
     uint64_t frame_size = wtxn->frame_size;
     uint32_t records = wtxn->records, next_index = wtxn->next_index;
     bool changed = wtxn->changed;
-    char name[TANSU_MAX_NAME + 1];
-    memcpy(name, state->name, sizeof name);
+    const char *name = state->name; /* a copy of the state has the same */
     definition->id = wtxn->next_index;
     tansu_status status = TANSU_OK;
     if (definition->wildcard)

@@ -8,6 +8,13 @@
 #include "bson/writer.h"
 #include "store/write_txn/write_txn.h"
 
+/* write_txn_catalog -- how it changes a tree of its catalog. */
+catalog_writer write_txn_catalog(write_txn *wtxn, catalog_order order);
+
+/* write_txn_discard_state -- a retire_free over a state of the private snapshot of the transaction:
+ * frees it with its blocks if it is the transaction's own. */
+void write_txn_discard_state(void *wtxn, void *state);
+
 /* write_txn_collection -- the private state of a collection, NULL when there is none (*status OK)
  * or memory is exhausted. `extra`: capacity for more indexes. */
 tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t extra,

@@ -50,6 +50,16 @@ tansu_status write_txn_collection_compress(write_txn *wtxn, const char *name, en
     return status == TANSU_OK ? write_txn_set_codec(wtxn, name, codec, error) : status;
 }
 
+/* note_holder -- whether the collection has references, for the catalog. False when memory is
+ * exhausted. */
+static bool note_holder(write_txn *wtxn, const collection_state *state, bool holds) {
+    const catalog_writer writer = write_txn_catalog(wtxn, order_of_holders);
+    if ((state->references != NULL) == holds)
+        return true;
+    return holds ? catalog_insert(&wtxn->next->holders, &writer, state->name, state->named)
+                 : catalog_remove(&wtxn->next->holders, &writer, state->name);
+}
+
 tansu_status write_txn_set_references(write_txn *wtxn, const char *name, reference_list *list,
                                       tansu_error *error) {
     collection_state *state;
@@ -57,7 +67,8 @@ tansu_status write_txn_set_references(write_txn *wtxn, const char *name, referen
     if (status == TANSU_OK && state == NULL)
         status = snapshot_missing(name, error);
     if (status == TANSU_OK &&
-        (!retire_reserve(&wtxn->made, 1) || !retire_reserve(&wtxn->retired, 1)))
+        (!retire_reserve(&wtxn->made, 1) || !retire_reserve(&wtxn->retired, 1 + CATALOG_REPLACED) ||
+         !note_holder(wtxn, state, list != NULL)))
         status = error_memory(error);
     if (status != TANSU_OK) {
         reference_list_free(list);
@@ -156,8 +167,9 @@ tansu_status write_txn_collection_stamp(write_txn *wtxn, const char *name, times
 
 tansu_status write_txn_move_references(write_txn *wtxn, const char *name, const char *to,
                                        tansu_error *error) {
-    for (uint32_t i = 0; i < wtxn->next->count; i++) {
-        const collection_state *state = wtxn->next->collections[i];
+    const collection_state *state;
+    catalog_cursor holders = catalog_from(&wtxn->next->holders, order_of_holders, NULL);
+    while ((state = snapshot_next_holder(wtxn->next, &holders)) != NULL) {
         if (!reference_list_names(state->references, name))
             continue;
         reference_list *list = reference_list_renamed(state->references, name, to);

@@ -4,6 +4,7 @@
  */
 #include "store/write_txn/write_txn_internal.h"
 
+#include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/handle.h"
@@ -67,21 +68,24 @@ read_context write_txn_read_context(write_txn *wtxn) {
                           .group_memory = wtxn->db->group_memory_bytes};
 }
 
+catalog_writer write_txn_catalog(write_txn *wtxn, catalog_order order) {
+    return (catalog_writer){.order = order, .epoch = wtxn->epoch, .retired = &wtxn->retired};
+}
+
 collection_state *write_txn_collection_by_id(write_txn *wtxn, uint32_t id) {
-    for (uint32_t i = 0; i < wtxn->next->count; i++)
-        if (wtxn->next->collections[i]->id == id)
-            return wtxn->next->collections[i];
-    return NULL;
+    return (collection_state *)snapshot_collection_by_id(wtxn->next, id);
 }
 
 tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t extra,
                                   collection_state **state, tansu_error *error) {
-    bool found;
-    uint32_t slot = snapshot_slot(wtxn->next, name, &found);
+    const catalog_writer writer = write_txn_catalog(wtxn, order_of_states);
+    void **place;
     *state = NULL;
-    if (!found)
+    if (!catalog_own(&wtxn->next->states, &writer, name, &place))
+        return error_memory(error);
+    if (place == NULL)
         return TANSU_OK;
-    collection_state *old = wtxn->next->collections[slot];
+    collection_state *old = *place;
     if (old->epoch == wtxn->epoch && extra == 0) {
         *state = old;
         return TANSU_OK;
@@ -99,9 +103,21 @@ tansu_status write_txn_collection(write_txn *wtxn, const char *name, uint32_t ex
         retire_add_born(&wtxn->retired, retire_memory, NULL, old, old->epoch);
     else
         free(old);
-    wtxn->next->collections[slot] = copy;
+    stored_catalog_mark(wtxn->db, copy->id, wtxn->epoch);
+    *place = copy;
     *state = copy;
     return TANSU_OK;
+}
+
+void write_txn_discard_state(void *context, void *object) {
+    write_txn *wtxn = context;
+    collection_state *state = object;
+    if (state->epoch != wtxn->epoch)
+        return;
+    tree_discard(&wtxn->writer, &state->ids);
+    for (uint32_t k = 0; k < state->index_count; k++)
+        tree_discard(&wtxn->writer, &state->indexes[k].entries);
+    free(state);
 }
 
 /* ---- Steps ---- */

@@ -4,6 +4,7 @@
  */
 #include "support/model/older_blocks.h"
 
+#include "bson/writer.h"
 #include "index/locations_stored.h"
 #include "support/check.h"
 #include "util/buffer.h"
@@ -36,6 +37,27 @@ void older_block(tansu_buffer *record, const tree_content *content) {
         append(record, &number, sizeof number);
     }
     append(record, inner->count, inner_children(inner) * sizeof *inner->count);
+}
+
+void older_meta(block_store *bs, tansu_buffer *meta, int32_t format) {
+    tansu_buffer record = TANSU_BUFFER_INIT, older = TANSU_BUFFER_INIT;
+    tansu_error error;
+    doc_value list;
+    doc_iter iter;
+    writer w = {.out = &older};
+    CHECK_OK(block_store_get(bs, BLOCK_STORE_CATALOG, 0, &record, &error), &error);
+    REQUIRE(doc_find(record.data, record.size, "collections", 11, &list));
+    size_t document = writer_begin(&w);
+    REQUIRE(doc_iter_init(&iter, meta->data, meta->size));
+    while (doc_iter_next(&iter))
+        if (strcmp(iter.key, "format") != 0 && strcmp(iter.key, "catalog") != 0)
+            writer_element(&w, iter.key, iter.key_size, &iter.value);
+    writer_int32(&w, "format", format);
+    writer_element(&w, "collections", 11, &list);
+    REQUIRE(writer_finish(&w, document));
+    tansu_buffer_free(&record);
+    tansu_buffer_free(meta);
+    *meta = older;
 }
 
 /* put -- replaces a record. */

@@ -26,8 +26,9 @@ void inventory_take(inventory *l, tansu_db *db) {
     *l = (inventory){.count = 0};
     database *inner = (database *)db;
     snapshot *v = snapshot_acquire(inner);
-    for (uint32_t i = 0; i < v->count; i++) {
-        const collection_state *state = v->collections[i];
+    const collection_state *state;
+    catalog_cursor all = snapshot_from(v, NULL);
+    while ((state = snapshot_next(&all)) != NULL) {
         for (uint64_t rid = 0; rid < state->next_rid; rid++) {
             uint64_t place;
             REQUIRE(locations_get(state->locations, rid, &place, &call_error) == TANSU_OK);
