@@ -1125,7 +1125,8 @@ TANSU_API tansu_status tansu_load(tansu_db *db, tansu_read_bytes read, void *rea
 
 /* ---- BSON and JSON -------------------------------------------------------------------------- */
 
-/* Writes the 12 bytes of a new ObjectID: seconds, a random number of this process, a counter. */
+/* Writes the 12 bytes of a new ObjectID: seconds, a random number of this process, a counter. No-op
+ * on NULL. */
 TANSU_API void tansu_oid_generate(uint8_t oid[12]);
 
 /* Checks that the bytes are a document that may be stored, as tansu_save() does. Errors:

@@ -33,6 +33,8 @@ static uint64_t fresh_random(void) {
 
 /* tansu_oid_generate -- writes seconds, this process's random number and the counter. */
 void tansu_oid_generate(uint8_t oid[12]) {
+    if (oid == NULL)
+        return;
     int64_t process = (int64_t)getpid();
     if (atomic_load_explicit(&seeded_for, memory_order_acquire) != process) {
         /* Two threads may both get here after a fork. Either number is new, and the counter

@@ -9,7 +9,10 @@
 #include <string.h>
 
 tansu_status name_check(const char *name, const char *what, tansu_error *error) {
-    if (name == NULL || name[0] == 0)
+    if (name == NULL)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, what,
+                         "The name of the %s is NULL; give it one", what);
+    if (name[0] == 0)
         return error_set(error, TANSU_E_INVALID_NAME, what,
                          "The name of the %s is empty; give it one", what);
     size_t length = strlen(name);

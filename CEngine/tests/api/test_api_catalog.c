@@ -63,7 +63,7 @@ static void ensure_creates_once(void) {
     CHECK_OK(call_ensure(db, NULL, "c", "{'local': 0}"), &call_error);
     CHECK_STATUS(TANSU_E_EXISTS, call_ensure(db, NULL, "c", "{'local': 1}"));
     CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, "", NULL));
-    CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, NULL, NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, call_ensure(db, NULL, NULL, NULL));
     CHECK_STATUS(TANSU_E_INVALID_NAME, call_ensure(db, NULL, "$l", NULL));
     for (int lose = 0; lose < 2; lose++) {
         reopen(lose != 0);
@@ -124,7 +124,7 @@ static void rename_keeps_all_but_the_name(void) {
     CHECK_STATUS(TANSU_E_EXISTS, rename_to("c", "e"));
     CHECK_STATUS(TANSU_E_EXISTS, rename_to("c", "c"));
     CHECK_STATUS(TANSU_E_INVALID_NAME, rename_to("c", "$d"));
-    CHECK_STATUS(TANSU_E_INVALID_NAME, rename_to("c", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, rename_to("c", NULL));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, rename_to(NULL, "d"));
     CHECK_OK(rename_to("c", "zz"), &call_error);
     CHECK_OK(save("c", "{'_id': 1, 'v': 'new'}"), &call_error);
@@ -253,7 +253,7 @@ static void names_of_indexes(void) {
     CHECK_STATUS(TANSU_E_INVALID_NAME, call_index(db, NULL, "c", "$x", "{'a': 1}", NULL));
     CHECK_STATUS(TANSU_E_INVALID_NAME, call_index(db, NULL, "c", "\xFF", "{'a': 1}", NULL));
     CHECK_STATUS(TANSU_E_INVALID_NAME, call_index(db, NULL, "$c", "x", "{'a': 1}", NULL));
-    CHECK_STATUS(TANSU_E_INVALID_NAME, call_index(db, NULL, NULL, "x", "{'a': 1}", NULL));
+    CHECK_STATUS(TANSU_E_INVALID_ARGUMENT, call_index(db, NULL, NULL, "x", "{'a': 1}", NULL));
 }
 
 static void invalid_definitions_are_rejected(void) {

@@ -23,6 +23,9 @@ tansu_status tansu_bson_to_json(tansu_document bson, int canonical, tansu_buffer
         return error_set(error, TANSU_E_INVALID_ARGUMENT, NULL,
                          "Argument \"result\" is NULL; pass a buffer");
     result->size = 0;
+    if (bson.data == NULL)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, NULL,
+                         "Argument \"document\" is NULL; pass a document");
     tansu_status status = doc_check(bson.data, bson.size, DOC_CHECK_OWN, error);
     if (status != TANSU_OK)
         return status;

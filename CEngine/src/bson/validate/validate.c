@@ -400,5 +400,8 @@ tansu_status doc_check_id(const doc_value *id, tansu_error *error) {
 }
 
 tansu_status tansu_validate(tansu_document bson, tansu_error *error) {
+    if (bson.data == NULL)
+        return error_set(error, TANSU_E_INVALID_ARGUMENT, "document",
+                         "Argument \"document\" is NULL; pass a document");
     return doc_check(bson.data, bson.size, DOC_CHECK_STORE, error);
 }

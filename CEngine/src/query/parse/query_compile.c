@@ -67,14 +67,14 @@ static tansu_status compile(query *q, const uint8_t *selector, size_t selector_s
     static const uint8_t empty[5] = {5};
     const uint8_t *copy = NULL, *hints_copy = NULL;
     q->hints.max = UINT64_MAX;
-    if (!selector) {
+    if (!selector && selector_size == 0) {
         selector = empty;
         selector_size = sizeof empty;
     }
     tansu_status status = keep_document(q, selector, selector_size, &copy, error);
     if (status == TANSU_OK && !q->outer)
         status = extract_joins(q, &copy, &selector_size, error);
-    if (status == TANSU_OK && hints)
+    if (status == TANSU_OK && (hints || hints_size != 0))
         status = keep_document(q, hints, hints_size, &hints_copy, error);
     if (status == TANSU_OK && hints) {
         hints_parse_deadline(q, hints_copy, hints_size);
