@@ -76,17 +76,19 @@
                 id: id, winner: .init(revision: record.winner, fields: winnerBody.fields),
                 other: .init(revision: other, fields: otherBody.fields),
                 commonAncestor: try commonAncestor(record, record.winner, other))
-            let merged: (fields: BSONDocument, files: [AttachmentFile])
+            let merged: (fields: BSONDocument, attachments: [EditedAttachment])
             switch try resolver(conflict) {
             case .keepBoth: return
             case .keepWinner:
                 try end(other, of: id)
                 return
-            case .keepOther: merged = (otherBody.fields, otherBody.files)
-            case .merge(let fields): merged = (try mergeable(fields, id), winnerBody.files)
+            case .keepOther: merged = (otherBody.fields, otherBody.files.map { .file($0) })
+            case .merge(let fields):
+                let stubs = winnerBody.files.map { EditedAttachment.stub(name: $0.name, digest: nil, revpos: nil) }
+                merged = (try mergeable(fields, id), stubs)
             }
             let edit = DocumentEdit(
-                id: id, parent: record.winner, fields: merged.fields, attachments: merged.files.map { .file($0) })
+                id: id, parent: record.winner, fields: merged.fields, attachments: merged.attachments)
             // A resolver can return what is no document: nested too deep, or with a zero byte in a key.
             do { _ = try save([edit])[0].get() } catch let error as BSONError {
                 throw DocumentError.refused("\(error)")

@@ -125,7 +125,7 @@
 
     /// An attachment of an edited document.
     package enum EditedAttachment: Sendable {
-        /// A new one, whose bytes are stored. Its `revpos` does not count.
+        /// A new one, whose bytes are stored. Its `revpos` counts in a pushed revision only, and there unless it is 0.
         case file(AttachmentFile)
         /// The one of the parent.
         case stub(name: String, digest: String?, revpos: Int?)

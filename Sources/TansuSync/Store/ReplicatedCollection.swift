@@ -404,8 +404,12 @@
             throw ReplicationError(.notReplicated, "Collection \"\(name)\" is not replicated any more")
         }
 
+        /// How far the change stream was followed; 0 when all documents have to be looked at.
         private func savedPosition() throws -> Int {
-            try database.collection(StoreNames.states).get(name)?["followed"]?.intValue ?? 0
+            guard let state = try database.collection(StoreNames.states).get(name).map({ try StoreState($0) }) else {
+                return 0
+            }
+            return state.hasExactRevpos ? state.followed : 0
         }
 
         /// Gives all local changes that there are their revisions; a write transaction only if there are some.
@@ -462,7 +466,10 @@
                 try database.write { transaction in
                     let store = try store(transaction)
                     try store.compare(&comparison)
-                    if comparison.stage == .done { store.state.followed = position }
+                    if comparison.stage == .done {
+                        store.state.followed = position
+                        store.state.hasExactRevpos = true
+                    }
                     store.isStateChanged = true
                     try store.finish()
                 }

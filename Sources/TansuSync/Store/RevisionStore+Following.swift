@@ -91,10 +91,38 @@
                 // Documents that were removed.
                 let records = try records.find(filter, hints: hints).all().map { try DocumentRecord($0) }
                 try follow(records.filter { !$0.isDeleted && !$0.isDesignDocument }.map(\.storedID))
+                if !state.hasExactRevpos { try raiseRevpos(of: records.map(\.id)) }
                 if let last = records.last { comparison.passed = .string(last.id) }
                 if records.count < Self.followedBatch { comparison.stage = .done }
             case .done: break
             }
+        }
+
+        /// Gives the attachments of leaves the generations of their revisions as `revpos`.
+        ///
+        /// A client that replaces the bytes can leave the old `revpos` in the document. Earlier versions kept it, and then a replica with an
+        /// ancestor never got the new bytes: it asks for attachments with a greater `revpos` only.
+        private func raiseRevpos(of ids: [String]) throws {
+            let found = try documents(ids).values
+            let stored = try storedDocuments(ids: found.filter(\.hasFiles).map(\.storedID))
+            var writes = PendingWrites()
+            for var record in found {
+                if !record.isDeleted, let document = stored[BytewiseText(record.id)], !document.files.isEmpty {
+                    let files = document.files.map { $0.raised(to: record.winner.generation) }
+                    writes.files.append(AttachmentFile.document(of: files, id: record.storedID))
+                    record.digest = Self.digest(document.document, files)
+                    writes.records.append(try record.document())
+                }
+                for leaf in record.tree.leaves where record.isDesignDocument || leaf.revision != record.winner {
+                    guard var body = try bodies.get(Self.bodyID(record.id, leaf.revision)), body["files"] != nil else {
+                        continue
+                    }
+                    let files = try AttachmentFile.files(in: body).map { $0.raised(to: leaf.revision.generation) }
+                    body["files"] = AttachmentFile.document(of: files)["files"]
+                    writes.bodies.append(body)
+                }
+            }
+            try perform(writes)
         }
 
         /// Refuses documents that cannot be replicated.

@@ -194,7 +194,8 @@
 
         private func apply(_ edit: DocumentEdit, _ document: inout OpenDocument) throws(EditFailure) -> Revision {
             let parent = try parent(of: edit, document.record)
-            let files = try files(of: edit.attachments, parent, document, generation: (parent?.generation ?? 0) + 1)
+            let files = try files(
+                of: edit.attachments, parent, document, generation: (parent?.generation ?? 0) + 1, isPushed: false)
             do {
                 let revision = try RevisionDigest.revision(
                     after: parent, isDeleted: edit.isDeleted, body: edit.fields, attachments: files.map(\.digestPart))
@@ -230,8 +231,11 @@
                 document.record.tree.status(of: $0)?.isStored == true
             }
             let isNew = status == nil || status == .missing
-            let files =
-                isNew ? try files(of: pushed.attachments, parent, document, generation: revision.generation) : []
+            var files: [AttachmentFile] = []
+            if isNew {
+                files = try self.files(
+                    of: pushed.attachments, parent, document, generation: revision.generation, isPushed: true)
+            }
             do {
                 let result = try document.record.tree.merge(
                     pushed.path, status: pushed.isDeleted ? .deleted : .available)
@@ -249,14 +253,16 @@
 
         /// The attachments of a revision; stubs are those of the revision that it is based on.
         private func files(
-            of attachments: [EditedAttachment], _ parent: Revision?, _ document: OpenDocument, generation: Int
+            of attachments: [EditedAttachment], _ parent: Revision?, _ document: OpenDocument, generation: Int,
+            isPushed: Bool
         ) throws(EditFailure) -> [AttachmentFile] {
             var formerFiles: [AttachmentFile]?
             var files: [AttachmentFile] = []
             for attachment in attachments {
                 switch attachment {
                 case .file(var file):
-                    if file.revpos <= 0 || file.revpos > generation { file.revpos = generation }
+                    // Of an edit the bytes are new. What a replica pushes has its revpos; 0 is what CouchDB says of one without.
+                    if !isPushed || file.revpos <= 0 { file.revpos = generation }
                     files.append(file)
                 case .stub(let name, let digest, let revpos):
                     if formerFiles == nil {
@@ -265,7 +271,8 @@
                         }
                     }
                     guard let file = formerFiles?.first(where: { $0.name == name }),
-                        digest == nil || digest == file.digest, revpos == nil || revpos == file.revpos
+                        digest == nil || digest == file.digest,
+                        revpos == nil || revpos == file.revpos || (isPushed && revpos == 0)
                     else { throw .document(.missingStub(name: name)) }
                     files.append(file)
                 }

@@ -22,9 +22,15 @@
         /// How many bodies are stored of revisions that are no leaves.
         var staleBodies: Int64 = 0
         var security: BSONDocument = [:]
+        /// Whether no attachment has a `revpos` below the revision that brought its bytes; what earlier versions stored is
+        /// corrected first.
+        var hasExactRevpos = false
 
         /// A new one.
-        init() { instance = UUID().uuidString.lowercased().replacing("-", with: "") }
+        init() {
+            instance = UUID().uuidString.lowercased().replacing("-", with: "")
+            hasExactRevpos = true
+        }
 
         init(_ document: BSONDocument) throws {
             guard let instance = document["instance"]?.stringValue, let sequence = document["seq"]?.int64Value else {
@@ -39,6 +45,7 @@
             deletedDocuments = document["deleted"]?.int64Value ?? 0
             staleBodies = document["stale"]?.int64Value ?? 0
             security = document["security"]?.documentValue ?? [:]
+            hasExactRevpos = document["exactRevpos"] == true
         }
 
         func document(_ name: String) -> BSONDocument {
@@ -47,7 +54,7 @@
                 "followed": .int64(Int64(followed)), "revsLimit": .int64(Int64(revsLimit)),
                 "purgeSeq": .int64(purgeSequence),
                 "documents": .int64(documents), "deleted": .int64(deletedDocuments), "stale": .int64(staleBodies),
-                "security": .document(security),
+                "security": .document(security), "exactRevpos": .bool(hasExactRevpos),
             ]
         }
     }

@@ -93,6 +93,138 @@
             #expect(try database.collection(BlobLayout.chunks).count() == 0)
         }
 
+        private func file(_ text: String, _ name: String, revpos: Int = 0) throws -> AttachmentFile {
+            let writer = try BlobWriter(database, contentType: "image/png")
+            try writer.write(Array(text.utf8))
+            return try writer.finish(name: name, revpos: revpos)
+        }
+
+        @Test(
+            "Bytes that an edit brings have the generation of its revision, whatever the client says; stubs keep theirs"
+        )
+        func revpos() throws {
+            let replicated = try people.enableReplication()
+            func edit(_ parent: Revision?, _ attachments: [EditedAttachment]) throws -> Revision {
+                try replicated.write { store in
+                    try store.save([DocumentEdit(id: "a", parent: parent, attachments: attachments)])[0].get()
+                }
+            }
+            var revision = try edit(nil, [.file(try file("1", "x", revpos: 9)), .file(try file("1", "y", revpos: -1))])
+            #expect(try files(replicated, "a").map(\.revpos) == [1, 1])
+            for generation in 2...4 {
+                revision = try edit(
+                    revision,
+                    [.file(try file("\(generation)", "x", revpos: 1)), .stub(name: "y", digest: nil, revpos: 1)])
+                #expect(try files(replicated, "a").map(\.revpos) == [generation, 1])
+            }
+        }
+
+        @Test("What another replica pushes keeps its revpos, also one above its generation")
+        func pushedRevpos() throws {
+            let replicated = try people.enableReplication()
+            let (low, high, none) = (
+                try file("1", "low", revpos: 1), try file("2", "high", revpos: 7), try file("3", "none")
+            )
+            func push(_ path: RevisionPath, _ attachments: [EditedAttachment]) throws -> [DocumentError?] {
+                try replicated.write { try $0.push([PushedRevision(id: "a", path: path, attachments: attachments)]) }
+            }
+            #expect(
+                try push(RevisionPath(start: 3, ids: ["c", "b", "a"]), [.file(low), .file(high), .file(none)]) == [nil])
+            #expect(try files(replicated, "a").map(\.revpos) == [1, 7, 3])
+            let stubs: [EditedAttachment] = [
+                .stub(name: "low", digest: nil, revpos: 1), .stub(name: "high", digest: nil, revpos: 7),
+                // CouchDB has none for it, which it says as 0.
+                .stub(name: "none", digest: nil, revpos: 0),
+            ]
+            #expect(try push(RevisionPath(start: 4, ids: ["d", "c"]), stubs) == [nil])
+            #expect(try files(replicated, "a").map(\.revpos) == [1, 7, 3])
+            let wrong = try push(
+                RevisionPath(start: 5, ids: ["e", "d"]), [.stub(name: "low", digest: nil, revpos: 2)])
+            #expect(wrong == [.missingStub(name: "low")])
+        }
+
+        @Test(
+            "A conflict's resolution has new bytes where those of the other side win, and the old ones where it merges")
+        func resolvedRevpos() throws {
+            for (resolution, revpos) in [(ConflictResolution.keepOther, 2), (.merge(["n": 1]), 1)] {
+                let database = try Database(.memory)
+                let replicated = try database.collection("d").enableReplication { _ in resolution }
+                let writer = try BlobWriter(database, contentType: "image/png")
+                try writer.write([1])
+                let file = try writer.finish(name: "f", revpos: 1)
+                for hash in ["a", "b"] {
+                    let pushed = PushedRevision(
+                        id: "x", path: RevisionPath(try #require(Revision("1-\(hash)"))), attachments: [.file(file)])
+                    #expect(try replicated.write { try $0.push([pushed]) } == [nil])
+                }
+                #expect(try database.collection("d").conflicts(of: "x").isEmpty)
+                #expect(try database.collection("d").revision(of: "x")?.generation == 2)
+                #expect(try files(replicated, "x").map(\.revpos) == [revpos])
+            }
+        }
+
+        /// Earlier versions kept what the client said.
+        @Test(
+            "Attachments that were stored with the revpos of former bytes get that of their revision, without a new one"
+        )
+        func healing() throws {
+            var replicated: ReplicatedCollection? = try people.enableReplication()
+            let edits: [(String, Int)] = [("doc", 3), ("_design/d", 2)]
+            for (id, generations) in edits {
+                var parent: Revision?
+                for number in 1...generations {
+                    let edit = DocumentEdit(
+                        id: id, parent: parent, fields: ["n": BSONValue(number)],
+                        attachments: [.file(try file("\(number)", "f"))])
+                    parent = try replicated?.write { try $0.save([edit])[0].get() }
+                }
+            }
+            let conflict = PushedRevision(
+                id: "doc", path: try RevisionPath(start: 2, ids: ["0", "1"]), attachments: [.file(try file("x", "f"))])
+            #expect(try replicated?.write { try $0.push([conflict]) } == [nil])
+            let before = try #require(try people.revision(of: "doc"))
+            let sequence = try replicated?.read { $0.info().updateSequence }
+            try replicated?.write { store in
+                // As they were: in the collection, in the bodies, and in what the layer knows of the collection.
+                func lowered(_ document: BSONDocument) throws -> BSONDocument {
+                    var document = document
+                    let files = try AttachmentFile.files(in: document).map { file in
+                        var file = file
+                        file.revpos = 1
+                        return file
+                    }
+                    document["files"] = AttachmentFile.document(of: files)["files"]
+                    return document
+                }
+                for collection in [store.attachments, store.bodies] {
+                    for document in try collection.find().all() where document["files"] != nil {
+                        try collection.save(lowered(document))
+                    }
+                }
+                var record = try #require(try store.document("doc"))
+                let stored = try #require(try store.storedDocuments(ids: ["doc"])[BytewiseText("doc")])
+                record.digest = RevisionStore.digest(stored.document, stored.files)
+                try store.records.save(record.document())
+                store.state.hasExactRevpos = false
+                store.isStateChanged = true
+            }
+            #expect(try files(try #require(replicated), "doc").map(\.revpos) == [1])
+            replicated = nil
+            let again = try people.enableReplication()
+            #expect(try files(again, "doc").map(\.revpos) == [3])
+            #expect(try files(again, "_design/d").map(\.revpos) == [2])
+            try again.read { store in
+                let record = try #require(try store.document("doc"))
+                let other = try #require(record.tree.conflicts.first)
+                #expect(try store.body(of: record, other)?.files.map(\.revpos) == [2])
+                #expect(record.winner == before && store.info().updateSequence == sequence)
+                #expect(store.state.hasExactRevpos)
+            }
+            // It is done once.
+            try people.save(["_id": "doc", "n": 9])
+            #expect(try files(again, "doc").map(\.revpos) == [3])
+        }
+
         @Test("A renamed replicated collection keeps its attachments")
         func renaming() throws {
             let replicated = try people.enableReplication()
