@@ -15,6 +15,8 @@
         package var isDeleted = false
         /// The other members. Of those that begin with `_` only what replicators write is there.
         package var fields: BSONDocument
+        /// `_access`, which CouchDB's own servers use: it keeps it in local documents only.
+        package private(set) var systemFields = BSONDocument()
         /// `_attachments`.
         package var attachments: [WireAttachment] = []
 
@@ -47,13 +49,21 @@
             }
         }
 
-        init(_ members: WireMembers) throws(WireError) {
-            fields = members.fields
-            for (name, value) in members.special { try read(name, value) }
-            if let path { revision = .revision(path.revision) }
+        /// The fields as a `_local` document keeps them.
+        package var localFields: BSONDocument {
+            systemFields.isEmpty ? fields : BSONDocument(joining: systemFields, fields)
         }
 
-        private mutating func read(_ name: String, _ value: BSONValue) throws(WireError) {
+        init(_ members: WireMembers) throws(WireError) {
+            fields = members.fields
+            var localRevision: WireRevision?
+            for (name, value) in members.special { try read(name, value, &localRevision) }
+            revision = path.map { WireRevision.revision($0.revision) } ?? localRevision ?? revision
+        }
+
+        private mutating func read(
+            _ name: String, _ value: BSONValue, _ localRevision: inout WireRevision?
+        ) throws(WireError) {
             switch (name, value) {
             case ("_id", .string(let text)):
                 try DocumentName.validate(id: text)
@@ -66,7 +76,11 @@
             case ("_rev", _):
                 throw .invalidRevision
             case ("_revisions", .document(let fields)):
-                path = try Self.path(fields)
+                if let number = try Self.localRevision(fields) {
+                    localRevision = .unknown("0-\(number)")
+                } else {
+                    path = try Self.path(fields)
+                }
             case ("_deleted", .bool(let flag)):
                 isDeleted = flag
             case ("_attachments", .document(let members)):
@@ -77,11 +91,19 @@
             case _ where DocumentName.isReplicatorMember(name):
                 fields[name] = value
             case ("_access", _):
-                // Only CouchDB's own servers use it.
-                break
+                systemFields[name] = value
             default:
                 throw WireError(.documentValidation, "Bad special document member: \(name)")
             }
+        }
+
+        /// The number in the `_revisions` of a `_local` document, which begin at 0; nil in others, and without one.
+        private static func localRevision(_ fields: BSONDocument) throws(WireError) -> String? {
+            guard fields["start"]?.integerValue == 0, case .array(let array) = fields["ids"] else { return nil }
+            for value in array where value.stringValue == nil {
+                throw WireError(.documentValidation, "RevId isn't a string")
+            }
+            return array.first?.stringValue
         }
 
         /// The path in `_revisions`; nil when it is empty.

@@ -22,6 +22,68 @@
 
         private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
+        // MARK: Local documents
+
+        @available(macOS 14, *)
+        @Test("A checkpoint is saved again and again as CouchDB does, with every member that CouchDB takes")
+        func localDocuments() async throws {
+            try await Self.run { server in
+                for (body, revision) in [
+                    (#"{"a":1}"#, "0-1"), (#"{"_rev":"0-1","_revisions":{"start":0,"ids":["1"]},"a":2}"#, "0-2"),
+                    (#"{"_revisions":{"start":0,"ids":["2","1"]},"_rev":"0-2","a":3}"#, "0-3"),
+                    // The revisions count for more than the revision, unless there are none.
+                    (#"{"_rev":"0-9","_revisions":{"start":0,"ids":["3"]}}"#, "0-4"),
+                    (#"{"_rev":"0-9","_revisions":{"start":0,"ids":[]}}"#, "0-10"), (#"{"_rev":"0--1"}"#, "0-0"),
+                    (
+                        #"{"_id":"_local/x","_deleted":false,"_conflicts":[],"_deleted_conflicts":[],"_revs_info":[],"#
+                            + #""_local_seq":4,"_attachments":{"f":{"data":"YQ=="}},"a":4}"#, "0-1"
+                    ),
+                    (
+                        #"{"_access":["u"],"_replication_id":"r","_replication_state":"s","_replication_state_time":"t","#
+                            + #""_replication_state_reason":"w","_replication_stats":{"n":1},"z":5}"#, "0-1"
+                    ),
+                ] {
+                    let answer = try await server.answer("PUT", "/d/_local/x", Self.json, body: body)
+                    #expect(answer.status == 201, "\(body): \(answer.text)")
+                    #expect(answer.text.contains("\"rev\":\"\(revision)\""), "\(body): \(answer.text)")
+                }
+                let stored = try await server.answer("GET", "/d/_local/x?revs=true").text
+                for part in [
+                    #""_access":["u"]"#, #""_replication_id":"r""#, #""_replication_state":"s""#,
+                    #""_replication_stats":{"n":1}"#, #""z":5"#, #""_revisions":{"start":0,"ids":["1"]}"#,
+                ] {
+                    #expect(stored.contains(part), "\(part): \(stored)")
+                }
+                #expect(!stored.contains("_attachments"))
+                for body in [
+                    #"{"_rev":"1-a"}"#, #"{"_revisions":{"start":1,"ids":["a"]}}"#,
+                    #"{"_revisions":{"start":0,"ids":["x"]}}"#,
+                    #"{"_revisions":{"start":0,"ids":[1]}}"#, #"{"_revisions":{"start":"0","ids":["1"]}}"#,
+                    #"{"_revisions":{"start":0,"ids":"1"}}"#, #"{"_unknown":1}"#,
+                ] {
+                    let answer = try await server.answer("PUT", "/d/_local/x", Self.json, body: body)
+                    #expect(answer.status == 400 || answer.text.contains("doc_validation"), "\(body): \(answer.text)")
+                }
+                // In batches and alone, as edits and as what replicas push.
+                let document =
+                    #"{"_id":"_local/y","_rev":"0-4","_revisions":{"start":0,"ids":["4"]},"_replication_id":"q"}"#
+                for (path, body) in [
+                    ("/d", document), ("/d/_bulk_docs", "{\"docs\":[\(document)]}"),
+                    ("/d/_bulk_docs", "{\"new_edits\":false,\"docs\":[\(document)]}"),
+                ] {
+                    #expect(try await server.answer("POST", path, Self.json, body: body).status == 201)
+                    let stored = try await server.answer("GET", "/d/_local/y").text
+                    #expect(
+                        stored.contains("\"_rev\":\"0-5\"") && stored.contains("\"_replication_id\":\"q\""), "\(stored)"
+                    )
+                }
+                // Such a revision of an ordinary document is one that it does not have.
+                let ordinary = try await server.answer(
+                    "PUT", "/d/o", Self.json, body: #"{"_revisions":{"start":0,"ids":["1"]}}"#)
+                #expect(ordinary.status == 409, "\(ordinary.text)")
+            }
+        }
+
         // MARK: The generation of attachments
 
         @available(macOS 14, *)

@@ -88,6 +88,15 @@
                 #expect(try WireDocument(json: json).id == id)
             }
             #expect(try document(#"{"_deleted": false}"#).isDeleted == false)
+            // A checkpoint as CouchDB writes it the second time.
+            let checkpoint = try document(#"{"_rev": "0-7", "_revisions": {"start": 0, "ids": ["1", "0"]}, "a": 2}"#)
+            #expect(checkpoint.revision == .unknown("0-1") && checkpoint.path == nil && checkpoint.fields == ["a": 2])
+            #expect(
+                try document(#"{"_revisions": {"start": 0, "ids": []}, "_rev": "0-7"}"#).revision == .unknown("0-7"))
+            #expect(
+                error(#"{"_revisions": {"start": 0, "ids": ["1", 2]}}"#) == "doc_validation: RevId isn't a string")
+            let kept = try document(#"{"a": 1, "_replication_id": "x", "_access": ["y"]}"#)
+            #expect(kept.localFields == ["_replication_id": "x", "_access": ["y"], "a": 1])
         }
 
         @Test("Revisions that no document can have are known by their text")

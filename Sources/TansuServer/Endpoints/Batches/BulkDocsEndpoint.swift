@@ -185,7 +185,7 @@
 
         init(_ id: String, _ document: WireDocument) throws {
             self.id = id
-            fields = document.fields
+            fields = document.localFields
             isDeleted = document.isDeleted
             revision = try LocalDocumentEndpoint.nextRevision(
                 after: document.revision?.text, isDeleted: document.isDeleted)

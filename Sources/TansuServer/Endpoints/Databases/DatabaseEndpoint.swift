@@ -73,7 +73,7 @@
             let location: HTTPFields = [.location: DocumentWriting.documentURL(request, id)]
             if id.hasPrefix(DocumentName.localPrefix) {
                 let saved = try await LocalDocumentEndpoint.save(
-                    request, id, document.fields, document.revision?.text, isDeleted: document.isDeleted, location,
+                    request, id, document.localFields, document.revision?.text, isDeleted: document.isDeleted, location,
                     status: .created)
                 return isBatch ? accepted(id) : saved
             }

@@ -29,7 +29,7 @@
             let document = try WireDocument(json: try await request.bytes())
             let revision = try request.editedRevision(body: document.revision)
             return try await save(
-                request, id, document.fields, revision?.text, isDeleted: document.isDeleted,
+                request, id, document.localFields, revision?.text, isDeleted: document.isDeleted,
                 [.location: DocumentWriting.documentURL(request, id)], status: .created)
         }
 
@@ -65,8 +65,7 @@
             guard !isDeleted else { return 0 }
             guard let text else { return 1 }
             let parts = text.parts(separatedBy: "-", maxSplits: 1)
-            guard parts.count == 2, parts[0] == "0", let number = Int64(parts[1]), (0..<Int64.max).contains(number)
-            else {
+            guard parts.count == 2, parts[0] == "0", let number = Int64(parts[1]), number < .max else {
                 throw HTTPFailure.badRequest("Invalid rev format")
             }
             return number + 1
