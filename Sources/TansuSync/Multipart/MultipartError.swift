@@ -9,7 +9,7 @@
             case missingStart
             /// The body ends before its last boundary.
             case missingEnd
-            /// A line in the head of a part is no header.
+            /// The Content-Length of a part is no number.
             case invalidHeader
             /// The head of a part is too long or has too many headers.
             case headTooLarge

@@ -1,4 +1,5 @@
 #if TansuSync
+    import Foundation
     import TansuBSON
 
     /// The headers of a part.
@@ -20,9 +21,27 @@
         /// The media type; nil without a Content-Type.
         package var contentType: MediaType? { self["content-type"].map { MediaType($0) } }
 
-        /// The name of the attachment in the part.
+        /// The name of the attachment in the part, where the header is well-formed.
         package var filename: String? {
-            self["content-disposition"].flatMap { MediaType($0)["filename"] }
+            disposition.flatMap { $0["filename*"].flatMap(Self.decoded) ?? $0["filename"] }
+        }
+
+        private var disposition: MediaType? { self["content-disposition"].map { MediaType($0) } }
+
+        /// Whether the head can be that of an attachment: CouchDB writes the name as it is, so that one with a quotation mark or a backslash
+        /// reads as another name.
+        package func fits(_ name: String) -> Bool {
+            // No header can have a line break: the order of the parts decides.
+            if name.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A }) { return true }
+            if let filename, !filename.isEmpty, filename.isSame(as: name) { return true }
+            return self["content-disposition"]?.isSame(as: "attachment; filename=\"\(name)\"") == true
+        }
+
+        /// Text in the form of RFC 5987, such as `UTF-8''%C3%A4`.
+        private static func decoded(_ text: String) -> String? {
+            let parts = text.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3, Substring(parts[0]).lowercased() == "utf-8" else { return nil }
+            return String(Substring(parts[2])).removingPercentEncoding
         }
 
         /// Content-Encoding, unless it is `identity`.
@@ -39,7 +58,8 @@
             return length
         }
 
-        /// Reads the lines of a head without the empty line after them.
+        /// Reads the lines of a head without the empty line after them. A line that is no header is left out: CouchDB writes the name of an
+        /// attachment as it is, line breaks included.
         init(lines: ArraySlice<UInt8>, maximumCount: Int) throws(MultipartError) {
             headers = []
             var rest = lines
@@ -50,16 +70,16 @@
                 guard headers.count < maximumCount else {
                     throw MultipartError(.headTooLarge, "A part has more than \(maximumCount) headers")
                 }
-                headers.append(try Self.header(line))
+                if let header = Self.header(line) { headers.append(header) }
             }
         }
 
-        private static func header(_ line: ArraySlice<UInt8>) throws(MultipartError) -> Header {
+        private static func header(_ line: ArraySlice<UInt8>) -> Header? {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
-                line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
-                let value = String(validating: line[(colon + 1)...], as: UTF8.self)
-            else { throw MultipartError(.invalidHeader, "A line in the head of a part is no header") }
+                line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+            else { return nil }
             let name = String(decoding: line[..<colon], as: UTF8.self)
+            let value = String(decoding: line[(colon + 1)...], as: UTF8.self)
             return Header(name: name, value: value.trimmingSpaces)
         }
     }

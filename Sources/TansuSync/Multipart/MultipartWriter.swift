@@ -40,7 +40,10 @@
             if Self.isHeader(file.name) {
                 headers.append(("Content-Disposition", "attachment; filename=\"\(Self.quoted(file.name))\""))
             }
-            if Self.isHeader(file.contentType) { headers.append(("Content-Type", file.contentType)) }
+            // CouchDB cannot read a media type without characters.
+            if Self.isHeader(file.contentType), file.contentType.utf8.contains(where: { $0 != 0x20 && $0 != 0x3B }) {
+                headers.append(("Content-Type", file.contentType))
+            }
             headers.append(("Content-Length", String(file.encodedLength ?? file.length)))
             if let encoding = file.encoding { headers.append(("Content-Encoding", encoding)) }
             return begin(headers)

@@ -187,5 +187,149 @@
                 }
             }
         }
+
+        // MARK: Names of attachments
+
+        /// A document with attachments as CouchDB's replicator sends it: it does not escape names.
+        private static func related(
+            _ names: [String],
+            _ head: (String) -> String = { "Content-Disposition: attachment; filename=\"\($0)\"\r\n" }
+        ) throws -> String {
+            var json = WireJSONWriter()
+            json.raw("{\"_rev\":\"1-a\",\"_attachments\":{")
+            json.list(names) { json, name in
+                json.string(name)
+                json.raw(":{\"content_type\":\"image/png\",\"revpos\":1,\"follows\":true,\"length\":")
+                json.integer(Int64("<\(name)>".utf8.count))
+                json.raw("}")
+            }
+            json.raw("}}")
+            var text =
+                "--b\r\nContent-Type: application/json\r\n\r\n\(String(decoding: json.finish(), as: UTF8.self))\r\n--b"
+            for name in names {
+                text +=
+                    "\r\n\(head(name))Content-Type: image/png\r\nContent-Length: \("<\(name)>".utf8.count)\r\n\r\n<\(name)>\r\n--b"
+            }
+            return text + "--"
+        }
+
+        private static let names = [
+            "q\"uote", "q", "back\\s", "backs", "\"", "\\", "a\\\"b", "end\\", "end", "a;b", "a; filename=\"c\"", "c",
+            "a=b", "a%22b",
+            "a%b", "100%", "%", " space ", "tab\t", "ü", "u\u{308}", "日本.png", "a'b", "UTF-8''x", "x",
+            "=?UTF-8?B?YQ==?=", "a\nb",
+            "a\rb", "a\r\nb", "line\r\nX-Header: y", "\u{1}\u{7F}", "a/b", "..", "",
+            String(repeating: "n", count: 5_000), "😀",
+        ]
+
+        @available(macOS 14, *)
+        @Test("Attachments of any name are pushed as CouchDB pushes them, without escapes, in the order of the parts")
+        func unescapedNames() async throws {
+            try await Self.run { server in
+                let orders = [Self.names, Self.names.reversed(), Self.names.sorted { $0.utf8.count < $1.utf8.count }]
+                for (number, names) in orders.enumerated() {
+                    let answer = try await server.answer(
+                        "PUT", "/d/n\(number)?new_edits=false", ["Content-Type": "multipart/related; boundary=\"b\""],
+                        body: try Self.related(names))
+                    #expect(answer.status == 201, "\(answer.text)")
+                    try await Self.expect(names, of: "n\(number)", server)
+                }
+            }
+        }
+
+        /// Every attachment has the bytes of its own name.
+        @available(macOS 14, *)
+        private static func expect(_ names: [String], of id: String, _ server: RunningServer) async throws {
+            let text = try await server.answer("GET", "/d/\(id)?attachments=true", ["Accept": "application/json"]).text
+            let attachments = try #require(
+                try WireObject.members(json: Array(text.utf8))?.first { $0.key == "_attachments" }?.value.documentValue)
+            #expect(attachments.count == names.count)
+            for (name, value) in attachments {
+                #expect(value["data"]?.stringValue == base64("<\(name)>"), "\(name)")
+            }
+        }
+
+        @available(macOS 14, *)
+        @Test("Other forms of names, and none, are no reason to refuse a document")
+        func otherHeads() async throws {
+            try await Self.run { server in
+                @Sendable func percent(_ name: String) -> String {
+                    name.utf8.map { "%" + String(UInt16($0) + 256, radix: 16).suffix(2) }.joined()
+                }
+                let heads: [@Sendable (String) -> String] = [
+                    { _ in "" }, { _ in "Content-Disposition: attachment\r\n" }, { _ in "Content-Disposition: \r\n" },
+                    { _ in "no header at all\r\n" },
+                    { _ in "Content-Disposition: attachment; filename=\"something else\"\r\n" },
+                    { "Content-Disposition: attachment; filename*=UTF-8''\(percent($0))\r\n" },
+                    { "Content-Disposition: attachment; filename=\"x\"; filename*=utf-8'en'\(percent($0))\r\n" },
+                    { _ in "Content-Disposition: attachment; filename*=UTF-8''%ZZ%\r\n" },
+                    {
+                        "Content-Disposition: attachment; filename*0=\"\($0.prefix(1))\"; filename*1=\"\($0.dropFirst())\"\r\n"
+                    },
+                    { _ in "Content-Disposition: attachment; filename=\"\r\n" },
+                ]
+                let names = Self.names.filter {
+                    !$0.utf8.contains(0x0D) && !$0.utf8.contains(0x0A) && $0.utf8.count < 100
+                }
+                for (number, head) in heads.enumerated() {
+                    let answer = try await server.answer(
+                        "PUT", "/d/h\(number)?new_edits=false", ["Content-Type": "multipart/related; boundary=b"],
+                        body: try Self.related(names.filter { number != 6 || $0 != "x" }, head))
+                    #expect(answer.status == 201, "\(number): \(answer.text)")
+                    try await Self.expect(names.filter { number != 6 || $0 != "x" }, of: "h\(number)", server)
+                }
+                // A client that names its parts may send them in another order.
+                let document =
+                    "{\"_attachments\":{\"a\":{\"follows\":true,\"length\":3},\"b\":{\"follows\":true,\"length\":3}}}"
+                let swapped =
+                    "--b\r\n\r\n\(document)\r\n--b\r\nContent-Disposition: attachment; filename=\"b\"\r\n\r\n<b>\r\n--b\r\n"
+                    + "Content-Disposition: attachment; filename=\"a\"\r\n\r\n<a>\r\n--b--"
+                let answer = try await server.answer(
+                    "PUT", "/d/swapped", ["Content-Type": "multipart/related; boundary=b"], body: swapped)
+                #expect(answer.status == 201, "\(answer.text)")
+                try await Self.expect(["a", "b"], of: "swapped", server)
+            }
+        }
+
+        @available(macOS 14, *)
+        @Test("Fewer and more parts than the document announces are refused, and nothing is stored")
+        func numberOfParts() async throws {
+            try await Self.run { server in
+                let whole = try Self.related(["q\"a", "b"])
+                let more = String(whole.dropLast(2)) + "\r\nContent-Length: 1\r\n\r\nx\r\n--b--"
+                let fewer = try #require(whole.range(of: "\r\n--b\r\nContent-Disposition: attachment; filename=\"b\""))
+                for body in [
+                    more, String(whole[..<fewer.lowerBound]) + "\r\n--b--", whole.replacing("<b>", with: "<bb>"),
+                ] {
+                    let answer = try await server.answer(
+                        "PUT", "/d/x?new_edits=false", ["Content-Type": "multipart/related; boundary=b"],
+                        body: body)
+                    #expect(answer.status == 400, "\(answer.text)")
+                    #expect(try await server.answer("GET", "/d/x").status == 404)
+                }
+            }
+        }
+
+        @available(macOS 14, *)
+        @Test("Names go both ways between replicas as they are")
+        func namesOnTheWay() async throws {
+            try await RemoteReplica.run { replica in
+                for name in Self.names where name != "" {
+                    try await replica.near.save(["_id": "all"])
+                    try await replica.near.attachments(of: "all").add("<\(name)>".utf8, name: name, type: "text/plain")
+                }
+                // A media type of which CouchDB cannot read a header.
+                try await replica.near.attachments(of: "all").add([1], name: "untyped", type: ";")
+                let report = try await replica.replicate(.push)
+                #expect(report.writeFailures == 0, "\(report.failures)")
+                let files = replica.far.attachments(of: "all")
+                for name in Self.names where name != "" {
+                    #expect(try await files.bytes(of: name) == Array("<\(name)>".utf8), "\(name)")
+                }
+                try await replica.far.attachments(of: "all").add([2], name: "far \"\\", type: "image/png")
+                #expect(try await replica.replicate(.pull).writeFailures == 0)
+                #expect(try await replica.near.attachments(of: "all").bytes(of: "far \"\\") == [2])
+            }
+        }
     }
 #endif

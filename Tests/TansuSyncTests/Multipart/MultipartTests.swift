@@ -52,7 +52,7 @@
         }
 
         @Test("What is malformed gives an error")
-        func errors() {
+        func errors() throws {
             #expect(code("") == .missingStart)
             #expect(code("no boundary") == .missingStart)
             #expect(code("--OTHER\r\n\r\nx\r\n--OTHER--") == .missingStart)
@@ -61,8 +61,9 @@
             ] {
                 #expect(code(text) == .missingEnd, "\(text)")
             }
-            for line in ["no colon", ": x", "A B: x", " folded: x"] {
-                #expect(code("--BND\r\n\(line)\r\n\r\nx\r\n--BND--") == .invalidHeader, "\(line)")
+            // CouchDB writes names as they are: what a line break makes of one is left out.
+            for line in ["no colon", ": x", "A B: x", " folded: x", "\u{FC}: x"] {
+                #expect(try parts("--BND\r\n\(line)\r\nA: b\r\n\r\nx\r\n--BND--").first?.headers == ["A: b"], "\(line)")
             }
             for length in ["4", "6", "0"] {
                 #expect(code("--BND\r\nContent-Length: \(length)\r\n\r\nfirst\r\n--BND--") == .wrongLength)

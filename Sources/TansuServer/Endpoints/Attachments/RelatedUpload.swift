@@ -7,7 +7,7 @@
 
     /// A document with its attachments in one `multipart/related` request: the JSON text, then the files.
     ///
-    /// A file is named by its Content-Disposition; others have the order of the JSON text.
+    /// The files have the order of the JSON text. One whose Content-Disposition names a later attachment is that one.
     struct RelatedUpload {
         private let request: ServerRequest
         private let uploads: AttachmentUploads
@@ -89,11 +89,11 @@
         }
 
         private mutating func begin(_ head: MultipartHead) throws {
-            let named = head.filename.map { name in expected.firstIndex { $0.name == name } }
-            let index = named ?? expected.startIndex
-            guard let index, index < expected.endIndex else {
+            guard !expected.isEmpty else {
                 throw HTTPFailure.badRequest("A part of the request is no attachment that the document announces")
             }
+            // The first one that the head fits, or else the next one.
+            let index = expected.firstIndex { head.fits($0.name) } ?? expected.startIndex
             var attachment = expected.remove(at: index)
             attachment.encoding = attachment.encoding ?? head.contentEncoding
             let encoding: BlobEncoding = attachment.encoding.map { .stored($0) } ?? .automatic
