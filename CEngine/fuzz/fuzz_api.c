@@ -153,7 +153,7 @@ static void write_step(session *s, fuzz_bytes *bytes, tansu_txn *txn, unsigned c
         documents[0] = document_of(bytes, any_document, &made_a);
         documents[1] = document_of(bytes, any_document, &made_b);
         tansu_save(s->db, txn, name, documents, 1 + fuzz_choose(bytes, 2),
-                   (tansu_save_mode)fuzz_choose(bytes, 4), &s->result, NULL);
+                   (tansu_save_mode)fuzz_choose(bytes, 5), &s->result, NULL);
         break;
     }
     case 1:

@@ -653,9 +653,11 @@ TANSU_API tansu_status tansu_dangling_references(tansu_db *db, tansu_txn *txn,
 /* ---- Writing documents ---------------------------------------------------------------------- */
 
 typedef enum tansu_save_mode {
-    TANSU_SAVE = 0,   /* insert, or replace the document with the same `_id` */
-    TANSU_INSERT = 1, /* EXISTS when the `_id` is taken */
-    TANSU_REPLACE = 2 /* NOT_FOUND when it is not */
+    TANSU_SAVE = 0,    /* insert, or replace the document with the same `_id` */
+    TANSU_INSERT = 1,  /* EXISTS when the `_id` is taken */
+    TANSU_REPLACE = 2, /* NOT_FOUND when it is not */
+    TANSU_COPY = 3     /* as TANSU_SAVE, but timestamps stay as the document has them: for copies of
+                          documents that were saved elsewhere, such as replicas */
 } tansu_save_mode;
 
 /*

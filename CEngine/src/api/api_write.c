@@ -16,7 +16,7 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
                          tansu_buffer *ids, tansu_error *error) {
     if (collection == NULL || (documents == NULL && count != 0))
         return null_argument(collection == NULL ? "collection" : "documents", error);
-    if ((unsigned)mode > TANSU_REPLACE)
+    if ((unsigned)mode > TANSU_COPY)
         return error_set(error, TANSU_E_INVALID_ARGUMENT, "mode",
                          "The save mode is out of range; use a value of tansu_save_mode");
     write_call w;
@@ -30,6 +30,7 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
         document = writer_begin(&out);
         list = writer_open(&out, "ids", DOC_ARRAY);
     }
+    w.wtxn->stamping = mode == TANSU_COPY ? STAMPING_COPIES : STAMPING_SETS;
     for (size_t i = 0; status == TANSU_OK && i < count; i++) {
         doc_value id;
         if (documents[i].data == NULL)
@@ -44,6 +45,7 @@ static tansu_status save(tansu_db *db, tansu_txn *txn, const char *collection,
         if (status != TANSU_OK && error != NULL)
             error->offset = (int64_t)i;
     }
+    w.wtxn->stamping = STAMPING_SETS;
     if (status == TANSU_OK && ids != NULL) {
         writer_end(&out, list);
         status = writer_finish(&out, document) ? TANSU_OK : error_memory(error);

@@ -50,7 +50,7 @@ static void insert_and_replace_are_strict(void) {
     CHECK_TEXT("{ \"_id\" : 1, \"v\" : 3 }", call_get(db, NULL, "c", "{'_id': 1}"));
     CHECK_INT(2, sequence());
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
-                 call_save(db, NULL, "c", (tansu_save_mode)3, "{'_id': 1}"));
+                 call_save(db, NULL, "c", (tansu_save_mode)4, "{'_id': 1}"));
     CHECK_STATUS(TANSU_E_INVALID_ARGUMENT,
                  call_save(db, NULL, "c", (tansu_save_mode)-1, "{'_id': 1}"));
 }

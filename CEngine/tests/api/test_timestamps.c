@@ -415,6 +415,31 @@ static void random_saves_beside_a_model(void) {
     }
 }
 
+/* Documents that were dated elsewhere; the next save in the transaction is dated again. */
+static void saved_copies_stay_as_they_are(void) {
+    tansu_db *db = dated();
+    tansu_txn *txn = call_begin(db, TANSU_TXN_WRITE);
+    CHECK_OK(call_save(db, txn, "c", TANSU_COPY,
+                       "{'_id': 1, 'createdAt': {'$date': 5}, 'updatedAt': {'$date': 3}}"),
+             &call_error);
+    CHECK_OK(call_save(db, txn, "c", TANSU_COPY, "{'_id': 2, 'createdAt': 'x'}"), &call_error);
+    CHECK_OK(call_save(db, txn, "c", TANSU_SAVE, "{'_id': 3}"), &call_error);
+    CHECK_OK(tansu_txn_commit(txn, NULL, &call_error), &call_error);
+    CHECK_INT(5, dates_of(db, 1).created);
+    CHECK_INT(3, dates_of(db, 1).updated);
+    CHECK_TEXT("{ \"_id\" : 2, \"createdAt\" : \"x\" }", call_get(db, NULL, "c", "{'_id': 2}"));
+    CHECK(dates_of(db, 3).created > 5);
+    /* A copy replaces the dates of what was there, and a save keeps those of the copy. */
+    CHECK_OK(call_save(db, NULL, "c", TANSU_COPY, "{'_id': 3, 'createdAt': {'$date': 7}}"),
+             &call_error);
+    CHECK_INT(7, dates_of(db, 3).created);
+    CHECK_INT(-1, dates_of(db, 3).updated);
+    CHECK_OK(call_save(db, NULL, "c", TANSU_SAVE, "{'_id': 3, 'n': 1}"), &call_error);
+    CHECK_INT(7, dates_of(db, 3).created);
+    CHECK(dates_of(db, 3).updated > 7);
+    call_close(db);
+}
+
 static void a_failed_allocation_changes_nothing(void) {
     if (!fault_has_memory()) {
         check_skip("allocations cannot be made to fail here");
@@ -456,6 +481,7 @@ int main(void) {
     RUN(a_document_may_be_too_large_for_them);
     RUN(copies_are_equal);
     RUN(loading_keeps_given_dates_when_asked);
+    RUN(saved_copies_stay_as_they_are);
     RUN(random_saves_beside_a_model);
     RUN(a_failed_allocation_changes_nothing);
     return check_finish();

@@ -51,6 +51,9 @@ extension Database.Collection {
         try write(element, .replace)
     }
 
+    /// Saves documents with the dates that they have: the collection's timestamps are not set.
+    package func saveCopies(_ elements: [Element]) throws { _ = try write(elements, .copy) }
+
     /// Encodes a value and passes its document to the engine.
     ///
     /// - Parameter flag: The cancellation of the task that waits, if there is one: it ends the wait for the write lock.

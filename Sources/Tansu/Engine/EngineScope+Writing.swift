@@ -5,12 +5,15 @@ enum SaveMode: Sendable {
     case save
     case insert
     case replace
+    /// As `save`, without setting the collection's timestamps.
+    case copy
 
     var engineValue: tansu_save_mode {
         switch self {
         case .save: TANSU_SAVE
         case .insert: TANSU_INSERT
         case .replace: TANSU_REPLACE
+        case .copy: TANSU_COPY
         }
     }
 }

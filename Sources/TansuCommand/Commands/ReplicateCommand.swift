@@ -278,7 +278,7 @@ struct ReplicateCommand: Subcommand {
                 case .invalidOptions: ("INVALID_OPTIONS", .usage)
                 case .invalidAnswer: ("INVALID_ANSWER", .invalidInput)
                 case .corrupt: ("CORRUPT", .corrupt)
-                case .notReplicated, .unusableID, .reservedField, .unusableCollection, .refused:
+                case .notReplicated, .unusableID, .reservedField, .refused:
                     ("NOT_REPLICABLE", .invalidInput)
                 }
             self.init(code: code, message: error.description, status: status)

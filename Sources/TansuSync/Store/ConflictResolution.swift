@@ -39,11 +39,15 @@
 
     extension RevisionStore {
         /// Resolves the conflicts of some documents.
-        func resolveConflicts(of ids: some Collection<String>, _ resolver: ConflictResolver) throws {
+        ///
+        /// - Parameter isAnswer: Whether every replica that gets the conflict does so, not somebody on this one.
+        func resolveConflicts(
+            of ids: some Collection<String>, isAnswer: Bool = false, _ resolver: ConflictResolver
+        ) throws {
             for id in ids {
                 guard let record = try document(id), !record.isDeleted else { continue }
                 // The other sides in their order, each against what the ones before have left.
-                for other in record.tree.conflicts { try resolve(id, other, resolver) }
+                for other in record.tree.conflicts { try resolve(id, other, isAnswer: isAnswer, resolver) }
             }
         }
 
@@ -54,7 +58,7 @@
                 let former = state
                 do {
                     try transaction.savepoint {
-                        try resolveConflicts(of: [id]) { conflict in
+                        try resolveConflicts(of: [id], isAnswer: true) { conflict in
                             do { return try resolver(conflict) } catch { throw ResolverFailure() }
                         }
                     }
@@ -68,7 +72,13 @@
         /// The resolver has thrown.
         private struct ResolverFailure: Error {}
 
-        private func resolve(_ id: String, _ other: Revision, _ resolver: ConflictResolver) throws {
+        /// How many generations in a row may have conflicts that a resolver ends with a new revision. One that does not return the same on
+        /// every replica makes a conflict of each answer.
+        private static let maximumAnswers = 32
+
+        private func resolve(
+            _ id: String, _ other: Revision, isAnswer: Bool, _ resolver: ConflictResolver
+        ) throws {
             guard let record = try document(id), !record.isDeleted, record.tree.isLeaf(other), record.winner != other,
                 let winnerBody = try body(of: record, record.winner), let otherBody = try body(of: record, other)
             else { return }
@@ -83,12 +93,15 @@
                 try end(other, of: id)
                 return
             case .keepOther: merged = (otherBody.fields, otherBody.files.map { .file($0) })
-            case .merge(let fields):
+            case .merge(var fields):
+                if isAnswer { fields = try dated(fields, merging: [winnerBody.fields, otherBody.fields]) }
                 let stubs = winnerBody.files.map { EditedAttachment.stub(name: $0.name, digest: nil, revpos: nil) }
                 merged = (try mergeable(fields, id), stubs)
             }
-            let edit = DocumentEdit(
+            guard !isAnswer || record.tree.branchings(endingAt: record.winner) < Self.maximumAnswers else { return }
+            var edit = DocumentEdit(
                 id: id, parent: record.winner, fields: merged.fields, attachments: merged.attachments)
+            edit.isDated = !isAnswer
             // A resolver can return what is no document: nested too deep, or with a zero byte in a key.
             do { _ = try save([edit])[0].get() } catch let error as BSONError {
                 throw DocumentError.refused("\(error)")

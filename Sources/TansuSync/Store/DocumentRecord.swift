@@ -109,6 +109,8 @@
         package var attachments: [EditedAttachment]
         /// Whether a document that does not exist may have a parent, as in `_bulk_docs`.
         package var allowsUnknownParent: Bool
+        /// Whether the collection's timestamps are set.
+        package var isDated = true
 
         package init(
             id: String, parent: Revision? = nil, isDeleted: Bool = false, fields: BSONDocument = [:],

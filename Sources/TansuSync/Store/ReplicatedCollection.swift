@@ -139,11 +139,6 @@
         }
 
         private func switchOn() throws {
-            if try database.read({ try $0.session.collectionInfo(name)?.timestamps != nil }) {
-                throw ReplicationError(
-                    .unusableCollection,
-                    "Collection \"\(name)\" has timestamps, which would change what replicas bring; remove them first")
-            }
             try validateIDs()
             try database.ensureCollection(name)
             // Files go with their documents, and what names blobs is found by an index.
@@ -260,12 +255,12 @@
         private static let largeCommit = 64
 
         /// Whether a transaction changes many documents, and only those that the layer has written, each with its revision: where documents
-        /// have references or timestamps the engine changes more.
+        /// have references the engine changes more.
         private func isOwn(_ store: RevisionStore) throws -> Bool {
             guard store.writtenCount >= Self.largeCommit,
                 let info = try store.transaction.session.collectionInfo(name)
             else { return false }
-            return info.references.isEmpty && info.timestamps == nil
+            return info.references.isEmpty
         }
 
         /// Notes a commit whose changes are no local ones.

@@ -135,6 +135,19 @@
             return newest.generation - oldest.generation >= max(1, limit) || !joins.isEmpty
         }
 
+        /// How many of the newest revisions of a path, one after the other, have a sibling.
+        func branchings(endingAt revision: Revision) -> Int {
+            var count = 0
+            var index = index(of: revision) ?? Self.none
+            while index != Self.none {
+                let parent = nodes[Int(index)].parent
+                guard parent != Self.none, nodes[Int(parent)].childCount > 1 else { break }
+                count += 1
+                index = parent
+            }
+            return count
+        }
+
         /// The revisions of which more than the name is known.
         var storedRevisions: [Revision] { nodes.filter(\.status.isStored).map(\.revision) }
     }

@@ -114,7 +114,7 @@
             if !writes.removedDocuments.isEmpty { try remove(writes.removedDocuments, documents) }
             if !writes.removedFiles.isEmpty { try remove(writes.removedFiles, attachments) }
             if !writes.removedBodies.isEmpty { try remove(writes.removedBodies, bodies) }
-            if !writes.documents.isEmpty { try documents.save(writes.documents) }
+            if !writes.documents.isEmpty { try documents.saveCopies(writes.documents) }
             if !writes.files.isEmpty { try attachments.save(writes.files) }
             if !writes.bodies.isEmpty { try bodies.save(writes.bodies) }
             if !writes.records.isEmpty { try records.save(writes.records) }

@@ -197,11 +197,15 @@
             let files = try files(
                 of: edit.attachments, parent, document, generation: (parent?.generation ?? 0) + 1, isPushed: false)
             do {
+                var fields = edit.fields
+                if edit.isDated, !edit.isDeleted, !document.record.isDesignDocument {
+                    fields = try dated(fields) { try parent.flatMap { try document.fields(of: $0, self) } }
+                }
                 let revision = try RevisionDigest.revision(
-                    after: parent, isDeleted: edit.isDeleted, body: edit.fields, attachments: files.map(\.digestPart))
+                    after: parent, isDeleted: edit.isDeleted, body: fields, attachments: files.map(\.digestPart))
                 try document.record.tree.merge(
                     path(revision, after: parent), status: edit.isDeleted ? .deleted : .available)
-                document.add(revision, NewBody(isDeleted: edit.isDeleted, fields: edit.fields, files: files))
+                document.add(revision, NewBody(isDeleted: edit.isDeleted, fields: fields, files: files))
                 return revision
             } catch {
                 throw EditFailure(error)
@@ -287,6 +291,13 @@
             new[revision] = body
             isChanged = true
             record.updateWinner()
+        }
+
+        /// The fields of a revision that the document has; nil when that is a tombstone.
+        fileprivate func fields(of revision: Revision, _ store: RevisionStore) throws -> BSONDocument? {
+            if let body = new[revision] { return body.isDeleted ? nil : body.fields }
+            guard former.isStored, let body = try store.body(of: former, revision), !body.isDeleted else { return nil }
+            return body.fields
         }
 
         /// The attachments of a revision that the document has, if the batch made it or it was stored before.

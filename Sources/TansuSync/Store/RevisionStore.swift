@@ -20,6 +20,8 @@
         var resolver: ConflictResolver?
         /// Whether the collection is not replicated: its documents have no records.
         var isUnrecorded = false
+        /// The timestamps of the collection, once they were read.
+        var knownTimestamps: Database.Timestamps??
         /// What was read of design documents before.
         var definitions: FindIndexDefinitions?
 

@@ -9,8 +9,6 @@
             case unusableID
             /// A document has a field whose name begins with `_`.
             case reservedField
-            /// The collection has an option with which it cannot be replicated.
-            case unusableCollection
             /// The collection refuses a document, for a unique index for example.
             case refused
             /// What the layer has stored is not what it writes.

@@ -60,13 +60,17 @@
             #expect(try database.collection("people").count() == 100)
         }
 
-        @Test("What the engine adds to the documents of a batch is followed")
+        @Test("The dates of a batch are in its revisions")
         func timestamps() throws {
             let database = try Database(.memory)
             let collection = try ReplicatedCollection.open("people", in: database, create: true)
             try database.setTimestamps(Database.Timestamps(), of: "people")
             _ = try collection.write { try $0.save(edits(0..<100)) }
-            #expect(try generation("d7", collection) == 2)
+            #expect(try collection.isThere)
+            #expect(collection.pendingCount == 0)
+            #expect(try generation("d7", collection) == 1)
+            let stored = try #require(try database.collection("people").get("d7"))
+            #expect(stored["createdAt"] != nil && stored["updatedAt"] == stored["createdAt"])
         }
 
         @Test("Ids that are equal as texts of Swift, and have other bytes, are those of two documents")

@@ -22,9 +22,6 @@
             try database.collection("reserved").save(["_id": "a", "_x": 1])
             #expect(error { try database.collection("reserved").enableReplication() } == .reservedField)
             #expect(error { _ = try database.collection("none").revision(of: "a") } == .notReplicated)
-            try database.collection("stamped").save(["_id": "a"])
-            try database.setTimestamps(Database.Timestamps(), of: "stamped")
-            #expect(error { try database.collection("stamped").enableReplication() } == .unusableCollection)
             #expect(try database.collection("numbers").count() == 2)
             #expect(try !database.collectionNames().contains { $0.hasPrefix("tansu.revisions.numbers") })
         }

@@ -29,13 +29,15 @@
         let number: Int
         let kind: Kind
         private let folder: URL
+        private let isDated: Bool
         private let open: Locked<Open>
 
-        init(_ number: Int, _ kind: Kind, in folder: URL) async throws {
+        init(_ number: Int, _ kind: Kind, in folder: URL, isDated: Bool = false) async throws {
+            self.isDated = isDated
             self.number = number
             self.kind = kind
             self.folder = folder
-            open = Locked(try await Self.open(Self.path(number, 0, folder), kind, 0))
+            open = Locked(try await Self.open(Self.path(number, 0, folder), kind, 0, isDated))
         }
 
         var people: Database.Collection<BSONDocument> { open.withLock { $0.people } }
@@ -47,12 +49,15 @@
             folder.appendingPathComponent("replica\(number)-\(generation).tansu").path
         }
 
-        private static func open(_ path: String, _ kind: Kind, _ generation: Int) async throws -> Open {
+        private static func open(
+            _ path: String, _ kind: Kind, _ generation: Int, _ isDated: Bool
+        ) async throws -> Open {
             var options = Database.Options()
             // What is killed is the process, not the machine.
             options.durability = .process
             let database = try Database(path: path, options: options)
             let people = try database.collection("people")
+            if isDated { try await database.setTimestamps(Database.Timestamps(), of: "people") }
             let replicated = try await people.enableReplication()
             var responder: RequestResponder?
             if kind == .server {
@@ -69,7 +74,7 @@
             let generation = open.withLock { $0.generation }
             let path = Self.path(number, generation + 1, folder)
             try FileManager.default.copyItem(atPath: Self.path(number, generation, folder), toPath: path)
-            let next = try await Self.open(path, kind, generation + 1)
+            let next = try await Self.open(path, kind, generation + 1, isDated)
             let former = open.withLock { open in
                 defer { open = next }
                 return open

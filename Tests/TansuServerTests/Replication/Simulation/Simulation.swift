@@ -31,10 +31,13 @@
 
         let kinds: [SimulatedReplica.Kind]
         let actions: [Action]
+        /// Whether each replica dates its documents.
+        let dates: [Bool]
 
-        init(kinds: [SimulatedReplica.Kind], actions: [Action]) {
+        init(kinds: [SimulatedReplica.Kind], actions: [Action], dates: [Bool] = []) {
             self.kinds = kinds
             self.actions = actions
+            self.dates = dates
         }
 
         init(seed: UInt64) {
@@ -52,6 +55,7 @@
                 default: return .kill(replica)
                 }
             }
+            dates = kinds.map { _ in Bool.random(using: &random) }
         }
 
         // MARK: Running
@@ -64,7 +68,9 @@
                 let folder = try TemporaryFolder()
                 var replicas: [SimulatedReplica] = []
                 for (number, kind) in kinds.enumerated() {
-                    replicas.append(try await SimulatedReplica(number, kind, in: folder.url))
+                    replicas.append(
+                        try await SimulatedReplica(
+                            number, kind, in: folder.url, isDated: number < dates.count && dates[number]))
                 }
                 defer { for replica in replicas { replica.close() } }
                 try await run(replicas)
@@ -129,8 +135,12 @@
             }
         }
 
-        /// Replicates in a ring, without faults, until nothing is written any more.
+        /// Replicates in a ring, without faults, until nothing is written any more. Nobody writes in answer to a write: the update sequences
+        /// count what is replicated, and each replica gets each leaf once at most.
         private func heal(_ replicas: [SimulatedReplica], _ edits: SimulatedEdits) async throws {
+            let before = try await sequences(of: replicas)
+            let leaves = edits.oracle.withLock { $0.trees.values.reduce(0) { $0 + $1.leafCount } }
+            var total = 0
             for round in 0... {
                 var written = 0
                 for from in replicas.indices {
@@ -139,11 +149,24 @@
                             replicas, edits, from, to, round % 2 == 0, UInt64(round), isFaulty: false)
                     }
                 }
+                total += written
+                let answers = try await sequences(of: replicas) - before - Int64(total)
+                guard answers <= 0, total <= leaves * replicas.count else {
+                    throw Fault(
+                        description:
+                            "\(total) revisions of \(leaves) leaves were written, and \(answers) in answer to that")
+                }
                 if written == 0 { return }
                 guard round <= replicas.count * 3 else {
                     throw Fault(description: "The replicas do not come to rest")
                 }
             }
+        }
+
+        private func sequences(of replicas: [SimulatedReplica]) async throws -> Int64 {
+            var sum: Int64 = 0
+            for replica in replicas { sum += try await replica.replicated.read { $0.info().updateSequence } }
+            return sum
         }
 
         @discardableResult
@@ -200,7 +223,7 @@
                 while start < best.actions.count {
                     var rest = best.actions
                     rest.removeSubrange(start..<min(start + size, rest.count))
-                    let smaller = Simulation(kinds: kinds, actions: rest)
+                    let smaller = Simulation(kinds: kinds, actions: rest, dates: dates)
                     if let found = await smaller.run() {
                         (best, fault) = (smaller, found)
                     } else {
