@@ -331,7 +331,8 @@ typedef enum tansu_durability {
 typedef enum tansu_store {
     TANSU_STORE_PERSISTENT = 0, /* the folder `path` */
     TANSU_STORE_TEMPORARY = 1, /* a new folder (in `path`, or the system's temporary folder) that is
-                                   removed when the database is closed */
+                                   removed when the database is closed or the process exits; after a
+                                   crash, when the next one is made there */
     TANSU_STORE_MEMORY = 2     /* no files */
 } tansu_store;
 

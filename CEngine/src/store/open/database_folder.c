@@ -4,6 +4,7 @@
 #include "store/open/database_folder.h"
 
 #include "store/database_internal.h"
+#include "store/open/temporary_folder.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock_holder.h"
@@ -33,7 +34,8 @@ static bool note_content(void *context, const char *name) {
     else if (strcmp(name, "log") == 0)
         content->log = true;
     else if (strcmp(name, "LOCK") != 0 && strcmp(name, "index") != 0 &&
-             strcmp(name, "MANIFEST.new") != 0 && strcmp(name, SET_ASIDE_FOLDER) != 0)
+             strcmp(name, "MANIFEST.new") != 0 && strcmp(name, SET_ASIDE_FOLDER) != 0 &&
+             strcmp(name, TEMPORARY_MARK) != 0)
         content->foreign = true;
     return true;
 }
@@ -240,23 +242,6 @@ tansu_status folder_enter(database *db, bool must_exist, uint32_t lock_timeout_m
         folder_leave(db);
         clock_sleep(pause < until - now ? pause : until - now);
     }
-}
-
-tansu_status folder_create_temporary(database *db, const char *where, tansu_error *error) {
-    if (where == NULL || where[0] == 0)
-        where = getenv("TMPDIR");
-    if (where == NULL || where[0] == 0)
-        where = "/tmp";
-    db->folder = fs_join(where, "tansu-XXXXXX");
-    if (db->folder == NULL)
-        return error_memory(error);
-    if (mkdtemp(db->folder) == NULL) {
-        tansu_status status = error_errno(error, db->folder, "create the folder", errno);
-        free(db->folder);
-        db->folder = NULL;
-        return status;
-    }
-    return TANSU_OK;
 }
 
 tansu_status folder_set(database *db, const char *path, tansu_error *error) {

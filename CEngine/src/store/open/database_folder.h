@@ -13,10 +13,6 @@
  * program may change its working folder. */
 tansu_status folder_set(database *db, const char *path, tansu_error *error);
 
-/* folder_create_temporary -- sets db->folder to a new folder in `where`; NULL: in the system's
- * folder for temporary files. */
-tansu_status folder_create_temporary(database *db, const char *where, tansu_error *error);
-
 /* folder_enter -- creates or checks the folder, takes the lock, for which it waits that many
  * milliseconds, and reads the MANIFEST. Errors: EXISTS, NOT_FOUND, LOCKED, READ_ONLY, CORRUPT,
  * VERSION, IO, FULL, MEMORY. */

@@ -18,6 +18,7 @@
 #include "store/open/database_folder.h"
 #include "store/open/options.h"
 #include "store/open/states.h"
+#include "store/open/temporary_folder.h"
 #include "store/recovery/recovery.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -92,7 +93,9 @@ static tansu_status open_database(const tansu_options *options, const fs *calls,
     char *log_folder = NULL, *set_aside = NULL;
     switch (options->store) {
     case TANSU_STORE_MEMORY: status = manifest_new(&db->manifest, error); break;
-    case TANSU_STORE_TEMPORARY: status = folder_create_temporary(db, options->path, error); break;
+    case TANSU_STORE_TEMPORARY:
+        status = temporary_folder_new(calls, options->path, &db->folder, error);
+        break;
     default: status = folder_set(db, options->path, error);
     }
     if (status == TANSU_OK && db->concurrent)
@@ -250,7 +253,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     if (status == TANSU_OK)
         status = closed;
     if (db->store == TANSU_STORE_TEMPORARY && db->folder != NULL && moved == TANSU_OK)
-        fs_remove_all(db->calls, db->folder);
+        temporary_folder_remove(db->calls, db->folder);
     folder_leave(db);
     if (moved != TANSU_OK) {
         status = moved;
