@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import TansuBSON
@@ -108,10 +109,10 @@ struct ContainerTests {
             var top = encoder.container(keyedBy: Key.self)
             try top.encode(1, forKey: key("a"))
             #expect(throws: BSONError.self) { try top.encode(Failing(), forKey: key("b")) }
-            #expect(throws: EncodingError.self) { try top.encode(UInt64.max, forKey: key("c")) }
+            #expect(throws: EncodingError.self) { try top.encode(Date(timeIntervalSince1970: .nan), forKey: key("c")) }
             var list = top.nestedUnkeyedContainer(forKey: key("list"))
             #expect(throws: BSONError.self) { try list.encode(Failing()) }
-            #expect(throws: EncodingError.self) { try list.encode(UInt64.max) }
+            #expect(throws: EncodingError.self) { try list.encode(Date(timeIntervalSince1970: .nan)) }
             try list.encode(2)
         }
         #expect(document == ["a": 1, "list": [2]])

@@ -216,8 +216,8 @@ struct DirectCodingTests {
                     $0.write("half", true)
                     throw Refused()
                 }
-                try? fields.write("big", UInt64.max)
-                try? fields.write("list", [UInt64.max])
+                try? fields.write("big", Date(timeIntervalSince1970: .nan))
+                try? fields.write("list", [Date(timeIntervalSince1970: .nan)])
                 fields.write("b", 2)
             }
         }

@@ -78,7 +78,7 @@ struct DocumentationTests {
 
         struct Visit: Codable { var at: Date }
         shows(
-            try encoder.encode(Visit(at: Date(timeIntervalSince1970: 0))), #"{"at":"1970-01-01T00:00:00Z"}"#)
+            try encoder.encode(Visit(at: Date(timeIntervalSince1970: 0))), #"{"at":"1970-01-01T00:00:00.000Z"}"#)
 
         var yearly = BSONEncoder()
         yearly.dateStrategy = .custom(

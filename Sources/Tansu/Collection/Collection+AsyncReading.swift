@@ -11,9 +11,7 @@ extension Database.Collection {
     public func get(
         _ id: some DocumentID, isolation: isolated (any Actor)? = #isolation
     ) async throws -> Element? {
-        let id = id.bsonID
-        if let found = try session.inPlace({ try readInPlace(id) }) { return found }
-        return try await session.run(.read) { _ in try self.get(id) }
+        try await document(stored(id))
     }
 
     /// The documents with some ids, all in one snapshot. Up to 64 are read where the caller runs, unless they have more
@@ -28,18 +26,24 @@ extension Database.Collection {
     public func get(
         ids: some Sequence<some DocumentID>, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [Element] {
-        try await elements(ids.map(\.bsonID))
+        try await documents(ids.map { stored($0) })
     }
 
-    /// The documents with some ids, read where the caller runs if that is short.
-    func elements(_ ids: [BSONValue], isolation: isolated (any Actor)? = #isolation) async throws -> [Element] {
+    /// The document with an id as documents hold it, read where the caller runs if it is small.
+    func document(_ id: BSONValue, isolation: isolated (any Actor)? = #isolation) async throws -> Element? {
+        if let found = try session.inPlace({ try readInPlace(id) }) { return found }
+        return try await session.run(.read) { _ in try self.document(id) }
+    }
+
+    /// The documents with some ids as documents hold them, read where the caller runs if that is short.
+    func documents(_ ids: [BSONValue], isolation: isolated (any Actor)? = #isolation) async throws -> [Element] {
         if let found = try session.inPlace({ try readInPlace(ids) }) { return found }
         return try await session.runCancellable(.read) { try self.using($0).documents(ids) }
     }
 
     /// `nil` when the document is so large that it is decoded elsewhere; `.some(nil)` when there is none.
     private func readInPlace(_ id: BSONValue) throws -> Element?? {
-        let found: Element?? = try session.engine.get(stored(id), from: name) { bytes in
+        let found: Element?? = try session.engine.get(id, from: name) { bytes in
             bytes.count > InPlace.bytes ? nil : try codec.decode(bytes)
         }
         return switch found {

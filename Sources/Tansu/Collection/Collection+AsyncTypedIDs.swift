@@ -8,7 +8,7 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     ///   - isolation: The actor on which it is read: the caller's.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func get(_ id: Element.ID, isolation: isolated (any Actor)? = #isolation) async throws -> Element? {
-        try await get(BSONValue(id: id))
+        try await document(storedID(id))
     }
 
     /// The values with some ids, all in one snapshot. Up to 64 are read where the caller runs, unless they have more
@@ -22,7 +22,7 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     public func get(
         ids: some Sequence<Element.ID>, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [Element] {
-        try await elements(ids.map { try BSONValue(id: $0) })
+        try await documents(ids.map { try storedID($0) })
     }
 
     /// Removes a value.
@@ -32,7 +32,8 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func remove(id: Element.ID) async throws -> Bool {
-        try await remove(id: BSONValue(id: id))
+        let id = try storedID(id)
+        return try await session.runCancellable(.write) { [name] in try $0.remove(id: id, from: name) }
     }
 
     /// Changes one value by a closure, in one transaction: no other write commits between reading and saving it.
@@ -46,6 +47,7 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     public func update(
         id: Element.ID, _ body: @escaping @Sendable (inout Element) throws -> Void
     ) async throws -> Element? {
-        try await update(id: BSONValue(id: id), body)
+        let id = try storedID(id)
+        return try await session.runCancellable(.write) { try self.using($0).update(storedID: id, body) }
     }
 }

@@ -12,8 +12,8 @@ extension Database.Collection {
     public func update(
         id: some DocumentID, _ body: @escaping @Sendable (inout Element) throws -> Void
     ) async throws -> Element? {
-        let id = id.bsonID
-        return try await session.runCancellable(.write) { try self.using($0).update(id: id, body) }
+        let id = stored(id)
+        return try await session.runCancellable(.write) { try self.using($0).update(storedID: id, body) }
     }
 
     /// Changes the documents that match by a closure, one after another, in one transaction.

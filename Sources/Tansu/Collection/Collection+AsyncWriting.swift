@@ -58,8 +58,8 @@ extension Database.Collection {
     @_disfavoredOverload
     @discardableResult
     public func remove(id: some DocumentID) async throws -> Bool {
-        let id = id.bsonID
-        return try await session.runCancellable(.write) { try self.using($0).remove(id: id) }
+        let id = stored(id)
+        return try await session.runCancellable(.write) { [name] in try $0.remove(id: id, from: name) }
     }
 
     /// Removes the documents that match, in one commit. The empty query matches all.

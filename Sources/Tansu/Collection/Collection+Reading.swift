@@ -5,7 +5,7 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidID`; `DecodingError`.
     @_disfavoredOverload
     public func get(_ id: some DocumentID) throws -> Element? {
-        try session.engine.get(stored(id), from: name) { try codec.decode($0) }
+        try document(stored(id))
     }
 
     /// The documents with some ids, all in one snapshot.
@@ -21,11 +21,16 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidID`; `DecodingError`.
     @_disfavoredOverload
     public func get(ids: some Sequence<some DocumentID>) throws -> [Element] {
-        try documents(ids.map(\.bsonID))
+        try documents(ids.map { stored($0) })
     }
 
-    /// The documents with some ids, in their order.
-    func documents(_ ids: [BSONValue]) throws -> [Element] {
+    /// The document with an id as documents hold it.
+    func document(_ id: BSONValue) throws -> Element? {
+        try session.engine.get(id, from: name) { try codec.decode($0) }
+    }
+
+    /// The documents with some ids as documents hold them, in the order of the ids.
+    package func documents(_ ids: [BSONValue]) throws -> [Element] {
         try session.inSnapshot { session in
             var elements: [Element] = []
             elements.reserveCapacity(ids.count)

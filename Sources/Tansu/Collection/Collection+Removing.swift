@@ -19,6 +19,7 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidQuery`, or what a commit can throw.
     @discardableResult
     public func remove(_ query: BSONDocument, hints: BSONDocument = [:]) throws -> Int {
-        try session.remove(codec.strategies.stored(query), codec.strategies.stored(hints), from: name)
+        let (query, hints) = try codec.stored(query, hints)
+        return try session.remove(query, hints, from: name)
     }
 }

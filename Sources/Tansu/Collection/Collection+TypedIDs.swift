@@ -5,7 +5,7 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     /// - Parameter id: Its id, which is stored as `_id`.
     /// - Throws: ``TansuError`` with `.invalidID`; `DecodingError`.
     public func get(_ id: Element.ID) throws -> Element? {
-        try get(BSONValue(id: id))
+        try document(storedID(id))
     }
 
     /// The values with some ids, all in one snapshot.
@@ -20,7 +20,7 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     /// - Returns: The values in the order of the ids. Ids without a document are left out.
     /// - Throws: ``TansuError`` with `.invalidID`; `DecodingError`.
     public func get(ids: some Sequence<Element.ID>) throws -> [Element] {
-        try documents(ids.map { try BSONValue(id: $0) })
+        try documents(ids.map { try storedID($0) })
     }
 
     /// Removes a value.
@@ -30,7 +30,7 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     /// - Throws: ``TansuError`` with `.invalidID`, or what a commit can throw.
     @discardableResult
     public func remove(id: Element.ID) throws -> Bool {
-        try remove(id: BSONValue(id: id))
+        try session.remove(id: storedID(id), from: name)
     }
 
     /// Changes one value by a closure, in one transaction: no other write commits between reading and saving it.
@@ -48,6 +48,6 @@ extension Database.Collection where Element: Identifiable, Element.ID: Encodable
     /// - Throws: As for an id of any type.
     @discardableResult
     public func update(id: Element.ID, _ body: (inout Element) throws -> Void) throws -> Element? {
-        try update(id: BSONValue(id: id), body)
+        try update(storedID: storedID(id), body)
     }
 }

@@ -23,9 +23,9 @@ extension Database.Collection {
     public func update(
         _ query: BSONDocument, _ operations: BSONDocument, hints: BSONDocument = [:]
     ) throws -> Database.UpdateResult {
-        let coding = codec.strategies
+        let (query, hints) = try codec.stored(query, hints)
         return Database.UpdateResult(
-            try session.update(coding.stored(query), coding.stored(operations), coding.stored(hints), in: name))
+            try session.update(query, codec.stored(operations: operations), hints, in: name))
     }
 
     /// Replaces the document that matches by another one, which gets its `_id`, in one commit.
@@ -92,16 +92,11 @@ extension Database.Collection {
     func findAndModify(
         _ query: BSONDocument, _ mode: ModifyMode, _ hints: BSONDocument, in session: Session
     ) throws -> [UInt8]? {
-        let coding = codec.strategies
+        let (query, hints) = try codec.stored(query, hints)
         var mode = mode
         if case .update(let operations, let returnsNew) = mode {
-            mode = .update(coding.stored(operations), returnsNew: returnsNew)
+            mode = .update(try codec.stored(operations: operations), returnsNew: returnsNew)
         }
-        return try session.findAndModify(coding.stored(query), mode, coding.stored(hints), in: name)
-    }
-
-    /// An id as documents of this collection hold it.
-    package func stored(_ id: some DocumentID) -> BSONValue {
-        codec.strategies.stored(id.bsonID)
+        return try session.findAndModify(query, mode, hints, in: name)
     }
 }

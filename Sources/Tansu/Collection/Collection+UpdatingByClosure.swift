@@ -19,8 +19,13 @@ extension Database.Collection {
     @_disfavoredOverload
     @discardableResult
     public func update(id: some DocumentID, _ body: (inout Element) throws -> Void) throws -> Element? {
+        try update(storedID: stored(id), body)
+    }
+
+    /// Changes the document with an id as documents hold it.
+    func update(storedID id: BSONValue, _ body: (inout Element) throws -> Void) throws -> Element? {
         try session.inTransaction { session in
-            guard let stored = try session.engine.document(stored(id), in: name) else { return nil }
+            guard let stored = try session.engine.document(id, in: name) else { return nil }
             return try using(session).change(stored, body).element
         }
     }
@@ -53,8 +58,8 @@ extension Database.Collection {
         return try session.inTransaction { session in
             let collection = using(session)
             var (matched, modified) = (0, 0)
-            let coding = codec.strategies
-            try session.engine.forEach(coding.stored(query), hints: coding.stored(hints), in: name) { document in
+            let (query, hints) = try codec.stored(query, hints)
+            try session.engine.forEach(query, hints: hints, in: name) { document in
                 matched += 1
                 if try collection.change(document, body).isModified { modified += 1 }
             }

@@ -62,18 +62,25 @@ extension DocumentCodec<BSONDocument> {
 extension DocumentCodec where Element: Codable {
     /// Values of a Codable type, with a property `id` stored as `_id`; a type that is `BSONWritable` or `BSONReadable`
     /// writes or reads its own fields.
-    static func codable(_ strategies: BSONCodingStrategies = BSONCodingStrategies()) -> Self {
+    package static func codable(_ strategies: BSONCodingStrategies = BSONCodingStrategies()) -> Self {
         // A BSONDocument is stored unchanged: its own field `id` is not renamed.
         if let documents = DocumentCodec<BSONDocument>.documents as? Self { return documents }
         var (encoder, decoder) = (BSONEncoder(), BSONDecoder())
         encoder.strategies = strategies
         decoder.strategies = strategies
+        let isDictionary = Element.self is any FieldDictionary.Type
         return Self(
             strategies: strategies,
-            encode: { [encoder] value, body in try encoder.withEncodedBytes(of: value, body) },
-            decode: Element.self is any FieldDictionary.Type
-                ? { [decoder] in try decoder.decodeFields(Element.self, $0) }
-                : { [decoder] in try decoder.decode(Element.self, fromTrusted: $0) }
+            encode: { [encoder, decoder] value, use in
+                try encoder.withEncodedBytes(of: value) { document in
+                    if !isDictionary { try GeneratedID.check(document, of: value, decoder) }
+                    try use(document)
+                }
+            },
+            decode: { [decoder] bytes in
+                if isDictionary { return try decoder.decodeFields(Element.self, bytes) }
+                return try decoder.decode(Element.self, fromTrusted: bytes)
+            }
         )
     }
 

@@ -54,16 +54,33 @@ extension UUID: CommonDocumentID {
     public var bsonID: BSONValue { BSONValue(self) }
 }
 
-extension BSONValue {
-    /// What an id of any type is stored as.
+extension BSONCodingStrategies {
+    /// An id of any type as documents hold it, with these strategies.
     ///
     /// - Throws: ``TansuError`` with `.invalidID`.
-    package init(id: some Encodable) throws {
+    package func storedID(_ id: some Encodable) throws -> BSONValue {
         do {
-            self = try BSONEncoder().encodeValue(id)
+            var encoder = BSONEncoder()
+            encoder.strategies = self
+            return try encoder.encodeValue(id)
         } catch {
             throw TansuError(
                 .invalidID, "The id cannot be stored: \(failureReason(of: error))", context: safeDescription(of: id))
         }
+    }
+}
+
+extension Database.Collection {
+    /// An id as documents of this collection hold it.
+    package func stored(_ id: some DocumentID) -> BSONValue {
+        codec.strategies.stored(id.bsonID)
+    }
+
+    /// An id of the values' own type as documents of this collection hold it.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidID`.
+    package func storedID(_ id: some Encodable) throws -> BSONValue {
+        try codec.checkStoresID()
+        return try codec.strategies.storedID(id)
     }
 }

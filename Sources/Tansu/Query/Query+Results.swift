@@ -75,18 +75,22 @@ extension Database.Query {
     }
 
     func count(in session: Session) throws -> Int {
-        try session.engine.count(filter, hints, in: collection)
+        try checkOrder()
+        return try session.engine.count(filter, hints, in: collection)
     }
 
     func explain(in session: Session) throws -> Database.Explanation {
-        Database.Explanation(try session.engine.explain(filter, hints, in: collection))
+        try checkOrder()
+        return Database.Explanation(try session.engine.explain(filter, hints, in: collection))
     }
 
     func makeEngineCursor() throws -> EngineCursor {
-        try EngineCursor(session.engine, collection: collection, query: filter, hints: hints)
+        try checkOrder()
+        return try EngineCursor(session.engine, collection: collection, query: filter, hints: hints)
     }
 
     func withCursor<Result>(_ body: (EngineCursor) throws -> Result) throws -> Result {
-        try session.engine.withCursor(filter, hints, in: collection, body)
+        try checkOrder()
+        return try session.engine.withCursor(filter, hints, in: collection, body)
     }
 }

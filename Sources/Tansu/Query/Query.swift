@@ -19,6 +19,9 @@ extension Database {
         package let collection: String
         package let codec: DocumentCodec<Element>
 
+        /// Whether documents are sorted by `_id` last, only so that no two are equal.
+        var isPaged = false
+
         init(
             session: Session, collection: String, codec: DocumentCodec<Element>, filter: BSONDocument,
             hints: BSONDocument
@@ -37,6 +40,18 @@ extension Database {
                 joins?.documentValue?.filter { $0.value.documentValue?["$join"] != nil }.map(\.key) ?? []
             }
             return reader
+        }
+
+        /// Checks that what it compares and sorts by is stored in the order of its type.
+        ///
+        /// - Throws: ``TansuError`` with `.invalidQuery`.
+        package func checkOrder() throws {
+            var hints = hints
+            if isPaged, var order = hints["$orderby"]?.documentValue {
+                order["_id"] = nil
+                hints["$orderby"] = .document(order)
+            }
+            try codec.checkOrder(filter, hints)
         }
 
         /// The collection with the documents of this query, as it decodes them.

@@ -4,7 +4,10 @@ import Foundation
 public enum BSONDateStrategy: Sendable {
     /// As BSON's date: milliseconds since 1970, rounded.
     case bsonDate
-    /// As text in milliseconds, rounded, such as `2024-05-01T12:00:00.250Z`.
+    /// As text in milliseconds, rounded, such as `2024-05-01T12:00:00.250Z`, for the years 0 to 9999.
+    ///
+    /// The text always has three digits of milliseconds, so that it has the order of the dates. Text with another
+    /// fraction, with none, or in another time zone is read, too, but is compared as text in queries.
     case iso8601
     /// As a double: seconds since 1970.
     case secondsSince1970
@@ -13,6 +16,8 @@ public enum BSONDateStrategy: Sendable {
     /// As `Date` encodes itself: a double, seconds since 2001.
     case deferredToDate
     /// As a value that the first closure makes of a date and the second closure converts back.
+    ///
+    /// Queries use the order of what is stored when it is a number or a date; comparing text by order is an error.
     ///
     /// An `EncodingError` or a `DecodingError` that a closure throws is rethrown. Any other error is wrapped in one
     /// that has the path of the field.
@@ -24,7 +29,7 @@ public enum BSONDateStrategy: Sendable {
 public enum BSONDataStrategy: Sendable, Hashable {
     /// As binary of the generic subtype.
     case binary
-    /// As text in base64.
+    /// As text in base64, which is not in the order of the bytes: queries that compare or sort by it are errors.
     case base64
 }
 
@@ -53,7 +58,7 @@ public enum BSONDecimalStrategy: Sendable, Hashable {
     /// As a double, for documents that others write. A number that is not the shortest text of a double is an error:
     /// it would be read as another one.
     case double
-    /// As text.
+    /// As text, which is not in the order of the numbers: queries that compare, sort or compute with it are errors.
     case string
 }
 

@@ -6,6 +6,8 @@ enum TypeKind: UInt8, Sendable {
     case codable
     /// The type's ``BSONWritable`` or ``BSONReadable`` conformance.
     case direct
+    /// A set or a dictionary, whose members the encoder sorts (``HashOrdered``).
+    case hashed
     // Types that every encoder knows.
     case bool, string, double, float, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64
     // Foundation's types, which have strategies.
@@ -85,7 +87,7 @@ struct TypeKindCache<Direct>: ~Copyable {
     @inline(never)
     private mutating func insert(_ type: Any.Type, _ direct: Direct?, at index: Int) {
         let id = ObjectIdentifier(type)
-        let kind = TypeKind.known(type) ?? (direct == nil ? .codable : .direct)
+        let kind = TypeKind.known(type) ?? (direct != nil ? .direct : type is any HashOrdered.Type ? .hashed : .codable)
         entries[index] = TypeKindEntry(type: id, kind: kind, direct: direct)
     }
 }

@@ -8,6 +8,7 @@ extension DecoderState {
         switch kind {
         case .url: return options.url == .string ? kind : .codable
         case .direct: return options.usesDirectCoding ? kind : .codable
+        case .hashed: return .codable
         default: return kind
         }
     }
@@ -105,7 +106,7 @@ extension DecoderState {
         case .code: return unsafeBitCast(try bsonValue(value, BSONCode.self, \.codeValue), to: type)
         case .dbPointer: return unsafeBitCast(try bsonValue(value, BSONDBPointer.self, \.dbPointerValue), to: type)
         case .symbol: return unsafeBitCast(try bsonValue(value, BSONSymbol.self, \.symbolValue), to: type)
-        case .codable, .direct: throw .mismatch(type)
+        case .codable, .direct, .hashed: throw .mismatch(type)
         }
     }
 

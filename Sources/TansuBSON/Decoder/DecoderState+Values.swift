@@ -64,7 +64,12 @@ extension DecoderState {
             guard double.isFinite || !number.isFinite else { throw Self.outOfRange(Double.self, "\(number)") }
             return double
         }
-        let integer = try int64(value, as: Double.self)
+        let integer: Int64
+        switch value.type {
+        case .int32: integer = Int64(bytes.int32(at: value.start))
+        case .int64: integer = bytes.int64(at: value.start)
+        default: throw .mismatch(Double.self)
+        }
         guard let double = isRounded ? Double(integer) : Double(exactly: integer) else {
             throw Self.inexact("\(integer)")
         }
@@ -91,26 +96,25 @@ extension DecoderState {
         } else if value.isOf(.int64) {
             number = bytes.int64(at: value.start)
         } else {
-            number = try int64(value, as: type)
+            return try wide(value, as: type)
         }
         guard let integer = I(exactly: number) else { throw Self.outOfRange(type, "\(number)") }
         return integer
     }
 
-    private func int64(_ value: Value, as target: Any.Type) throws(ReadFailure) -> Int64 {
+    /// Decodes a double or a decimal as an integer type.
+    @inline(never)
+    private func wide<I: FixedWidthInteger>(_ value: Value, as type: I.Type) throws(ReadFailure) -> I {
         switch value.type {
-        case .int32: return Int64(bytes.int32(at: value.start))
-        case .int64: return bytes.int64(at: value.start)
         case .double:
             let number = bytes.double(at: value.start)
-            guard let integer = Int64(exactly: number) else { throw Self.outOfRange(target, "\(number)") }
+            guard let integer = I(exactly: number) else { throw Self.outOfRange(type, "\(number)") }
             return integer
         case .decimal128:
             let number = bytes.decimal128(at: value.start)
-            guard let integer = Int64(exactly: number) else { throw Self.outOfRange(target, "\(number)") }
+            guard let integer = I(exactly: number) else { throw Self.outOfRange(type, "\(number)") }
             return integer
-        default:
-            throw .mismatch(target)
+        default: throw .mismatch(type)
         }
     }
 

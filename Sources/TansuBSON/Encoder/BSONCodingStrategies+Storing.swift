@@ -10,7 +10,8 @@ extension BSONCodingStrategies {
     /// A document of a query or an update with its values in the form in which these strategies store them: a date as
     /// text, for example. Only so they can be compared with what is stored.
     ///
-    /// A value that cannot be stored in that form stays as it is, and so does what is nested too deep for a query.
+    /// A value that cannot be stored in that form stays as it is, and so does what is nested too deep for a query, and
+    /// an operand of a comparison by order whose stored form does not have its order (``unorderedOperand(in:)``).
     package func stored(_ document: BSONDocument) -> BSONDocument {
         isStandard ? document : converted(document, depth: 1)
     }
@@ -21,7 +22,11 @@ extension BSONCodingStrategies {
     }
 
     private func converted(_ document: BSONDocument, depth: Int) -> BSONDocument {
-        BSONDocument(document.map { ($0.key, converted($0.value, depth: depth)) })
+        BSONDocument(
+            document.map { key, value in
+                let isUnordered = Self.rangeOperators.contains(key) && unorderedForm(of: value) != nil
+                return (key, isUnordered ? value : converted(value, depth: depth))
+            })
     }
 
     private func converted(_ value: BSONValue, depth: Int) -> BSONValue {

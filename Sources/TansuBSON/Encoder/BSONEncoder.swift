@@ -9,8 +9,9 @@
 /// <doc:CodableValues> lists the BSON types of Swift types and the strategies.
 ///
 /// `Int` and the small integer types are stored as int32 when the number fits and as int64 otherwise, `Int64` and
-/// `UInt64` always as int64. `BSONValue`, `BSONDocument`, `ObjectID` and the other types of this module are stored
-/// as their BSON types.
+/// `UInt64` always as int64, except for a number out of its range, which is stored as decimal128. `BSONValue`,
+/// `BSONDocument`, `ObjectID` and the other types of this module are stored as their BSON types. Sets and dictionaries
+/// are stored in the order of their bytes, so that equal values have equal documents.
 ///
 /// An encoder is a value type. Threads can use the same encoder concurrently.
 public struct BSONEncoder: Sendable {

@@ -40,6 +40,12 @@ struct BSONSingleValueEncodingContainer: SingleValueEncodingContainer {
             // Without this check a second keyed value would add its fields to those of the first.
             try state.checkEmpty(handle)
             try value.encode(to: BSONValueEncoder(state: state, handle: handle))
+        case .hashed:
+            try state.checkEmpty(handle)
+            try value.encode(to: BSONValueEncoder(state: state, handle: handle))
+            guard state.isValid(handle) else { return }
+            if state.frames[Int(handle.index)].isOpen { try state.close(downTo: handle.index) }
+            state.sortMembers(of: T.self, handle.index)
         case .direct:
             try state.fillDirect(handle, value)
         default:

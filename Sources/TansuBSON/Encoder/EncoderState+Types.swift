@@ -51,7 +51,7 @@ extension EncoderState {
         case .code: return write(BSONValue(unsafeBitCast(value, to: BSONCode.self)))
         case .dbPointer: return write(.dbPointer(unsafeBitCast(value, to: BSONDBPointer.self)))
         case .symbol: return write(.symbol(unsafeBitCast(value, to: BSONSymbol.self)))
-        case .codable, .direct: throw .invalid("Type \(T.self) is not a native type")
+        case .codable, .direct, .hashed: throw .invalid("Type \(T.self) is not a native type")
         }
     }
 
@@ -59,7 +59,7 @@ extension EncoderState {
     @inline(__always)
     func encode<T: Encodable, Key: CodingKey>(_ value: T, _ handle: Handle, _ element: OpenElement, key: Key) throws {
         let kind = kind(T.self)
-        if kind == .codable || kind == .direct {
+        if kind == .codable || kind == .direct || kind == .hashed {
             let oldTop = top
             let index = push(typeOffset: element.typeOffset, parent: handle.index, key: key)
             try encodeByType(value, kind, handle, element, index, oldTop)
@@ -76,7 +76,7 @@ extension EncoderState {
     @inline(__always)
     func encode<T: Encodable>(_ value: T, _ handle: Handle, _ element: OpenElement, position: Int) throws {
         let kind = kind(T.self)
-        if kind == .codable || kind == .direct {
+        if kind == .codable || kind == .direct || kind == .hashed {
             let oldTop = top
             let index = push(
                 typeOffset: element.typeOffset, parent: handle.index, key: nil,
@@ -114,6 +114,7 @@ extension EncoderState {
                 if let failure { throw failure }
                 try close(downTo: index)
                 closeTop()
+                if kind == .hashed { sortMembers(of: T.self, index) }
             }
             pop(downTo: index, top: oldTop)
             if element.needsMove { try moveToContainer(handle, from: element.typeOffset) }

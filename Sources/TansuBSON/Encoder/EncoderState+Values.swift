@@ -67,12 +67,14 @@ extension EncoderState {
         return .string
     }
 
-    /// Appends a number that must fit into an int64, as int32 when `type` is int32 and the number fits.
+    /// Appends a number, as int32 when `type` is int32 and the number fits, as int64 when it fits into that, and
+    /// otherwise as decimal128: the database compares numbers of all types by their value.
     func write<I: FixedWidthInteger>(wide value: I, as type: BSONType) throws(WriteFailure) -> BSONType {
-        guard let number = Int64(exactly: value) else {
-            throw .invalid("The number \(value) does not fit into an int64")
+        if let number = Int64(exactly: value) { return type == .int64 ? write(number) : write(Int(number)) }
+        guard let number = Decimal128(String(value)) else {
+            throw .invalid("The number \(value) has more than the 34 digits of decimal128; store it as text")
         }
-        return type == .int64 ? write(number) : write(Int(number))
+        return write(.decimal128(number))
     }
 
     /// Appends a value of one of this module's types.
@@ -95,7 +97,7 @@ extension EncoderState {
         case .millisecondsSince1970:
             return write(try Self.milliseconds(value))
         case .iso8601:
-            guard let text = ISO8601.text(try Self.milliseconds(value)) else {
+            guard let text = ISO8601.text(try Self.milliseconds(value), isSortable: true) else {
                 throw .invalid("The year of the date is not between 0 and 9999")
             }
             return write(text)

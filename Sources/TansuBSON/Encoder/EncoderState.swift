@@ -127,12 +127,13 @@ struct EncoderState {
         buffer.append(0 as UInt8)
         let kind = kind(T.self)
         switch kind {
-        case .codable:
+        case .codable, .hashed:
             let index = push(typeOffset: 0, parent: -1, key: nil)
             try value.encode(to: BSONValueEncoder(state: self, handle: handle(index)))
             if let failure { throw failure }
             guard frames[0].kind != .slot else { throw nothingEncoded(T.self) }
             try close(downTo: -1)
+            if kind == .hashed { sortMembers(of: T.self, index) }
         case .direct:
             _ = push(typeOffset: 0, parent: -1, key: nil)
             try writeDirect(value, 0)

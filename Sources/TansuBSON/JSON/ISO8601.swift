@@ -4,13 +4,15 @@ enum ISO8601 {
     static let endOfYear9999: Int64 = 253_402_300_799_999
 
     /// The text of a date, or nil before the year 0 and after the year 9999, which need more than four digits.
-    static func text(_ milliseconds: Int64) -> String? {
+    ///
+    /// - Parameter isSortable: Whether whole seconds have a fraction too, so that texts have the order of their dates.
+    static func text(_ milliseconds: Int64, isSortable: Bool = false) -> String? {
         guard milliseconds >= -62_167_219_200_000, milliseconds <= endOfYear9999 else { return nil }
         let days = floorDivide(milliseconds, 86_400_000)
         let rest = milliseconds - days * 86_400_000
         let (year, month, day) = civil(days)
         let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60)
-        let fraction = rest % 1000 == 0 ? "" : "." + pad(rest % 1000, 3)
+        let fraction = rest % 1000 == 0 && !isSortable ? "" : "." + pad(rest % 1000, 3)
         return "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T\(pad(hour, 2)):\(pad(minute, 2)):\(pad(second, 2))"
             + "\(fraction)Z"
     }

@@ -1,14 +1,14 @@
 import Foundation
 
-extension Int64 {
+extension FixedWidthInteger {
     /// Creates the integer that equals a decimal number, or nil when there is none.
     public init?(exactly value: Decimal128) {
         guard value.isFinite else { return nil }
-        // Nineteen digits are the most that an Int64 has.
         var digits = DecimalDigits(value)
-        guard digits.exponent >= 0, digits.wholeCount <= 19 else { return nil }
+        // A digit has more than three bits.
+        guard digits.exponent >= 0, digits.wholeCount <= Self.bitWidth / 3 + 1 else { return nil }
         digits.expand()
-        guard let integer = Int64(digits.text) else { return nil }
+        guard let integer = Self(digits.text) else { return nil }
         self = integer
     }
 }

@@ -116,7 +116,7 @@ struct BagStore {
     ) throws -> [Element] where Element.ID: Codable & Hashable & Sendable {
         let collection = try ModelRegistry.of(session.database).collection(of: type, in: session)
         let ids = try keys(of: name).filter { $0.collection == collection.name }.map(\.id)
-        return try collection.get(ids: ids)
+        return try collection.documents(ids)
     }
 
     func documents(of name: String) throws -> [(key: ObjectKey, document: BSONDocument)] {

@@ -36,6 +36,7 @@ extension EditingContext {
                 "A context fetches whole documents of the collection of their type; leave out fields and joins",
                 context: query.collection)
         }
+        try query.checkOrder()
         let documents = query.decoded(as: BSONDocument.self)
         let found = hasChanges ? try await overlaid(documents, entity) : try await plain(documents, entity)
         return try found.compactMap { key in
@@ -142,6 +143,7 @@ private struct Undone: Error {
 extension ObjectKey {
     /// The key of a value with an id.
     init(_ entity: AnyEntity, _ id: some Encodable) throws {
-        self.init(collection: entity.collection, id: try BSONValue(id: id))
+        try entity.checkStoresID()
+        self.init(collection: entity.collection, id: try entity.coding.storedID(id))
     }
 }

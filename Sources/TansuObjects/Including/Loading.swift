@@ -117,7 +117,7 @@ enum Associated {
         to roots: [Root], by keyPath: KeyPath<Other, Property>, in session: Session
     ) throws -> Database.Query<Other> where Root.ID: Codable & Hashable & Sendable {
         let others = try ModelRegistry.of(session.database).collection(of: Other.self, in: session)
-        let ids = try roots.map { try BSONValue(id: $0.id) }
+        let ids = try roots.map { try others.storedID($0.id) }
         return others.find([try others.storedPath(of: keyPath): ["$in": BSONValue(ids)]])
     }
 

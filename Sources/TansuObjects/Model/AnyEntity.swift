@@ -5,6 +5,7 @@ public struct AnyEntity: Sendable {
     let collection: String
     let type: ObjectIdentifier
     let typeName: String
+    let elementType: any Any.Type
     let references: [AnyReferenceDeclaration]
     let timestamps: Database.Timestamps?
     let coding: BSONCodingStrategies
@@ -17,20 +18,24 @@ public struct AnyEntity: Sendable {
     let document: @Sendable (any Sendable) throws -> BSONDocument
     /// The value of a document.
     let value: @Sendable (BSONDocument) throws -> any Sendable
+    /// Checks that its documents have the `id` of the type.
+    let checkStoresID: @Sendable () throws -> Void
     /// A `Database.Collection` of the type, in a session.
     let makeCollection: @Sendable (Session) throws -> any Sendable
 
     init<Element>(_ entity: Entity<Element>) {
         let (name, coding) = (entity.collection, entity.coding)
+        let codec = DocumentCodec<Element>.codable(coding)
         collection = name
         self.coding = coding
         type = ObjectIdentifier(Element.self)
         typeName = String(reflecting: Element.self)
+        elementType = Element.self
         timestamps = entity.timestamps
         references = entity.references.map {
             AnyReferenceDeclaration(
                 name: $0.name, target: $0.target, targetType: ObjectIdentifier($0.targetType),
-                targetTypeName: String(reflecting: $0.targetType), rule: $0.rule,
+                targetTypeName: String(reflecting: $0.targetType), targetIDType: $0.targetIDType, rule: $0.rule,
                 canBeNullified: $0.canBeNullified)
         }
         storedReferences = { transaction in
@@ -52,6 +57,7 @@ public struct AnyEntity: Sendable {
                 + dates.compactMap { $0 }.map { Database.Index<Element>(on: [$0: .ascending]) }
             _ = try database.collection(name, of: Element.self, coding: coding, indexes: indexes)
         }
+        checkStoresID = { try codec.checkStoresID() }
         makeCollection = { try $0.typedCollection(name, of: Element.self, coding: coding) }
         value = { document in
             var decoder = BSONDecoder()
@@ -67,9 +73,7 @@ public struct AnyEntity: Sendable {
                 throw TansuError(
                     .invalidArgument, "A value has another type than its entity; report this error", context: name)
             }
-            var encoder = BSONEncoder()
-            encoder.strategies = coding
-            return try encoder.encode(value)
+            return try codec.document(of: value)
         }
     }
 }
@@ -80,6 +84,7 @@ struct AnyReferenceDeclaration: Sendable {
     let target: String
     let targetType: ObjectIdentifier
     let targetTypeName: String
+    let targetIDType: any Any.Type
     let rule: Database.DeleteRule
     let canBeNullified: Bool
 
@@ -97,6 +102,13 @@ struct AnyReferenceDeclaration: Sendable {
                 "A reference to \"\(targetTypeName)\" is to the collection \"\(target.collection)\", which has"
                     + " \"\(target.typeName)\"; name the collection of its type",
                 context: name)
+        }
+        guard StoredProperty.isStoredAlike(targetIDType, entity.coding, target.coding) else {
+            throw TansuError(
+                .invalidArgument,
+                "A reference to \"\(targetTypeName)\" would be stored in another form than its id, because the collections"
+                    + " \"\(entity.collection)\" and \"\(target.collection)\" have different coding strategies; give both the"
+                    + " same for its type", context: name)
         }
         if rule == .nullify, !canBeNullified {
             throw TansuError(

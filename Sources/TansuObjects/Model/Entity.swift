@@ -90,6 +90,7 @@ where Element.ID: Codable & Hashable & Sendable {
 struct ReferenceDeclaration<Element: Sendable>: Sendable {
     let target: String
     let targetType: any Any.Type
+    let targetIDType: any Any.Type
     let name: String
     let rule: Database.DeleteRule
     let canBeNullified: Bool
@@ -106,6 +107,7 @@ struct ReferenceDeclaration<Element: Sendable>: Sendable {
         let declared = StoredProperty.declaredType(of: keyPath) as? any ReferenceProperty.Type
         canBeNullified = declared?.canBeNullified ?? Property.canBeNullified
         targetType = Property.ReferenceTarget.self
+        targetIDType = Property.ReferenceTarget.ID.self
         name = "\(keyPath)"
     }
 }

@@ -52,7 +52,7 @@ extension Search {
         let range = hints.filter { $0.key == "$skip" || $0.key == "$max" }
         guard names.count == 1 else { return try union(in: session).distinctValues(of: path, BSONDocument(range)) }
         return try session.documents(names[0]).distinct(
-            path, session.coding(of: names[0]).stored(query), hints: BSONDocument(range))
+            path, session.stored(query, in: names[0]), hints: BSONDocument(range))
     }
 
     private func aggregate(_ aggregate: AggregateFunction, in session: Session) throws -> BSONValue {
@@ -60,10 +60,12 @@ extension Search {
         try path.checkAttribute()
         let (names, query) = (try names(in: session), try query)
         _ = try hints
+        let paths = name == "$count" ? [] : [path]
+        let queries = try names.map { try session.stored(query, ordering: paths, in: $0) }
         let groups =
             try names.count == 1
             ? session.documents(names[0]).aggregate(
-                session.coding(of: names[0]).stored(query), group: ["fields": ["value": [name: .string(path)]]])
+                queries[0], group: ["fields": ["value": [name: .string(path)]]])
             : union(in: session).aggregate(name, path)
         return groups.first?["value"] ?? aggregate.ofNothing
     }

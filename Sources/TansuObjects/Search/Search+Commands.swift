@@ -51,7 +51,7 @@ extension Search {
         let session = try Session(of: source)
         let (query, hints) = (try query, try hints)
         return try names(in: session).map { name in
-            let stored = session.coding(of: name).stored(query)
+            let stored = try session.stored(query, ordering: order.map(\.path), in: name)
             return ["op": "find", "collection": .string(name), "query": .document(stored), "hints": .document(hints)]
         }
     }
@@ -78,9 +78,19 @@ extension Session {
         }
     }
 
-    /// How the model stores the values of a collection.
-    func coding(of collection: String) -> BSONCodingStrategies {
-        ModelRegistry.of(database).model?.entities.first { $0.collection == collection }?.coding
-            ?? BSONCodingStrategies()
+    /// A query with its values in the form in which a collection of the model stores them.
+    ///
+    /// - Parameter paths: What the results are sorted by or computed of.
+    /// - Throws: ``TansuError`` with `.invalidQuery`: what it compares, sorts by or computes with is not stored in the order
+    ///   of its type.
+    func stored(
+        _ query: BSONDocument, ordering paths: some Sequence<String> = [], in collection: String
+    ) throws -> BSONDocument {
+        let entities = ModelRegistry.of(database).model?.entities
+        guard let entity = entities?.first(where: { $0.collection == collection }) else { return query }
+        let stored = entity.coding.stored(query)
+        try StoredOrder.check(stored, entity.coding)
+        for path in paths { try StoredOrder.check(path: path, of: entity.elementType, entity.coding) }
+        return stored
     }
 }

@@ -207,6 +207,6 @@ extension Session {
         _ query: BSONDocument, _ hints: BSONDocument, in name: String
     ) throws -> Database.Query<BSONDocument> {
         try typedCollection(name, of: BSONDocument.self, coding: BSONCodingStrategies())
-            .find(coding(of: name).stored(query), hints: hints)
+            .find(stored(query, ordering: hints["$orderby"]?.documentValue?.keys ?? [], in: name), hints: hints)
     }
 }

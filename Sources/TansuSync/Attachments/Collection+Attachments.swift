@@ -26,7 +26,7 @@
         /// - Parameter id: Its id, which is stored as `_id`.
         /// - Throws: ``TansuError`` with `.invalidID`.
         public func attachments(of id: Element.ID) throws -> Database.DocumentAttachments {
-            attachments(of: try BSONValue(id: id))
+            Database.DocumentAttachments(session: session, collection: name, id: try storedID(id))
         }
     }
 #endif

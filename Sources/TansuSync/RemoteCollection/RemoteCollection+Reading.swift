@@ -12,7 +12,7 @@
         /// - Throws: ``RemoteError``; `DecodingError`; `CancellationError`.
         @_disfavoredOverload
         public func get(_ id: some DocumentID) async throws -> Element? {
-            guard let document = try await document(RemoteIDs.onServer(id.bsonID)) else { return nil }
+            guard let document = try await document(onServer(id)) else { return nil }
             return try element(document)
         }
 
@@ -23,7 +23,7 @@
         /// - Throws: ``RemoteError``; `DecodingError`; `CancellationError`.
         @_disfavoredOverload
         public func get(ids: some Sequence<some DocumentID>) async throws -> [Element] {
-            try await elements(ids.map(\.bsonID))
+            try await elements(ids.map { try onServer($0) })
         }
 
         /// The revision of a document; nil when there is no such document.
@@ -31,12 +31,11 @@
         /// - Parameter id: Its `_id`.
         /// - Throws: ``RemoteError``; `CancellationError`.
         public func revision(of id: some DocumentID) async throws -> Revision? {
-            guard let text = try await revisionText(RemoteIDs.onServer(id.bsonID)) else { return nil }
+            guard let text = try await revisionText(onServer(id)) else { return nil }
             return try revision(text)
         }
 
-        func elements(_ ids: [BSONValue]) async throws -> [Element] {
-            let ids = try ids.map { try RemoteIDs.onServer($0) }
+        func elements(_ ids: [String]) async throws -> [Element] {
             var elements: [Element] = []
             for start in stride(from: 0, to: ids.count, by: Self.idsAtOnce) {
                 let part = Array(ids[start..<min(start + Self.idsAtOnce, ids.count)])
@@ -112,7 +111,9 @@
         ///
         /// - Parameter id: Its id, which is stored as `_id`.
         /// - Throws: ``RemoteError``; `DecodingError`; `CancellationError`.
-        public func get(_ id: Element.ID) async throws -> Element? { try await get(BSONEncoder().encodeValue(id)) }
+        public func get(_ id: Element.ID) async throws -> Element? {
+            try await get(local.storedID(id))
+        }
 
         /// The values with some ids.
         ///
@@ -120,7 +121,7 @@
         /// - Returns: The values in the order of the ids. Ids without a document are left out.
         /// - Throws: ``RemoteError``; `DecodingError`; `CancellationError`.
         public func get(ids: some Sequence<Element.ID>) async throws -> [Element] {
-            try await elements(ids.map { try BSONEncoder().encodeValue($0) })
+            try await elements(ids.map { try RemoteIDs.onServer(local.storedID($0)) })
         }
 
         /// Changes one value by a closure, as ``update(id:_:)-(DocumentID,_)`` does.
@@ -132,7 +133,7 @@
         /// - Throws: As that one.
         @discardableResult
         public func update(id: Element.ID, _ body: (inout Element) throws -> Void) async throws -> Element? {
-            try await update(id: BSONEncoder().encodeValue(id), body)
+            try await update(id: local.storedID(id), body)
         }
 
         /// Removes a value.
@@ -141,6 +142,8 @@
         /// - Returns: Whether it existed.
         /// - Throws: ``RemoteError``; `CancellationError`.
         @discardableResult
-        public func remove(id: Element.ID) async throws -> Bool { try await remove(id: BSONEncoder().encodeValue(id)) }
+        public func remove(id: Element.ID) async throws -> Bool {
+            try await remove(id: local.storedID(id))
+        }
     }
 #endif

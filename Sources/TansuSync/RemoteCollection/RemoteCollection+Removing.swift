@@ -11,7 +11,7 @@
         @_disfavoredOverload
         @discardableResult
         public func remove(id: some DocumentID) async throws -> Bool {
-            let id = try RemoteIDs.onServer(id.bsonID)
+            let id = try onServer(id)
             for _ in 0..<options.conflictAttempts {
                 guard let revision = try await revisionText(id) else { return false }
                 if try await delete(id, revision) { return true }
@@ -26,7 +26,7 @@
         ///   - revision: The revision that the caller has.
         /// - Throws: ``RemoteError``, of code `conflict` when the document was changed or removed since; `CancellationError`.
         public func remove(id: some DocumentID, revision: Revision) async throws {
-            let id = try RemoteIDs.onServer(id.bsonID)
+            let id = try onServer(id)
             guard try await delete(id, revision.description) else { throw conflict(id) }
         }
 

@@ -67,7 +67,7 @@
         public func update(
             id: some DocumentID, _ body: (inout Element) throws -> Void
         ) async throws -> Element? {
-            let id = try RemoteIDs.onServer(id.bsonID)
+            let id = try onServer(id)
             for _ in 0..<options.conflictAttempts {
                 guard let stored = try await document(id) else { return nil }
                 var element = try element(stored)

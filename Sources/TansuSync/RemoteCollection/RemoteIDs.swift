@@ -44,6 +44,9 @@
     }
 
     extension RemoteCollection {
+        /// The text that an id of this side is on the server.
+        func onServer(_ id: some DocumentID) throws(RemoteError) -> String { try RemoteIDs.onServer(local.stored(id)) }
+
         /// A document of the server as this side has it.
         func received(_ document: BSONDocument) throws -> BSONDocument {
             guard case .string(let id)? = document["_id"] else {

@@ -22,6 +22,7 @@
 
         /// - Parameter onlyIDs: Whether only ids and revisions are wanted of the documents that match.
         init<Element>(_ query: RemoteQuery<Element>, onlyIDs: Bool = false) throws {
+            try query.local.checkOrder()
             let filter = query.local.filter
             var hints = query.local.hints
             skip = try Self.number(hints.removeValue(forKey: "$skip"), "$skip") ?? 0

@@ -32,7 +32,7 @@
         /// - Parameter id: Its `_id`.
         /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
         public func revision(of id: some DocumentID) throws -> Revision? {
-            let id = id.bsonID
+            let id = stored(id)
             return try replicated().read { store in
                 try RevisionStore.wireID(of: id).flatMap { try store.document($0) }.flatMap {
                     $0.isDeleted ? nil : $0.winner
@@ -47,7 +47,7 @@
         /// - Returns: The revisions, the best first, with their fields.
         /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
         public func conflicts(of id: some DocumentID) throws -> [RevisionConflict.Side] {
-            let id = id.bsonID
+            let id = stored(id)
             return try replicated().read { store in
                 guard let record = try RevisionStore.wireID(of: id).flatMap({ try store.document($0) }),
                     !record.isDeleted
@@ -74,7 +74,7 @@
         ///   - fields: What the document becomes; as it is now when nil.
         /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
         public func resolveConflicts(of id: some DocumentID, with fields: BSONDocument? = nil) throws {
-            guard let id = RevisionStore.wireID(of: id.bsonID) else { return }
+            guard let id = RevisionStore.wireID(of: stored(id)) else { return }
             do {
                 try replicated().write { store in
                     try store.resolveConflicts(of: [id]) { _ in fields.map { .merge($0) } ?? .keepWinner }
@@ -109,13 +109,13 @@
 
         /// The revision of a document: see the synchronous variant.
         public func revision(of id: some DocumentID) async throws -> Revision? {
-            let id = id.bsonID
+            let id = stored(id)
             return try await session.database.runReading { _ in try self.revision(of: id) }
         }
 
         /// The conflicting revisions of a document: see the synchronous variant.
         public func conflicts(of id: some DocumentID) async throws -> [RevisionConflict.Side] {
-            let id = id.bsonID
+            let id = stored(id)
             return try await session.database.runReading { _ in try self.conflicts(of: id) }
         }
 
@@ -126,7 +126,7 @@
 
         /// Ends all conflicts of a document: see the synchronous variant.
         public func resolveConflicts(of id: some DocumentID, with fields: BSONDocument? = nil) async throws {
-            let id = id.bsonID
+            let id = stored(id)
             try await session.database.runWriting { _ in try self.resolveConflicts(of: id, with: fields) }
         }
     }

@@ -41,7 +41,7 @@ extension GuideExampleTests {
             "loans", of: Loan.self, coding: BSONCodingStrategies(date: .iso8601, uuid: .string))
         try loans.save(Loan(id: UUID(), due: Date(timeIntervalSince1970: 0)))
         print(try loans.find { $0.due < .now }.filter["due"] != nil)  // true
-        print(try db.collection("loans").find().first()?["due"] ?? "none")  // "1970-01-01T00:00:00Z"
+        print(try db.collection("loans").find().first()?["due"] ?? "none")  // "1970-01-01T00:00:00.000Z"
 
         try db.collection("loans").save(["_id": "damaged", "due": 7])
         let readable = loans.decoding(.skipping())

@@ -146,7 +146,7 @@ struct MigrationTests {
     func strategies() throws {
         struct Event: Codable, Sendable { var id: Int; var at: Date }
         let db = try Database(.memory)
-        try db.collection("events").save(["_id": 1, "at": "1970-01-01T00:00:05Z"])
+        try db.collection("events").save(["_id": 1, "at": "1970-01-01T00:00:05.000Z"])
         var migrations = Database.Migrations()
         migrations.add("dates") { step in
             let texts = BSONCodingStrategies(date: .iso8601)

@@ -109,7 +109,7 @@ static void remove_if_unused(const fs *calls, const char *folder) {
         !has_file(folder, TEMPORARY_MARK) || !has_file(folder, "MANIFEST"))
         return;
     char *path = fs_join(folder, "LOCK");
-    int fd = path == NULL ? -1 : calls->open(path, O_RDWR, 0);
+    int fd = path == NULL ? -1 : calls->open(calls, path, O_RDWR, 0);
     free(path);
     if (fd < 0)
         return;
@@ -123,7 +123,7 @@ static void remove_if_unused(const fs *calls, const char *folder) {
 /* remove_leftovers -- removes the folders of databases whose processes ended without closing. */
 static void remove_leftovers(const fs *calls, const char *where) {
     leftovers found = {.count = 0};
-    calls->list(where, note_leftover, &found);
+    calls->list(calls, where, note_leftover, &found);
     for (size_t i = 0; i < found.count; i++) {
         char *folder = fs_join(where, found.names[i]);
         if (folder != NULL)
@@ -141,7 +141,7 @@ static tansu_status mark(const fs *calls, const char *folder, tansu_error *error
     if (path == NULL)
         return error_memory(error);
     tansu_status status = TANSU_OK;
-    int fd = calls->open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    int fd = calls->open(calls, path, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (fd < 0)
         status = error_errno(error, path, "create", errno);
     else

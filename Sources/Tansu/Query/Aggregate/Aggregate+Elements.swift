@@ -4,7 +4,7 @@ extension Database.Aggregate {
         _ name: String, _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Property>>
     ) -> Self where Value: Decodable {
         let property = ReadOnlyKeyPath(keyPath: keyPath)
-        return Self(name, { .string(try $0.path(of: property.keyPath)) }) {
+        return Self(name, { try $0.operand(property.keyPath, of: name) }) {
             try QueryCoding.decoded($0, isComputed: name == "$sum" || name == "$avg")
         }
     }
@@ -51,5 +51,15 @@ extension Database.Aggregate where Value == Double? {
         _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Property>>
     ) -> Self {
         ofElements("$avg", keyPath)
+    }
+}
+
+extension Database.Query {
+    /// The path of a property in the elements of arrays as the operand of an aggregate.
+    fileprivate func operand<Value>(
+        _ keyPath: KeyPath<Database.ElementPath<Element>, Database.ElementPath<Value>>, of aggregate: String
+    ) throws -> BSONValue {
+        if Self.isOrdered(aggregate) { try StoredOrder.check(Value.self, codec.strategies, at: "\(keyPath)") }
+        return .string(try path(of: keyPath))
     }
 }

@@ -21,11 +21,25 @@ extension Database {
             _ name: String, _ keyPath: KeyPath<Element, Property>
         ) -> Self where Value: Decodable {
             let property = ReadOnlyKeyPath(keyPath: keyPath)
-            return Self(name, { .string(try $0.path(of: property.keyPath)) }) {
+            return Self(name, { try $0.operand(property.keyPath, of: name) }) {
                 try QueryCoding.decoded($0, isComputed: name == "$sum" || name == "$avg")
             }
         }
     }
+}
+
+extension Database.Query {
+    /// The path of a property as the operand of an aggregate.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidQuery`, also where the aggregate would compare or compute with what is not
+    ///   stored in the order of its type.
+    fileprivate func operand<Value>(_ keyPath: KeyPath<Element, Value>, of aggregate: String) throws -> BSONValue {
+        if Self.isOrdered(aggregate) { try checkOrder(of: keyPath) }
+        return .string(try path(of: keyPath))
+    }
+
+    /// Whether an aggregate compares or computes with values.
+    static func isOrdered(_ aggregate: String) -> Bool { ["$min", "$max", "$sum", "$avg"].contains(aggregate) }
 }
 
 extension Database.Aggregate where Value == Int {

@@ -10,7 +10,8 @@ extension Database.Collection {
     public func distinct(
         _ path: String, _ query: BSONDocument = [:], hints: BSONDocument = [:]
     ) throws -> [BSONValue] {
-        let answer = try session.engine.distinct(path, codec.strategies.stored(query), hints, in: name)
+        let (query, hints) = try codec.stored(query, hints)
+        let answer = try session.engine.distinct(path, query, hints, in: name)
         return answer["values"]?.arrayValue.map(Array.init) ?? [.document(answer)]
     }
 
@@ -35,7 +36,8 @@ extension Database.Collection {
     public func aggregate(
         _ query: BSONDocument = [:], group: BSONDocument, hints: BSONDocument = [:]
     ) throws -> [BSONDocument] {
-        let answer = try session.engine.aggregate(codec.strategies.stored(query), group, hints, in: name)
+        let (query, _) = try codec.stored(query, [:])
+        let answer = try session.engine.aggregate(query, group, hints, in: name)
         return answer["groups"]?.arrayValue?.compactMap(\.documentValue) ?? [answer]
     }
 }

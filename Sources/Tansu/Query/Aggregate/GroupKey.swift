@@ -6,6 +6,8 @@ extension Database {
         /// The path, or the expression, in the engine's form.
         let expression: @Sendable (Query<Element>) throws -> BSONValue
         let decode: @Sendable (BSONValue) throws -> Value
+        /// Checks that groups can be sorted by it.
+        var checkOrder: @Sendable (Query<Element>) throws -> Void = { _ in }
     }
 
     /// A unit of time that begins at a midnight, or at an hour, minute or second of the clock.
@@ -52,7 +54,8 @@ extension Database.GroupKey where Value: Decodable {
     public static func value(_ keyPath: KeyPath<Element, Value>) -> Self {
         let property = ReadOnlyKeyPath(keyPath: keyPath)
         return Self(
-            expression: { .string(try $0.path(of: property.keyPath)) }, decode: { try QueryCoding.decoded($0) })
+            expression: { .string(try $0.path(of: property.keyPath)) }, decode: { try QueryCoding.decoded($0) },
+            checkOrder: { try $0.checkOrder(of: property.keyPath) })
     }
 
     private static func start<Property>(

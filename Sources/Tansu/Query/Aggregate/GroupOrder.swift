@@ -28,7 +28,11 @@ extension Database {
         public static func key<Value: Sendable>(
             _ key: GroupKey<Element, Value>, _ direction: SortDirection = .ascending
         ) -> Self {
-            Self(criterion: .key(key.expression), direction: direction)
+            Self(
+                criterion: .key {
+                    try key.checkOrder($0)
+                    return try key.expression($0)
+                }, direction: direction)
         }
     }
 }

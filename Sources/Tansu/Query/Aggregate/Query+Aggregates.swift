@@ -85,6 +85,7 @@ extension Database.Query {
     }
 
     func aggregated(_ group: BSONDocument) throws -> [BSONDocument] {
+        try checkOrder()
         let answer = try session.engine.aggregate(filter, group, hints, in: collection)
         return answer["groups"]?.arrayValue?.compactMap(\.documentValue) ?? []
     }
@@ -138,6 +139,7 @@ extension Database.Query {
     }
 
     func distinct<Value: Decodable>(path: String) throws -> [Value] {
+        try checkOrder()
         let answer = try session.engine.distinct(path, filter, hints, in: collection)
         let values = answer["values"]?.arrayValue.map(Array.init) ?? []
         return try codec.coding { try values.filter { !$0.isNull }.map { try QueryCoding.decoded($0) } }

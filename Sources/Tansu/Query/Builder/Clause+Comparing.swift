@@ -18,6 +18,9 @@ enum Relation: Sendable {
         }
     }
 
+    /// Whether it asks which value is greater.
+    var isOrder: Bool { self != .equal && self != .notEqual }
+
     func holds<Value: Comparable>(_ a: Value, _ b: Value) -> Bool {
         switch self {
         case .equal: a == b

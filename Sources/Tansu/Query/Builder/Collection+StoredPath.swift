@@ -22,6 +22,16 @@ extension Database.Collection {
 
 /// What is known of the stored property that a key path leads to.
 package enum StoredProperty {
+    /// Whether values of a type, and those of the properties in it, are stored in one form by two collections.
+    package static func isStoredAlike(
+        _ type: any Any.Type, _ one: BSONCodingStrategies, _ other: BSONCodingStrategies
+    ) -> Bool {
+        if let isAlike = one.storesAlike(type, as: other) { return isAlike }
+        if let wrapped = (type as? any OptionalValue.Type)?.wrappedType { return isStoredAlike(wrapped, one, other) }
+        if type is any QueryValue.Type || type is AnyObject.Type { return true }
+        return RuntimeReflection.properties(of: type).allSatisfy { isStoredAlike($0.type, one, other) }
+    }
+
     /// Its type as it is declared; `nil` where that is not known. It is no optional where only a property on the way is one, as in
     /// `\.visit?.technician`, whose value is.
     package static func declaredType(of keyPath: AnyKeyPath) -> (any Any.Type)? {

@@ -7,7 +7,7 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved;
     ///   `.invalidArgument` for a date that is NaN.
     public func find(savedBefore date: Date) throws -> Database.Query<Element> {
-        find([try savedField(): ["$lt": try checked(date)]])
+        try saved(["$lt": try checked(date)])
     }
 
     /// The documents that were last saved after a date, of a collection with ``Database/Timestamps``.
@@ -16,7 +16,7 @@ extension Database.Collection {
     /// - Throws: ``TansuError`` with `.invalidState` when the collection does not keep when its documents were saved;
     ///   `.invalidArgument` for a date that is NaN.
     public func find(savedAfter date: Date) throws -> Database.Query<Element> {
-        find([try savedField(): ["$gt": try checked(date)]])
+        try saved(["$gt": try checked(date)])
     }
 
     /// The documents that were last saved on a day, of a collection with ``Database/Timestamps``.
@@ -30,7 +30,7 @@ extension Database.Collection {
         guard date.timeIntervalSince1970.isFinite, let day = calendar.dateInterval(of: .day, for: date) else {
             throw TansuError(.invalidArgument, "The calendar has no day of that date; use another one", context: "date")
         }
-        return find([try savedField(): ["$gte": .date(day.start), "$lt": .date(day.end)]])
+        return try saved(["$gte": .date(day.start), "$lt": .date(day.end)])
     }
 
     /// The date in a query; a date that is NaN would be the least one there.
@@ -39,6 +39,13 @@ extension Database.Collection {
             throw TansuError(.invalidArgument, "The date is NaN, which is no time; pass a time", context: "date")
         }
         return .date(date)
+    }
+
+    /// A query for when documents were saved, which is a date whatever the coding strategies of the collection say.
+    private func saved(_ condition: BSONDocument) throws -> Database.Query<Element> {
+        Database.Query(
+            session: session, collection: name, codec: codec, filter: [try savedField(): .document(condition)],
+            hints: [:])
     }
 
     private func savedField() throws -> String {

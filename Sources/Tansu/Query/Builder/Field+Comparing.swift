@@ -73,8 +73,13 @@ extension Database.Field where Value: QueryComparable {
 }
 
 extension Database.Field {
-    func compare(_ relation: Relation, _ value: some Encodable) -> Database.Condition {
-        condition { .compare($0, relation, try QueryCoding.value(of: value)) }
+    func compare<Operand: Encodable>(_ relation: Relation, _ value: Operand) -> Database.Condition {
+        condition { path in
+            if relation.isOrder {
+                try StoredOrder.check(Operand.self, QueryCoding.strategies, at: path.keys.joined(separator: "."))
+            }
+            return .compare(path, relation, try QueryCoding.value(of: value))
+        }
     }
 
     func isOne(of values: some Collection<some Encodable>) -> Database.Condition {

@@ -18,7 +18,8 @@ extension Database.Query {
     public func sorted<Value>(
         by keyPath: KeyPath<Element, Value>, _ direction: SortDirection = .ascending
     ) throws -> Self {
-        sorted(by: try path(of: keyPath), direction)
+        try checkOrder(of: keyPath)
+        return sorted(by: try path(of: keyPath), direction)
     }
 
     /// The dotted path of a property of the documents.

@@ -99,7 +99,7 @@ extension Database {
             if isSparse { options["sparse"] = true }
             if isCaseInsensitive { options["caseInsensitive"] = true }
             if let filter = try filter(collection) {
-                options["partialFilter"] = .document(collection.codec.strategies.stored(filter))
+                options["partialFilter"] = .document(try collection.codec.stored(filter, [:]).0)
             }
             if let maxEntries { options["maxEntries"] = BSONValue(maxEntries) }
             if !only.isEmpty { options["only"] = BSONValue(only.map { .string($0) }) }

@@ -34,6 +34,24 @@ extension StoredFieldNames {
         }
     }
 
+    /// The last optional property that a key path leads through, as in `\.home?.city`; `nil` when there is none.
+    static func optional<Root, Value>(on keyPath: KeyPath<Root, Value>) -> OptionalPart? {
+        // A path with an offset leads through no optional.
+        guard MemoryLayout<Root>.offset(of: keyPath) == nil, case .stored(let steps) = KeyPathShape(keyPath),
+            let last = steps.dropLast().lastIndex(where: { $0.property.type is any OptionalValue.Type }),
+            let keys = try? steps[...last].enumerated().flatMap({ try key(of: $1, isTop: $0 == 0) })
+        else { return nil }
+        return OptionalPart(keys: keys, canBeNil: steps.last?.property.type is any OptionalValue.Type)
+    }
+
+    /// An optional property of a document, and a property in it.
+    struct OptionalPart {
+        /// The keys of the optional property.
+        let keys: [String]
+        /// Whether the property in it is optional itself.
+        let canBeNil: Bool
+    }
+
     private static func key(of step: KeyPathShape.Step, isTop: Bool) throws -> [String] {
         if let naming = step.owner as? any StoredFieldNaming.Type, let name = naming.storedName(of: step) {
             return [try possible(name, in: step.owner, isTop)]

@@ -21,6 +21,25 @@ enum StoredForm: Sendable {
         return form
     }
 
+    /// Whether values of an `Identifiable` type certainly have no key for an `_id`.
+    static func lacksID(_ type: any Any.Type) -> Bool {
+        let id = ObjectIdentifier(type)
+        if let lacks = lackingID.withLock({ $0[id] }) { return lacks }
+        let lacks = findsNoID(type)
+        lackingID.withLock { $0[id] = lacks }
+        return lacks
+    }
+
+    private static let lackingID = Locked<[ObjectIdentifier: Bool]>([:])
+
+    private static func findsNoID(_ type: any Any.Type) -> Bool {
+        guard type is any Identifiable.Type else { return false }
+        guard case .fields(let keys)? = ofAny(type), let texts = keys.texts, keys.mayBelong(to: type) else {
+            return false
+        }
+        return !texts.values.contains { keys.stored($0, isTop: true).utf8.elementsEqual("_id".utf8) }
+    }
+
     private static let known = Locked<[ObjectIdentifier: StoredForm]>([:])
 
     private static func probe<Value: Decodable>(_ type: Value.Type) -> StoredForm {

@@ -1,3 +1,16 @@
+/// An array or a set of any type.
+private protocol ElementArray {
+    static var elementType: any Any.Type { get }
+}
+
+extension Array: ElementArray {
+    static var elementType: any Any.Type { Element.self }
+}
+
+extension Set: ElementArray {
+    static var elementType: any Any.Type { Element.self }
+}
+
 /// Stored paths as key paths in the text of a program: the inverse of ``StoredFieldNames``.
 enum SwiftKeyPath {
     /// The name of a type without that of its module; `nil` when a program cannot write it, such as that of a type in a
@@ -28,6 +41,35 @@ enum SwiftKeyPath {
             isTop = false
         }
         return text
+    }
+
+    /// The type of the property that is stored at a path of documents of a type, or of elements of arrays on the way; `nil`
+    /// when it is not known.
+    static func propertyType(atPath path: String, of type: any Any.Type) -> (any Any.Type)? {
+        let key = Place(type: ObjectIdentifier(type), path: path)
+        if let known = known.withLock({ $0[key] }) { return known }
+        let found = findProperty(path, in: type)
+        known.withLock { $0[key] = .some(found) }
+        return found
+    }
+
+    private struct Place: Hashable {
+        let type: ObjectIdentifier
+        let path: String
+    }
+
+    private static let known = Locked<[Place: (any Any.Type)?]>([:])
+
+    private static func findProperty(_ path: String, in type: any Any.Type) -> (any Any.Type)? {
+        guard !path.contains("\\") else { return nil }
+        var (type, isTop) = (type, true)
+        for key in path.split(separator: ".", omittingEmptySubsequences: false) {
+            if let wrapped = (type as? any OptionalValue.Type)?.wrappedType { type = wrapped }
+            if let element = (type as? any ElementArray.Type)?.elementType { type = element }
+            guard let property = property(String(key), of: type, isTop) else { return nil }
+            (type, isTop) = (property.type, false)
+        }
+        return type
     }
 
     private static func property(

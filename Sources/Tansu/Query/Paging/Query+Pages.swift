@@ -39,6 +39,7 @@ extension Database.Query {
     /// In a transaction, so that all calls see one snapshot.
     private func readPage(after token: Database.PageToken?, size: Int) throws -> Database.Page<Element> {
         try checkPaging(size)
+        try checkOrder()
         let order = PageOrder(hints["$orderby"]?.documentValue ?? [:])
         let paged = try after(token, in: order)
         let elements = try paged.limit(size).all()
@@ -55,7 +56,9 @@ extension Database.Query {
     func after(_ token: Database.PageToken?, in order: PageOrder) throws -> Self {
         var query = self
         query.hints["$orderby"] = .document(order.document)
-        return try token.map { query.filtered(by: try order.after(try $0.values(for: order.document))) } ?? query
+        if let token { query = query.filtered(by: try order.after(try token.values(for: order.document))) }
+        query.isPaged = true
+        return query
     }
 
     private func checkPaging(_ size: Int) throws {

@@ -50,8 +50,7 @@ extension Term {
     private func compare(_ relation: Relation, _ value: Any?) throws -> Clause {
         switch self {
         case .field(let path, _):
-            let isOrder = relation != .equal && relation != .notEqual
-            return .compare(path, relation, try value.map { try stored($0, inOrder: isOrder) } ?? .null)
+            return .compare(path, relation, try value.map { try stored($0, inOrder: relation.isOrder) } ?? .null)
         case .count(let path):
             guard let number = value as? Int else {
                 throw TranslationError("the number of elements can be compared only with an Int")
@@ -110,6 +109,7 @@ func stored(_ value: Any, inOrder: Bool) throws -> BSONValue {
         guard let value = value as? any QueryComparable, !(value is any OptionalValue) else {
             throw TranslationError("values of type \"\(type(of: value))\" do not conform to QueryComparable")
         }
+        try StoredOrder.check(type(of: value), QueryCoding.strategies, at: "\(type(of: value))")
         return try QueryCoding.value(of: value)
     }
     if let value = value as? any QueryValue { return try QueryCoding.value(of: value) }

@@ -21,7 +21,7 @@ extension Database.Collection {
         let (filter, operations) = try (find(condition).filter, operations(changes))
         return try session.inTransaction { session in
             let collection = using(session)
-            let result = try collection.update(filter, operations)
+            let result = try collection.apply(operations, filter, in: session)
             guard result.matched == 0 else { return result }
             return Database.UpdateResult(upserted: try collection.insert(element()))
         }
@@ -71,7 +71,7 @@ extension Database.Collection {
         return try await session.runCancellable(.write) { session in
             try session.inTransaction { session in
                 let collection = self.using(session)
-                let result = try collection.update(filter, operations)
+                let result = try collection.apply(operations, filter, in: session)
                 guard result.matched == 0 else { return result }
                 return Database.UpdateResult(upserted: try collection.insert(element))
             }
@@ -99,9 +99,14 @@ extension Database.Collection {
 
     /// In a transaction, which is rolled back when the inserted document cannot be decoded.
     private func upsertDecodable(
-        _ filter: BSONDocument, _ operations: BSONDocument
+        _ filter: BSONDocument, _ operations: UpdateOperations
     ) throws -> Database.UpdateResult {
-        let result = try upsert(filter, operations)
+        if operations.combinations.count > 1 {
+            let result = try apply(operations, filter, in: session)
+            guard result.matched == 0 else { return result }
+        }
+        // What is nil in the document that is inserted stays nil.
+        let result = try upsert(filter, operations.always)
         for id in result.upserted { _ = try find(["_id": ["$eq": id]]).decoding(.strict).first() }
         return result
     }

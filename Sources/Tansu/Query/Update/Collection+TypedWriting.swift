@@ -37,7 +37,7 @@ extension Database.Collection {
         _ query: Database.Query<Element>, _ changes: (inout Database.Update<Element>) throws -> Void
     ) throws -> Database.UpdateResult {
         let (filter, hints) = try written(query)
-        return try update(filter, operations(changes), hints: hints)
+        return try apply(operations(changes), filter, hints, in: session)
     }
 
     /// Removes the documents that match a condition, in one commit.
@@ -62,15 +62,50 @@ extension Database.Collection {
     @discardableResult
     public func remove(_ query: Database.Query<Element>) throws -> Int {
         let (filter, hints) = try written(query)
-        return try remove(filter, hints: hints)
+        return try session.remove(filter, hints, from: name)
     }
 
     /// The operators of an update.
-    func operations(_ changes: (inout Database.Update<Element>) throws -> Void) throws -> BSONDocument {
+    func operations(_ changes: (inout Database.Update<Element>) throws -> Void) throws -> UpdateOperations {
         try codec.coding {
             var update = Database.Update<Element>(NamingScope(session, name))
             try changes(&update)
             return try update.document()
+        }
+    }
+
+    /// Runs the operators of an update on the documents that match a query as it is stored.
+    func apply(
+        _ operations: UpdateOperations, _ filter: BSONDocument, _ hints: BSONDocument = [:], in session: Session
+    ) throws -> Database.UpdateResult {
+        let combinations = operations.combinations
+        guard combinations.count > 1 else {
+            return Database.UpdateResult(try session.update(filter, operations.always, hints, in: name))
+        }
+        return try session.inTransaction { session in
+            var (filter, hints) = (filter, hints)
+            if ["$max", "$limit", "$skip"].contains(where: { hints[$0] != nil }) {
+                hints["$fields"] = ["_id": 1]
+                var ids: [BSONValue] = []
+                try session.engine.forEach(filter, hints: hints, in: name) { document in
+                    if let id = document["_id"] { ids.append(id) }
+                }
+                filter = ["_id": ["$in": BSONValue(ids)]]
+                for hint in ["$max", "$limit", "$skip", "$fields", "$orderby"] { hints[hint] = nil }
+            }
+            var (matched, modified) = (0, 0)
+            for (condition, operations) in combinations {
+                let both: BSONDocument =
+                    filter.isEmpty ? condition : ["$and": [.document(filter), .document(condition)]]
+                if operations.isEmpty {
+                    matched += try session.engine.count(both, [:], in: name)
+                } else {
+                    let result = Database.UpdateResult(try session.update(both, operations, hints, in: name))
+                    matched += result.matched
+                    modified += result.modified
+                }
+            }
+            return Database.UpdateResult(matched: matched, modified: modified)
         }
     }
 
@@ -81,6 +116,7 @@ extension Database.Collection {
                 .invalidArgument, "The query is of another collection; make it with the collection that is written",
                 context: query.collection)
         }
+        try query.checkOrder()
         var (filter, hints) = (query.filter, query.hints)
         filter["$do"] = nil
         for hint in ["$do", "$fields"] { hints[hint] = nil }
@@ -117,7 +153,8 @@ extension Database.Collection {
         _ query: Database.Query<Element>, _ changes: (inout Database.Update<Element>) throws -> Void
     ) async throws -> Database.UpdateResult {
         let (filter, hints) = try written(query)
-        return try await update(filter, operations(changes), hints: hints)
+        let operations = try operations(changes)
+        return try await session.runCancellable(.write) { try self.apply(operations, filter, hints, in: $0) }
     }
 
     /// Removes the documents that match a condition, in one commit.
@@ -138,6 +175,6 @@ extension Database.Collection {
     @discardableResult
     public func remove(_ query: Database.Query<Element>) async throws -> Int {
         let (filter, hints) = try written(query)
-        return try await remove(filter, hints: hints)
+        return try await session.runCancellable(.write) { [name] in try $0.remove(filter, hints, from: name) }
     }
 }

@@ -3,8 +3,11 @@ extension Database {
     ///
     /// Each method is an operator of the update; a property may be changed once. A change of a property that is
     /// computed of the stored ones, or of one whose stored name is not known, makes the update throw.
+    ///
+    /// As an assignment in Swift, a change through an optional, as of `\.home?.city`, does nothing in documents where that is
+    /// nil.
     public struct Update<Element: Sendable>: Sendable {
-        private var operations: BSONDocument = [:]
+        private var operations = UpdateOperations()
         private var failure: (any Error)?
         private let names: NamingScope
 
@@ -12,11 +15,11 @@ extension Database {
             self.names = names
         }
 
-        /// The operators as a document.
+        /// The operators.
         ///
         /// - Throws: ``TansuError`` with `.invalidQuery`: the stored name of a property is not known, a value cannot be
         ///   stored, a property is changed twice, or there is no change.
-        func document() throws -> BSONDocument {
+        func document() throws -> UpdateOperations {
             if let failure { throw failure }
             try names.verify([:])
             guard !operations.isEmpty else {
@@ -30,14 +33,25 @@ extension Database {
             _ name: String, _ keyPath: KeyPath<Element, Value>, _ operand: () throws -> BSONValue
         ) {
             do {
-                let path = try names.path(of: keyPath, in: .document).dotted()
-                guard !operations.contains(where: { $0.value.documentValue?[path] != nil }) else {
+                let place = try names.path(of: keyPath, in: .document)
+                let path = try place.dotted()
+                guard !operations.changes(path) else {
                     throw TansuError(
                         .invalidQuery, "The update changes a property twice; remove one change", context: path)
                 }
-                var fields = operations[name]?.documentValue ?? [:]
-                fields[path] = try operand()
-                operations[name] = .document(fields)
+                let optional = StoredFieldNames.optional(on: keyPath).flatMap { part in
+                    part.keys.count < place.keys.count && place.keys.starts(with: part.keys) ? part : nil
+                }
+                if let optional, name == "$unset", !optional.canBeNil {
+                    throw TansuError(
+                        .invalidQuery,
+                        "The property is not optional, so that documents could not be decoded without it; unset the optional"
+                            + " property that it is in", context: path)
+                }
+                // What only takes away makes no part of what is nil.
+                let isCreating = name != "$unset" && name != "$pullAll"
+                let part = isCreating ? try optional.map { try FieldPath(keys: $0.keys).dotted() } : nil
+                try operations.add(name, path, operand(), below: part)
             } catch {
                 failure = failure ?? error
             }
@@ -72,35 +86,45 @@ extension Database.Update {
     public mutating func increment<Value: Numeric & Encodable>(
         _ keyPath: KeyPath<Element, Value>, by amount: Value = 1
     ) {
-        add("$inc", keyPath) { try QueryCoding.value(of: amount) }
+        compute("$inc", keyPath, with: amount)
     }
 
     /// Adds a number to an optional property; nil becomes the number.
     public mutating func increment<Value: Numeric & Encodable>(
         _ keyPath: KeyPath<Element, Value?>, by amount: Value = 1
     ) {
-        add("$inc", keyPath) { try QueryCoding.value(of: amount) }
+        compute("$inc", keyPath, with: amount)
     }
 
     /// Multiplies a property by a number.
     public mutating func multiply<Value: Numeric & Encodable>(_ keyPath: KeyPath<Element, Value>, by factor: Value) {
-        add("$mul", keyPath) { try QueryCoding.value(of: factor) }
+        compute("$mul", keyPath, with: factor)
     }
 
     /// Sets a property to a value unless it is greater already.
     public mutating func raise<Value: QueryComparable>(_ keyPath: KeyPath<Element, Value>, to value: Value.QueryOperand)
     {
-        add("$max", keyPath) { try QueryCoding.value(of: value) }
+        compute("$max", keyPath, with: value)
     }
 
     /// Sets a property to a value unless it is less already.
     public mutating func lower<Value: QueryComparable>(_ keyPath: KeyPath<Element, Value>, to value: Value.QueryOperand)
     {
-        add("$min", keyPath) { try QueryCoding.value(of: value) }
+        compute("$min", keyPath, with: value)
     }
 }
 
 extension Database.Update {
+    /// Adds an operator that compares a property or computes with it.
+    private mutating func compute<Value, Operand: Encodable>(
+        _ name: String, _ keyPath: KeyPath<Element, Value>, with operand: Operand
+    ) {
+        add(name, keyPath) {
+            try StoredOrder.check(Operand.self, QueryCoding.strategies, at: "\(keyPath)")
+            return try QueryCoding.value(of: operand)
+        }
+    }
+
     /// Appends elements to an array.
     public mutating func append<Value: Encodable>(_ keyPath: KeyPath<Element, [Value]>, _ elements: Value...) {
         add("$push", keyPath) { ["$each": BSONValue(try elements.map { try QueryCoding.value(of: $0) })] }

@@ -1,0 +1,71 @@
+/// The `ObjectID` that a document without an `_id` gets when it is saved. The type of a value whose id is nil must be able
+/// to read it, or the document could not be decoded any more.
+enum GeneratedID {
+    /// The types that can, or that read no id.
+    private static let readers = Locked<Set<ObjectIdentifier>>([])
+
+    /// Checks the document of a value that is about to be saved.
+    ///
+    /// - Throws: ``TansuError`` with `.invalidID`.
+    static func check<Element: Decodable>(
+        _ document: UnsafeRawBufferPointer, of element: Element, _ decoder: BSONDecoder
+    ) throws {
+        guard !document.hasID else { return }
+        let type = Element.self
+        if let element = element as? any Identifiable, hasID(element) { throw TansuError(computedIDOf: type) }
+        if readers.withLock({ $0.contains(ObjectIdentifier(type)) }) { return }
+        var stored = BSONDocument(trustedBytes: Array(document))
+        stored["_id"] = nil
+        do {
+            _ = try decoder.decode(type, from: stored.withID(.objectID(ObjectID())))
+        } catch {
+            guard (error as? DecodingError)?.isAboutID ?? false else { return }
+            throw TansuError(
+                .invalidID,
+                "A value of type \"\(type)\" has no id, and its type could not read the ObjectID that it would get; set the"
+                    + " id before it is saved, or declare it as ObjectID?", context: "_id")
+        }
+        readers.withLock { _ = $0.insert(ObjectIdentifier(type)) }
+    }
+
+    /// Whether a value has an id that could be stored; the id of a class may be that of the instance.
+    private static func hasID<Value: Identifiable>(_ value: Value) -> Bool {
+        guard let id = value.id as? any Encodable else { return false }
+        return (try? BSONEncoder().encodeValue(id)).map { !$0.isNull } ?? false
+    }
+}
+
+extension TansuError {
+    /// The error for a type whose documents do not have its `id`.
+    init(computedIDOf type: any Any.Type) {
+        self.init(
+            .invalidID,
+            "The id of \"\(type)\" is not stored, so that no document could be found by it; give the property that it is"
+                + " computed of the coding key \"_id\", as in case isbn = \"_id\", or store a property id",
+            context: "_id")
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the document has an `_id` other than null.
+    fileprivate var hasID: Bool {
+        var offset = 4
+        while let element = element(at: offset, end: count - 1) {
+            if element.keyLength == 3, self[element.keyStart..<element.keyStart + 3].elementsEqual("_id".utf8) {
+                return element.type != .null
+            }
+            offset = element.valueEnd
+        }
+        return false
+    }
+}
+
+extension DecodingError {
+    /// Whether it is about the id of the document.
+    fileprivate var isAboutID: Bool {
+        var path = context.codingPath
+        if case .keyNotFound(let key, _) = self { path.append(key) }
+        guard let key = path.first?.stringValue else { return false }
+        return key.utf8.elementsEqual("_id".utf8) || key.utf8.elementsEqual("id".utf8)
+    }
+}

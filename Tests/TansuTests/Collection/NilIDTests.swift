@@ -1,0 +1,104 @@
+import Foundation
+import Tansu
+import Testing
+
+@Suite("Values without an id")
+struct NilIDTests {
+    struct Player: Codable, Sendable, Equatable { var id: Int64?; var name: String }
+    struct Generated: Codable, Sendable, Equatable { var id: ObjectID?; var name: String }
+    struct Own: Codable, Sendable { var _id: String?; var name: String }
+    struct Plain: Codable, Sendable { var name: String }
+    struct Whatever: Codable, Sendable { var id: BSONValue?; var name: String }
+
+    final class Record: Codable, Sendable {
+        let id: UUID?
+        init(id: UUID?) { self.id = id }
+    }
+
+    private let db: Database
+    private let players: Database.Collection<Player>
+
+    init() throws {
+        db = try Database(.memory)
+        players = try db.collection("players", of: Player.self)
+        try players.save(Player(id: 1, name: "a"))
+    }
+
+    private func refuses(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
+        let error = #expect(throws: TansuError.self, sourceLocation: sourceLocation) { try body() }
+        #expect(error?.code == .invalidID, sourceLocation: sourceLocation)
+        #expect(error?.message.contains("set the id before it is saved") ?? false, sourceLocation: sourceLocation)
+    }
+
+    @Test("Whatever saves a nil id that is no ObjectID throws and writes nothing")
+    func refused() throws {
+        let nobody = Player(id: nil, name: "b")
+        refuses { try players.save(nobody) }
+        refuses { try players.insert(nobody) }
+        refuses { try players.replace(nobody) }
+        refuses { try players.save([Player(id: 2, name: "c"), nobody]) }
+        refuses { try players.insert([nobody]) }
+        refuses { try players.bulk([.save(Player(id: 2, name: "c")), .insert(nobody)], policy: .allOrNothing) }
+        refuses { try players.upsert(where: { $0.name == "x" }, inserting: nobody) { $0.set(\.name, "y") } }
+        refuses { _ = try db.write { try $0.collection("players", of: Player.self).save(nobody) } as BSONValue }
+        refuses { try players.update([:]) { $0.id = nil } }
+        refuses { try players.coding(.json).save(nobody) }
+        refuses { try db.collection("own", of: Own.self).save(Own(_id: nil, name: "b")) }
+        refuses { try db.collection("records", of: Record.self).save(Record(id: nil)) }
+        let outcomes = try players.bulk([.insert(nobody), .save(Player(id: 3, name: "d"))])
+        #expect((outcomes[0].error as? TansuError)?.code == .invalidID && outcomes[1].error == nil)
+        #expect(try players.find().all().map(\.id) == [1, 3])
+        #expect(try db.collection("own").count() == 0)
+    }
+
+    @Test("Asynchronous saves, likewise")
+    func asynchronous() async throws {
+        let nobody = Player(id: nil, name: "b")
+        await #expect(throws: TansuError.self) { try await players.save(nobody) }
+        await #expect(throws: TansuError.self) { try await players.insert([nobody]) }
+        await #expect(throws: TansuError.self) { try await players.update([:]) { $0.id = nil } }
+        #expect(try await players.count() == 1)
+    }
+
+    @Test("An id that may be an ObjectID gets one, and so does a value without an id")
+    func generated() throws {
+        let generated = try db.collection("generated", of: Generated.self)
+        for _ in 0..<2 {
+            let id = try generated.save(Generated(id: nil, name: "a"))
+            #expect(try generated.get(id)?.id == id.objectIDValue)
+        }
+        let plain = try db.collection("plain", of: Plain.self)
+        try plain.save([Plain(name: "a"), Plain(name: "b")])
+        #expect(try plain.find().all().map(\.name) == ["a", "b"])
+        let any = try db.collection("any", of: Whatever.self)
+        try any.save(Whatever(id: nil, name: "a"))
+        #expect(try any.find().first()?.id?.objectIDValue != nil)
+        try db.collection("documents").save(["name": "a"])
+    }
+
+    @Test("A computed id is an error at the first use that says what to declare")
+    func computed() throws {
+        struct Book: Codable, Sendable, Identifiable { var isbn: String; var id: String { isbn } }
+        struct Keyed: Codable, Sendable, Identifiable {
+            enum CodingKeys: String, CodingKey { case isbn = "_id" }
+            var isbn: String
+            var id: String { isbn }
+        }
+        let books = try db.collection("books", of: Book.self)
+        for body in [
+            { try books.save(Book(isbn: "1")) }, { try books.insert([Book(isbn: "1")]) }, { _ = try books.get("1") },
+            { _ = try books.get(ids: ["1"]) }, { try books.remove(id: "1") },
+            { try books.update(id: "1") { $0.isbn = "2" } },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: TansuError.self) { try body() }
+            #expect(error?.code == .invalidID)
+            #expect(error?.message.contains("is not stored") ?? false)
+            #expect(error?.message.contains("\"_id\"") ?? false)
+        }
+        #expect(try db.collection("books").count() == 0)
+        let keyed = try db.collection("keyed", of: Keyed.self)
+        try keyed.save([Keyed(isbn: "1"), Keyed(isbn: "1")])
+        #expect(try keyed.get("1")?.isbn == "1")
+        #expect(try keyed.get("2") == nil)
+    }
+}
