@@ -269,24 +269,25 @@ static void forget(const compaction *c, const snapshot *v) {
  * fail. */
 static void relocate_moved(compaction *c, const snapshot *v, uint64_t epoch, uint32_t number) {
     const collection_state *state = NULL;
-    uint64_t live = 0;
+    uint64_t written = 0;
     for (size_t i = 0; i < c->count; i++) {
         const moved *m = &c->list[i];
         uint32_t id = where_collection(m->where);
+        bool document = m->to != 0 && (m->to & LOCATION_DELETED) == 0;
+        if (document) /* dead if it was changed since */
+            written += m->size;
         if (state == NULL || state->id != id)
             state = snapshot_collection_by_id(v, id);
         if (state == NULL || /* dropped since */
             !locations_relocate(state->locations, where_rid(m->where), m->from, m->to))
             continue;
         stored_catalog_mark(c->db, id, epoch);
-        if (m->to == 0 || (m->to & LOCATION_DELETED) != 0)
-            continue;
-        segment_usage_add(locations_live(state->locations), number, (int64_t)m->size);
-        live += m->size;
+        if (document)
+            segment_usage_add(locations_live(state->locations), number, (int64_t)m->size);
     }
     /* Deletions that must stay until the log's beginning is compacted, too, do not count as
      * dead. */
-    segment_usage_add(c->db->written, number, (int64_t)(live + c->for_readers));
+    segment_usage_add(c->db->written, number, (int64_t)(written + c->for_readers));
     forget(c, v);
 }
 

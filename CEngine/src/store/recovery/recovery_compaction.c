@@ -138,10 +138,8 @@ static tansu_status relocate_record(replayed_compaction *a, const collection_sta
     stored_catalog_mark(a->wtxn->db, state->id, a->wtxn->epoch);
     locations_relocate(state->locations, record_rid(record), word,
                        deleted ? location | LOCATION_DELETED : location);
-    if (!deleted) {
+    if (!deleted)
         segment_usage_add(locations_live(state->locations), a->number, record->size);
-        segment_usage_add(a->wtxn->db->written, a->number, record->size);
-    }
     return TANSU_OK;
 }
 
@@ -162,9 +160,18 @@ static tansu_status clear_deletion(replayed_compaction *a, const collection_stat
     return TANSU_OK;
 }
 
-/* relocate_frame -- a log_visitor over the new segment. */
+/* relocate_frame -- a log_visitor over the new segment. What was changed while it was written is
+ * dead in it, and counts as written. */
 static tansu_status relocate_frame(void *context, const frame_header *frame, log_location location,
                                    tansu_error *error) {
+    const replayed_compaction *a = context;
+    const uint8_t *at = (const uint8_t *)frame + FRAME_HEADER_SIZE;
+    for (uint32_t i = 0; i < frame->count; i++) {
+        const record_header *record = (const record_header *)at;
+        if (record->type == RECORD_PUT)
+            segment_usage_add(a->wtxn->db->written, a->number, record->size);
+        at += record_step(record);
+    }
     return visit_records(context, frame, location, relocate_record, error);
 }
 
