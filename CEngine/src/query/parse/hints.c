@@ -139,6 +139,8 @@ static tansu_status read_index(query *q, const char *context, const doc_value *v
         return bad(error, context, "Value must be the name of an index, or false to use none");
     size_t size;
     const char *name = doc_string(value, &size);
+    if (memchr(name, 0, size) != NULL)
+        return bad(error, context, "Name of an index has a NUL character; remove it");
     q->hints.index_choice = INDEX_NAMED;
     q->hints.index_name = arena_copy(&q->memory, name, size);
     return q->hints.index_name ? TANSU_OK : error_memory(error);
