@@ -38,7 +38,8 @@ static void signals_interrupt_nothing(void) {
     struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
     tansu_options options = call_options(folder);
     REQUIRE(sigaction(SIGALRM, &action, &before) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
-    for (int round = 1; round <= 4; round++) {
+    int round = 0;
+    while (++round <= 4 || (alarms <= 100 && round < 100)) {
         tansu_db *db = NULL;
         if (!CHECK_OK(tansu_open(&options, &db, &call_error), &call_error))
             break;
@@ -62,7 +63,7 @@ static void signals_interrupt_nothing(void) {
     setitimer(ITIMER_REAL, &never, NULL);
     sigaction(SIGALRM, &before, NULL);
     CHECK(alarms > 100);
-    rewrite_check_closed(folder, 4);
+    rewrite_check_closed(folder, round - 1);
     folder_end(work);
     folder_end(folder);
 }

@@ -85,15 +85,26 @@ static enum block_store_kind forge(const char *folder, random_source *random) {
     return kind;
 }
 
-/* check_log -- the log is as it was: it opens, and the indexes can be made from it. META says how
- * far the log went at least; when that is forged, the log seems to have lost its end, and what it
- * has is there for repair. */
+/* contradicts -- whether the log has what was written because of a forged record: META and the
+ * records of collections say which collections and documents there are; a tree that does not show a
+ * document lets another one with its `_id` in. */
+static bool contradicts(tansu_db *db, enum block_store_kind kind) {
+    if (maintenance_verify(db) == TANSU_OK)
+        return false;
+    return kind == BLOCK_STORE_META || kind == BLOCK_STORE_CATALOG ||
+           strstr(maintenance_text(), "has a value that another document has as well") != NULL;
+}
+
+/* check_log -- the log opens without the index files, and the indexes can be made from it; or
+ * repair makes a database of it. */
 static void check_log(const char *path, const char *to, enum block_store_kind kind) {
     folder_remove(folder_join(path, "index"));
     tansu_options options = call_options(path);
     tansu_db *db = NULL;
     tansu_status status = tansu_open(&options, &db, &call_error);
-    if (status == TANSU_E_CORRUPT && kind == BLOCK_STORE_META) {
+    bool forged = kind == BLOCK_STORE_META || kind == BLOCK_STORE_CATALOG;
+    if (status == TANSU_OK ? contradicts(db, kind) : forged) {
+        call_close(db);
         CHECK_OK(maintenance_repair(path, to), &call_error);
         db = call_open(to);
     } else {
