@@ -9,6 +9,7 @@
 #include "store/background/compactor.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/commit_wait.h"
+#include "store/folder_check.h"
 #include "store/handle.h"
 #include "store/index_files.h"
 #include "store/open/options.h"
@@ -95,7 +96,7 @@ tansu_status tansu_sync(tansu_db *db, tansu_error *error) {
     tansu_status status = handle_check_process(d, error);
     if (status != TANSU_OK || d->read_only)
         return status;
-    status = handle_check_folder(d, error);
+    status = folder_check(d, error);
     if (status != TANSU_OK)
         return status;
     snapshot *v = snapshot_acquire_head(d);

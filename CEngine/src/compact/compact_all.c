@@ -7,6 +7,7 @@
 #include "store/background/compactor.h"
 #include "store/checkpoint/checkpoint.h"
 #include "store/database_internal.h"
+#include "store/folder_check.h"
 #include "store/handle.h"
 #include "store/maintenance.h"
 #include "store/write_lock.h"
@@ -44,7 +45,7 @@ static tansu_status report_progress(void *context, uint64_t bytes, tansu_error *
  * head is sealed if it belongs to it. */
 static tansu_status make_plan(database *db, uint32_t percent, const write_lock_caller *caller,
                               uint64_t limit, compact_plan *plan, tansu_error *error) {
-    tansu_status status = handle_check_folder(db, error);
+    tansu_status status = folder_check(db, error);
     if (status == TANSU_OK)
         status = write_lock_acquire_asking(db, caller, error);
     if (status != TANSU_OK)

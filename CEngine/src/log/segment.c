@@ -460,3 +460,21 @@ tansu_status segment_remove_last(log *l, tansu_error *error) {
     segment_close(l, s);
     return TANSU_OK;
 }
+
+/* Less space after the last commit of a sealed segment is not worth a call. */
+#define TRIM_LEAST ((uint64_t)1024 * 1024)
+
+void segment_trim(log *l, segment *s) {
+    if (l->folder == NULL || s->last != 0 || s->used + TRIM_LEAST > s->allocated)
+        return;
+    pthread_mutex_lock(&l->mutex);
+    /* A round of syncing uses the descriptor, and compares the sizes. */
+    while (l->syncing)
+        pthread_cond_wait(&l->synced_changed, &l->mutex);
+    bool open = s->fd >= 0;
+    if (segment_descriptor(l, s) >= 0 && l->calls->truncate(s->fd, s->used) == 0)
+        __atomic_store_n(&s->allocated, s->used, __ATOMIC_RELAXED);
+    if (!open)
+        segment_close_file(l, s);
+    pthread_mutex_unlock(&l->mutex);
+}

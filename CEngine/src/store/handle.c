@@ -5,7 +5,6 @@
 
 #include "store/database_internal.h"
 #include "store/index_files.h"
-#include "util/clock.h"
 #include "util/error.h"
 
 /* closed -- the error for a database that waits for its last handles to end. */
@@ -41,29 +40,6 @@ tansu_status handle_check_open(database *db, tansu_error *error) {
     if (status != TANSU_OK)
         return status;
     return __atomic_load_n(&db->root->closing, __ATOMIC_RELAXED) ? closed(error) : TANSU_OK;
-}
-
-tansu_status handle_check_folder(const database *db, tansu_error *error) {
-    const char *lost = fs_lost_anchor(db->calls);
-    if (lost == NULL)
-        return TANSU_OK;
-    return error_set(
-        error, TANSU_E_MOVED, lost,
-        "The folder \"%s\" was moved, removed or replaced while the database was open; "
-        "close the database and open it where it is now",
-        lost);
-}
-
-tansu_status handle_check_folder_often(database *db, tansu_error *error) {
-    if (db->files.anchors[0].path == NULL)
-        return TANSU_OK;
-    uint64_t tick = clock_tick();
-    if (__atomic_load_n(&db->folder_checked, __ATOMIC_RELAXED) == tick)
-        return TANSU_OK;
-    tansu_status status = handle_check_folder(db, error);
-    if (status == TANSU_OK)
-        __atomic_store_n(&db->folder_checked, tick, __ATOMIC_RELAXED);
-    return status;
 }
 
 void handle_release(database *db) {

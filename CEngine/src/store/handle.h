@@ -22,16 +22,6 @@ tansu_status handle_acquire(database *db, tansu_error *error);
 /* handle_check_open -- for calls too short to count. Errors: CLOSED, INVALID_STATE as above. */
 tansu_status handle_check_open(database *db, tansu_error *error);
 
-/* handle_check_folder -- whether the folder of the database is still at its path. All its files are
- * opened from the folder's descriptor (fs_anchor in util/fs.h), so that a handle never touches
- * another database at its path. What it writes to a folder that was moved or removed would be
- * missed, though: so writing fails from then on. Errors: MOVED. */
-tansu_status handle_check_folder(const database *db, tansu_error *error);
-
-/* handle_check_folder_often -- the same, for calls that take less time than the system calls of a
- * check: once in a tick of the system's clock, a few milliseconds. */
-tansu_status handle_check_folder_often(database *db, tansu_error *error);
-
 /* handle_release -- ends a handle. The last one closes a database whose closing was deferred. */
 void handle_release(database *db);
 

@@ -7,7 +7,7 @@
 #include "store/index_files.h"
 
 #include "store/database_internal.h"
-#include "store/handle.h"
+#include "store/folder_check.h"
 #include "util/error.h"
 
 /* mark -- records it in the MANIFEST, so that it is known after a crash as well. Should that fail,
@@ -15,7 +15,7 @@
 static void mark(database *db) {
     manifest m = db->manifest;
     if (m.index_damaged || db->read_only || db->store != TANSU_STORE_PERSISTENT ||
-        handle_check_folder(db, NULL) != TANSU_OK)
+        folder_check(db, NULL) != TANSU_OK)
         return;
     m.index_open = m.index_damaged = true;
     m.boot[0] = 0;

@@ -4,7 +4,7 @@
 #include "store/manifest.h"
 
 #include "store/database_internal.h"
-#include "store/handle.h"
+#include "store/folder_check.h"
 #include "util/checksum/checksum.h"
 #include "util/error.h"
 
@@ -136,7 +136,7 @@ static tansu_status mark(database *db, const manifest *marks, tansu_error *error
         m.wildcard != db->manifest.wildcard || m.references != db->manifest.references ||
         m.timestamps != db->manifest.timestamps) {
         if (db->folder != NULL)
-            status = handle_check_folder(db, error);
+            status = folder_check(db, error);
         if (db->folder != NULL && status == TANSU_OK)
             status = manifest_write(db->calls, db->folder, &m, error);
         if (status == TANSU_OK)

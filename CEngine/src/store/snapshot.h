@@ -72,9 +72,9 @@ typedef struct snapshot {
     struct pending *kept;
     struct snapshot *more; /* snapshots that ended and whose `retired` belongs here, too:
                                          there was no memory to join the lists */
-    catalog_page states;              /* the collections' states by name */
-    catalog_page numbers;             /* their collection_name by number */
-    catalog_page holders;             /* that of those with references by name */
+    catalog_page states;   /* the collections' states by name */
+    catalog_page numbers;  /* their collection_name by number */
+    catalog_page holders;  /* that of those with references by name */
 } snapshot;
 
 /* snapshot_new -- a snapshot without collections; NULL when memory is exhausted. */

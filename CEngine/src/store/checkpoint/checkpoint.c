@@ -5,7 +5,7 @@
 
 #include "store/checkpoint/checkpoint_internal.h"
 #include "store/database_internal.h"
-#include "store/handle.h"
+#include "store/folder_check.h"
 #include "store/index_files.h"
 #include "store/index_tail/index_tail.h"
 #include "store/memory.h"
@@ -143,7 +143,7 @@ tansu_status checkpoint_write_locked(database *db, tansu_error *error) {
         return TANSU_OK;
     }
     memory_checkpoint_started(db);
-    tansu_status status = handle_check_folder(db, error);
+    tansu_status status = folder_check(db, error);
     if (status == TANSU_OK)
         status = write_visible(db, error);
     memory_checkpoint_ended(db, status == TANSU_OK);

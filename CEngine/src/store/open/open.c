@@ -11,7 +11,7 @@
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
 #include "store/files_stamp.h"
-#include "store/handle.h"
+#include "store/folder_check.h"
 #include "store/index_files.h"
 #include "store/index_tail/index_tail.h"
 #include "store/memory.h"
@@ -216,7 +216,7 @@ tansu_status database_close(database *db, tansu_error *error) {
     worker_stop(db);
     compactor_join(db);
     tansu_error lost;
-    tansu_status moved = db->discard || db->read_only ? TANSU_OK : handle_check_folder(db, &lost);
+    tansu_status moved = db->discard || db->read_only ? TANSU_OK : folder_check(db, &lost);
     if (moved != TANSU_OK)
         db->discard = true;
     bool writable = !db->discard && !db->read_only && db->store == TANSU_STORE_PERSISTENT;

@@ -11,6 +11,7 @@
 #include "log/scan.h"
 #include "store/commit_wait.h"
 #include "store/files_stamp.h"
+#include "store/folder_check.h"
 #include "store/handle.h"
 #include "store/open/database_folder.h"
 #include "store/open/open.h"
@@ -111,7 +112,7 @@ tansu_status states_enter(database *root, database **state, tansu_error *error) 
         tansu_status status = TANSU_OK;
         if (d == NULL && looked)
             return no_state(root, error);
-        if (root->follow && (status = handle_check_folder_often(root, error)) != TANSU_OK) {
+        if (root->follow && (status = folder_check_often(root, error)) != TANSU_OK) {
             if (d != NULL)
                 states_leave(d);
             return status;
@@ -357,7 +358,7 @@ static tansu_status refresh(database *root, database *state, tansu_error *error)
     struct states *r = root->states;
     log_seen seen;
     uint64_t to, now = state->head->sequence;
-    tansu_status status = handle_check_folder_often(root, error);
+    tansu_status status = folder_check_often(root, error);
     if (status != TANSU_OK)
         return status;
     if (r->unusable || !log_follow_look(state->log, &seen, &to))

@@ -8,7 +8,7 @@
 #include "store/collection.h"
 #include "store/database_internal.h"
 #include "store/declared_indexes.h"
-#include "store/handle.h"
+#include "store/folder_check.h"
 #include "store/write_lock.h"
 #include "util/error.h"
 
@@ -239,7 +239,7 @@ tansu_status write_txn_commit(write_txn *wtxn, tansu_durability durability, uint
     log_location frame = 0;
     bool wait = durability == TANSU_DURABILITY_FULL && db->store != TANSU_STORE_MEMORY;
     if (!wtxn->replay)
-        status = wait ? handle_check_folder(db, error) : handle_check_folder_often(db, error);
+        status = wait ? folder_check(db, error) : folder_check_often(db, error);
     if (!wtxn->replay && status == TANSU_OK)
         status = log_commit(db->log, number, &frame, error);
     if (status != TANSU_OK) {

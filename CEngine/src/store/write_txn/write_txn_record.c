@@ -7,7 +7,7 @@
 #include "store/checkpoint/stored_catalog.h"
 #include "store/collection.h"
 #include "store/database_internal.h"
-#include "store/handle.h"
+#include "store/folder_check.h"
 #include "store/index_tail/index_tail.h"
 #include "util/array.h"
 #include "util/error.h"
@@ -40,7 +40,7 @@ tansu_status write_txn_record(write_txn *wtxn, enum record_type type, uint8_t fl
     if (status != TANSU_OK) {
         wtxn->changed = wtxn->records != 0;
         /* In a folder that was removed no segment can be created. */
-        tansu_status moved = handle_check_folder(wtxn->db, error);
+        tansu_status moved = folder_check(wtxn->db, error);
         return moved == TANSU_OK ? status : moved;
     }
     header.size = (uint32_t)total;
