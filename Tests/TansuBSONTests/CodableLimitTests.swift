@@ -8,14 +8,19 @@ struct CodableLimitTests {
     typealias Key = BSONCodingKey
 
     @available(macOS 15.0, *)
-    @Test func integersOf128BitsAreStoredWhereTheyFitIntoAnInt64() throws {
+    @Test func integersOf128BitsAreStoredWhereTheyFitIntoADecimal128() throws {
         struct Wide: Codable, Equatable { var a: Int128; var b: UInt128; var c: [Int128]; var d: Int128? }
         let wide = Wide(a: -5, b: 1 << 40, c: [Int128(Int64.min), Int128(Int64.max)], d: 7)
         let document = try BSONEncoder().encode(wide)
         #expect(document.map(\.value.type) == [.int64, .int64, .array, .int64])
         #expect(try BSONDecoder().decode(Wide.self, from: document) == wide)
+        let large = Wide(a: 1 << 64, b: 1 << 100, c: [1, Int128(Int64.min) - 1], d: nil)
+        let larger = try BSONEncoder().encode(large)
+        #expect(larger.map(\.value.type) == [.decimal128, .decimal128, .array])
+        #expect(larger["c"]?.arrayValue?.map(\.type) == [.int64, .decimal128])
+        #expect(try BSONDecoder().decode(Wide.self, from: larger) == large)
         let error = #expect(throws: EncodingError.self) {
-            try BSONEncoder().encode(Wide(a: 1, b: 1, c: [1, 1 << 100], d: nil))
+            try BSONEncoder().encode(Wide(a: 1, b: 1, c: [1, 1 << 120], d: nil))
         }
         let context = try #require(error).context
         #expect(context.codingPath.map(\.stringValue) == ["c", "Index 1"])

@@ -191,7 +191,7 @@ struct MainActorTests {
         let changes = library.articles.changes()
         try await library.save(Article(title: "Snow"))
         while list.value?.map(\.title) != ["Snow"] { await Task.yield() }
-        for try await change in changes {
+        for try await change in changes where change.after != nil {
             #expect(change.after?.title == "Snow")
             break
         }
@@ -221,7 +221,7 @@ struct MainActorTests {
             }
         }
         try await library.database.migrate(migrations) { _ in }
-        try await library.database.setSchema(["type": "object", "required": ["title"]], for: "articles")
+        try library.database.setSchema(["type": "object", "required": ["title"]], for: "articles")
         #expect(try await library.articles.find().first()?.title == "Rain")
     }
 }

@@ -62,7 +62,8 @@ struct CodedIDTests {
                     .reference(\.things, to: "things", onDelete: .nullify)
             })
         let (all, things, links) = (
-            ids.map { T(id: $0, name: "\($0)") }, try db.collection(of: T.self), try db.collection(of: L.self)
+            ids.enumerated().map { T(id: $1, name: "\($0)") }, try db.collection(of: T.self),
+            try db.collection(of: L.self)
         )
         let (one, other) = (all[0], all[1])
         let link = L(id: ids[2], thing: Reference(to: one), things: [Reference(to: other), Reference(to: one)])

@@ -23,6 +23,11 @@
             return options
         }
 
+        /// Whether a text has the bytes of another one: `contains` of the standard library takes both forms for one.
+        private static func has(_ text: String, _ part: String) -> Bool {
+            Data(text.utf8).range(of: Data(part.utf8)) != nil
+        }
+
         private static func basic(_ name: String) -> [String: String] {
             [
                 "Authorization": "Basic " + Data("\(name):pw".utf8).base64EncodedString(),
@@ -35,11 +40,13 @@
         func databases() async throws {
             let database = try Database(.memory)
             for form in Self.forms { try await database.collection(form).save(["_id": "doc", "form": .string(form)]) }
-            try await RunningServer.run(database) { server in
+            try await RunningServer.run(database) { (server: RunningServer) async throws in
                 for _ in 0..<2 {
                     for (form, path) in zip(Self.forms, Self.paths) {
-                        #expect(try await server.answer("GET", "/\(path)/doc").text.contains(form))
-                        #expect(try await server.answer("GET", "/\(path)").text.contains("\"db_name\":\"\(form)\""))
+                        let document = try await server.answer("GET", "/\(path)/doc").text
+                        #expect(Self.has(document, form))
+                        let info = try await server.answer("GET", "/\(path)").text
+                        #expect(Self.has(info, "\"db_name\":\"\(form)\""))
                     }
                 }
                 #expect(try await server.answer("PUT", "/\(Self.paths[1])/new", Self.json, body: "{}").status == 201)
@@ -57,7 +64,7 @@
             arguments: ["%CC%81", "%E2%80%8D", "%EF%B8%8F", "%0A"])
         @available(macOS 14, *)
         func prefixes(_ mark: String) async throws {
-            try await RunningServer.run(options: Self.secured()) { server in
+            try await RunningServer.run(options: Self.secured()) { (server: RunningServer) async throws in
                 let mark = mark
                 let text = try #require(mark.removingPercentEncoding)
                 #expect(
@@ -113,7 +120,7 @@
         @Test("A user is another one if the bytes of the name are others")
         @available(macOS 14, *)
         func users() async throws {
-            try await RunningServer.run(options: Self.secured()) { server in
+            try await RunningServer.run(options: Self.secured()) { (server: RunningServer) async throws in
                 let admin = Self.admin.merging(Self.json) { $1 }
                 for (form, path) in zip(Self.forms, Self.paths) {
                     let user: BSONDocument = [
@@ -144,12 +151,13 @@
                         try await server.answer("GET", "/\(database)/_all_docs", Self.basic(Self.forms[1])).status
                             == 403)
                 }
-                // The account of somebody else.
-                for path in ["org.couchdb.user:\(Self.paths[0])", "org.couchdb.user:\(Self.paths[1])"] {
-                    let isOwn = path.hasSuffix(Self.paths[1])
-                    #expect(
-                        try await server.answer("GET", "/_users/\(path)", Self.basic(Self.forms[1])).status
-                            == (isOwn ? 200 : 404))
+                // Only server admins read accounts.
+                for path in Self.paths {
+                    for form in Self.forms {
+                        let answer = try await server.answer(
+                            "GET", "/_users/org.couchdb.user:\(path)", Self.basic(form))
+                        #expect(answer.status == 403, "\(answer.text)")
+                    }
                 }
                 // Names that only look allowed, and admins that only look like one.
                 for name in ["a:\u{301}b", "_\u{301}a"] {
@@ -175,13 +183,13 @@
         @Test("Fields of _find and its indexes, keys, attachments and purges go by bytes")
         @available(macOS 14, *)
         func documents() async throws {
-            try await RunningServer.run { server in
+            try await RunningServer.run { (server: RunningServer) async throws in
                 #expect(try await server.answer("PUT", "/d").status == 201)
                 // Both forms in one document.
                 let both = "{\"\(Self.forms[0])\":1,\"\(Self.forms[1])\":2}"
                 #expect(try await server.answer("PUT", "/d/both", Self.json, body: both).status == 201)
                 let text = try await server.answer("GET", "/d/both").text
-                #expect(text.contains("\"\(Self.forms[0])\":1") && text.contains("\"\(Self.forms[1])\":2"))
+                #expect(Self.has(text, "\"\(Self.forms[0])\":1") && Self.has(text, "\"\(Self.forms[1])\":2"))
                 for (form, path) in zip(Self.forms, Self.paths) {
                     #expect(
                         try await server.answer("PUT", "/d/\(path)", Self.json, body: "{\"f\":\"\(form)\"}").status
@@ -199,8 +207,10 @@
                     }
                     #expect(try await found("{\"\(Self.forms[1])\":2}").contains("\"_id\":\"one\""))
                     #expect(try await !found("{\"\(Self.forms[0])\":1}").contains("\"_id\":\"one\""))
-                    #expect(try await found("{\"f\":\"\(Self.forms[1])\"}").contains("\"_id\":\"\(Self.forms[1])\""))
-                    #expect(try await !found("{\"f\":\"\(Self.forms[1])\"}").contains("\"_id\":\"\(Self.forms[0])\""))
+                    let rows = try await found("{\"f\":\"\(Self.forms[1])\"}")
+                    #expect(Self.has(rows, "\"_id\":\"\(Self.forms[1])\""), "\(rows)")
+                    // Values of text are compared by ICU's collation, as in CouchDB: both forms are one there.
+                    #expect(Self.has(rows, "\"_id\":\"\(Self.forms[0])\""), "\(rows)")
                     #expect(
                         try await found("{\"\(Self.forms[0])\":1,\"\(Self.forms[1])\":2}").contains("\"_id\":\"both\""))
                 }
@@ -225,7 +235,7 @@
                 let changes = try await server.answer(
                     "POST", "/d/_changes?filter=_doc_ids", Self.json, body: "{\"doc_ids\":[\"\(Self.forms[1])\"]}"
                 ).text
-                #expect(changes.contains(Self.forms[1]) && !changes.contains("\"\(Self.forms[0])\""))
+                #expect(Self.has(changes, Self.forms[1]) && !Self.has(changes, "\"\(Self.forms[0])\""), "\(changes)")
             }
         }
 
@@ -239,7 +249,7 @@
             #expect(
                 AcceptedTypes("text/html,\u{301}x, application/json;\u{301}q=0").contains("application/json") == true)
             #expect("\u{212A}eep-ALIVE".asciiLowercased == "\u{212A}eep-alive")
-            try await RunningServer.run { server in
+            try await RunningServer.run { (server: RunningServer) async throws in
                 #expect(try await server.answer("PUT", "/d").status == 201)
                 #expect(try await server.answer("GET", "/d?%CC%81=1").status == 200)
                 #expect(try await server.answer("GET", "/d/_all_docs?limit%CC%81=x").status == 200)

@@ -205,7 +205,9 @@
                 let answers = try await server.answers(
                     to: "PUT /test/echo HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n\r\n" + smuggled)
                 #expect(answers.allSatisfy { !$0.text.contains("part 0") })
-                #expect((400..<500).contains(answers.first?.status ?? 400))
+                // 501: a coding that the server does not know.
+                let status = answers.first?.status ?? 400
+                #expect((400..<500).contains(status) || status == 501)
             }
         }
 

@@ -17,7 +17,7 @@
         @Test("A key of a listing that is no text comes before every id")
         @available(macOS 14, *)
         func keys() async throws {
-            try await RunningServer.run { server in
+            try await RunningServer.run { (server: RunningServer) async throws in
                 for path in ["/d", "/d/a", "/d/m", "/d/_design/x", "/d/_local/l"] {
                     #expect(try await server.answer("PUT", path, Self.json, body: "{}").status == 201)
                 }
@@ -45,6 +45,8 @@
                     #expect(answer.status == 400 && answer.text.contains("query_parse_error"), "\(query)")
                 }
                 #expect(try await server.answer("GET", "/d/_all_docs?keys=%5B%5D&key=%22a%22").status == 200)
+                let twice = try await server.answer("GET", "/d/_all_docs?keys=%5B%22m%22%5D&key=%22m%22")
+                #expect(twice.status == 200 && Self.ids(twice) == ["m"])
                 let queries = #"{"queries":[{"keys":["a"],"startkey":"a"}]}"#
                 #expect(try await server.answer("POST", "/d/_all_docs/queries", Self.json, body: queries).status == 400)
             }
@@ -55,7 +57,7 @@
             arguments: [false, true])
         @available(macOS 14, *)
         func conflicts(_ isIndexed: Bool) async throws {
-            try await RunningServer.run { server in
+            try await RunningServer.run { (server: RunningServer) async throws in
                 func post(_ path: String, _ body: String) async throws -> HTTPAnswer {
                     try await server.answer("POST", path, Self.json, body: body)
                 }
@@ -108,7 +110,7 @@
             ] as [(String, String, String?, Int, String)])
         @available(macOS 14, *)
         func malformed(_ method: String, _ path: String, _ body: String?, _ status: Int, _ word: String) async throws {
-            try await RunningServer.run { server in
+            try await RunningServer.run { (server: RunningServer) async throws in
                 #expect(try await server.answer("PUT", "/d").status == 201)
                 let answer = try await server.answer(method, path, Self.json, body: body)
                 #expect(answer.status == status && answer.text.contains(word), "\(answer.status) \(answer.text)")
@@ -118,7 +120,7 @@
         @Test("Members of a replicator are kept, and a parent without _rev need not exist")
         @available(macOS 14, *)
         func members() async throws {
-            try await RunningServer.run { server in
+            try await RunningServer.run { (server: RunningServer) async throws in
                 #expect(try await server.answer("PUT", "/d").status == 201)
                 let members = #""_replication_id":"x","_replication_state":"triggered","_replication_stats":{"a":1}"#
                 #expect(try await server.answer("PUT", "/d/r", Self.json, body: "{\(members),\"b\":1}").status == 201)
@@ -154,7 +156,7 @@
         )
         @available(macOS 14, *)
         func framing() async throws {
-            try await RunningServer.run(moreRoutes: TestRoutes.all) { server in
+            try await RunningServer.run(moreRoutes: TestRoutes.all) { (server: RunningServer) async throws in
                 let cases: [(String, [Int])] = [
                     ("GET / HTTP/1.1\r\n\r\n", [400]),
                     ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", [400]),
@@ -197,7 +199,7 @@
             ])
         @available(macOS 14, *)
         func upgrades(_ request: String, _ status: Int) async throws {
-            try await RunningServer.run { server in
+            try await RunningServer.run { (server: RunningServer) async throws in
                 let next = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
                 let answers = try await server.answers(to: request + next)
                 #expect(answers.count == 1 && (answers.first?.status == status || answers.first?.status == 404))

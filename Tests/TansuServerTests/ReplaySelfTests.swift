@@ -64,6 +64,13 @@
             #expect(try !differences(#"{"s":200,"b":{"n":1.0},"raw":"{\"n\":1.0}"}"#, 200, [:], #"{"n":1}"#).isEmpty)
         }
 
+        @Test func onlyTheSiteOfACookieIsFree() throws {
+            let expected = #"{"s":200,"h":{"set-cookie":"A=b; HttpOnly"}}"#
+            #expect(try differences(expected, 200, ["set-cookie": "A=b; HttpOnly; SameSite=Lax"], "") == [])
+            #expect(try !differences(expected, 200, ["set-cookie": "A=c; HttpOnly; SameSite=Lax"], "").isEmpty)
+            #expect(try !differences(expected, 200, ["set-cookie": "A=b; SameSite=Lax"], "").isEmpty)
+        }
+
         @Test func allScenariosAreThere() {
             #expect(Exchange.recorded.count == 1233)
             #expect(Set(Exchange.recorded.map(\.scenario)).count == 21)

@@ -31,16 +31,14 @@
         /// Whether the head can be that of an attachment: CouchDB writes the name as it is, so that one with a quotation mark or a backslash
         /// reads as another name.
         package func fits(_ name: String) -> Bool {
-            // No header can have a line break: the order of the parts decides.
-            if name.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A }) { return true }
-            if let filename, !filename.isEmpty, filename.isSame(as: name) { return true }
-            return self["content-disposition"]?.isSame(as: "attachment; filename=\"\(name)\"") == true
+            if let filename, !filename.isEmpty, filename == name { return true }
+            return self["content-disposition"] == "attachment; filename=\"\(name)\""
         }
 
         /// Text in the form of RFC 5987, such as `UTF-8''%C3%A4`.
         private static func decoded(_ text: String) -> String? {
             let parts = text.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
-            guard parts.count == 3, Substring(parts[0]).lowercased() == "utf-8" else { return nil }
+            guard parts.count == 3, String(Substring(parts[0])).asciiLowercased == "utf-8" else { return nil }
             return String(Substring(parts[2])).removingPercentEncoding
         }
 

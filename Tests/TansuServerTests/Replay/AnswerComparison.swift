@@ -33,9 +33,13 @@
         ) {
             // How the end of a body is told is free.
             if name == "transfer-encoding" { return }
-            guard let value else {
+            guard var value else {
                 differences.append("no header \(name): \(expected)")
                 return
+            }
+            // CouchDB sends it only if `same_site` is set, which it was not when the answers were recorded.
+            if name == "set-cookie", !expected.contains("SameSite=") {
+                value = value.replacingOccurrences(of: "; SameSite=Lax", with: "")
             }
             if name == "allow" {
                 let methods = { (text: String) in

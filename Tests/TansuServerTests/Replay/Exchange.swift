@@ -51,7 +51,9 @@
         func bytes(replacing tokens: Tokens) throws -> [UInt8] {
             var out = Array("\(method) \(try tokens.replaced(path)) HTTP/1.\(isHTTP10 ? 0 : 1)\r\n".utf8)
             // What the answers' Location was made of.
-            out += Array("Host: 127.0.0.1:5984\r\n".utf8)
+            if request["h"]?.members.contains(where: { $0.name.lowercased() == "host" }) != true {
+                out += Array("Host: 127.0.0.1:5984\r\n".utf8)
+            }
             if let credentials {
                 out += Array("Authorization: Basic \(Data(credentials.utf8).base64EncodedString())\r\n".utf8)
             }

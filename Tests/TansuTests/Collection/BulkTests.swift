@@ -137,10 +137,12 @@ struct BulkTests {
     func encoding() throws {
         struct Number: Codable, Sendable {
             var id: Int
-            var value: UInt64
+            var value: Decimal
         }
         let numbers = try Database(.memory).collection("numbers", of: Number.self)
-        let outcomes = try numbers.bulk([.save(Number(id: 1, value: .max)), .save(Number(id: 2, value: 7))])
+        // More digits than decimal128 has.
+        let large = Number(id: 1, value: .greatestFiniteMagnitude)
+        let outcomes = try numbers.bulk([.save(large), .save(Number(id: 2, value: 7))])
         #expect(outcomes[0].error is EncodingError)
         #expect(try numbers.find().all().map(\.id) == [2])
         #expect(try numbers.bulk([]).isEmpty)

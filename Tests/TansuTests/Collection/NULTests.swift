@@ -45,7 +45,7 @@ struct NULTests {
         refuses { _ = try people.find([:], hints: ["$max\0": 1]).all() }
         refuses { _ = try people.find().fields(["x\0y": 1]).all() }
         refuses { _ = try people.find(["name": ["$regex": .regularExpression(BSONRegularExpression("m\0"))]]).all() }
-        refuses { _ = try people.find().distinct("x\0y") }
+        refuses { _ = try people.distinct("x\0y") }
         refuses { try people.update([:], ["$set": ["x\0y": 2]]) }
         refuses { try people.update([:], ["$unset": ["x\0y": ""]]) }
         refuses { try people.update([:], ["$set\0": ["x": 2]]) }
@@ -83,7 +83,7 @@ struct NULTests {
         refuses { _ = try Database(.temporary(in: "/tmp\0y")) }
         refuses { _ = try db.backup(to: "/tmp/x\0y") }
         refuses { _ = try Database.restore(from: "/tmp/x\0y", to: "/tmp/z") }
-        refuses { _ = try Database.repair("/tmp/x\0y", to: "/tmp/z") }
+        refuses { _ = try Database.repair(from: "/tmp/x\0y", to: "/tmp/z") }
         refuses { _ = try db.dump(to: "/tmp/x\0y") }
         refuses { _ = try db.load(from: "/dev/null\0y") }
     }

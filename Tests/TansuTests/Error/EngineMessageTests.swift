@@ -14,7 +14,7 @@ struct EngineMessageTests {
             { _ = try people.find([:], hints: ["$index": "no"]).all() },
             { try people.dropIndex("no") },
             { _ = try db.dump(.init(collections: ["people", "others"], query: ["a": 1]), into: { _ in }) },
-            { try db.read { try $0.collection("people").save(["_id": 2]) } },
+            { _ = try db.read { try $0.collection("people").save(["_id": 2]) } },
             { _ = try Database(.memory, options: .init(segmentSize: 1)) },
             { _ = try Database(.memory, options: .init(sortMemoryBytes: 1)) },
             { _ = try Database(.memory, options: .init(groupMemoryBytes: 1)) },

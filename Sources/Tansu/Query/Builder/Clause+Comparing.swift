@@ -49,7 +49,7 @@ extension Clause {
 
     /// `$eq` with an empty array would also match an array that contains one.
     private static func equal(_ path: FieldPath, _ value: BSONValue) -> Clause {
-        .test(path, value.isEmptyArray ? ["$size": 0] : ["$eq": value])
+        value.isNull ? !isPresent(path) : .test(path, value.isEmptyArray ? ["$size": 0] : ["$eq": value])
     }
 
     /// In documents NaN is less than all numbers; in Swift it is not.
@@ -64,9 +64,10 @@ extension Clause {
         return values.contains(where: \.isEmptyArray) ? isOther || equal(path, []) : isOther
     }
 
-    /// The value exists and is not null.
+    /// The value exists and is not null; the first element of an array exists.
     static func isPresent(_ path: FieldPath) -> Clause {
-        .not(.test(path, ["$eq": .null]))
+        // A document in the array lacks a field "0", which $eq would take for null.
+        path.keys.last == "0" ? .test(path, ["$exists": true]) : .not(.test(path, ["$eq": .null]))
     }
 }
 

@@ -66,7 +66,7 @@ extension Database.Query {
 extension Array {
     /// The elements sorted by a text as people of a language expect; stable.
     fileprivate func sorted(
-        by text: (Element) -> String?, _ direction: Database.SortDirection, _ locale: Locale
+        by text: (Element) -> String?, _ direction: SortDirection, _ locale: Locale
     ) -> [Element] {
         let wanted: ComparisonResult = direction == .ascending ? .orderedAscending : .orderedDescending
         return map { (text($0), $0) }.sorted { a, b in

@@ -55,7 +55,7 @@ extension String: QueryText {}
 extension Optional: QueryText where Wrapped: QueryText {}
 
 /// What is stored as an array, or may be missing.
-public protocol QueryArray {
+public protocol QueryArray: AnyIsolation {
     /// The type of its elements.
     associatedtype QueryElement
 }

@@ -44,11 +44,13 @@ extension Database.Collection {
     ///   - maxEntries: How many entries one document may have in the index, by its arrays; 1 to 1,000,000, and 10,000
     ///     when `nil`.
     ///   - condition: Only documents that match are indexed; all when `nil`.
+    ///   - isolation: The actor on which the closure runs: the caller's.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     public func ensureIndex<each Value>(
         _ name: String? = nil, on keyPaths: repeat KeyPath<Element, each Value>, directions: [SortDirection] = [],
         unique: Bool = false, sparse: Bool = false, caseInsensitive: Bool = false,
-        maxEntries: Int? = nil, where condition: ((Database.Field<Element>) -> Database.Condition)? = nil
+        maxEntries: Int? = nil, where condition: ((Database.Field<Element>) -> Database.Condition)? = nil,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws {
         try await ensureIndex(
             name, on: indexKeys(repeat each keyPaths, directions: directions), unique: unique, sparse: sparse,

@@ -60,12 +60,13 @@ extension Database.Collection {
     ///   - condition: Which documents.
     ///   - element: What is inserted when none matches, unchanged.
     ///   - changes: What to change in each document that matches.
+    ///   - isolation: The actor on which the closures run: the caller's.
     /// - Returns: How many documents matched and changed, and the `_id` of the one that was inserted.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func upsert(
         where condition: (Database.Field<Element>) -> Database.Condition, inserting element: Element,
-        _ changes: (inout Database.Update<Element>) throws -> Void
+        _ changes: (inout Database.Update<Element>) throws -> Void, isolation: isolated (any Actor)? = #isolation
     ) async throws -> Database.UpdateResult {
         let (filter, operations) = try (find(condition).filter, operations(changes))
         return try await session.runCancellable(.write) { session in
@@ -84,12 +85,13 @@ extension Database.Collection {
     /// - Parameters:
     ///   - condition: Which documents.
     ///   - changes: What to change in each document that matches, and in the one that is inserted.
+    ///   - isolation: The actor on which the closures run: the caller's.
     /// - Returns: How many documents matched and changed, and the `_id` of the one that was inserted.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func upsert(
         where condition: (Database.Field<Element>) -> Database.Condition,
-        _ changes: (inout Database.Update<Element>) throws -> Void
+        _ changes: (inout Database.Update<Element>) throws -> Void, isolation: isolated (any Actor)? = #isolation
     ) async throws -> Database.UpdateResult {
         let (filter, operations) = try (find(condition).filter, operations(changes))
         return try await session.runCancellable(.write) { session in

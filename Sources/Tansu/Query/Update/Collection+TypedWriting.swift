@@ -131,12 +131,13 @@ extension Database.Collection {
     /// - Parameters:
     ///   - condition: Which documents.
     ///   - changes: What to change in each.
+    ///   - isolation: The actor on which the closures run: the caller's.
     /// - Returns: How many documents matched and changed.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func update(
         where condition: (Database.Field<Element>) -> Database.Condition,
-        _ changes: (inout Database.Update<Element>) throws -> Void
+        _ changes: (inout Database.Update<Element>) throws -> Void, isolation: isolated (any Actor)? = #isolation
     ) async throws -> Database.UpdateResult {
         try await update(find(condition), changes)
     }
@@ -146,11 +147,13 @@ extension Database.Collection {
     /// - Parameters:
     ///   - query: Which documents of this collection.
     ///   - changes: What to change in each.
+    ///   - isolation: The actor on which the closures run: the caller's.
     /// - Returns: How many documents matched and changed.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
     public func update(
-        _ query: Database.Query<Element>, _ changes: (inout Database.Update<Element>) throws -> Void
+        _ query: Database.Query<Element>, _ changes: (inout Database.Update<Element>) throws -> Void,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws -> Database.UpdateResult {
         let (filter, hints) = try written(query)
         let operations = try operations(changes)
@@ -159,11 +162,15 @@ extension Database.Collection {
 
     /// Removes the documents that match a condition, in one commit.
     ///
-    /// - Parameter condition: Which documents.
+    /// - Parameters:
+    ///   - condition: Which documents.
+    ///   - isolation: The actor on which the closure runs: the caller's.
     /// - Returns: How many were removed.
     /// - Throws: As the synchronous variant, and `CancellationError`.
     @discardableResult
-    public func remove(where condition: (Database.Field<Element>) -> Database.Condition) async throws -> Int {
+    public func remove(
+        where condition: (Database.Field<Element>) -> Database.Condition, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Int {
         try await remove(find(condition))
     }
 

@@ -48,9 +48,8 @@ extension Database {
                         "The property is not optional, so that documents could not be decoded without it; unset the optional"
                             + " property that it is in", context: path)
                 }
-                // What only takes away makes no part of what is nil.
-                let isCreating = name != "$unset" && name != "$pullAll"
-                let part = isCreating ? try optional.map { try FieldPath(keys: $0.keys).dotted() } : nil
+                // $unset leaves null as it is; the other operators make a part of it, or are an error.
+                let part = name != "$unset" ? try optional.map { try FieldPath(keys: $0.keys).dotted() } : nil
                 try operations.add(name, path, operand(), below: part)
             } catch {
                 failure = failure ?? error

@@ -31,7 +31,8 @@
                 limits.partBytes = Int64(request.limits.attachmentBytes)
                 var parser = try MultipartParser(MediaType(request[.contentType] ?? ""), limits: limits)
                 try await upload.feed(&parser)
-                try parser.finish()
+                // After a failure the rest is not read.
+                if upload.failure == nil { try parser.finish() }
             } catch {
                 if error.code == .partTooLarge { throw HTTPFailure.attachmentTooLarge }
                 throw HTTPFailure.badRequest(error.message)
@@ -92,8 +93,11 @@
             guard !expected.isEmpty else {
                 throw HTTPFailure.badRequest("A part of the request is no attachment that the document announces")
             }
-            // The first one that the head fits, or else the next one.
-            let index = expected.firstIndex { head.fits($0.name) } ?? expected.startIndex
+            // The first one that the head fits, or else the next one. A name with a line break is in no header: only the order
+            // decides there.
+            let next = expected.startIndex
+            let isNext = expected[next].name.utf8.contains { $0 == 0x0D || $0 == 0x0A }
+            let index = isNext ? next : expected.firstIndex { head.fits($0.name) } ?? next
             var attachment = expected.remove(at: index)
             attachment.encoding = attachment.encoding ?? head.contentEncoding
             let encoding: BlobEncoding = attachment.encoding.map { .stored($0) } ?? .automatic
