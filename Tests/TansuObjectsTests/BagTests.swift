@@ -43,6 +43,23 @@ struct BagTests {
         #expect(try db.bagNames() == ["favourites"])
     }
 
+    @Test("collections whose names Swift takes as equal are two")
+    func canonicallyEqual() throws {
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        for name in names { try db.collection(name).save([["_id": 1, "in": .string(name)], ["_id": 2]]) }
+        let keys = names.flatMap { name in [1, 2].map { ObjectKey(collection: name, id: $0) } }
+        let bag = try db.bag("bag")
+        #expect(try bag.add(keys) == 4)
+        #expect(try bag.keys() == keys)
+        #expect(try bag.documents().map { $0.document["in"] } == [.string(names[0]), nil, .string(names[1]), nil])
+        #expect(try bag.contains(keys[0]) && bag.contains(keys[2]))
+        #expect(try bag.remove([keys[0], keys[2]]) == 2)
+        #expect(try bag.keys() == [keys[1], keys[3]])
+        var search = Search()
+        search.collections = names
+        #expect(try search.keys(in: db) == keys)
+    }
+
     @Test("a bag in a bag, which it leaves when it is removed, and in which it is renamed")
     func bags() throws {
         let (inner, outer, other) = (try db.bag("inner"), try db.bag("outer"), try db.bag("other"))

@@ -1,6 +1,7 @@
 import Foundation
-import TansuObjects
 import Testing
+
+@testable import TansuObjects
 
 @Suite("Editing contexts")
 struct EditingContextTests {
@@ -12,6 +13,16 @@ struct EditingContextTests {
         try db.use(libraryModel())
         tags = try db.collection(of: Tag.self)
         try tags.save((1...5).map { Tag(id: $0, name: "tag \($0)") })
+    }
+
+    @Test("A merge has the changes of both sides, of keys that Swift takes as equal too")
+    func merging() {
+        let (one, two) = ("caf\u{E9}", "cafe\u{301}")
+        let base: BSONDocument = [one: 1, two: 1, "a": 1]
+        let mine: BSONDocument = [one: 2, two: 3, "a": 1, "y": 1, "x": 1, "w": 1, "v": 1]
+        let conflict = EditingConflict(
+            key: ObjectKey(collection: "tags", id: 1), base: base, mine: mine, theirs: [one: 1, two: 1, "a": 2])
+        #expect(conflict.merged() == [one: 2, two: 3, "a": 2, "y": 1, "x": 1, "w": 1, "v": 1])
     }
 
     @Test("Changes are stored when saved, in one commit, and not before")

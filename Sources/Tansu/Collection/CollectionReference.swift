@@ -28,6 +28,11 @@ extension Database {
             self.onDelete = onDelete
         }
 
+        /// Whether both are the same, text byte by byte.
+        public static func == (a: Self, b: Self) -> Bool {
+            a.path == b.path && a.collection == b.collection && a.onDelete == b.onDelete
+        }
+
         private enum CodingKeys: String, CodingKey {
             case path
             case collection = "to"

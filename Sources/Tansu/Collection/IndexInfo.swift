@@ -63,6 +63,9 @@ extension Database {
             self.direction = direction
         }
 
+        /// Whether both are the same, paths byte by byte.
+        public static func == (a: Self, b: Self) -> Bool { a.path == b.path && a.direction == b.direction }
+
         /// The keys in a document of paths and directions.
         static func keys(_ document: BSONDocument) -> [IndexKey] {
             document.map { path, order in IndexKey(path, order.intValue == -1 ? .descending : .ascending) }

@@ -24,5 +24,8 @@ extension Database {
             self.created = created
             self.updated = updated
         }
+
+        /// Whether both are the same, names byte by byte.
+        public static func == (a: Self, b: Self) -> Bool { a.created == b.created && a.updated == b.updated }
     }
 }

@@ -1,13 +1,19 @@
 /// A text as an element of a set or the key of a dictionary: equal to another one if their bytes are equal.
 ///
 /// `String` hashes by canonical equivalence, so that "é" in one scalar and in two is one key. Ids, names, keys and paths are
-/// different when their bytes are.
+/// different when their bytes are. As a property wrapper, `@BytewiseText var name: String`, it does the same for the synthesized
+/// equality of a type.
+@propertyWrapper
 package struct BytewiseText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
-    package let text: String
+    package var wrappedValue: String
 
-    package init(_ text: some StringProtocol) { self.text = String(text) }
+    package init(wrappedValue: String) { self.wrappedValue = wrappedValue }
 
-    package init(stringLiteral text: String) { self.text = text }
+    package init(_ text: some StringProtocol) { wrappedValue = String(text) }
+
+    package init(stringLiteral text: String) { wrappedValue = text }
+
+    package var text: String { wrappedValue }
 
     package var description: String { text }
 

@@ -30,6 +30,11 @@ extension String {
         hasPrefix(prefix) ? String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self) : nil
     }
 
+    /// What precedes a suffix, or `nil` if the text does not end with it.
+    package func dropping(suffix: String) -> String? {
+        hasSuffix(suffix) ? String(decoding: utf8.dropLast(suffix.utf8.count), as: UTF8.self) : nil
+    }
+
     /// What precedes the first occurrence of a scalar: all of the text if there is none.
     package func prefixUntil(_ end: Unicode.Scalar) -> String { String(unicodeScalars.prefix { $0 != end }) }
 

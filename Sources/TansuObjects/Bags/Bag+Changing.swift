@@ -33,7 +33,7 @@ extension Bag {
     ///   can throw.
     @discardableResult
     public func add(_ keys: [ObjectKey]) throws -> Int {
-        try write(Set(keys.map(\.collection))) { try $0.insert(keys, at: nil, of: name) }
+        try write(keys.map(\.collection).bytewiseSet) { try $0.insert(keys, at: nil, of: name) }
     }
 
     /// Adds documents at the end. Those that the bag has stay where they are.
@@ -44,7 +44,7 @@ extension Bag {
     ///   can throw.
     @discardableResult
     public func add(_ keys: [ObjectKey]) async throws -> Int {
-        try await writeAsync(Set(keys.map(\.collection))) { [name] in try $0.insert(keys, at: nil, of: name) }
+        try await writeAsync(keys.map(\.collection).bytewiseSet) { [name] in try $0.insert(keys, at: nil, of: name) }
     }
 
     /// Inserts stored values of the model at a position; those that the bag has are moved there.
@@ -87,7 +87,7 @@ extension Bag {
     ///   `.invalidState` (in a savepoint), or what a commit can throw.
     @discardableResult
     public func insert(_ keys: [ObjectKey], at position: Int) throws -> Int {
-        try write(Set(keys.map(\.collection))) { try $0.insert(keys, at: position, of: name) }
+        try write(keys.map(\.collection).bytewiseSet) { try $0.insert(keys, at: position, of: name) }
     }
 
     /// Inserts documents at a position; those that the bag has are moved there.
@@ -100,7 +100,8 @@ extension Bag {
     ///   `.invalidState` (in a savepoint), or what a commit can throw.
     @discardableResult
     public func insert(_ keys: [ObjectKey], at position: Int) async throws -> Int {
-        try await writeAsync(Set(keys.map(\.collection))) { [name] in try $0.insert(keys, at: position, of: name) }
+        try await writeAsync(keys.map(\.collection).bytewiseSet) { [name] in try $0.insert(keys, at: position, of: name)
+        }
     }
 
     /// Takes values of the model out of the bag. They stay stored.

@@ -46,7 +46,7 @@ public struct Bag: Sendable {
 
     /// Changes bags in one commit, after the collections that are to have documents in them are declared.
     func write<Result>(
-        _ collections: Set<String> = [], in session: Session? = nil, _ body: (BagStore) throws -> Result
+        _ collections: Set<BytewiseText> = [], in session: Session? = nil, _ body: (BagStore) throws -> Result
     ) throws -> Result {
         let session = session ?? self.session
         if session.isInTransaction {
@@ -62,7 +62,7 @@ public struct Bag: Sendable {
     }
 
     func writeAsync<Result: Sendable>(
-        _ collections: Set<String> = [], _ body: @escaping @Sendable (BagStore) throws -> Result
+        _ collections: Set<BytewiseText> = [], _ body: @escaping @Sendable (BagStore) throws -> Result
     ) async throws -> Result {
         try await session.runCancellable(.write) { try self.write(collections, in: $0, body) }
     }

@@ -24,9 +24,10 @@ struct BagStore {
     // MARK: Collections
 
     /// For each collection of which bags may have documents, the path of their ids in memberships.
-    func paths() throws -> [String: String] {
+    func paths() throws -> [BytewiseText: String] {
         Dictionary(
-            try references().filter { $0.path != "bag" }.map { ($0.collection, $0.path) }, uniquingKeysWith: { $1 })
+            try references().filter { $0.path != "bag" }.map { (BytewiseText($0.collection), $0.path) },
+            uniquingKeysWith: { $1 })
     }
 
     private func references() throws -> [Database.CollectionReference] {
@@ -34,34 +35,34 @@ struct BagStore {
     }
 
     /// Declares that bags may have documents of some collections.
-    func prepare(_ collections: Set<String>) throws {
+    func prepare(_ collections: Set<BytewiseText>) throws {
         var references = try references()
         let isNew = references.isEmpty
         if isNew { references.append(.init("bag", to: Self.bags, onDelete: .cascade)) }
         // The first reference is to the bag itself, not to a bag in it.
-        let declared = references.filter { $0.path != "bag" }.map(\.collection)
-        let missing = collections.subtracting(declared).sorted()
+        let declared = references.filter { $0.path != "bag" }.map(\.collection).bytewiseSet
+        let missing = collections.subtracting(declared).sorted().map(\.text)
         guard isNew || !missing.isEmpty else { return }
         var added: [String] = []
         // A collection has a limited number of references and indexes. No member refers to a collection that was dropped.
-        let names = Set(try session.collections().map(\.name)).union([Self.bags]).union(collections)
-        let unused = references.filter { !names.contains($0.collection) }
+        let names = try session.collections().map(\.name).bytewiseSet.union([Self.bags].bytewiseSet).union(collections)
+        let unused = references.filter { !names.contains(BytewiseText($0.collection)) }
         references.removeAll { unused.contains($0) }
         for collection in missing {
-            let path = Self.path(of: collection, besides: Set(references.map(\.path)))
+            let path = Self.path(of: collection, besides: references.map(\.path))
             references.append(.init(path, to: collection, onDelete: .cascade))
             added.append(path)
         }
         try session.setReferences(references, of: Self.members)
         let members = try memberDocuments()
         if isNew { try members.ensureIndex(on: ["bag": .ascending, "at": .ascending]) }
-        let indexes = Set(try members.indexes().map(\.name))
+        let indexes = try members.indexes().map(\.name)
         for index in unused.map({ $0.path + "_1" }) where indexes.contains(index) { try members.dropIndex(index) }
         for path in added { try members.ensureIndex(on: [path: .ascending]) }
     }
 
     /// A path for the ids of a collection's documents. Its name cannot be the key: it may have dots, be a number, and change.
-    private static func path(of collection: String, besides taken: Set<String>) -> String {
+    private static func path(of collection: String, besides taken: [String]) -> String {
         let letters = collection.unicodeScalars.map { scalar in
             switch scalar {
             case "a"..."z", "A"..."Z", "0"..."9": Character(scalar)
@@ -85,7 +86,7 @@ struct BagStore {
     }
 
     func names(containing key: ObjectKey) throws -> [String] {
-        guard let path = try paths()[key.collection] else { return [] }
+        guard let path = try paths()[BytewiseText(key.collection)] else { return [] }
         // A bag has a document once.
         let found = try memberDocuments().find([path: ["$eq": key.id]], hints: ["$orderby": ["bag": 1]]).all()
         return found.compactMap { $0["bag"]?.stringValue }
@@ -100,10 +101,9 @@ struct BagStore {
         guard try bags.get(BSONValue.string(name)) != nil else {
             throw TansuError(.notFound, "There is no bag \"\(name)\"; add to it first", context: name)
         }
-        // A `String` equals others that are canonically equivalent, which are names of other bags.
-        if newName.utf8.elementsEqual(name.utf8) { return }
+        if newName == name { return }
         try bags.insert(["_id": .string(newName)])
-        for path in ["bag", try paths()[Self.bags]].compactMap({ $0 }) {
+        for path in ["bag", try paths()[BytewiseText(Self.bags)]].compactMap({ $0 }) {
             _ = try memberDocuments().update([path: .string(name)], ["$set": [path: .string(newName)]])
         }
         _ = try remove(name)
@@ -122,9 +122,9 @@ struct BagStore {
     func documents(of name: String) throws -> [(key: ObjectKey, document: BSONDocument)] {
         let keys = try keys(of: name)
         var documents: [ObjectKey: BSONDocument] = [:]
-        for (collection, keys) in Dictionary(grouping: keys, by: \.collection) {
-            for document in try session.collection(collection, .documents).get(ids: keys.map(\.id)) {
-                documents[ObjectKey(collection: collection, id: document["_id"] ?? .null)] = document
+        for (collection, keys) in Dictionary(grouping: keys, by: { BytewiseText($0.collection) }) {
+            for document in try session.collection(collection.text, .documents).get(ids: keys.map(\.id)) {
+                documents[ObjectKey(collection: collection.text, id: document["_id"] ?? .null)] = document
             }
         }
         return keys.compactMap { key in documents[key].map { (key, $0) } }
@@ -132,7 +132,7 @@ struct BagStore {
 
     /// The filter that selects the documents of a collection that are in a bag.
     func filter(_ collection: String, _ name: String) throws -> BSONDocument {
-        guard let path = try paths()[collection] else { return ["_id": ["$in": []]] }
+        guard let path = try paths()[BytewiseText(collection)] else { return ["_id": ["$in": []]] }
         let members: BSONDocument = [
             "$from": .string(Self.members), "$field": .string(path), "$query": ["bag": .string(name)],
         ]
@@ -142,7 +142,7 @@ struct BagStore {
     // MARK: Members
 
     func keys(of name: String) throws -> [ObjectKey] {
-        let collections = Dictionary(try paths().map { ($1, $0) }, uniquingKeysWith: { $1 })
+        let collections = Self.collections(try paths())
         return try members(of: name).compactMap { Self.key($0, collections) }
     }
 
@@ -151,7 +151,7 @@ struct BagStore {
     }
 
     func contains(_ key: ObjectKey, _ name: String) throws -> Bool {
-        guard let path = try paths()[key.collection] else { return false }
+        guard let path = try paths()[BytewiseText(key.collection)] else { return false }
         return try memberDocuments().count(["bag": .string(name), path: ["$eq": key.id]]) > 0
     }
 
@@ -163,7 +163,7 @@ struct BagStore {
         var seen: Set<ObjectKey> = []
         let wanted = try keys.map(stored).filter { seen.insert($0).inserted }
         let paths = try paths()
-        let collections = Dictionary(paths.map { ($1, $0) }, uniquingKeysWith: { $1 })
+        let collections = Self.collections(paths)
         let old = try members(of: name)
         if let position, position < 0 || position > old.count {
             throw TansuError(
@@ -206,7 +206,7 @@ struct BagStore {
     func remove(_ keys: [ObjectKey], of name: String) throws -> Int {
         let paths = try paths()
         var count = 0
-        for (collection, keys) in Dictionary(grouping: keys, by: \.collection) {
+        for (collection, keys) in Dictionary(grouping: keys, by: { BytewiseText($0.collection) }) {
             guard let path = paths[collection] else { continue }
             count += try memberDocuments().remove(
                 ["bag": .string(name), path: ["$in": BSONValue(keys.map(\.id))]])
@@ -223,11 +223,11 @@ struct BagStore {
     }
 
     private func save(
-        _ keys: [ObjectKey], of name: String, _ paths: [String: String], at position: (Int) -> Double
+        _ keys: [ObjectKey], of name: String, _ paths: [BytewiseText: String], at position: (Int) -> Double
     ) throws {
         var members: [BSONDocument] = []
         for (number, key) in keys.enumerated() {
-            guard let path = paths[key.collection] else {
+            guard let path = paths[BytewiseText(key.collection)] else {
                 throw TansuError(
                     .invalidState, "The collection is not declared for bags; report this error",
                     context: key.collection)
@@ -256,8 +256,15 @@ struct BagStore {
         return ObjectKey(collection: key.collection, id: id)
     }
 
-    private static func key(_ member: BSONDocument, _ collections: [String: String]) -> ObjectKey? {
-        guard let field = member["in"]?.documentValue?.first, let collection = collections["in." + field.key] else {
+    /// For each path of ids in memberships, the collection of their documents.
+    private static func collections(_ paths: [BytewiseText: String]) -> [BytewiseText: String] {
+        Dictionary(paths.map { (BytewiseText($1), $0.text) }, uniquingKeysWith: { $1 })
+    }
+
+    private static func key(_ member: BSONDocument, _ collections: [BytewiseText: String]) -> ObjectKey? {
+        guard let field = member["in"]?.documentValue?.first,
+            let collection = collections[BytewiseText("in." + field.key)]
+        else {
             return nil
         }
         return ObjectKey(collection: collection, id: field.value)

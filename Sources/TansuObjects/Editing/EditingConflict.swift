@@ -36,7 +36,7 @@ extension BSONDocument {
     /// This document, which was made of `base`, with the changes from `base` to another; `nil` where both differ.
     fileprivate func merging(changesFrom base: BSONDocument, to other: BSONDocument) -> BSONDocument? {
         var result = self
-        for key in Set(base.keys).union(other.keys) {
+        for key in Array(other.keys) + base.keys {
             let (before, own, theirs) = (base[key], self[key], other[key])
             if theirs == before || theirs == own { continue }
             if own == before {

@@ -115,11 +115,12 @@ extension EditingContext {
         of changes: [Change], _ attempt: inout Attempt, in transaction: Database.Transaction
     ) throws {
         let collections = try transaction.collections()
-        let dated = Set(collections.filter { $0.timestamps != nil }.map(\.name))
+        let dated = collections.filter { $0.timestamps != nil }.map(\.name).bytewiseSet
         let hasRules =
             changes.contains { $0.document == nil }
             && collections.contains { $0.references.contains { $0.onDelete != .ignore } }
-        for (index, written) in attempt.written.enumerated() where hasRules || dated.contains(written.key.collection) {
+        for (index, written) in attempt.written.enumerated()
+        where hasRules || dated.contains(BytewiseText(written.key.collection)) {
             attempt.written[index].stored = try transaction.collection(written.key.collection).get(written.key.id)
         }
         guard hasRules else { return }

@@ -51,9 +51,9 @@ struct ObjectGraph: Sendable {
             nodes.compactMap { node in
                 node.document["_id"].map { ObjectKey(collection: node.entity.collection, id: $0) }
             })
-        var rules: [String: [Database.CollectionReference]] = [:]
+        var rules: [BytewiseText: [Database.CollectionReference]] = [:]
         for node in nodes {
-            let name = node.entity.collection
+            let name = BytewiseText(node.entity.collection)
             let references = try rules[name] ?? node.entity.storedReferences(transaction)
             rules[name] = references
             for reference in references {

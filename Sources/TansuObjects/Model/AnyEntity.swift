@@ -89,8 +89,8 @@ struct AnyReferenceDeclaration: Sendable {
     let canBeNullified: Bool
 
     /// Throws when it does not fit the model.
-    func check(in entity: AnyEntity, _ collections: [String: AnyEntity]) throws {
-        guard let target = collections[target] else {
+    func check(in entity: AnyEntity, _ collections: [BytewiseText: AnyEntity]) throws {
+        guard let target = collections[BytewiseText(target)] else {
             throw TansuError(
                 .invalidArgument,
                 "A reference is to the collection \"\(self.target)\", which the model does not have; add its entity",

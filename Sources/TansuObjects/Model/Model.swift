@@ -34,7 +34,7 @@ public struct Model: Sendable {
 
     private func check() throws {
         var types: [ObjectIdentifier: AnyEntity] = [:]
-        var collections: [String: AnyEntity] = [:]
+        var collections: [BytewiseText: AnyEntity] = [:]
         for entity in entities {
             if let other = types.updateValue(entity, forKey: entity.type) {
                 throw TansuError(
@@ -43,7 +43,7 @@ public struct Model: Sendable {
                         + " \"\(entity.collection)\"; give each collection a type of its own",
                     context: entity.typeName)
             }
-            if let other = collections.updateValue(entity, forKey: entity.collection) {
+            if let other = collections.updateValue(entity, forKey: BytewiseText(entity.collection)) {
                 throw TansuError(
                     .invalidArgument,
                     "The collection \"\(entity.collection)\" has two types in the model, \"\(other.typeName)\" and"

@@ -11,6 +11,10 @@
         /// Whether the slash after `_design` was encoded.
         package let hasEncodedDesignSlash: Bool
 
+        package static func == (a: Self, b: Self) -> Bool {
+            a.raw == b.raw && a.parts == b.parts && a.hasEncodedDesignSlash == b.hasEncodedDesignSlash
+        }
+
         /// - Parameter path: The path as it was sent, without the query.
         /// - Throws: ``HTTPFailure`` when a part is not UTF-8.
         package init(_ path: String) throws {

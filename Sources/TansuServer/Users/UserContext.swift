@@ -21,6 +21,10 @@
             self.authentication = authentication
         }
 
+        package static func == (a: Self, b: Self) -> Bool {
+            a.name == b.name && a.roles == b.roles && a.authentication == b.authentication
+        }
+
         /// Somebody unknown, who may do what everyone may.
         package static let anonymous = UserContext(name: nil, roles: [])
 

@@ -14,11 +14,11 @@
     /// One attachment of a document or of a revision: what is known of it, and the name of its bytes.
     package struct AttachmentFile: Sendable, Hashable {
         /// Its name.
-        package var name: String
+        @BytewiseText package var name: String
         /// Its media type.
-        package var contentType: String
+        @BytewiseText package var contentType: String
         /// `md5-` and the MD5 of the stored bytes in base64.
-        package var digest: String
+        @BytewiseText package var digest: String
         /// The number of bytes before they were compressed.
         package var length: Int64
         /// The generation of the revision that added it; 0 where there are no revisions.

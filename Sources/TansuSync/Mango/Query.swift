@@ -34,6 +34,10 @@
         package struct Sort: Sendable, Hashable {
             package let fields: [String]
             package let isDescending: Bool
+
+            package static func == (a: Self, b: Self) -> Bool {
+                a.fields == b.fields && a.isDescending == b.isDescending
+            }
         }
     }
 #endif

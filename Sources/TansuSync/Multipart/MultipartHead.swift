@@ -9,8 +9,8 @@
 
         /// One header.
         package struct Header: Sendable, Hashable {
-            package let name: String
-            package let value: String
+            @BytewiseText package private(set) var name: String
+            @BytewiseText package private(set) var value: String
         }
 
         /// The value of the first header of a name, in whatever case.

@@ -27,8 +27,8 @@
 
     /// One header.
     package struct HTTPField: Sendable, Hashable {
-        package let name: String
-        package let value: String
+        @BytewiseText package private(set) var name: String
+        @BytewiseText package private(set) var value: String
 
         package init(_ name: String, _ value: String) {
             self.name = name

@@ -57,7 +57,7 @@
 
     /// A document with some of its revisions.
     package struct DocumentRevisions: Sendable, Hashable {
-        package let id: String
+        @BytewiseText package private(set) var id: String
         package let revisions: [Revision]
 
         package init(id: String, revisions: [Revision]) {
@@ -68,7 +68,7 @@
 
     /// Revisions of a document that a peer does not have.
     package struct MissingRevisions: Sendable, Hashable {
-        package let id: String
+        @BytewiseText package private(set) var id: String
         package let revisions: [Revision]
         /// Revisions that the peer has and that may be ancestors of those that it lacks.
         package let ancestors: [Revision]

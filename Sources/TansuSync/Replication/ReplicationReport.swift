@@ -1,12 +1,14 @@
 #if TansuSync
+    import TansuBSON
+
     /// What a run of a replication did.
     package struct ReplicationReport: Sendable, Hashable {
         /// A revision that was not replicated. The others were.
         package struct Failure: Sendable, Hashable {
-            package let id: String
+            @BytewiseText package private(set) var id: String
             /// nil when it is not known.
             package let revision: Revision?
-            package let reason: String
+            @BytewiseText package private(set) var reason: String
         }
 
         /// The greatest number of failures that are kept. All are counted.

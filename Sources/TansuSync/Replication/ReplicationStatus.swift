@@ -1,4 +1,6 @@
 #if TansuSync
+    import TansuBSON
+
     extension Replication {
         /// What a replication does.
         public enum Status: Sendable {
@@ -41,6 +43,11 @@
                 public let revision: Revision?
                 /// Why not.
                 public let reason: String
+
+                /// Whether both are the same, text byte by byte.
+                public static func == (a: Self, b: Self) -> Bool {
+                    a.id == b.id && a.revision == b.revision && a.reason == b.reason
+                }
             }
 
             /// How many revisions were read.

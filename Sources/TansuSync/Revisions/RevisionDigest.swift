@@ -21,6 +21,11 @@
                 self.contentType = contentType
                 self.digest = digest
             }
+
+            /// Whether both are the same, text byte by byte.
+            public static func == (a: Self, b: Self) -> Bool {
+                a.name == b.name && a.contentType == b.contentType && a.digest == b.digest
+            }
         }
 
         /// The revision that an edit makes.

@@ -15,9 +15,9 @@
         }
 
         /// Its name.
-        package var name: String
+        @BytewiseText package var name: String
         /// Its media type.
-        package var contentType: String
+        @BytewiseText package var contentType: String
         /// Where the bytes are.
         package var content: Content
         /// The digest of the bytes as they are sent, such as `md5-iMaiC8wqiFlD2NjLTemvCQ==`.

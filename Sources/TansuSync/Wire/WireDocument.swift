@@ -77,7 +77,7 @@
                 throw .invalidRevision
             case ("_revisions", .document(let fields)):
                 if let number = try Self.localRevision(fields) {
-                    localRevision = .unknown("0-\(number)")
+                    localRevision = .unknown(BytewiseText("0-\(number)"))
                 } else {
                     path = try Self.path(fields)
                 }

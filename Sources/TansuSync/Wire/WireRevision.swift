@@ -8,7 +8,7 @@
         /// A revision that a document can have.
         case revision(Revision)
         /// A text that CouchDB takes, and that is no revision of any document.
-        case unknown(String)
+        case unknown(BytewiseText)
 
         /// Reads a revision as CouchDB does.
         ///
@@ -18,7 +18,7 @@
                 self = .revision(try Revision(Substring(text)))
             } catch {
                 guard Self.isTaken(text, error) else { throw .invalidRevision }
-                self = .unknown(text)
+                self = .unknown(BytewiseText(text))
             }
         }
 
@@ -27,7 +27,7 @@
             let parts = text.utf8.split(separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
             switch error.code {
             case .generationTooSmall: return parts.first?.isEmpty == false
-            case .generationTooLarge, .emptyHash, .hashTooLong: return true
+            case .generationTooLarge, .hashTooLong: return true
             case .invalidHash: return parts.last?.count != 32
             default: return false
             }
@@ -37,7 +37,7 @@
         package var text: String {
             switch self {
             case .revision(let revision): revision.description
-            case .unknown(let text): text
+            case .unknown(let text): text.text
             }
         }
 

@@ -23,9 +23,9 @@
     }
 
     extension WireRevision {
-        /// A generation without a hash, which names no revision.
+        /// A number that is no generation, without a hash: it names no revision.
         var isEmpty: Bool {
-            if case .unknown(let text) = self { return text.hasSuffix("-") }
+            if case .unknown(let text) = self { return text.text.hasSuffix("-") }
             return false
         }
 
