@@ -30,6 +30,7 @@
         ///
         /// - Parameter id: Its `_id`.
         /// - Throws: ``RemoteError``; `CancellationError`.
+        @_disfavoredOverload
         public func revision(of id: some DocumentID) async throws -> Revision? {
             guard let text = try await revisionText(onServer(id)) else { return nil }
             return try revision(text)
@@ -124,6 +125,14 @@
             try await elements(ids.map { try RemoteIDs.onServer(local.storedID($0)) })
         }
 
+        /// The revision of a value; nil when there is none.
+        ///
+        /// - Parameter id: Its id, which is stored as `_id`.
+        /// - Throws: ``RemoteError``; `CancellationError`.
+        public func revision(of id: Element.ID) async throws -> Revision? {
+            try await revision(of: local.storedID(id))
+        }
+
         /// Changes one value by a closure, as ``update(id:_:)-(DocumentID,_)`` does.
         ///
         /// - Parameters:
@@ -144,6 +153,16 @@
         @discardableResult
         public func remove(id: Element.ID) async throws -> Bool {
             try await remove(id: local.storedID(id))
+        }
+
+        /// Removes a revision of a value, if it is the newest one.
+        ///
+        /// - Parameters:
+        ///   - id: Its id, which is stored as `_id`.
+        ///   - revision: The revision that the caller has.
+        /// - Throws: ``RemoteError``, of code `conflict` when the document was changed or removed since; `CancellationError`.
+        public func remove(id: Element.ID, revision: Revision) async throws {
+            try await remove(id: local.storedID(id), revision: revision)
         }
     }
 #endif

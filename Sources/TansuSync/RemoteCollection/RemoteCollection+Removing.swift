@@ -25,6 +25,7 @@
         ///   - id: Its `_id`.
         ///   - revision: The revision that the caller has.
         /// - Throws: ``RemoteError``, of code `conflict` when the document was changed or removed since; `CancellationError`.
+        @_disfavoredOverload
         public func remove(id: some DocumentID, revision: Revision) async throws {
             let id = try onServer(id)
             guard try await delete(id, revision.description) else { throw conflict(id) }

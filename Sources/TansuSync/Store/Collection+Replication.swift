@@ -31,10 +31,11 @@
         ///
         /// - Parameter id: Its `_id`.
         /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+        @_disfavoredOverload
         public func revision(of id: some DocumentID) throws -> Revision? {
             let id = stored(id)
             return try replicated().read { store in
-                try RevisionStore.wireID(of: id).flatMap { try store.document($0) }.flatMap {
+                try RevisionStore.text(of: id).flatMap { try store.document($0) }.flatMap {
                     $0.isDeleted ? nil : $0.winner
                 }
             }
@@ -46,10 +47,11 @@
         /// - Parameter id: Its `_id`.
         /// - Returns: The revisions, the best first, with their fields.
         /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+        @_disfavoredOverload
         public func conflicts(of id: some DocumentID) throws -> [RevisionConflict.Side] {
             let id = stored(id)
             return try replicated().read { store in
-                guard let record = try RevisionStore.wireID(of: id).flatMap({ try store.document($0) }),
+                guard let record = try RevisionStore.text(of: id).flatMap({ try store.document($0) }),
                     !record.isDeleted
                 else { return [] }
                 return try record.tree.conflicts.compactMap { revision in
@@ -73,8 +75,9 @@
         ///   - id: Its `_id`.
         ///   - fields: What the document becomes; as it is now when nil.
         /// - Throws: ``ReplicationError`` with `.notReplicated`; `TansuError`.
+        @_disfavoredOverload
         public func resolveConflicts(of id: some DocumentID, with fields: BSONDocument? = nil) throws {
-            guard let id = RevisionStore.wireID(of: stored(id)) else { return }
+            guard let id = RevisionStore.text(of: stored(id)) else { return }
             do {
                 try replicated().write { store in
                     try store.resolveConflicts(of: [id]) { _ in fields.map { .merge($0) } ?? .keepWinner }
@@ -108,12 +111,14 @@
         }
 
         /// The revision of a document: see the synchronous variant.
+        @_disfavoredOverload
         public func revision(of id: some DocumentID) async throws -> Revision? {
             let id = stored(id)
             return try await session.database.runReading { _ in try self.revision(of: id) }
         }
 
         /// The conflicting revisions of a document: see the synchronous variant.
+        @_disfavoredOverload
         public func conflicts(of id: some DocumentID) async throws -> [RevisionConflict.Side] {
             let id = stored(id)
             return try await session.database.runReading { _ in try self.conflicts(of: id) }
@@ -125,6 +130,7 @@
         }
 
         /// Ends all conflicts of a document: see the synchronous variant.
+        @_disfavoredOverload
         public func resolveConflicts(of id: some DocumentID, with fields: BSONDocument? = nil) async throws {
             let id = stored(id)
             try await session.database.runWriting { _ in try self.resolveConflicts(of: id, with: fields) }

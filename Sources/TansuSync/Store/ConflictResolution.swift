@@ -87,7 +87,8 @@
                 other: .init(revision: other, fields: otherBody.fields),
                 commonAncestor: try commonAncestor(record, record.winner, other))
             let merged: (fields: BSONDocument, attachments: [EditedAttachment])
-            switch try resolver(conflict) {
+            let differs = try !isAnswer || !differsInDatesOnly(winnerBody, otherBody)
+            switch differs ? try resolver(conflict) : .keepWinner {
             case .keepBoth: return
             case .keepWinner:
                 try end(other, of: id)

@@ -253,6 +253,109 @@
             #expect(try await notes[0].count() == (rule == .cascade ? 0 : 21))
         }
 
+        /// Replicates both ways in small batches until nothing is written.
+        ///
+        /// - Returns: How many revisions were written.
+        private func restInBatches(of size: Int) async throws -> Int {
+            let peers = try sides.map { LocalPeer(try $0.enableReplication()) }
+            var options = Replicator.Options.test()
+            options.batchSize = size
+            var written = 0
+            for round in 0... {
+                var count = 0
+                for (source, target) in [(peers[0], peers[1]), (peers[1], peers[0])] {
+                    let report = try await Replicator(from: source, to: target, options).runOnce()
+                    #expect(report.writeFailures == 0)
+                    count += report.documentsWritten
+                }
+                if count == 0 { break }
+                written += count
+                try #require(round < 12, "The replicas do not come to rest")
+            }
+            let leaves = try sides.map { try Self.leaves($0) }
+            #expect(leaves[0] == leaves[1])
+            #expect(try Self.documents(sides[0]) == Self.documents(sides[1]))
+            return written
+        }
+
+        @available(macOS 14, *)
+        @Test(
+            "Effects of delete rules arrive in batches of their own, dated or not", arguments: [1, 3], [true, false])
+        func effectsInBatches(size: Int, isDated: Bool) async throws {
+            for database in [here, there] {
+                if isDated { try await database.setTimestamps(Database.Timestamps(), of: "notes") }
+                try await database.collection("notes").enableReplication()
+                try await database.setReferences(
+                    [Database.CollectionReference("parent", to: "notes", onDelete: .nullify)], of: "notes")
+            }
+            let notes = try sides
+            try await notes[0].save([["_id": "root"]])
+            try await notes[0].save((0..<7).map { ["_id": .string("child \($0)"), "parent": "root"] })
+            #expect(try await restInBatches(of: size) == 8)
+            try await notes[1].save(["_id": "other", "parent": "root"])
+            // So that the dates differ.
+            try await Task.sleep(for: .milliseconds(5))
+            #expect(try await notes[0].remove(id: "root"))
+            // The removal, and for each child what either side has made of it, and the end of one of the two.
+            #expect(try await restInBatches(of: size) <= 1 + 8 * 4)
+            for collection in notes {
+                #expect(try await collection.conflicted().isEmpty)
+                #expect(try await collection.count(["parent": .null]) == 8)
+            }
+            #expect(try await restInBatches(of: size) == 0)
+        }
+
+        @available(macOS 14, *)
+        @Test(
+            "A migration on one side, then on the other, or on both at once", arguments: [true, false], [true, false])
+        func migrations(isDated: Bool, atOnce: Bool) async throws {
+            for database in [here, there] {
+                if isDated { try await database.setTimestamps(Database.Timestamps(), of: "notes") }
+                try await database.collection("notes").enableReplication()
+            }
+            var migrations = Database.Migrations()
+            migrations.add("titles") { step in
+                try step.rewrite("notes") { note in
+                    guard let text = note.removeValue(forKey: "text") else { return }
+                    note["title"] = text
+                }
+            }
+            let notes = try sides
+            try await notes[0].save((0..<20).map { ["_id": .string("\($0)"), "text": "a"] })
+            #expect(try await rest() == 20)
+            try await here.migrate(migrations)
+            try await Task.sleep(for: .milliseconds(5))
+            if !atOnce { #expect(try await rest() == 20) }
+            try await there.migrate(migrations)
+            let written = try await rest()
+            // Both made the same revisions; dated ones, until one of each two is ended.
+            #expect(atOnce ? written <= (isDated ? 20 * 4 : 0) : written == 0)
+            for collection in notes {
+                #expect(try await collection.conflicted().isEmpty)
+                #expect(try await collection.count(["title": "a", "text": ["$exists": false]]) == 20)
+            }
+            #expect(try await rest() == 0)
+        }
+
+        @available(macOS 14, *)
+        @Test("Two saves of different content stay a conflict, whatever their dates are")
+        func realConflicts() async throws {
+            for database in [here, there] {
+                try await database.setTimestamps(Database.Timestamps(), of: "notes")
+                try await database.collection("notes").enableReplication()
+            }
+            let notes = try sides
+            try await notes[0].save(["_id": "n", "a": 1])
+            try await notes[1].save(["_id": "n", "a": 2])
+            try await notes[0].save(["_id": "same", "a": 1])
+            try await notes[1].save(["_id": "same", "a": 1])
+            try await notes[1].attachments(of: "same").add([1], name: "file")
+            _ = try await rest()
+            #expect(try await notes[0].conflicted() == notes[1].conflicted())
+            #expect(try await notes[0].conflicted().contains("n"))
+            #expect(try await notes[0].attachments(of: "same").list().map(\.name) == ["file"])
+        }
+
         @available(macOS 14, *)
         @Test("A schema on one side refuses documents, and nothing is written for that")
         func schemas() async throws {
