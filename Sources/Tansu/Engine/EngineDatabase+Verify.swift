@@ -18,7 +18,7 @@ extension EngineDatabase {
     static func repair(
         from damaged: String, to path: String, progress: (Database.Progress) throws -> Void
     ) throws -> BSONDocument {
-        let (damaged, path) = (try damaged.systemPath(), try path.systemPath())
+        let (damaged, path) = (try damaged.systemPath(), try path.destinationPath())
         return try engineTask(progress) { tansu_repair(damaged, path, $0, $1, $2, $3) }
     }
 }

@@ -37,7 +37,7 @@ extension Database {
     ///     nothing is left at `path`.
     /// - Returns: What is in the backup.
     /// - Throws: ``TansuError`` with `.exists` (something is at `path`), `.full`, `.io`, `.corrupt`, `.busy` (a
-    ///   compaction or another backup is running) or `.closed`; what `progress` throws.
+    ///   compaction or another backup is running), `.invalidArgument` (`path` is in the folder of a database) or `.closed`; what `progress` throws.
     @discardableResult
     public func backup(
         to path: String, form: BackupForm = .folder, progress: (Progress) throws -> Void = { _ in }

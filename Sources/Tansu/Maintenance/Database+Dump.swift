@@ -74,8 +74,8 @@ extension Database {
     ///   - options: What is in it.
     ///   - progress: Called on this thread with the number of documents written. An error that it throws ends the dump.
     /// - Returns: What is in the dump.
-    /// - Throws: As the variant with a closure, `.exists` (something is at `path`), `.full`, and `.busy` (another call
-    ///   writes it).
+    /// - Throws: As the variant with a closure, `.exists` (something is at `path`), `.full`, `.busy` (another call writes
+    ///   it), and `.invalidArgument` (`path` is in the folder of a database).
     @discardableResult
     public func dump(
         to path: String, _ options: DumpOptions = DumpOptions(), progress: (Progress) throws -> Void = { _ in }

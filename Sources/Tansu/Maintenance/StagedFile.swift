@@ -13,9 +13,9 @@ struct StagedFile {
     /// Creates the empty file under its temporary name.
     ///
     /// - Throws: ``TansuError`` with `.exists` (something is at `path`), `.busy` (another call writes it), `.io`,
-    ///   `.full`, `.readOnly` or `.invalidArgument`.
+    ///   `.full`, `.readOnly` or `.invalidArgument` (such as a path in the folder of a database).
     init(path: String) throws {
-        let path = try path.systemPath()
+        let path = try path.destinationPath()
         self.path = path
         try StagedFile.checkAbsent(path)
         let descriptor = createFile(path + ".tansu-part")
@@ -63,7 +63,7 @@ extension TansuError {
             case EROFS: .readOnly
             default: .io
             }
-        self.init(code, "The file \"\(path)\" could not be created", context: path, systemErrno: number)
+        self.init(code, "The file \"\(path)\" could not be created: \(String(cString: strerror(number)))", context: path, systemErrno: number)
     }
 }
 

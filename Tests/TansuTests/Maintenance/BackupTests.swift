@@ -63,6 +63,32 @@ struct BackupTests {
         #expect(try code { try db.backup(to: "a\0b") } == .invalidArgument)
     }
 
+    @Test("Nothing is written into the folder of a database, whichever way it is named")
+    func ownFolder() async throws {
+        let folder = try TemporaryFolder()
+        let db = try stored(in: folder)
+        let path = try #require(try await db.stats()["path"]?.stringValue)
+        try await db.backup(to: folder.path("saved"), form: .file)
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: path)
+        let before = try FileManager.default.subpathsOfDirectory(atPath: path)
+        for inside in ["\(path)/x", "\(path)/log/x", "\(path)/none/x", folder.path("link/x"), "\(path)/log/../x/"] {
+            for form in Database.BackupForm.allCases {
+                #expect(try code { try db.backup(to: inside, form: form) } == .invalidArgument, "\(inside)")
+            }
+            let error = #expect(throws: TansuError.self) { try db.dump(to: inside) }
+            #expect(error?.code == .invalidArgument && error?.message.contains("choose a path outside") == true)
+            #expect(try code { _ = try db.clone(to: .persistent(path: inside)) } == .invalidArgument)
+            #expect(
+                try code { try Database.restore(from: folder.path("saved"), to: inside) } == .invalidArgument)
+        }
+        await #expect(throws: TansuError.self) { try await db.backup(to: "\(path)/x") }
+        await #expect(throws: TansuError.self) { try await db.dump(to: "\(path)/x") }
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: path).sorted() == before.sorted())
+        // Beside it is no problem, in memory there is no folder.
+        try await db.dump(to: path + ".dump")
+        try await Database(.memory).dump(to: folder.path("memory"))
+    }
+
     @Test("A corrupt backup file is rejected, and creates no database")
     func damaged() throws {
         let folder = try TemporaryFolder()
