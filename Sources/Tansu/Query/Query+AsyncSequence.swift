@@ -112,3 +112,12 @@ extension Database.Query: AsyncSequence {
         var end: End
     }
 }
+
+// Reading may throw, which a sequence cannot. Without this the compiler would only say that a query is no `Sequence`.
+@available(
+    *, unavailable, message: "reading may throw: add .all(), or write 'for try await' in an asynchronous function"
+)
+extension Database.Query: Sequence {
+    /// Nothing calls it.
+    public func makeIterator() -> IndexingIterator<[Element]> { [].makeIterator() }
+}

@@ -31,3 +31,38 @@ extension Database.Field {
         }
     }
 }
+
+// What else Swift computes of a text. Unlike the above it compiles with a warning, because the properties of a text's type are any
+// number.
+extension Database.Field where Value: QueryText {
+    /// A property that Swift computes of a text, and a query cannot: the query throws.
+    @available(
+        *, deprecated,
+        message: "a query has stored values only; use hasPrefix, contains and the like, or filter the results in Swift"
+    )
+    public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Database.Field<Member> {
+        member(keyPath)
+    }
+
+    /// A property that Swift computes of a text, and a query cannot: the query throws.
+    @available(
+        *, deprecated,
+        message: "a query has stored values only; use hasPrefix, contains and the like, or filter the results in Swift"
+    )
+    public subscript<Wrapped, Member>(
+        dynamicMember keyPath: KeyPath<Wrapped, Member>
+    ) -> Database.Field<Member?> where Value == Wrapped? {
+        member(keyPath)
+    }
+
+    /// A property that Swift computes of a text, and a query cannot: the query throws.
+    @available(
+        *, deprecated,
+        message: "a query has stored values only; use hasPrefix, contains and the like, or filter the results in Swift"
+    )
+    public subscript<Wrapped, Member>(
+        dynamicMember keyPath: KeyPath<Wrapped, Member?>
+    ) -> Database.Field<Member?> where Value == Wrapped? {
+        member(keyPath)
+    }
+}

@@ -24,15 +24,17 @@ enum NamingFailure: Error {
         let naming =
             "name it in a StoredFieldNaming conformance of \"\(root)\", or write the query as a document literal"
         return TansuError(
-            .invalidQuery, "The stored name of a property is not known: \(reason(root)); \(remedy(keyPath) ?? naming)",
+            .invalidQuery,
+            "The stored name of a property is not known: \(reason(root, keyPath)); "
+                + (remedy(keyPath) ?? naming),
             context: "\(keyPath)")
     }
 
-    private func reason(_ root: any Any.Type) -> String {
+    private func reason(_ root: any Any.Type, _ keyPath: AnyKeyPath) -> String {
         switch self {
         case .notCodable: "\"\(root)\" is not Codable, or on its actor only"
         case .notEncodable(let type): "its type \"\(type)\" is not Encodable"
-        case .computed(let owner): Self.computedReason(owner)
+        case .computed(let owner): Self.computedReason(owner, keyPath)
         case .identity: "no field of the document holds the whole value"
         case .ambiguous: "several stored properties of size 0 fit"
         case .unreadable: "the program has no metadata for it"
@@ -59,6 +61,9 @@ enum NamingFailure: Error {
             case .value where owner is any RawRepresentable.Type:
                 return "use the property whose type is \"\(owner)\" itself, because it is stored as its raw value;"
                     + " find { } also understands .rawValue"
+            case .value where owner == String.self:
+                return "use ==, isEmpty, hasPrefix, hasSuffix, contains, matches or ignoringCase of the text, or"
+                    + " filter the results in Swift"
             case .value, .elements:
                 return "compare the property whose type is \"\(owner)\" itself, or filter the results in Swift"
             default:
@@ -75,13 +80,27 @@ enum NamingFailure: Error {
         }
     }
 
-    private static func computedReason(_ owner: any Any.Type) -> String {
+    private static func computedReason(_ owner: any Any.Type, _ keyPath: AnyKeyPath) -> String {
         switch StoredForm.ofAny(owner) {
-        case .value, .elements: "it is computed by \"\(owner)\""
+        case .value, .elements:
+            "\(memberOfText(keyPath).map { "\"\($0)\"" } ?? "it") is computed by \"\(owner)\""
         default:
             "in \"\(owner)\" it is computed, has observers or a property wrapper, is read through a protocol, or belongs"
                 + " to a class that is not final"
         }
+    }
+}
+
+extension NamingFailure {
+    /// The name of a property of `String`, which key paths do not say.
+    private static func memberOfText(_ keyPath: AnyKeyPath) -> String? {
+        let names: [AnyKeyPath: String] = [
+            \String.utf8: "utf8", \String.utf16: "utf16", \String.unicodeScalars: "unicodeScalars",
+            \String.description: "description", \String.debugDescription: "debugDescription",
+            \String.hashValue: "hashValue", \String.count: "count", \String.first: "first", \String.last: "last",
+            \String.isEmpty: "isEmpty",
+        ]
+        return names[keyPath]
     }
 }
 

@@ -33,7 +33,11 @@ final class StoredFieldNames: @unchecked Sendable {
         try cached(keyPath, isTop) {
             if let name = try Self.declaredName(of: keyPath, isTop) { return StoredName([name], isSettled: true) }
             guard let stored = Root.self as? any Codable.Type else { throw NamingFailure.notCodable }
-            guard let read = Value.self as? any Encodable.Type else { throw NamingFailure.notEncodable(Value.self) }
+            guard let read = Value.self as? any Encodable.Type else {
+                // A property that is not stored at all says so.
+                _ = try Self.structuralKeys(of: keyPath, isTop)
+                throw NamingFailure.notEncodable(Value.self)
+            }
             return try Self.find(keyPath, stored, read, isTop, documents)
         }
     }

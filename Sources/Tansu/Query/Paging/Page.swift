@@ -21,3 +21,8 @@ extension Database {
         }
     }
 }
+
+extension Database.Page: Sequence {
+    /// Iterates over the documents of the page.
+    public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
+}

@@ -271,7 +271,8 @@ struct KeyPathQueryTests {
         #expect(
             error { outer in outer.toys.contains { $0.name == "x" && outer.age > 3 } }?.message.contains("outside")
                 == true)
-        #expect(error { $0.name == "x" || $0.name.isEmpty == true }?.message.contains("computed") == true)
+        #expect(
+            error { $0.name == "x" || $0[dynamicMember: \.name.isEmpty] == true }?.message.contains("computed") == true)
         #expect(throws: TansuError.self) { try animals.find { $0.name.matches("(") }.all() }
     }
 

@@ -13,7 +13,7 @@ struct PageTests {
         var token: Database.PageToken?
         repeat {
             let page = try query.page(after: token, size: size)
-            pages.append(page.elements)
+            pages.append(Array(page))
             token = page.next
             try between()
         } while token != nil && pages.count < 1000
