@@ -7,7 +7,8 @@ public enum BSONDateStrategy: Sendable {
     /// As text in milliseconds, rounded, such as `2024-05-01T12:00:00.250Z`, for the years 0 to 9999.
     ///
     /// The text always has three digits of milliseconds, so that it has the order of the dates. Text with another
-    /// fraction, with none, or in another time zone is read, too, but is compared as text in queries.
+    /// fraction, with none, or in another time zone is read, too, but is compared as text in queries; only equality with
+    /// whole seconds also finds `2024-05-01T12:00:00Z`.
     case iso8601
     /// As a double: seconds since 1970.
     case secondsSince1970

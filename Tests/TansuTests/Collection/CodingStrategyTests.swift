@@ -47,6 +47,65 @@ struct CodingStrategyTests {
         #expect(try visits.remove(id: visit.id))
     }
 
+    @Test("Dates that others store without a fraction are found by equality", arguments: [false, true])
+    func foreignDates(isIndexed: Bool) throws {
+        if isIndexed {
+            try visits.ensureIndex(on: ["when": .ascending])
+            try visits.ensureIndex(on: ["seen": .ascending])
+        }
+        let own = Self.visit(1)
+        var other = Self.visit(1)
+        other.id = UUID()
+        let late = Self.visit(2)
+        try visits.save([own, late])
+        try db.collection("visits").save([
+            "_id": .string(other.id.uuidString), "when": "2023-11-14T23:13:20Z", "price": "1", "photo": "AQ==",
+            "seen": ["2023-11-14T22:13:20Z", "2023-11-14T22:14:20Z"], "place": ["since": "2023-11-14T22:13:19Z"],
+        ])
+        #expect(try visits.get(other.id) == other)
+        func expect(
+            _ found: [Visit], _ query: Database.Query<Visit>, _ location: SourceLocation = #_sourceLocation
+        ) throws {
+            let ids = try Set(query.all().map(\.id))
+            #expect(ids == Set(found.map(\.id)), "\(query.filter)", sourceLocation: location)
+        }
+        let (when, both, all) = (own.when, [own, other], [own, other, late])
+        try expect(both, visits.find { $0.when == when })
+        try expect([late], visits.find { $0.when != when })
+        try expect([late], visits.find { !($0.when == when) })
+        try expect(all, visits.find { $0.when.in([when, late.when]) })
+        try expect(both, visits.find { $0.seen.contains(Self.start + 60) })
+        try expect(all, visits.find { $0.seen.contains { $0 == Self.start } })
+        try expect(both, visits.find { $0.seen.first == Self.start && $0.place.since == Self.start - 1 })
+        try expect(both, visits.find(["when": .date(when)]))
+        try expect(both, visits.find(["when": ["$eq": .date(when)], "photo": ["$exists": true]]))
+        try expect([late], visits.find(["when": ["$ne": .date(when)]]))
+        try expect([late], visits.find(["when": ["$not": ["$eq": .date(when)]]]))
+        try expect(all, visits.find(["$or": [["when": ["$in": [.date(when)]]], ["when": .date(late.when)]]]))
+        try expect([], visits.find(["when": ["$nin": [.date(when), .date(late.when)]]]))
+        try expect(both, visits.find(["seen": ["$elemMatch": ["$eq": .date(Self.start + 60)]]]))
+        try expect(both, visits.find().and(["when": .date(when)]))
+        // What has a fraction has one spelling.
+        #expect(try visits.find { $0.when == when + 0.5 }.filter == ["when": "2023-11-14T23:13:20.500Z"])
+        if #available(macOS 14, *) {
+            try expect(both, visits.find(#Predicate { $0.when == when }))
+            try expect([late], visits.find(#Predicate { $0.when != when }))
+            let dates = [when]
+            try expect(both, visits.find(#Predicate { dates.contains($0.when) }))
+        }
+        if isIndexed { #expect(try visits.find { $0.when == when }.explain().candidates.count > 1) }
+        #expect(try visits.count(["when": .date(when)]) == 2)
+        #expect(try visits.update(["when": .date(when)], ["$set": ["price": "7"]]).matched == 2)
+        #expect(try visits.upsert(where: { $0.when == when }) { $0.set(\.price, 8) }.matched == 2)
+        #expect(try visits.remove(["when": .date(when)]) == 2)
+        // What an upsert inserts has the date itself.
+        let id = UUID()
+        try visits.upsert(where: { $0.when == when && $0.id == id }) { $0.set(\.price, 9) }
+        #expect(try db.collection("visits").get(id.uuidString)?["when"] == "2023-11-14T23:13:20.000Z")
+        try visits.upsert(["when": .date(late.when + 1), "_id": "x"], ["$set": ["price": "1"]])
+        #expect(try db.collection("visits").get("x")?["when"] == "2023-11-15T00:13:21.000Z")
+    }
+
     @Test("Values in queries by key path are compared with what is stored")
     func keyPaths() throws {
         let all = [1.0, 2, 3].map(Self.visit)

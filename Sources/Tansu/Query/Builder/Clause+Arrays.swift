@@ -14,6 +14,11 @@ extension Clause {
         return .element(path, compare(path.element, .equal, value))
     }
 
+    /// The array at a path contains a value, in one of its forms.
+    static func contains(_ path: FieldPath, forms: [BSONValue]) -> Clause {
+        forms.reduce(.constant(false)) { $0 || contains(path, $1) }
+    }
+
     /// Compares the number of elements. Where there is no array it is nil, which is unequal to every number.
     static func count(_ path: FieldPath, _ relation: Relation, _ count: Int) -> Clause {
         guard count <= largestCount else {

@@ -47,6 +47,15 @@ extension Clause {
         }
     }
 
+    /// A comparison with a value that documents hold in one of several forms.
+    static func compare(_ path: FieldPath, _ relation: Relation, forms: [BSONValue]) -> Clause {
+        switch relation {
+        case .equal where forms.count > 1: isOne(path, of: forms)
+        case .notEqual where forms.count > 1: !isOne(path, of: forms)
+        default: compare(path, relation, forms[0])
+        }
+    }
+
     /// `$eq` with an empty array would also match an array that contains one.
     private static func equal(_ path: FieldPath, _ value: BSONValue) -> Clause {
         value.isNull ? !isPresent(path) : .test(path, value.isEmptyArray ? ["$size": 0] : ["$eq": value])
@@ -67,7 +76,7 @@ extension Clause {
     /// The value exists and is not null; the first element of an array exists.
     static func isPresent(_ path: FieldPath) -> Clause {
         // A document in the array lacks a field "0", which $eq would take for null.
-        path.keys.last == "0" ? .test(path, ["$exists": true]) : .not(.test(path, ["$eq": .null]))
+        path.isElement ? .test(path, ["$exists": true]) : .not(.test(path, ["$eq": .null]))
     }
 }
 

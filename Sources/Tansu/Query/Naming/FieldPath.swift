@@ -6,6 +6,9 @@ struct FieldPath: Sendable, Hashable {
     /// None for the document or the element itself.
     var keys: [String] = []
 
+    /// Whether the last key is the position of an element in an array, which a key of digits need not be.
+    var isElement = false
+
     static let document = FieldPath()
 
     /// The number of nested arrays around the element in which the keys begin; 0 for the document itself.
@@ -17,8 +20,11 @@ struct FieldPath: Sendable, Hashable {
     /// Whether a property `id` here is stored as `_id`.
     var isDocument: Bool { outer.isEmpty && keys.isEmpty }
 
+    /// The first element of the array at the path.
+    var firstElement: FieldPath { FieldPath(outer: outer, keys: keys + ["0"], isElement: true) }
+
     func appending(_ more: [String]) -> FieldPath {
-        FieldPath(outer: outer, keys: keys + more)
+        more.isEmpty ? self : FieldPath(outer: outer, keys: keys + more)
     }
 
     /// The keys as the text of a path.
@@ -35,12 +41,30 @@ struct FieldPath: Sendable, Hashable {
             throw TansuError(
                 .invalidQuery, "A query cannot name a key that has a NUL character; rename the key", context: key)
         }
-        if keys == ["*"] || keys.first == "**" || keys.first?.first == "$" {
+        if keys == ["*"] || keys.first == "**" || keys.first?.hasPrefix("$") == true {
             throw TansuError(
                 .invalidQuery, "The key \"\(keys[0])\" has another meaning in a query; rename the key", context: keys[0]
             )
         }
         return keys.map(Self.escaped).joined(separator: ".")
+    }
+
+    /// The keys of a path.
+    static func keys(of path: String) -> [String] {
+        var keys = [String.UnicodeScalarView()]
+        var isEscaped = false
+        // By scalars: a dot with a combining mark is one character.
+        for scalar in path.unicodeScalars {
+            if scalar == "\\" && !isEscaped {
+                isEscaped = true
+            } else if scalar == "." && !isEscaped {
+                keys.append(String.UnicodeScalarView())
+            } else {
+                keys[keys.count - 1].append(scalar)
+                isEscaped = false
+            }
+        }
+        return keys.map { String($0) }
     }
 
     /// A key as a part of a path.
