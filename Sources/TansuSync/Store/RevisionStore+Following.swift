@@ -49,7 +49,7 @@
             let found = try documents(wire)
             let stored = try storedDocuments(ids: Array(ids))
             return ids.filter { id in
-                guard let wire = Self.wireID(of: id).map(BytewiseText.init) else { return true }
+                guard let wire = Self.wireID(of: id).map({ BytewiseText($0) }) else { return true }
                 return isChangedLocally(found[wire], stored[wire])
             }
         }
