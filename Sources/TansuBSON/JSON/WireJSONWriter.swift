@@ -50,3 +50,12 @@ package struct WireJSONWriter: ~Copyable {
     /// The text, and an empty writer for the next one.
     package consuming func finish() -> [UInt8] { writer.finish() }
 }
+
+extension BSONValue {
+    /// The value as the answers of a server have it: each number that JSON text can have is a number.
+    package var wireJSON: String {
+        var writer = WireJSONWriter()
+        writer.value(self)
+        return String(decoding: writer.finish(), as: UTF8.self)
+    }
+}

@@ -23,7 +23,7 @@
         package static func json(
             _ value: BSONValue, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
         ) -> Response {
-            .json(text: value.extendedJSON(.relaxed), status: status, headers: headers)
+            .json(text: value.wireJSON, status: status, headers: headers)
         }
 
         /// A JSON answer whose text exists already.

@@ -23,8 +23,11 @@
 
         package init(_ document: BSONDocument) {
             admins = Self.group(document["admins"])
-            members = Self.group(document["members"])
+            members = Self.group(Self.members(of: document))
         }
+
+        /// The group of the members; older versions of CouchDB called them readers.
+        static func members(of document: BSONDocument) -> BSONValue? { document["members"] ?? document["readers"] }
 
         private static func group(_ value: BSONValue?) -> Group {
             guard let document = value?.documentValue else { return Group() }

@@ -30,7 +30,7 @@
             case .document(let members):
                 return "{["
                     + members.map { "{\(text($0.key)),\($0.value.erlangTerm(text))}" }.joined(separator: ",") + "]}"
-            case let other: return other.extendedJSON(.relaxed)
+            case let other: return other.wireJSON
             }
         }
 

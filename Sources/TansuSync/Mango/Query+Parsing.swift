@@ -70,7 +70,7 @@
             case nil, .null, .string(""), .string("nil"): return nil
             case .string(let text): return text
             case .some(let value):
-                throw Mango.QueryError("invalid_bookmark", "Invalid bookmark value: \(value.extendedJSON(.relaxed))")
+                throw Mango.QueryError("invalid_bookmark", "Invalid bookmark value: \(value.wireJSON)")
             }
         }
 

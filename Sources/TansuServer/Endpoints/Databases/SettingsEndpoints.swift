@@ -30,7 +30,7 @@
             guard case .document(let security) = try await request.json() else {
                 throw HTTPFailure.badRequest("The security object must be a JSON object")
             }
-            for group in ["admins", "members"] { try validate(security[group]) }
+            for group in [security["admins"], SecurityObject.members(of: security)] { try validate(group) }
             // Not the same as none: nobody has to be a member.
             let stored: BSONDocument = security.isEmpty ? ["admins": [:], "members": [:]] : security
             try await request.collection().write { store in

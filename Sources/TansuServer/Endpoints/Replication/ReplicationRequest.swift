@@ -19,7 +19,7 @@
                     }
                     try self.init(url, Self.credentials(fields))
                 case nil: throw HTTPFailure.badRequest("A replication needs a `source` and a `target`.")
-                case let other?: try self.init(Self.text(other), .none)
+                case let other?: try self.init(other.wireJSON, .none)
                 }
             }
 
@@ -46,12 +46,6 @@
                 // Other headers say nothing about who somebody is, and beside them the URL's user counts.
                 let hasAuthorization = pairs.contains { ["authorization", "cookie"].contains($0.0.asciiLowercased) }
                 return hasAuthorization ? .headers(Dictionary(pairs, uniquingKeysWith: { $1 })) : .none
-            }
-
-            private static func text(_ value: BSONValue) -> String {
-                var writer = WireJSONWriter()
-                writer.value(value)
-                return String(decoding: writer.finish(), as: UTF8.self)
             }
         }
 

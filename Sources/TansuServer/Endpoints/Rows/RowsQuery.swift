@@ -96,7 +96,7 @@
             case .bool(let flag): return flag
             case .string(let text) where text.asciiLowercased == "true": return true
             case .string(let text) where text.asciiLowercased == "false": return false
-            default: throw HTTPFailure.queryParseError("Invalid boolean parameter: \(value.extendedJSON(.relaxed))")
+            default: throw HTTPFailure.queryParseError("Invalid boolean parameter: \(value.wireJSON)")
             }
         }
 
@@ -106,7 +106,7 @@
             case .string(let text): number = Int(text)
             default: number = value.intValue
             }
-            let text = value.extendedJSON(.relaxed)
+            let text = value.wireJSON
             guard let number else { throw HTTPFailure.queryParseError("Invalid value for integer: \(text)") }
             guard number >= 0 else { throw HTTPFailure.queryParseError("Invalid value for positive integer: \(text)") }
             return number
