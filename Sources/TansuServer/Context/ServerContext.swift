@@ -2,6 +2,7 @@
     import Logging
     import Tansu
     import TansuBSON
+    import TansuSync
 
     /// What all requests of a server share.
     package final class ServerContext: Sendable {
@@ -33,7 +34,7 @@
                 database: database, identity: identity, options: options, settings: settings)
             // Clients expect these where there are users.
             if !authenticator.isOpen {
-                for name in [Accounts.collection, "_replicator"] { try await database.ensureCollection(name) }
+                for name in [AccountRules.collection, "_replicator"] { try await database.ensureCollection(name) }
             }
         }
 

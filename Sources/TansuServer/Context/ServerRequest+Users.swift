@@ -1,11 +1,12 @@
 #if TansuServer
     import Tansu
     import TansuBSON
+    import TansuSync
 
     // Documents of the database `_users` are accounts: who may write and read them, and how passwords are stored.
     extension ServerRequest {
         /// Whether the database of the request is that of the accounts.
-        package var isUsersDatabase: Bool { databaseName == Accounts.collection }
+        package var isUsersDatabase: Bool { databaseName == AccountRules.collection }
 
         /// What is stored of a document that a client sends, with the hash of the password instead of the password. Documents
         /// of other databases, and those that are no accounts, stay as they are.
@@ -15,12 +16,18 @@
         package func storedFields(_ fields: BSONDocument, id: String, isDeleted: Bool = false) async throws
             -> BSONDocument
         {
-            guard isUsersDatabase, !id.hasPrefix("_design/"), !id.hasPrefix("_local/") else { return fields }
+            guard AccountRules.apply(to: id, in: databaseName) else { return fields }
             let isAdmin = try security().isAdmin(user)
             guard isAdmin || isOwn(id) else { throw HTTPFailure.notFound() }
             if isDeleted { return fields }
-            let stored = try await database.collection(databaseName).get(id)
-            try Self.check(fields, id: id, stored: stored, isAdmin: isAdmin)
+            var roles: [String]?
+            if !isAdmin {
+                let stored = try await database.collection(databaseName).get(id)
+                roles = stored?["roles"]?.arrayValue?.compactMap(\.stringValue) ?? []
+            }
+            if let reason = AccountRules.refusal(of: fields, id: id, formerRoles: roles) {
+                throw HTTPFailure.forbidden(reason)
+            }
             guard let password = fields["password"], !password.isNull else { return fields }
             guard let password = password.stringValue else { throw HTTPFailure.forbidden("Password must be a string.") }
             let hash = try await server.authenticator.passwords.hash(
@@ -37,30 +44,6 @@
             guard try security().isAdmin(user) || isOwn(id) else { throw HTTPFailure.notFound() }
         }
 
-        private func isOwn(_ id: String) -> Bool { user.name.map { id == Accounts.idPrefix + $0 } ?? false }
-
-        /// The rules of CouchDB's design document for accounts, in its words.
-        private static func check(_ fields: BSONDocument, id: String, stored: BSONDocument?, isAdmin: Bool) throws {
-            func require(_ condition: Bool, _ reason: String) throws {
-                guard condition else { throw HTTPFailure.forbidden(reason) }
-            }
-            try require(fields["type"]?.stringValue == "user", "doc.type must be user")
-            let name = fields["name"]?.stringValue ?? ""
-            try require(!name.isEmpty, "doc.name is required")
-            try require(fields["roles"] != nil, "doc.roles must exist")
-            try require(fields["roles"]?.arrayValue != nil, "doc.roles must be an array")
-            let values = fields["roles"]?.arrayValue.map { Array($0) } ?? []
-            let roles = values.compactMap(\.stringValue)
-            try require(roles.count == values.count, "doc.roles can only contain strings")
-            try require(id == Accounts.idPrefix + name, "Doc ID must be of the form org.couchdb.user:name")
-            if !isAdmin {
-                let former = stored?["roles"]?.arrayValue?.compactMap(\.stringValue) ?? []
-                try require(roles.bytewiseSet == former.bytewiseSet, "Only _admin may set roles")
-            }
-            try require(
-                !roles.contains { $0.hasPrefix("_") }, "No system roles (starting with underscore) in users db.")
-            try require(!name.hasPrefix("_"), "Username may not start with underscore.")
-            try require(!name.utf8.contains(UInt8(ascii: ":")), "Character `:` is not allowed in usernames.")
-        }
+        private func isOwn(_ id: String) -> Bool { user.name.map { id == AccountRules.idPrefix + $0 } ?? false }
     }
 #endif

@@ -1,6 +1,7 @@
 #if TansuServer
     import Tansu
     import TansuBSON
+    import TansuSync
 
     /// Somebody who may log in.
     struct Account: Sendable {
@@ -20,11 +21,6 @@
 
     /// The accounts of a server: admins from its options, users from the documents of `_users`.
     struct Accounts: Sendable {
-        /// The collection of user documents.
-        static let collection = "_users"
-        /// What their ids begin with.
-        static let idPrefix = "org.couchdb.user:"
-
         private let database: Database
         private let admins: [BytewiseText: Account]
         private let adminKey = randomBytes(32)
@@ -44,7 +40,7 @@
 
         func account(_ name: String) throws -> Account? {
             if let admin = admins[BytewiseText(name)] { return admin }
-            guard let document = try database.collection(Self.collection).get(Self.idPrefix + name),
+            guard let document = try database.collection(AccountRules.collection).get(AccountRules.idPrefix + name),
                 document["name"]?.stringValue == name, document["type"]?.stringValue == "user",
                 let hash = PasswordHash(document)
             else { return nil }
@@ -55,7 +51,7 @@
 
         /// Whether anybody can log in; without, a server at a loopback address lets everyone in.
         static func exist(in database: Database, admins: [String: String]) throws -> Bool {
-            try !admins.isEmpty || database.collection(collection).count() > 0
+            try !admins.isEmpty || database.collection(AccountRules.collection).count() > 0
         }
 
         /// Whether it is the password of an admin. Their passwords are not derived slowly: the process has them anyway.

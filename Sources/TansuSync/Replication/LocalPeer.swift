@@ -133,19 +133,21 @@
         // MARK: Writing
 
         package func write(_ revisions: [PeerRevision]) async throws -> [String?] {
+            let refusals = revisions.map { refusal(of: $0) }
             // Most attachments came with a former revision: their bytes are read only where they did not.
             var (reasons, rest) = try await collection.write { store in
                 var pushed: [PushedRevision] = []
-                var rest: [Int] = []
-                for (index, revision) in revisions.enumerated() {
+                var (indices, rest): ([Int], [Int]) = ([], [])
+                var reasons = refusals
+                for (index, revision) in revisions.enumerated() where refusals[index] == nil {
                     if let files = try store.knownFiles(of: revision) {
                         pushed.append(revision.pushed(files))
+                        indices.append(index)
                     } else {
                         rest.append(index)
                     }
                 }
-                var reasons = try store.push(pushed).map { $0?.reason }
-                for index in rest { reasons.insert(nil, at: index) }
+                for (index, error) in zip(indices, try store.push(pushed)) { reasons[index] = error?.reason }
                 return (reasons, rest)
             }
             for index in rest {
@@ -157,6 +159,12 @@
                 }
             }
             return reasons
+        }
+
+        /// Why a revision is not taken whatever the collection has.
+        private func refusal(of revision: PeerRevision) -> String? {
+            guard !revision.isDeleted, AccountRules.apply(to: revision.id, in: collection.name) else { return nil }
+            return AccountRules.refusal(ofPushed: revision.fields, id: revision.id).map { "forbidden: " + $0 }
         }
 
         private func writeWithBytes(_ revision: PeerRevision) async throws -> String? {

@@ -86,7 +86,14 @@
                     locals.append(try LocalEdit(id, document))
                     continue
                 }
-                let prepared = try await request.prepared(document, id)
+                let prepared: WireDocument
+                do throws(HTTPFailure) {
+                    prepared = try await request.prepared(document, id)
+                } catch {
+                    guard request.isUsersDatabase else { throw error }
+                    failures.append((id, document.revision?.text ?? "", error))
+                    continue
+                }
                 let revision = try PushedRevision(id, prepared, document.revision, uploads)
                 if id.hasPrefix(DocumentName.designPrefix), !security.isAdmin(request.user) {
                     let failure = HTTPFailure.notDatabaseAdmin(request.user)
