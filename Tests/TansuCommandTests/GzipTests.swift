@@ -36,6 +36,17 @@ struct GzipTests {
         #expect(try unpack(bytes) == "{}\n" + text)
     }
 
+    @Test(
+        "what follows a member and is neither another one nor zeros is an error",
+        arguments: [Array("{}\n".utf8), [0, 0, 1], [0x1F], [0x1F, 0x8B, 8], [0x1E, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]])
+    func garbage(bytes: [UInt8]) throws {
+        #expect {
+            try unpack(try gzipped(text) + bytes)
+        } throws: { error in
+            (error as? CommandError)?.code == "BAD_GZIP"
+        }
+    }
+
     @Test("a truncated file is an error")
     func truncated() throws {
         let bytes = try gzipped(text)

@@ -249,6 +249,7 @@ struct TableImportTests {
             (Array("\u{FEFF}\(text)".utf8), nil), (utf16("\u{FEFF}\(text)", swapped: false), nil),
             (utf16("\u{FEFF}\(text)", swapped: true), nil), (utf16(text, swapped: false), "utf-16"),
             (utf16(text, swapped: true), "UTF-16BE"),
+            (utf16(text, swapped: true), "utf-16"),
             (Array("_id,n\n1,".utf8) + [0xE9, 0x80] + Array("\n".utf8), "windows-1252"),
         ]
         for (bytes, encoding) in files {
@@ -263,6 +264,16 @@ struct TableImportTests {
         #expect(plain.status == 1 && plain.error.contains("\"--encoding\""))
         try command.write("c.csv", [0xFF, 0xFE, 0x61, 0x00, 0x00, 0xD8])
         #expect(try command.tansu("import", "db", "c.csv").error.contains("not valid UTF-16"))
+        // A high surrogate without a low one, and the other way round.
+        for unit in [[0x00, 0xD8], [0x00, 0xDC], [0xFF, 0xDB]] as [[UInt8]] {
+            let bytes: [UInt8] = [0xFF, 0xFE, 0x61, 0x00, 0x0A, 0x00] + unit + [0x0A, 0x00]
+            for words in [
+                ["import", "db", "-", "--collection", "c"], ["load", "db", "--collection", "c"], ["save", "db", "c"],
+            ] {
+                let result = try command.tansu(words, input: bytes)
+                #expect(result.status == 65 && result.error.contains("INVALID_TEXT"), "\(words) \(result.error)")
+            }
+        }
         try command.write("c.json", utf16("\u{FEFF}[{\"_id\": 5}]", swapped: false))
         #expect(try command.tansu("load", "db", "c.json", "--collection", "l").status == 65)
         #expect(try command.tansu("import", "db", "c.json", "--collection", "j").status == 0)
@@ -279,7 +290,8 @@ struct TableImportTests {
         #expect(try command.tansu("find", "db", "c").documents() == [["_id": 1, "x,y": "a"], ["_id": 2, "x,y": "b"]])
         for wrong in [
             ["--delimiter", "ab"], ["--delimiter", "\""], ["--delimiter", "\u{E9}"], ["--encoding", "ebcdic"],
-            ["--format", "json", "--no-header"], ["--date-format", "yyyy"], ["--columns", "\"a"],
+            ["--format", "json", "--no-header"], ["--format", "json", "--infer-types"], ["--date-format", "yyyy"],
+            ["--columns", "\"a"],
         ] {
             #expect(try command.tansu(["import", "db", "-", "--collection", "c"] + wrong, input: []).status == 64)
         }
@@ -297,5 +309,68 @@ struct TableImportTests {
                 == [["_id": "1", "id": "1", "column2": "2", "id_2": "3"]])
         try command.succeed("import", "db", "a.csv", "--columns", "_id,b,c")
         #expect(try command.tansu("get", "db", "a", "\"1\"").documents() == [["_id": "1", "b": "2", "c": "3"]])
+    }
+
+    @Test("a number that no type has with its digits stays text")
+    func exactNumbers() throws {
+        let expected: [(text: String, value: BSONValue)] = [
+            ("-0", "-0"), ("-0.0", .double(-0.0)), ("0.0", 0.0), ("0e5", 0.0), ("1e-400", "1e-400"),
+            ("9007199254740993.0", "9007199254740993.0"), ("9007199254740992.0", 9_007_199_254_740_992.0),
+            ("0.1", 0.1), ("0.10000000000000001", 0.1), ("1.50", 1.5), ("-2.5e-3", -0.0025),
+            ("5e-324", .double(.leastNonzeroMagnitude)),
+            ("3.14159265358979323846", "3.14159265358979323846"), ("1E3", 1000.0),
+        ]
+        for (text, value) in expected {
+            let documents = try documents("a\n\(text)\n", infersTypes: true).documents
+            #expect(documents == [["a": value]], "\(text)")
+        }
+    }
+
+    @Test("a pattern of dates that cannot be meant is refused, and a year of two digits is no year of antiquity")
+    func datePatterns() throws {
+        let command = try Command()
+        try command.write("a.csv", "_id,d\n1,24.12.2012\n2,1.1.24\n3,1.1.0024\n")
+        for pattern in ["foo", "%d.%m.%Y", "DD.MM.yyyy", "dd.mm.yyyy", "dd.MM.YYYY", "dd.MM", ""] {
+            let result = try command.tansu("import", "db", "a.csv", "--dates", "d", "--date-format", pattern)
+            #expect(result.status == 64 && result.error.contains("--date-format"), "\(pattern) \(result.error)")
+        }
+        let result = try command.tansu("import", "db", "a.csv", "--dates", "d", "--date-format", "dd.MM.yyyy")
+        #expect(result.status == 1 && result.error.contains("a.csv:3: \"1.1.24\""), "\(result.error)")
+        #expect(try command.tansu("count", "db", "a").output == "2\n")
+        for pattern in ["yyyy-MM", "yyyy", "dd.MM.yy", "d. MMM yyyy HH:mm", "yyyy-MM-dd'T'HH:mm:ssXXX", "YYYY-'W'ww-e"]
+        {
+            let result = try command.tansu(
+                "import", "db", "-", "--collection", "c", "--dates", "d", "--date-format", pattern)
+            #expect(result.status == 65 && !result.error.contains("no pattern"), "\(pattern) \(result.error)")
+        }
+    }
+
+    @Test("a header with an operator or an empty name within says so, and --fix-header helps")
+    func headerNames() throws {
+        let command = try Command()
+        try command.write("a.csv", "a..b,$c,a.$d\n1,2,3\n")
+        let result = try command.tansu("import", "db", "a.csv")
+        #expect(result.status == 65 && result.error.contains("\"a..b\", has an empty name before or after a dot"))
+        try command.write("b.csv", "$c\n1\n")
+        #expect(try command.tansu("import", "db", "b.csv").error.contains("\"$c\", begins with $"))
+        try command.succeed("import", "db", "a.csv", "--fix-header", "--id", "c")
+        #expect(
+            try command.tansu("get", "db", "a", "\"2\"").documents() == [
+                ["_id": "2", "a_b": "1", "c": "2", "a_d": "3"]
+            ])
+    }
+
+    @Test(
+        "JSON in a file whose name says CSV is refused",
+        arguments: ["{\"a\": \"x,y\"}\n", "[\n {\"a\": 1},\n {\"a\": 2}]"])
+    func jsonAsTable(text: String) throws {
+        let command = try Command()
+        try command.write("a.csv", text)
+        let result = try command.tansu("import", "db", "a.csv")
+        #expect(result.status == 65 && result.error.contains("--format json"), "\(result.error)")
+        try command.succeed("import", "db", "a.csv", "--format", "json")
+        try command.write("b.csv", "[a],[b]\n")
+        let empty = try command.tansu("import", "db", "b.csv")
+        #expect(empty.status == 0 && empty.error == "tansu: Warning: There is no document in b.csv\n")
     }
 }

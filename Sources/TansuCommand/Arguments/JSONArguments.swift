@@ -64,6 +64,8 @@ enum JSONArguments {
         "asc": 1, "ascending": 1, "1": 1, "desc": -1, "descending": -1, "-1": -1,
     ]
 
+    private static let directionWords = ["desc", "asc", "descending", "ascending"]
+
     private static func paths(
         _ text: String, name: String, descending: BSONValue, directions: [Substring: Int32] = [:]
     ) throws -> BSONDocument {
@@ -83,6 +85,12 @@ enum JSONArguments {
                 isMinus = direction < 0
                 path = path.dropLast(last.count)
                 while let end = path.last, end == " " || end == ":" { path.removeLast() }
+            } else if let last, last.count < path.count,
+                let meant = Suggestion.nearest(to: String(last), of: directions.isEmpty ? [] : directionWords)
+            {
+                throw CommandError(
+                    code: "INVALID_QUERY", message: "\"\(last)\" in \"\(word)\" is no direction", path: name,
+                    remedy: "did you mean \"\(meant)\"? A path with that word needs the JSON form", status: .usage)
             }
             guard !path.isEmpty else {
                 throw CommandError(

@@ -44,10 +44,13 @@ struct InputOptions: ParsableArguments {
     var dateFormat: String?
 
     func validate() throws {
-        if hasTableOptions, format == .json {
+        if hasTableOptions || inferTypes, format == .json {
             throw ValidationError("\"--format json\" excludes the options for tables")
         }
         if dateFormat != nil, dates == nil { throw ValidationError("\"--date-format\" needs \"--dates\"") }
+        if let dateFormat, let fault = DateParser.fault(of: dateFormat) {
+            throw ValidationError("\"--date-format\" \"\(dateFormat)\" is no pattern of dates: \(fault)")
+        }
         _ = try separator()
         _ = try table(.csv)
     }
@@ -101,6 +104,12 @@ struct InputOptions: ParsableArguments {
         // Standard input may be a terminal, where the first bytes are all that is there.
         guard path != "-" else { return reader }
         let kind = try reader.kind()
+        if self.format == nil, table != nil, try reader.hasObjects() {
+            throw CommandError(
+                code: "WRONG_FILE", message: "\"\(path)\" is a JSON file, not \(format.rawValue.uppercased())",
+                path: path,
+                remedy: "import it with \"--format json\"; nothing was changed", status: .invalidInput)
+        }
         let isExpected = kind == .json || kind == .other || (kind == .separated && table != nil)
         if !isExpected, let error = kind.error(for: path, wanted: "a file of \(format.rawValue.uppercased())") {
             throw error

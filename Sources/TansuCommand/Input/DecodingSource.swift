@@ -2,7 +2,7 @@
 enum TextEncoding: String, CaseIterable, Sendable {
     /// UTF-8, as JSON has it.
     case standard = "utf-8"
-    /// With a byte order mark, or else little-endian.
+    /// With a byte order mark, or else as the zero bytes of its ASCII characters show it.
     case utf16 = "utf-16"
     case utf16LittleEndian = "utf-16le"
     case utf16BigEndian = "utf-16be"
@@ -37,7 +37,7 @@ final class DecodingSource: ByteSource {
             if encoding == nil || encoding == .utf16 {
                 // One byte does not show the encoding, unless it is the only one or no part of a mark.
                 if got > 0, rest.count == 1, rest[0] >= 0xFE || encoding == .utf16 { continue }
-                encoding = Self.marked(rest) ?? (encoding == nil ? .standard : .utf16LittleEndian)
+                encoding = Self.marked(rest) ?? (encoding == nil ? .standard : Self.unmarked(rest))
             }
             try decode(isAtEnd: got == 0)
             if got == 0 { break }
@@ -52,6 +52,14 @@ final class DecodingSource: ByteSource {
     private static func marked(_ bytes: [UInt8]) -> TextEncoding? {
         bytes.starts(with: [0xFF, 0xFE])
             ? .utf16LittleEndian : bytes.starts(with: [0xFE, 0xFF]) ? .utf16BigEndian : nil
+    }
+
+    /// The encoding of UTF-16 without a byte order mark: of ASCII characters, which a line end or the syntax of JSON has at least,
+    /// the first byte is zero in the one and the second in the other.
+    private static func unmarked(_ bytes: [UInt8]) -> TextEncoding {
+        var zeros = [0, 0]
+        for (index, byte) in bytes.enumerated() where byte == 0 { zeros[index % 2] += 1 }
+        return zeros[0] > zeros[1] ? .utf16BigEndian : .utf16LittleEndian
     }
 
     /// Converts `rest`.
@@ -81,8 +89,8 @@ final class DecodingSource: ByteSource {
             var value = high
             if (0xD800..<0xDC00).contains(high) {
                 guard let low = unit(index + 2) else { break }
-                value = 0x10000 + (high - 0xD800) << 10 + (low &- 0xDC00)
-                if !(0xDC00..<0xE000).contains(low) { value = high }
+                guard (0xDC00..<0xE000).contains(low) else { throw Self.invalid }
+                value = 0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)
                 index += 2
             }
             guard let scalar = Unicode.Scalar(value) else { throw Self.invalid }

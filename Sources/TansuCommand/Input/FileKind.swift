@@ -112,4 +112,14 @@ extension DocumentReader {
         let head = buffer.withBytes(0..<min(buffer.count, FileKind.headCount)) { Array($0) }
         return FileKind(head: head)
     }
+
+    /// Whether the input begins as a JSON object, or as an array of them. It must be called before the first `next()`.
+    func hasObjects() throws -> Bool {
+        _ = try byte(at: FileKind.headCount - 1)
+        return buffer.withBytes(0..<min(buffer.count, FileKind.headCount)) { bytes in
+            let text = bytes.drop { $0.isJSONBlank || [0xEF, 0xBB, 0xBF].contains($0) }
+            if text.first == .openBracket { return text.dropFirst().drop { $0.isJSONBlank }.first == .openBrace }
+            return text.first == .openBrace
+        }
+    }
 }

@@ -44,11 +44,14 @@ final class GzipSource: ByteSource {
                 break
             }
             if isBetweenMembers {
-                // Bytes after a member that are not another member are padding. gzip ignores them too.
-                guard stream.pointee.next_in.pointee == 0x1F else {
-                    isDone = true
-                    break
+                let next = stream.pointee.next_in.pointee
+                if next == 0 {
+                    // Padding, as on tapes.
+                    stream.pointee.next_in += 1
+                    stream.pointee.avail_in -= 1
+                    continue
                 }
+                guard next == 0x1F else { throw corrupt("something else follows its end") }
                 inflateReset(stream)
                 isBetweenMembers = false
             }

@@ -118,16 +118,17 @@ struct RowParser {
 
     private mutating func insert(_ column: Int, _ name: String) -> Bool {
         let path = name[...].utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return path.allSatisfy { !$0.isEmpty } && fields.insert(column, at: path[...])
+        return path.allSatisfy { !$0.isEmpty && $0.first != Self.dollar } && fields.insert(column, at: path[...])
     }
+
+    /// What names of operators begin with, and no name of a field.
+    private static let dollar = UInt8(ascii: "$")
 
     /// Inserts a column under another name: `column2` when it has none, or else `name_2`.
     private mutating func insertDistinct(_ column: Int, _ name: String, _ numbers: inout [[UInt8]: Int]) -> String {
-        let plain =
-            name.isEmpty
-            ? "column\(column + 1)"
-            : name.utf8.split(separator: UInt8(ascii: "."))
-                .map { String(Substring($0)) }.joined(separator: "_")
+        let words = name.utf8.split(separator: UInt8(ascii: ".")).map { $0.drop { $0 == Self.dollar } }
+        let known = words.filter { !$0.isEmpty }.map { String(Substring($0)) }.joined(separator: "_")
+        let plain = known.isEmpty ? "column\(column + 1)" : known
         var result = plain
         while !insert(column, result) {
             let number = numbers[Array(plain.utf8), default: 1] + 1
@@ -138,10 +139,17 @@ struct RowParser {
     }
 
     private static func invalid(_ name: String, _ column: Int) -> InvalidDocument {
+        let words = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let fault =
-            name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).contains { $0.isEmpty }
-            ? "Column \(column + 1) of the header has no name"
-            : "The header has \"\(name)\" twice, or both as a value and as a document"
+            if name.isEmpty {
+                "Column \(column + 1) of the header has no name"
+            } else if words.contains(where: { $0.isEmpty }) {
+                "Column \(column + 1) of the header, \"\(name)\", has an empty name before or after a dot"
+            } else if words.contains(where: { $0.first == dollar }) {
+                "Column \(column + 1) of the header, \"\(name)\", begins with $, as operators do"
+            } else {
+                "The header has \"\(name)\" twice, or both as a value and as a document"
+            }
         return InvalidDocument(
             message: "\(fault); \"--fix-header\" finds another name, \"--columns\" gives all of them")
     }
@@ -208,14 +216,31 @@ struct RowParser {
         }
     }
 
-    /// The number of a text in JSON, with all of its digits if it is an integer: up to 34 fit a decimal. Nil when it is no
-    /// number, or an integer with more digits.
+    /// The number of a text in JSON. Nil when it is no number, or one that no type has with all its digits: of integers up to 34
+    /// fit a decimal.
     private static func number(_ text: String) -> BSONValue? {
         guard let number = try? BSONValue(extendedJSON: text) else { return nil }
-        guard case .double = number, text.utf8.allSatisfy({ $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") })
-        else { return number }
+        let isInteger = text.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
+        // An integer has no minus zero.
+        if isInteger, text.utf8.elementsEqual("-0".utf8) { return nil }
+        guard case .double(let value) = number else { return number }
+        if !isInteger {
+            guard hasDigits(of: text, value) else { return nil }
+            return number
+        }
         let digits = text.utf8.count - (text.utf8.first == UInt8(ascii: "-") ? 1 : 0)
         return digits > 34 ? nil : Decimal128(text).map { .decimal128($0) }
+    }
+
+    /// Whether a double, written with as many digits as a text has, is the number of that text.
+    private static func hasDigits(of text: String, _ value: Double) -> Bool {
+        let mantissa = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }.filter { (0x30...0x39).contains($0) }
+        var digits = Array(mantissa.drop { $0 == UInt8(ascii: "0") })
+        while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+        guard !digits.isEmpty else { return value == 0 }
+        if digits.count <= 15, value.isNormal { return true }
+        let written = String(format: "%.\(digits.count - 1)e", value)
+        return written.utf8.prefix { $0 != UInt8(ascii: "e") }.filter { (0x30...0x39).contains($0) } == digits
     }
 
     /// The values of a row.
