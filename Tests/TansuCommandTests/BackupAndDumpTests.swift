@@ -95,4 +95,18 @@ struct BackupTests {
         #expect(bad.error.lowercased().contains("line 2"))
         #expect(try command.tansu("load", "a.tansu", "a.ndjson").status == 65)
     }
+
+    @Test("a dump is not loaded into the collection of --collection", arguments: [["people.dump"], []])
+    func dumpIntoCollection(file: [String]) throws {
+        let command = try Command.withPeople()
+        try command.succeed("dump", "people.tansu", "--output", "people.dump")
+        for options in [[], ["--compression", "lz4"]] {
+            let words = ["load", "people.tansu"] + file + ["--collection", "zz"] + options
+            let result = try command.tansu(words, input: Array(command.text("people.dump").utf8))
+            #expect(
+                result.status == 64 && result.error.contains("is a dump, which names its collections"),
+                "\(result.error)")
+        }
+        #expect(try !command.tansu("collections", "people.tansu").output.contains("zz"))
+    }
 }

@@ -197,6 +197,10 @@ struct ImportTests {
         let result = try command.tansu("import", "db", "-", "--collection", "c", "--id", "name", input: lines)
         #expect(result.status == 0)
         #expect(try command.tansu("find", "db", "c").documents().map { $0["_id"] } == [1, "Bob"])
+        let wrong = try command.tansu("import", "db", "-", "--collection", "c", "--id", "nosuch", input: lines)
+        #expect(
+            wrong.status == 1 && wrong.error.contains("input:1: The document has no field \"nosuch\""), "\(wrong.error)"
+        )
     }
 
     @Test("a batch is committed when it is large, even with few documents")

@@ -67,6 +67,9 @@ extension Database {
 
     /// Reads what `dump(_:into:progress:)` wrote, or plain JSON documents, one a line.
     ///
+    /// A dump with the revisions of a replicated collection belongs into a database without that collection: those that are there would
+    /// be mixed with them.
+    ///
     /// - Parameters:
     ///   - options: How it is read.
     ///   - read: Gives the next bytes of the text, none at its end. An error that it throws ends the load and is

@@ -17,7 +17,8 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             the numbers of their lines, and exits with 1 at the end. Documents are committed in batches. Each batch \
             is an atomic and durable transaction. Ctrl-C ends the import after the batch that was read. With --drop \
             the old collection is replaced at the end of the import, and is kept when the import fails. The new one has its \
-            compression, references and timestamps; documents that refer to it are not changed by delete rules.
+            compression, references and timestamps; documents that refer to it are not changed by delete rules. A replicated collection \
+            is not replaced.
 
             EXAMPLES:
               tansu import people.tansu people.ndjson
@@ -41,7 +42,8 @@ struct ImportCommand: Subcommand, DatabaseTarget {
     @OptionGroup var input: InputOptions
     @Option(
         help: ArgumentHelp(
-            "The field whose value becomes the _id, so that another import replaces the documents.",
+            "The field whose value becomes the _id of documents without one, so that another import replaces them. All must "
+                + "have it.",
             valueName: "field"))
     var id: String?
     @Option(
@@ -63,6 +65,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
     func validate() throws {
         try checkPath(database, of: "database")
         try checkPath(file, of: "file")
+        if let collection, collection.isEmpty { throw ValidationError("The name of the collection is empty") }
         if !(1...1_000_000).contains(batch) {
             throw ValidationError("\"--batch\" must be between 1 and 1000000, not \(batch)")
         }
@@ -77,6 +80,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         // Opening the file first ensures that a wrong file neither drops a collection nor creates a database.
         let reader = try input.reader(of: file)
         return try OpenDatabase.with(self, .create) { opened in
+            if drop { try opened.rejectReplacing(name) }
             let replacing = drop ? try ReplacingImport(opened.database, of: name) : nil
             if replacing != nil {
                 try Confirmation.ask("Replace collection \"\(name)\"?", yes: confirmation.yes || file == "-")
@@ -84,6 +88,7 @@ struct ImportCommand: Subcommand, DatabaseTarget {
             var settings = ImportJob.Settings(mode: mode, batchSize: batch, idField: id, isStrict: strict)
             settings.isStaged = replacing != nil
             settings.finalName = name
+            settings.isReplicated = try opened.isReplicated(name)
             let target = replacing?.temporaryName ?? name
             let isNew = try replacing == nil && !opened.hasCollection(name)
             // A collection that is replaced keeps its options; its references it gets when it is complete.
@@ -137,6 +142,9 @@ struct ImportCommand: Subcommand, DatabaseTarget {
         }
         try body()
         progress.clear()
+        if job.imported + job.skipped + job.rejected == 0 {
+            writeError(TextTable.printable("tansu: Warning: There is no document in \(label)"))
+        }
         try printSummary(job, collection: name, elapsed: progress.elapsed, badLines: listed)
         return job.rejected == 0 ? .success : .incomplete
     }

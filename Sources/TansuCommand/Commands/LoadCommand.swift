@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Tansu
 import TansuBSON
 
@@ -10,8 +11,9 @@ struct LoadCommand: Subcommand, DatabaseTarget {
             The dump is a file or standard input, and can be compressed with gzip. The command creates the \
             database if it does not exist. Plain JSON objects (extended JSON of version 1 or 2), one per line, need \
             --collection. The first invalid \
-            line stops the command. A dump names the compression of its collections; --compression is for plain \
-            JSON objects. Documents that are committed before it are kept, unless --atomic is given.
+            line stops the command. A dump names its collections and their compression; --collection and --compression are \
+            for plain JSON objects. Documents that are committed before the invalid line are kept, unless --atomic is given. Of a \
+            collection that is replicated already, a dump with revisions is refused.
 
             EXAMPLES:
               tansu load copy.tansu people.dump
@@ -39,30 +41,53 @@ struct LoadCommand: Subcommand, DatabaseTarget {
     func validate() throws {
         try checkPath(database, of: "database")
         try checkPath(file, of: "dump")
+        if let collection, collection.isEmpty { throw ValidationError("The name of the collection is empty") }
         if compression.compression != nil, collection == nil {
             throw ValidationError("\"--compression\" needs \"--collection\"; a dump names the compression itself")
         }
     }
 
     func execute() throws -> CommandExitCode {
+        if let collection { try OwnedCollection.check(collection) }
         // Opening the file first ensures that a wrong name does not create a database.
-        let source = try openSource()
+        var source = try openSource()
         let options = Database.LoadOptions(collection: collection, mode: mode, atomic: atomic)
         return try OpenDatabase.with(self, .create) { opened in
+            let label = file == "-" ? "standard input" : file
+            let replicated = try opened.replicatedCollections()
+            let isOfOthers = collection.map { !replicated.contains(BytewiseText($0)) } ?? false
+            if !replicated.isEmpty, !isOfOthers {
+                var check = LoadCheck(collection: collection, replicated: replicated)
+                source = try Interruption.handled { try readable(source, after: { try check.run($0, of: label) }) }
+            }
             if let collection, let codec = compression.compression {
                 try opened.database.ensureCollection(collection, compression: codec)
             }
-            let label = file == "-" ? "standard input" : file
+            let lines = AccountLines(source, collection: collection)
+            // Standard input is a dump or not by its first bytes.
+            var first: [UInt8]? = try lines.next()
+            if collection != nil, let bytes = first, FileKind(head: Array(bytes.prefix(FileKind.headCount))) == .dump {
+                throw isDump
+            }
             let report = try ProgressBar.showing(label: label, counted: "line") { progress in
                 do {
-                    return try opened.database.load(options, from: { try source.chunk() }, progress: progress)
+                    return try opened.database.load(
+                        options,
+                        from: {
+                            defer { first = nil }
+                            return try first ?? lines.next()
+                        }, progress: progress)
                 } catch {
                     var failure = CommandError(error)
+                    // The text of a line has one line.
+                    if failure.message.hasPrefix("Line ") {
+                        failure.message.replace(": Line 1, column ", with: ", column ", maxReplacements: 1)
+                    }
                     switch failure.code {
                     case "EXISTS":
                         failure.message = String(failure.message.prefix { $0 != ";" })
                         failure.remedy = "\"--mode save\" replaces it, \"--mode skip\" keeps it"
-                    case "INVALID_QUERY" where failure.path == "options.collection":
+                    case "INVALID_QUERY" where collection == nil:
                         failure.message = "Plain JSON objects need a collection"
                         failure.path = label
                         failure.remedy = "name it with \"--collection\""
@@ -74,6 +99,7 @@ struct LoadCommand: Subcommand, DatabaseTarget {
                     throw failure
                 }
             }
+            if collection == nil { try opened.followFromStart(except: replicated) }
             let skipped = report.skipped == 0 ? "" : ", \(NumberFormat.grouped(report.skipped)) skipped"
             try printResult(
                 [
@@ -88,10 +114,33 @@ struct LoadCommand: Subcommand, DatabaseTarget {
         }
     }
 
+    private var isDump: CommandError {
+        CommandError(
+            code: "USAGE", message: "The input is a dump, which names its collections", path: file,
+            remedy: "leave out \"--collection\"; nothing was changed")
+    }
+
+    /// Reads a source to its end, and returns one with the same bytes: the file once more, or a copy of what cannot be read twice.
+    private func readable(
+        _ source: any ByteSource, after body: (any ByteSource) throws -> Void
+    ) throws -> any ByteSource {
+        if file != "-", source.fraction != nil {
+            try body(source)
+            return try openByteSource(path: file)
+        }
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("tansu-\(UUID().uuidString)").path
+        // What was opened is read after its name is gone.
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try source.copy(to: path)
+        try body(try FileSource(path: path))
+        return try FileSource(path: path)
+    }
+
     private func openSource() throws -> any ByteSource {
         // A pipe can be read only once, and a dump in a file says what it is.
         if file != "-" {
             let kind = FileKind(path: file)
+            if kind == .dump, collection != nil { throw isDump }
             let isExpected = [.dump, .json, .other].contains(kind)
             if !isExpected, let error = kind.error(for: file, wanted: "a dump") { throw error }
         }
@@ -100,12 +149,3 @@ struct LoadCommand: Subcommand, DatabaseTarget {
 }
 
 extension Database.LoadOptions.Mode: ExpressibleByArgument {}
-
-extension ByteSource {
-    /// The next bytes, or an empty array at the end.
-    fileprivate func chunk() throws -> [UInt8] {
-        try [UInt8](unsafeUninitializedCapacity: 1 << 16) { memory, count in
-            count = try read(into: UnsafeMutableRawBufferPointer(memory))
-        }
-    }
-}

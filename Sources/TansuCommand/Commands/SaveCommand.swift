@@ -29,9 +29,10 @@ struct SaveCommand: Subcommand {
     private typealias Input = (documents: [BSONDocument], locations: [String])
 
     func execute() throws -> CommandExitCode {
-        let input = try documents.isEmpty ? readDocuments() : parseArguments()
-        for document in input.documents { try OwnedCollection.check(document, in: target.collection) }
+        var input = try documents.isEmpty ? readDocuments() : parseArguments()
+        input.documents = try input.documents.map { try OwnedCollection.stored($0, in: target.collection) }
         return try OpenDatabase.with(target, .create) { opened in
+            if try opened.isReplicated(target.collection) { try checkReplicable(input) }
             let collection = try opened.database.collection(target.collection)
             do {
                 let ids = try insert ? collection.insert(input.documents) : collection.save(input.documents)
@@ -41,6 +42,17 @@ struct SaveCommand: Subcommand {
                 return .success
             } catch let error as TansuError {
                 throw failure(error, input)
+            }
+        }
+    }
+
+    private func checkReplicable(_ input: Input) throws {
+        for (index, document) in input.documents.enumerated() {
+            do { try OpenDatabase.checkReplicable(document, in: target.collection) } catch var error as CommandError {
+                error.document = index
+                error.path = input.locations[index]
+                error.remedy = "no document was saved"
+                throw error
             }
         }
     }

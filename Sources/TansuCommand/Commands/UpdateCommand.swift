@@ -34,15 +34,30 @@ struct UpdateCommand: Subcommand {
 
     func execute() throws -> CommandExitCode {
         let query = try JSONArguments.document(query, name: "query")
-        let given = try JSONArguments.document(operations, name: "operations")
-        let operations: BSONDocument = replace ? ["$replace": .document(given)] : given
-        for fields in operations.compactMap({ $0.value.documentValue }) + [given] {
-            try OwnedCollection.check(fields, in: target.collection)
+        var operations = try JSONArguments.document(operations, name: "operations")
+        if replace {
+            operations = ["$replace": .document(try OwnedCollection.stored(operations, in: target.collection))]
+        }
+        for fields in operations.compactMap({ $0.value.documentValue }) + [operations] {
+            try OwnedCollection.check(update: fields, in: target.collection)
         }
         let hints = try resolvedHints()
         return try OpenDatabase.with(target, .write) { opened in
-            let collection = try opened.existingCollection(target.collection)
-            let result = try collection.update(query, operations, hints: hints)
+            try opened.checkCollection(target.collection)
+            let isReplicated = try opened.isReplicated(target.collection)
+            if isReplicated { try checkReplicable(operations) }
+            let result = try opened.database.write { transaction in
+                do {
+                    let collection = try transaction.collection(target.collection)
+                    let result = try collection.update(query, operations, hints: hints)
+                    for id in isReplicated ? result.upserted : [] {
+                        if let document = try collection.get(id) {
+                            try OpenDatabase.checkReplicable(document, in: target.collection)
+                        }
+                    }
+                    return result
+                } catch let error as TansuError { throw failure(error) }
+            }
             try printResult(
                 [
                     "matched": BSONValue(result.matched), "modified": BSONValue(result.modified),
@@ -51,6 +66,29 @@ struct UpdateCommand: Subcommand {
                 text: summary(result), asJSON: output.json)
             return result.matched == 0 && result.upserted.isEmpty ? .incomplete : .success
         }
+    }
+
+    /// - Throws: `CommandError` for operations that make fields which no replicated document has.
+    private func checkReplicable(_ operations: BSONDocument) throws {
+        for (name, fields) in operations {
+            guard let fields = fields.documentValue else { continue }
+            let isRename = name == "$rename"
+            let names =
+                isRename ? fields.compactMap { $0.value.stringValue } : name == "$unset" ? [] : fields.keys.map { $0 }
+            for name in names where name.prefixUntil(".") != "_id" {
+                try OpenDatabase.checkReplicable([name.prefixUntil("."): 0], in: target.collection)
+            }
+        }
+    }
+
+    /// An error in the words of the options.
+    private func failure(_ error: TansuError) -> CommandError {
+        var failure = CommandError(error)
+        guard error.code == .invalidQuery, failure.message.contains("can replace only one") else { return failure }
+        failure.message = failure.message.prefixUntil(";").replacing(
+            "\"$replace\"", with: replace ? "\"--replace\"" : "\"$replace\"")
+        failure.remedy = "give \"--limit 1\", or use \"$set\""
+        return failure
     }
 
     /// A summary of the result: "2 documents matched, 1 modified".

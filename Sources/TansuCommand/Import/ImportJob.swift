@@ -28,6 +28,8 @@ final class ImportJob {
         var isStaged = false
         /// The name of the final collection.
         var finalName: String?
+        /// Whether the collection is replicated.
+        var isReplicated = false
     }
 
     /// A document that is invalid or that the database rejected.
@@ -100,15 +102,16 @@ final class ImportJob {
 
     private func add(_ document: BSONDocument, line: Int) throws {
         var document = document
-        if let field = settings.idField, document["_id"] == nil {
+        if let field = settings.idField {
             guard let id = document[field] ?? document[path: field] else {
                 return try report(
                     RejectedDocument(line: line, message: "The document has no field \"\(field)\" for its _id"))
             }
-            document = document.withID(id)
+            if document["_id"] == nil { document = document.withID(id) }
         }
         do {
-            try OwnedCollection.check(document, in: settings.finalName ?? collectionName)
+            document = try OwnedCollection.stored(document, in: settings.finalName ?? collectionName)
+            if settings.isReplicated { try OpenDatabase.checkReplicable(document, in: collectionName) }
         } catch let error as CommandError {
             return try report(RejectedDocument(line: line, message: error.message))
         }
