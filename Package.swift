@@ -108,6 +108,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["TansuSync"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["TansuSync"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["TansuSync"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["TansuSync"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TansuSync"])),
             ]
         ),

@@ -10,6 +10,11 @@ struct ReplicateTests {
             (["people.tansu/people", "/people"], "neither FOLDER/COLLECTION nor a URL"),
             (["people.tansu/people", "copy.tansu/people", "--id", "a", "--selector", "{}"], "exclude each other"),
             (["people.tansu/people", "copy.tansu/people", "--password-file", "a"], "needs a user"),
+            (
+                ["http://root@a.test/q", "http://bob@b.test/q", "--password-file", "a"],
+                "\"root\" and \"bob\" would get the same password"
+            ),
+            (["http://a.test/q", "http://bob@b.test/q", "--user", "root"], "would get the same password"),
         ])
     func usage(words: [String], message: String) throws {
         let command = try Command.withPeople()
@@ -72,6 +77,19 @@ struct ReplicateTests {
             let file = try command.tansu(
                 "replicate", "people.tansu/people", "http://anna@127.0.0.1:1/a", "--password-file", "absent")
             #expect(file.status == 64 || file.error.contains("The file \"absent\" cannot be read"))
+            try command.write("empty", "\nsecond line\n")
+            let empty = try command.tansu(
+                "replicate", "people.tansu/people", "http://anna@127.0.0.1:1/a", "--password-file", "empty")
+            #expect(empty.status == 64 && empty.error.contains("The user \"anna\" has no password"), "\(empty.error)")
+            let port = try command.tansu("replicate", "people.tansu/people", "http://127.0.0.1:99999/a")
+            #expect(port.status == 64 && port.error.contains("INVALID_URL"), "\(port.error)")
+            for (file, fault) in [
+                ("absent", "\"absent\" cannot be read"), ("empty", "\"empty\" has no PEM certificates"),
+            ] {
+                let trust = try command.tansu(
+                    "replicate", "people.tansu/people", "https://127.0.0.1:1/a", "--trusted-certificates", file)
+                #expect(trust.status == 64 && trust.error.contains(fault), "\(trust.error)")
+            }
             let ids = try Command.withPeople().tansu(
                 "replicate", "people.tansu/people", "copy.tansu/people", "--create")
             #expect(ids.status == 65 && ids.error.contains("NOT_REPLICABLE"))
@@ -79,6 +97,25 @@ struct ReplicateTests {
                 "replicate", "people.tansu/people", "people.tansu/b", "--create", "--selector", "{")
             #expect(selector.status == 65)
         }
+        @Test("a server that is away is named, in the words of the system")
+        func offline() throws {
+            let command = try Self.replicable()
+            for (url, reason) in [
+                ("http://127.0.0.1:1/a", "Connection refused"), ("http://absent.invalid/a", "Its host is not known"),
+            ] {
+                let process = try command.start(["replicate", "people.tansu/people", url])
+                while process.isRunning, try !command.text("error").contains("offline") {
+                    Thread.sleep(forTimeInterval: 0.05)
+                }
+                process.interrupt()
+                process.waitUntilExit()
+                let text = try command.text("error")
+                #expect(
+                    text.hasPrefix("tansu: offline: There is no answer from \(url): \(reason); trying again in "),
+                    "\(text)")
+            }
+        }
+
         #if TansuServer
             @Test("the user of a URL is sent with the password of the file")
             func userOfURL() throws {

@@ -17,7 +17,8 @@ struct ReplicateCommand: Subcommand {
             conflicts and attachments are copied.
 
             The user is part of a URL, or that of --user. The password is part of the URL as well, or the first line of the \
-            file of --password-file, or the value of the environment variable TANSU_PASSWORD.
+            file of --password-file, or the value of the environment variable TANSU_PASSWORD. Two servers get the same one only \
+            for users of the same name.
 
             EXAMPLE:
               tansu replicate people.tansu/people https://anna@example.org/people --create
@@ -81,7 +82,20 @@ struct ReplicateCommand: Subcommand {
             throw ValidationError(
                 "\"--password-file\" needs a user: in a URL, such as https://anna@example.org/people, or \"--user\"")
         }
+        let users = [source, target].compactMap(userWithoutPassword)
+        if let first = users.first, users.contains(where: { $0 != first }) {
+            throw ValidationError(
+                "\"\(users.joined(separator: "\" and \""))\" would get the same password; write it into one of the URLs"
+            )
+        }
+        if let trustedCertificates { try checkPath(trustedCertificates, of: "certificates") }
         if !id.isEmpty, selector != nil { throw ValidationError("\"--id\" and \"--selector\" exclude each other") }
+    }
+
+    /// The user of a URL whose password is in no URL; nil when it has none.
+    private func userWithoutPassword(of url: String) -> String? {
+        let parts = URLComponents(string: url)
+        return url.contains("://") && parts?.password == nil ? parts?.user ?? user : nil
     }
 
     /// The folder and the collection; nil when one of them is missing.
@@ -111,11 +125,8 @@ struct ReplicateCommand: Subcommand {
             return try withSide(source, isTarget: false, other: nil) { near in
                 try withSide(target, isTarget: true, other: near) { far in
                     let direction: Replication.Direction = both ? .both : .push
-                    do {
-                        return try run(
-                            try Replication(
-                                near.side, far.side, direction, continuous ? .continuous : .once, settings))
-                    } catch let error as ReplicationError { throw CommandError(replicating: error) }
+                    return try run(
+                        try Replication(near.side, far.side, direction, continuous ? .continuous : .once, settings))
                 }
             }
         }
@@ -132,10 +143,7 @@ struct ReplicateCommand: Subcommand {
             _ text: String, isTarget: Bool, other: OpenedSide?, _ body: (OpenedSide) throws -> CommandExitCode
         ) throws -> CommandExitCode {
             if text.contains("://") {
-                do { return try body(OpenedSide(side: .url(text, credentials: credentials(for: text)))) } catch let
-                    error
-                    as ReplicationError
-                { throw CommandError(replicating: error) }
+                return try body(OpenedSide(side: .url(text, credentials: credentials(for: text))))
             }
             guard let (folder, name) = Self.split(text) else { return .usage }
             let path = URL(fileURLWithPath: folder).standardizedFileURL.path
@@ -160,31 +168,29 @@ struct ReplicateCommand: Subcommand {
                     code: "NOT_FOUND", message: "Collection \"\(name)\" does not exist", path: folder,
                     remedy: isTarget ? "check the name, or create it with --create" : "check the name")
             }
-            do {
-                return OpenedSide(side: .collection(try database.collection(name).enableReplication()))
-            } catch let error as ReplicationError { throw CommandError(replicating: error) }
+            return OpenedSide(side: .collection(try database.collection(name).enableReplication()))
         }
 
         private func credentials(for url: String) throws -> RemoteCredentials {
-            let parts = URLComponents(string: url)
-            // Those of the URL.
-            if parts?.password != nil { return .none }
-            guard let user = parts?.user ?? user else { return .none }
+            guard let user = userWithoutPassword(of: url) else { return .none }
+            return .basic(user, password: try password(of: user))
+        }
+
+        private func password(of user: String) throws -> String {
             if let passwordFile {
                 guard let text = try? String(contentsOfFile: passwordFile, encoding: .utf8) else {
                     throw CommandError(
                         code: "NOT_FOUND", message: "The file \"\(passwordFile)\" cannot be read", path: passwordFile,
                         remedy: "check the path and the permissions")
                 }
-                return .basic(user, password: text.prefixUntil("\n").prefixUntil("\r"))
+                let password = text.prefixUntil("\n").prefixUntil("\r")
+                if !password.isEmpty { return password }
+            } else if let password = ProcessInfo.processInfo.environment["TANSU_PASSWORD"], !password.isEmpty {
+                return password
             }
-            guard let password = ProcessInfo.processInfo.environment["TANSU_PASSWORD"] else {
-                throw CommandError(
-                    code: "NO_PASSWORD", message: "The user \"\(user)\" has no password",
-                    remedy: "write it to a file and name it with --password-file, or set TANSU_PASSWORD",
-                    status: .usage)
-            }
-            return .basic(user, password: password)
+            throw CommandError(
+                code: "NO_PASSWORD", message: "The user \"\(user)\" has no password", path: passwordFile ?? "",
+                remedy: "write it to a file and name it with --password-file, or set TANSU_PASSWORD", status: .usage)
         }
 
         /// The servers that are asked, without passwords.
@@ -196,7 +202,8 @@ struct ReplicateCommand: Subcommand {
             try Interruption.handled {
                 var shown = ""
                 let start = Date()
-                var isAnswerAwaited = !servers.isEmpty
+                // The seconds after which the next line says that there is no answer yet.
+                var patience: TimeInterval? = servers.isEmpty ? nil : 3
                 while !replication.status.isEnd {
                     do { try Interruption.check() } catch {
                         try Self.waiting { await replication.stop() }
@@ -211,16 +218,19 @@ struct ReplicateCommand: Subcommand {
                     // A server that is away is tried for minutes.
                     if !continuous, case .offline = status, shown != status.description {
                         shown = status.description
-                        isAnswerAwaited = false
+                        patience = nil
                         writeError("tansu: \(shown)")
-                    } else if isAnswerAwaited, status.progress.documentsRead == 0, start.timeIntervalSinceNow < -3 {
-                        isAnswerAwaited = false
-                        writeError("tansu: Waiting for \(servers.joined(separator: " and ")); Ctrl-C ends it")
+                    } else if let seconds = patience, start.timeIntervalSinceNow < -seconds {
+                        patience = status.progress.documentsRead == 0 ? seconds * 3 : nil
+                        guard patience != nil else { continue }
+                        writeError(
+                            "tansu: Waiting for \(servers.joined(separator: " and ")) since \(Int(seconds)) s; Ctrl-C ends it"
+                        )
                     }
                     Thread.sleep(forTimeInterval: 0.05)
                 }
                 if case .failed(let error, _) = replication.status {
-                    throw (error as? ReplicationError).map { CommandError(replicating: $0) } ?? CommandError(error)
+                    throw CommandError(error)
                 }
                 return try report(replication.status.progress)
             }
@@ -234,7 +244,7 @@ struct ReplicateCommand: Subcommand {
                 ])
             }
             var text =
-                "\(progress.documentsWritten) revisions copied, \(progress.failedDocuments) not copied."
+                "\(NumberFormat.count(progress.documentsWritten, "revision")) copied, \(progress.failedDocuments) not copied."
             for failure in progress.failures {
                 text += "\n\(failure.id) \(failure.revision?.description ?? ""): \(failure.reason)"
             }
@@ -263,25 +273,3 @@ struct ReplicateCommand: Subcommand {
         }
     #endif
 }
-
-#if TansuSync
-    extension CommandError {
-        /// Why a replication ended.
-        fileprivate init(replicating error: ReplicationError) {
-            let (code, status): (String, CommandExitCode) =
-                switch error.code {
-                case .unreachable: ("UNREACHABLE", .temporary)
-                case .unauthorized: ("UNAUTHORIZED", .noPermission)
-                case .forbidden: ("FORBIDDEN", .noPermission)
-                case .noSuchDatabase: ("NOT_FOUND", .noInput)
-                case .invalidURL: ("INVALID_URL", .usage)
-                case .invalidOptions: ("INVALID_OPTIONS", .usage)
-                case .invalidAnswer: ("INVALID_ANSWER", .invalidInput)
-                case .corrupt: ("CORRUPT", .corrupt)
-                case .notReplicated, .unusableID, .reservedField, .refused:
-                    ("NOT_REPLICABLE", .invalidInput)
-                }
-            self.init(code: code, message: error.description, status: status)
-        }
-    }
-#endif

@@ -2,6 +2,7 @@
     import AsyncHTTPClient
     import NIOCore
     import NIOHTTP1
+    import NIOPosix
     import NIOSSL
     import TansuBSON
 
@@ -68,8 +69,29 @@
                 return RemoteFailure(.untrusted, "Its certificate is for another host")
             case let error as HTTPClientError where error == .connectTimeout:
                 return RemoteFailure.noAnswer("It accepts no connection for \(connectTimeout) seconds")
-            case let error as HTTPClientError: return RemoteFailure.noAnswer(error.description)
-            default: return RemoteFailure.noAnswer("\(error)")
+            case HTTPParserError.invalidConstant, HTTPParserError.invalidVersion:
+                return RemoteFailure.invalidAnswer("It does not speak HTTP; a server with TLS has a URL with https://")
+            default: return RemoteFailure.noAnswer(words(for: error))
+            }
+        }
+
+        /// Why there is no answer. SwiftNIO has names of functions and types in its descriptions.
+        private static func words(for error: any Error) -> String {
+            switch error {
+            case let error as IOError: error.words
+            case is SocketAddressError.UnknownHost: "Its host is not known"
+            case let error as NIOConnectionError:
+                (error.connectionErrors.first?.error ?? error.dnsAError ?? error.dnsAAAAError).map(words) ?? "\(error)"
+            case let error as HTTPClientError:
+                switch error {
+                case .remoteConnectionClosed, .uncleanShutdown: "It closes the connection"
+                case .readTimeout: "It sends nothing"
+                case .writeTimeout: "It takes nothing"
+                case .tlsHandshakeTimeout: "It does not end the TLS handshake"
+                default: error.description
+                }
+            case is HTTPParserError: "It closes the connection before the end of its answer"
+            default: "\(error)"
             }
         }
 

@@ -22,6 +22,9 @@
                 throw ReplicationError(
                     .invalidURL, "A remote database has a URL such as https://example.org/people, which this is not")
             }
+            guard parts.port.map({ (1...65_535).contains($0) }) ?? true else {
+                throw ReplicationError(.invalidURL, "The port of the URL of \(host) is not between 1 and 65535")
+            }
             guard parts.query == nil, parts.fragment == nil else {
                 throw ReplicationError(.invalidURL, "The URL of a database on \(host) has no query and no fragment")
             }

@@ -94,7 +94,7 @@
                     let database = RemoteDatabase(
                         url, credentials: credentials, transport: transport, retries: retries,
                         onRetry: { failure, seconds in
-                            Self.set(.offline(reason: failure.reason, seconds: seconds), way, state)
+                            Self.set(.offline(reason: failure.error.description, seconds: seconds), way, state)
                         }, onRecovery: { Self.set(.busy, way, state) })
                     remotes.append((isFar, database))
                     let form: WireJSONForm = options.jsonForm == .plain ? .plain : .extended
@@ -161,7 +161,7 @@
                     // Requests were repeated with growing delays already.
                     let delay = retries.delay(
                         after: failures + min(retries.attempts, 64), atLeast: failure.retryAfter)
-                    Self.set(.offline(reason: failure.reason, seconds: delay), way, state)
+                    Self.set(.offline(reason: failure.error.description, seconds: delay), way, state)
                     try await retries.sleep(delay)
                     Self.set(.busy, way, state)
                 }

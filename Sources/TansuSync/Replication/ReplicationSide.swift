@@ -1,4 +1,5 @@
 #if TansuSync
+    import Foundation
     import NIOSSL
     import Tansu
 
@@ -42,9 +43,11 @@
             }
             var trusted: [NIOSSLCertificate]?
             if let trustedCertificates {
-                do { trusted = try NIOSSLCertificate.fromPEMFile(trustedCertificates) } catch {
-                    throw ReplicationError(
-                        .invalidOptions, "The file \(trustedCertificates) has no PEM certificates: \(error)")
+                trusted = try? NIOSSLCertificate.fromPEMFile(trustedCertificates)
+                guard trusted?.isEmpty == false else {
+                    let isReadable = FileManager.default.isReadableFile(atPath: trustedCertificates)
+                    let fault = isReadable ? "has no PEM certificates" : "cannot be read"
+                    throw ReplicationError(.invalidOptions, "The file \"\(trustedCertificates)\" \(fault)")
                 }
             }
             return ClientTransport(trusted: trusted, timeout: Int64(timeout))
