@@ -291,6 +291,78 @@ struct ErrorMessageTests {
         }
     }
 
+    @Test("a word that is no UTF-8 is refused")
+    func argumentBytes() throws {
+        let command = try Command.withPeople()
+        for line in [
+            "tansu find people.tansu \"$(printf 'p\\377')\"", "tansu save \"$(printf 'd\\303')\" c '{}'",
+            "tansu save people.tansu people \"{\\\"_id\\\": \\\"$(printf '\\355\\240\\200')\\\"}\"",
+        ] {
+            let result = try command.shell(line)
+            #expect(result.status == 64 && result.error.contains("is not valid UTF-8"), "\(line): \(result.error)")
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: command.folder.path)
+        #expect(!names.contains { $0.unicodeScalars.contains("\u{FFFD}") })
+        try command.succeed("save", "people.tansu", "people", "{\"_id\": \"\u{FFFD}\"}")
+    }
+
+    @Test("messages have the words of the command line")
+    func words() throws {
+        let command = try Command.withPeople()
+        try command.write("bad.ndjson", "{\"_id\": 1}\n{\"a\":}\n")
+        let expected: [(words: [String], status: Int32, text: String)] = [
+            (["load", "people.tansu", "people.ndjson"], 65, "name it with \"--collection\""),
+            (["load", "people.tansu", "people.ndjson", "--collection", ""], 64, "The name of the collection is empty"),
+            (
+                ["import", "people.tansu", "people.ndjson", "--collection", ""], 64,
+                "The name of the collection is empty"
+            ),
+            (["load", "new", "bad.ndjson", "--collection", "c"], 65, "Line 2, column 6: "),
+            (
+                ["index", "create", "people.tansu", "people", "a", "--max-entries", "0"], 64,
+                "\"--max-entries\" must be"
+            ),
+            (["index", "create", "people.tansu", "people", "a", "--name", ""], 64, "The name of the index is empty"),
+            (["index", "create", "people.tansu", "people", "**", "--sparse"], 65, "\"--sparse\""),
+            (
+                ["update", "people.tansu", "people", "{}", "{}", "--replace"], 65,
+                "\"--replace\" can replace only one; give \"--limit 1\""
+            ),
+            (["dump", "people.tansu", "--collection", "nox"], 66, "the database has \"people\""),
+            (["dump", "people.tansu", "--output", "absent/d"], 74, "could not be created: No such file or directory"),
+            (["backup", "people.tansu", "absent/b"], 74, "[IO, absent/b]"),
+            (["help", "bogus"], 64, "Unknown subcommand \"bogus\""),
+            (["help", "index", "creat"], 64, "did you mean \"tansu index create\"?"),
+            (["find", "people.tansu", "people", "--sort", "age DSC"], 64, "did you mean \"desc\"?"),
+            (["index", "create", "people.tansu", "people", "age ascd"], 64, "did you mean \"asc\"?"),
+            (["find", "people.tansu", "people", "--json=1"], 64, "{\"ok\": false"),
+            (["find", "people.tansu", "people", "--jsonn"], 64, "{\"ok\": false"),
+        ]
+        for (words, status, text) in expected {
+            let result = try command.tansu(words, input: [])
+            #expect(
+                result.status == status && result.error.contains(text), "\(words): \(result.status) \(result.error)")
+            #expect(result.output.isEmpty && !result.error.contains("tansu-part"), "\(words)")
+        }
+        try command.succeed("help", "index", "create")
+        try command.succeed("find", "people.tansu", "people", "--sort", "first name")
+    }
+
+    @Test("a link to nothing is in the place of a new file or folder")
+    func danglingLink() throws {
+        let command = try Command.withPeople()
+        try command.succeed("backup", "people.tansu", "saved")
+        _ = try command.shell("ln -s nowhere to")
+        for line in [
+            "backup people.tansu to", "backup people.tansu to --file", "dump people.tansu -o to", "restore saved to",
+            "repair people.tansu to",
+        ] {
+            let result = try command.shell("tansu \(line)")
+            #expect(result.status == 73 && result.error.contains("[EXISTS, to]"), "\(line): \(result.error)")
+        }
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: command.path("to")) == "nowhere")
+    }
+
     @Test("nothing is written into the folder of a database")
     func insideOfDatabase() throws {
         let command = try Command.withPeople()

@@ -61,6 +61,24 @@ struct FullDiskTests {
         #expect(!command.exists("new"))
     }
 
+    @Test(
+        "what is complete is said to be so where the output cannot be written",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func outputAfterCopy() throws {
+        let command = try Command.withPeople()
+        for line in ["backup people.tansu to", "dump people.tansu -o to", "restore saved to", "repair people.tansu to"]
+        {
+            try command.succeed("backup", "people.tansu", "saved")
+            let result = try command.shell("tansu \(line) > /dev/full")
+            #expect(result.status == 74)
+            #expect(result.error.hasSuffix("; \"to\" is complete [FULL]\n"), "\(line): \(result.error)")
+            #expect(command.exists("to"))
+            _ = try command.shell("rm -r to saved")
+        }
+        #expect(try command.shell("tansu --help > /dev/full").status == 74)
+        #expect(try command.shell("tansu find --help > /dev/full").error.contains("Cannot write the output"))
+    }
+
     @Test("a file that cannot grow is a full disk, and nothing incomplete keeps its name")
     func fileSizeLimit() throws {
         let command = try Command()

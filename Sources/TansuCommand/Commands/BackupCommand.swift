@@ -40,7 +40,7 @@ struct BackupCommand: Subcommand {
                 ],
                 text:
                     "\(NumberFormat.count(report.documents, "document")) saved in \(to) (\(NumberFormat.bytes(bytes)))",
-                asJSON: output.json)
+                asJSON: output.json, done: "\"\(to)\" is complete")
             return .success
         }
     }

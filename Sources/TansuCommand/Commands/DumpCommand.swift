@@ -42,6 +42,7 @@ struct DumpCommand: Subcommand {
             collections: collection.isEmpty ? nil : collection,
             query: try query.map { try JSONArguments.document($0, name: "--query") }, indexes: !noIndexes)
         return try OpenDatabase.with(target, .read) { opened in
+            for name in collection { try opened.checkCollection(name) }
             let label = target.database
             guard let file = outputFile else {
                 let writer = OutputWriter()
@@ -61,7 +62,7 @@ struct DumpCommand: Subcommand {
                 result,
                 text: "\(NumberFormat.count(report.documents, "document")) of "
                     + "\(NumberFormat.count(report.collections, "collection")) dumped to \(file)",
-                asJSON: output.json)
+                asJSON: output.json, done: "\"\(file)\" is complete")
             return .success
         }
     }

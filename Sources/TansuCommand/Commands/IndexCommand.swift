@@ -45,6 +45,13 @@ struct IndexCommand: ParsableCommand {
         var maxEntries: Int?
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            if let name, name.isEmpty { throw ValidationError("The name of the index is empty") }
+            if let maxEntries, !(1...1_000_000).contains(maxEntries) {
+                throw ValidationError("\"--max-entries\" must be between 1 and 1000000, not \(maxEntries)")
+            }
+        }
+
         func execute() throws -> CommandExitCode {
             let keys = try JSONArguments.keys(keys)
             let filter = try partialFilter.map { try JSONArguments.document($0, name: "--partial-filter") }

@@ -55,7 +55,7 @@ struct RepairCommand: Subcommand {
             ],
             text: "\(NumberFormat.count(report.documents, "document")) of "
                 + "\(NumberFormat.count(report.collections, "collection")) salvaged to \(to)\(lost)",
-            asJSON: output.json)
+            asJSON: output.json, done: "\"\(to)\" is complete")
         return report.isComplete ? .success : .incomplete
     }
 

@@ -38,7 +38,8 @@ struct RestoreCommand: Subcommand {
                 "to": .string(to), "sequence": BSONValue(report.sequence),
                 "documents": BSONValue(report.documents),
             ],
-            text: "\(NumberFormat.count(report.documents, "document")) restored to \(to)", asJSON: output.json)
+            text: "\(NumberFormat.count(report.documents, "document")) restored to \(to)", asJSON: output.json,
+            done: "\"\(to)\" is complete")
         return .success
     }
 }

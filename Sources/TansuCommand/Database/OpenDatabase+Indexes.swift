@@ -22,11 +22,25 @@ extension OpenDatabase {
             }
         }
         let name = name ?? OpenDatabase.indexName(for: keys)
-        try database.collection(collection).ensureIndex(
-            name, on: paths, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
-            partialFilter: partialFilter, maxEntries: maxEntries, progress: progress)
+        do {
+            try database.collection(collection).ensureIndex(
+                name, on: paths, unique: unique, sparse: sparse, caseInsensitive: caseInsensitive,
+                partialFilter: partialFilter, maxEntries: maxEntries, progress: progress)
+        } catch let error as TansuError {
+            var failure = CommandError(error)
+            for (word, option) in Self.indexOptions {
+                failure.message = failure.message.replacing("option \"\(word)\"", with: "option \"\(option)\"")
+            }
+            throw failure
+        }
         return name
     }
+
+    /// The engine's names of the options, and those of the command line.
+    private static let indexOptions = [
+        ("unique", "--unique"), ("sparse", "--sparse"), ("caseInsensitive", "--case-insensitive"),
+        ("partialFilter", "--partial-filter"), ("maxEntries", "--max-entries"),
+    ]
 
     /// The default name of an index, the same as in the engine: "name_1_age_-1".
     static func indexName(for keys: BSONDocument) -> String {

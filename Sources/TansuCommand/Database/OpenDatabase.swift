@@ -51,7 +51,9 @@ struct OpenDatabase {
             if (try? new?.discardIfEmpty(opened.database)) == true { throw failure }
             try? opened.database.close()
             // Results are printed after the commit: only the output is incomplete.
-            if mode != .read, failure.isOfOutput { failure.remedy = "the changes are committed" }
+            if mode != .read, failure.isOfOutput, failure.remedy.isEmpty {
+                failure.remedy = "the changes are committed"
+            }
             throw failure
         }
         try opened.close()

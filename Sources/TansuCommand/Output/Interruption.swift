@@ -4,11 +4,12 @@ import Foundation
 /// Ctrl-C, and the signal by which a program is asked to end, during a command that ends in an orderly way: it removes
 /// what is incomplete and says what was kept.
 ///
-/// The operation asks `check()` regularly. A second signal ends the process at once.
+/// The operation asks `check()` regularly. A second signal ends the process at once, and removes what `removing(_:_:)` names.
 enum Interruption {
     private final class State: @unchecked Sendable {
         private let lock = NSLock()
         private var count = 0
+        private var incomplete: String?
 
         /// Notes a signal and returns how many there were.
         func note() -> Int {
@@ -16,6 +17,12 @@ enum Interruption {
                 count += 1
                 return count
             }
+        }
+
+        /// The file or folder that is being written.
+        var incompletePath: String? {
+            get { lock.withLock { incomplete } }
+            set { lock.withLock { incomplete = newValue } }
         }
 
         var isRequested: Bool { lock.withLock { count > 0 } }
@@ -27,6 +34,13 @@ enum Interruption {
     static func handled<Result>(_ body: () throws -> Result) rethrows -> Result {
         let sources = [SIGINT, SIGTERM].map(source)
         defer { for source in sources { source.cancel() } }
+        return try body()
+    }
+
+    /// Runs an operation that writes a file or folder, which nobody misses when the process ends meanwhile.
+    static func removing<Result>(_ path: String, _ body: () throws -> Result) rethrows -> Result {
+        state.incompletePath = path
+        defer { state.incompletePath = nil }
         return try body()
     }
 
@@ -43,7 +57,12 @@ enum Interruption {
         #endif
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler {
-            if state.note() > 1 { _exit(CommandExitCode.interrupted.rawValue) }
+            guard state.note() > 1 else { return }
+            // What is still written goes on until the process ends.
+            if let path = state.incompletePath {
+                for _ in 0..<3 { try? FileManager.default.removeItem(atPath: path) }
+            }
+            _exit(CommandExitCode.interrupted.rawValue)
         }
         source.resume()
         return source

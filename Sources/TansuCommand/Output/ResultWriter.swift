@@ -61,8 +61,11 @@ func printLine(_ text: String) throws {
 }
 
 /// Prints the result of a command: an object with `--json`, otherwise a line of text.
-func printResult(_ result: BSONDocument, text: String, asJSON: Bool) throws {
-    try printLine(asJSON ? resultJSON(result) : text)
+func printResult(_ result: BSONDocument, text: String, asJSON: Bool, done: String = "") throws {
+    do { try printLine(asJSON ? resultJSON(result) : text) } catch var failure as CommandError {
+        failure.remedy = done
+        throw failure
+    }
 }
 
 /// The JSON object of a result.
