@@ -222,13 +222,28 @@
             }
         }
 
+        @Test @available(macOS 14, *) func aLockDoesNotTellWhichAccountsExist() async throws {
+            var options = Self.options
+            options.lockout.isEnforced = true
+            try await RunningServer.run(Self.database(), options: options) { server in
+                for name in ["jan", "admin", "nobody", "%"] {
+                    var statuses: [Int] = []
+                    for _ in 0..<7 {
+                        let basic = "Basic \(Data("\(name):wrong".utf8).base64EncodedString())"
+                        statuses.append(try await server.answer("GET", "/_session", ["Authorization": basic]).status)
+                    }
+                    #expect(statuses == [401, 401, 401, 401, 401, 403, 403], "\(name)")
+                }
+            }
+        }
+
         @Test @available(macOS 14, *) func aLockEnds() async throws {
             let time = Locked(ContinuousClock().now)
             let database = try Self.database()
             let failures = FailedLogins(threshold: 2, lifetime: .seconds(10)) { time.withLock { $0 } }
             try await RunningServer.run(database, options: Self.options) { server in
                 let accounts = try #require(server.server.context).authenticator.accounts
-                let account = try #require(try accounts.account("jan"))
+                let account = FailedLogins.Login("jan", try #require(try accounts.account("jan")))
                 failures.add(account, from: "a")
                 #expect(!failures.isLocked(account, from: "a"))
                 failures.add(account, from: "a")

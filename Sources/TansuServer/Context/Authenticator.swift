@@ -55,18 +55,18 @@
         /// - Throws: ``HTTPFailure`` with 401 for a wrong name or password, 403 for a locked account.
         func logIn(_ name: String, _ password: String, from peer: String) async throws -> Account {
             let account = try accounts.account(name)
-            if let account, settings.isLockoutEnforced, failures.isLocked(account, from: peer) {
+            let login = FailedLogins.Login(name, account)
+            if settings.isLockoutEnforced, failures.isLocked(login, from: peer) {
                 throw HTTPFailure.forbidden("Account is temporarily locked due to multiple authentication failures")
             }
             if let account, try await isPassword(password, of: account) { return account }
-            if let account {
-                let before = min(failures.failures(account, peer), 10)
-                failures.add(account, from: peer)
-                try await Task.sleep(for: options.lockout.delay * before)
-            } else {
-                // As slow as a wrong password, so that the time does not reveal which names exist.
+            let before = min(failures.failures(login, peer), 10)
+            failures.add(login, from: peer)
+            if account?.isUser != true {
+                // As slow as a user's wrong password, so that the time does not reveal which names exist.
                 _ = try await passwords.hash(password, iterations: options.passwordIterations)
             }
+            try await Task.sleep(for: options.lockout.delay * before)
             throw HTTPFailure.unauthorized("Name or password is incorrect.")
         }
 

@@ -11,6 +11,12 @@
         let salt: String
         let password: Password
 
+        /// Whether it is the account of a user document, whose password is derived slowly.
+        var isUser: Bool {
+            if case .hash = password { return true }
+            return false
+        }
+
         enum Password: Sendable {
             /// Of a server admin: the server has the password itself, and keeps its authentication code.
             case admin([UInt8])

@@ -1,18 +1,33 @@
 #if TansuServer
+    import Crypto
     import TansuBSON
 
     /// Counts the failed logins of accounts by the address that they come from, and locks the account for that address after
     /// some of them, as CouchDB does.
     final class FailedLogins: Sendable {
-        private struct Key: Hashable {
-            let peer: BytewiseText
-            let account: BytewiseText
-            let salt: BytewiseText
+        /// What somebody logs in as: an account, or a name that is none. Names that are none are counted like those of accounts,
+        /// so that a lock does not reveal which exist.
+        struct Login {
+            let name: String
+            /// That of the account, so that a new password ends a lock; empty without one.
+            let salt: String
 
-            init(_ account: Account, _ peer: String) {
-                self.peer = BytewiseText(peer)
-                self.account = BytewiseText(account.name)
-                salt = BytewiseText(account.salt)
+            init(_ name: String, _ account: Account?) {
+                self.name = name
+                salt = account?.salt ?? ""
+            }
+        }
+
+        /// A digest, because names have any length.
+        private struct Key: Hashable {
+            private let digest: SHA256Digest
+
+            init(_ login: Login, _ peer: String) {
+                var hash = SHA256()
+                for part in [peer, login.name, login.salt] {
+                    hash.update(data: Array("\(part.utf8.count):\(part)".utf8))
+                }
+                digest = hash.finalize()
             }
         }
 
@@ -36,20 +51,20 @@
             self.now = now
         }
 
-        func isLocked(_ account: Account, from peer: String) -> Bool { failures(account, peer) >= threshold }
+        func isLocked(_ login: Login, from peer: String) -> Bool { failures(login, peer) >= threshold }
 
         /// How many there are now.
-        func failures(_ account: Account, _ peer: String) -> Int {
+        func failures(_ login: Login, _ peer: String) -> Int {
             counts.withLock { counts in
-                guard let count = counts[Key(account, peer)], now() - count.since < lifetime else { return 0 }
+                guard let count = counts[Key(login, peer)], now() - count.since < lifetime else { return 0 }
                 return count.failures
             }
         }
 
-        func add(_ account: Account, from peer: String) {
+        func add(_ login: Login, from peer: String) {
             let now = now()
             counts.withLock { counts in
-                let key = Key(account, peer)
+                let key = Key(login, peer)
                 if counts[key] == nil, counts.count >= Self.maximumCounts {
                     counts = counts.filter { now - $0.value.since < lifetime }
                     // An attack from more addresses than that; the oldest count goes.
